@@ -1,0 +1,49 @@
+# The doors. Each does its own set-up in .venv, so a fresh machine needs only git, make, python3 and venv.
+PYTHON ?= python3
+BIN := .venv/bin
+# A data folder beside the checkout is used where there is one (see docs); tests that need it skip without it.
+LVQ_DATA ?= $(wildcard $(abspath ../shared/data))
+export LVQ_DATA
+
+.PHONY: demo test check bench test-oldest format clean
+
+demo: .venv/.user
+	$(BIN)/python -m lvq.demo
+
+test: .venv/.developer
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: .venv/.developer
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/.user
+	$(BIN)/python -m benchmarks.online
+
+# The oldest supported versions of every runtime dependency, in an environment of their own.
+test-oldest: .venv-oldest/.developer
+	.venv-oldest/bin/python -m pytest -n 2 --dist worksteal
+
+format: .venv/.developer
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.user: pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+.venv/.developer: pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --editable ".[test,check]"
+	touch $@ .venv/.user
+
+.venv-oldest/.developer: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --editable ".[test]" --constraint constraints-oldest.txt
+	touch $@
+
+clean:
+	rm -rf .venv .venv-oldest

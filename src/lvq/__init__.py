@@ -1,0 +1,3 @@
+"""Learning vector quantization."""
+
+__version__ = "0.1.0"
