@@ -1,0 +1,54 @@
+"""The few array operations that NumPy and torch spell differently, and those whose ties must be settled here.
+
+Everything else in this room is written with `xp = namespace(array)`. torch is looked up only if such a tensor arrives,
+so nothing here imports it.
+"""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+Array = Any  # a NumPy array or a torch tensor
+
+
+def namespace(array: Array) -> Any:
+    """The module whose functions take this array: numpy, or torch where a tensor is given."""
+    if isinstance(array, np.ndarray | np.generic | float):
+        return np
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return torch
+    raise TypeError(f"expected a NumPy array or a torch tensor, got {type(array).__name__}")
+
+
+def first_argmin(values: Array) -> Array:
+    """Index of the smallest value of each row; of equal ones the first, which torch does not promise by itself."""
+    xp = namespace(values)
+    if xp is np:
+        return values.argmin(axis=1)
+    columns = xp.arange(values.shape[1], device=values.device)
+    hits = values == xp.amin(values, dim=1, keepdim=True)
+    return xp.where(hits, columns, values.shape[1]).amin(dim=1)
+
+
+def take_columns(values: Array, index: Array) -> Array:
+    """values[i, index[i]] for each row i."""
+    xp = namespace(values)
+    if xp is np:
+        return np.take_along_axis(values, index[:, None], axis=1)[:, 0]
+    return xp.gather(values, 1, index[:, None])[:, 0]
+
+
+def zeros(shape: tuple[int, ...], like: Array) -> Array:
+    """Zeros of the given shape with the type and place of another array."""
+    xp = namespace(like)
+    return np.zeros(shape, dtype=like.dtype) if xp is np else xp.zeros(shape, dtype=like.dtype, device=like.device)
+
+
+def like(values: Any, other: Array) -> Array:
+    """The values as an array with the type and place of another."""
+    xp = namespace(other)
+    if xp is np:
+        return np.asarray(values, dtype=other.dtype)
+    return xp.asarray(values, dtype=other.dtype, device=other.device)

@@ -1,0 +1,261 @@
+"""Costs: a row of distances H and the true class -> one number, and its slope on every distance.
+
+Contract: `value_and_slope(H, y, labels) -> (cost of each sample, Slopes)`; `smooth` says whether it is a gradient.
+y and labels are class indices; labels ascend. `d+` is the smallest H among the prototypes of the true class, `d-` the
+smallest among all others; ties go to the lowest index. `scaled(spread)` turns what is given in units of the data's
+spread (the mean smallest H at the start) into plain numbers.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+from scipy.special import expit
+
+from lvq.model.arrays import Array, first_argmin, namespace, take_columns, zeros
+from lvq.model.metrics import Slopes
+
+
+class Cost(Protocol):
+    """What a cost must offer; a user's own may be any object with these."""
+
+    smooth: ClassVar[bool]
+
+    def value_and_slope(self, H: Array, y: Array, labels: Array) -> tuple[Array, Slopes]:
+        """Cost of each sample and dE/dH."""
+
+
+class NearestPair(NamedTuple):
+    """The nearest prototype of the true class and the nearest of all others, for each sample."""
+
+    own: Array
+    other: Array
+    near: Array
+    far: Array
+
+
+def nearest_pair(H: Array, y: Array, labels: Array) -> NearestPair:
+    """Find d+ and d- and whose they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pair = nearest_pair(np.array([[3.0, 1.0, 2.0]]), np.array([0]), np.array([0, 1, 1]))
+    >>> int(pair.own[0]), int(pair.other[0]), float(pair.near[0]), float(pair.far[0])
+    (0, 1, 3.0, 1.0)
+    """
+    xp = namespace(H)
+    mine = y[:, None] == labels[None, :]
+    nowhere = zeros((1,), H) + float("inf")
+    own = first_argmin(xp.where(mine, H, nowhere))
+    other = first_argmin(xp.where(mine, nowhere, H))
+    return NearestPair(own, other, take_columns(H, own), take_columns(H, other))
+
+
+def sigmoid(z: Array) -> Array:
+    """1/(1 + exp(-z)) without overflow."""
+    return expit(z) if namespace(z) is np else namespace(z).sigmoid(z)
+
+
+def softplus(z: Array) -> Array:
+    """log(1 + exp(z)) without overflow."""
+    xp = namespace(z)
+    return np.logaddexp(0, z) if xp is np else xp.logaddexp(xp.zeros_like(z), z)
+
+
+@dataclass(frozen=True)
+class MarginCost:
+    """A function of d+ and d- alone, plus the regulariser alpha d+ (Jin et al. 2010, Eq. 14).
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Weight of the regulariser, in units of 1/spread until `scaled`.
+    """
+
+    smooth: ClassVar[bool] = True
+    alpha: float = 0.0
+
+    def scaled(self, spread: float) -> Self:
+        """The same cost with plain numbers in place of multiples of the spread."""
+        return replace(self, alpha=self.alpha / spread)
+
+    def value_and_slope(self, H: Array, y: Array, labels: Array) -> tuple[Array, Slopes]:
+        """Cost of each sample and its two slopes."""
+        pair = nearest_pair(H, y, labels)
+        cost, near_slope, far_slope = self.of_margin(pair.near, pair.far)
+        xp = namespace(H)
+        slopes = Slopes(xp.stack((near_slope + self.alpha, far_slope), 1), xp.stack((pair.own, pair.other), 1))
+        return cost + self.alpha * pair.near, slopes
+
+    def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
+        """Cost and its derivatives by d+ and d-."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class GLVQCost(MarginCost):
+    """f(mu) with mu = (d+ - d-)/(d+ + d-) (Sato and Yamada 1996).
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Weight of the regulariser.
+    slope : float, default=0.0
+        f is the sigmoid 1/(1 + exp(-slope mu)); with 0 the identity.
+    """
+
+    slope: float = 0.0
+
+    def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
+        """f(mu), 2 f' d-/(d+ + d-)^2, -2 f' d+/(d+ + d-)^2; all 0 where d+ = d- = 0."""
+        xp = namespace(near)
+        total = near + far
+        safe = xp.where(total > 0, total, xp.ones_like(total))
+        mu = (near - far) / safe
+        cost, outer = mu, xp.ones_like(mu)
+        if self.slope:
+            cost = sigmoid(self.slope * mu)
+            outer = self.slope * cost * (1 - cost)
+        return cost, 2 * outer * (far / safe) / safe, -2 * outer * (near / safe) / safe
+
+
+@dataclass(frozen=True)
+class XiMarginCost(MarginCost):
+    """A function of z = xi (d+ - d-).
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Weight of the regulariser.
+    xi : float, default=2.0
+        Steepness, in units of 1/spread until `scaled`.
+    """
+
+    xi: float = 2.0
+
+    def scaled(self, spread: float) -> Self:
+        """The same cost with plain numbers in place of multiples of the spread."""
+        return replace(super().scaled(spread), xi=self.xi / spread)
+
+
+@dataclass(frozen=True)
+class MCECost(XiMarginCost):
+    """Minimum classification error: sigmoid(z)."""
+
+    def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
+        """s = sigmoid(z), xi s (1 - s), and its negative."""
+        cost = sigmoid(self.xi * (near - far))
+        slope = self.xi * cost * (1 - cost)
+        return cost, slope, -slope
+
+
+@dataclass(frozen=True)
+class LOGMCost(XiMarginCost):
+    """Log-likelihood of the margin: log(1 + exp(z)) (Jin et al. 2010)."""
+
+    def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
+        """log(1 + exp(z)), xi sigmoid(z), and its negative."""
+        z = self.xi * (near - far)
+        slope = self.xi * sigmoid(z)
+        return softplus(z), slope, -slope
+
+
+@dataclass(frozen=True)
+class SoftCost:
+    """A function of all distances through P_j = softmax_j(-xi H_j), plus -alpha log sum_own exp(-xi H).
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Weight of the regulariser; it carries xi already, so it needs no unit.
+    xi : float, default=2.0
+        Steepness, in units of 1/spread until `scaled`.
+    """
+
+    smooth: ClassVar[bool] = True
+    alpha: float = 0.0
+    xi: float = 2.0
+
+    def scaled(self, spread: float) -> Self:
+        """The same cost with plain numbers in place of multiples of the spread."""
+        return replace(self, xi=self.xi / spread)
+
+    def value_and_slope(self, H: Array, y: Array, labels: Array) -> tuple[Array, Slopes]:
+        """Cost of each sample and the slopes on all distances."""
+        xp = namespace(H)
+        mine = y[:, None] == labels[None, :]
+        exponent = -self.xi * H
+        everything = log_sum_exp(exponent)
+        own = log_sum_exp(xp.where(mine, exponent, zeros((1,), H) - float("inf")))
+        share = xp.exp(exponent - everything[:, None])
+        within = xp.where(mine, xp.exp(xp.where(mine, exponent - own[:, None], xp.zeros_like(H))), xp.zeros_like(H))
+        cost, slope = self.of_posterior(own - everything, share, within, mine)
+        return cost - self.alpha * own, Slopes(self.xi * (slope + self.alpha * within))
+
+    def of_posterior(self, log_posterior: Array, share: Array, within: Array, mine: Array) -> tuple[Array, Array]:
+        """Cost and slope on xi H from log P_y, P_j and P_j/P_y."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class SNPCCost(SoftCost):
+    """Soft nearest prototype classifier: 1 - P_y (Seo and Obermayer 2003; Jin et al. 2010)."""
+
+    def of_posterior(self, log_posterior: Array, share: Array, within: Array, mine: Array) -> tuple[Array, Array]:
+        """1 - P_y; P_j (1 - P_y) for the own class, -P_j P_y for the others."""
+        xp = namespace(share)
+        posterior = xp.exp(log_posterior)[:, None]
+        return -xp.expm1(log_posterior), xp.where(mine, share * (1 - posterior), -share * posterior)
+
+
+@dataclass(frozen=True)
+class RSLVQCost(SoftCost):
+    """Robust soft LVQ: -log P_y (Seo and Obermayer 2003)."""
+
+    def of_posterior(self, log_posterior: Array, share: Array, within: Array, mine: Array) -> tuple[Array, Array]:
+        """-log P_y; P_j/P_y - P_j for the own class, -P_j for the others."""
+        return -log_posterior, within - share
+
+
+def log_sum_exp(values: Array) -> Array:
+    """log sum_j exp(values_ij) of each row, without overflow."""
+    xp = namespace(values)
+    if xp is not np:
+        return xp.logsumexp(values, 1)
+    largest = values.max(1)
+    return largest + np.log(np.exp(values - largest[:, None]).sum(1))
+
+
+@dataclass(frozen=True)
+class WinnerRule:
+    """LVQ1 and OLVQ1 (Kohonen): the winner moves to the sample if its label is right, else away. Not a gradient."""
+
+    smooth: ClassVar[bool] = False
+    own_rates: bool = False
+
+
+@dataclass(frozen=True)
+class WindowRule:
+    """LVQ2.1 and LVQ3 (Kohonen): the two nearest prototypes move if the sample lies in a window between them.
+
+    Parameters
+    ----------
+    window : float, default=0.3
+        Relative width of the window.
+    epsilon : float, default=0.0
+        Above 0 (LVQ3) two nearest prototypes of the true class both move to the sample, at this share of the rate.
+    """
+
+    smooth: ClassVar[bool] = False
+    window: float = 0.3
+    epsilon: float = 0.0
+
+
+COSTS: dict[str, type] = {
+    "glvq": GLVQCost,
+    "mce": MCECost,
+    "logm": LOGMCost,
+    "snpc": SNPCCost,
+    "rslvq": RSLVQCost,
+}

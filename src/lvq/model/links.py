@@ -1,0 +1,136 @@
+"""Radial kernels as links: a scalar function g of the squared distance D, and its slope g'.
+
+A kernel k(v, w) = h(D / width^2) with h(0) = 1 induces the squared distance H = 2 - 2 h, so learning with a kernel is
+learning with H in place of D (Kaestner et al. 2012). Every kernel here is a function of D / width^2 alone, hence
+dH/dlog(width) = -2 D g'(D) for all of them. Links are increasing, so the nearest prototype stays the nearest.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+from lvq.model.arrays import Array, namespace
+
+
+class Link(Protocol):
+    """What a link must offer; a user's own may be any object with these two."""
+
+    def value(self, distances: Array) -> Array:
+        """H = g(D)."""
+
+    def slope(self, distances: Array) -> Array:
+        """g'(D)."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """No kernel: H = D."""
+
+    def value(self, distances: Array) -> Array:
+        """H = D."""
+        return distances
+
+    def slope(self, distances: Array) -> Array:
+        """One everywhere."""
+        return namespace(distances).ones_like(distances)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A radial kernel of a given width.
+
+    Parameters
+    ----------
+    width : float, default=1.0
+        The length on which the kernel falls off.
+    """
+
+    width: float = 1.0
+
+    def with_width(self, width: Any) -> Self:
+        """The same kernel with another width."""
+        return replace(self, width=width)
+
+    def value(self, distances: Array) -> Array:
+        """H = 2 - 2 h(D / width^2)."""
+        return self._value(distances / self.width**2)
+
+    def slope(self, distances: Array) -> Array:
+        """dH/dD."""
+        return self._slope(distances / self.width**2) / self.width**2
+
+    def _value(self, ratio: Array) -> Array:
+        raise NotImplementedError
+
+    def _slope(self, ratio: Array) -> Array:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    """h(r) = exp(-r/2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Gaussian(width=2.0).value(np.array([0.0, 8.0])).round(3).tolist()
+    [0.0, 1.264]
+    """
+
+    def _value(self, ratio: Array) -> Array:
+        return -2 * namespace(ratio).expm1(-ratio / 2)
+
+    def _slope(self, ratio: Array) -> Array:
+        return namespace(ratio).exp(-ratio / 2)
+
+
+@dataclass(frozen=True)
+class Cauchy(Kernel):
+    """h(r) = 1/(1 + r)."""
+
+    def _value(self, ratio: Array) -> Array:
+        return 2 * ratio / (1 + ratio)
+
+    def _slope(self, ratio: Array) -> Array:
+        return 2 / (1 + ratio) ** 2
+
+
+@dataclass(frozen=True)
+class InverseMultiquadric(Kernel):
+    """h(r) = (1 + r)^(-1/2)."""
+
+    def _value(self, ratio: Array) -> Array:
+        xp = namespace(ratio)
+        return -2 * xp.expm1(-xp.log1p(ratio) / 2)
+
+    def _slope(self, ratio: Array) -> Array:
+        return (1 + ratio) ** -1.5
+
+
+@dataclass(frozen=True)
+class RationalQuadratic(Kernel):
+    """h(r) = (1 + r/(2 shape))^(-shape).
+
+    Parameters
+    ----------
+    width : float, default=1.0
+        The length on which the kernel falls off.
+    shape : float, default=1.0
+        The larger, the closer to the Gaussian.
+    """
+
+    shape: float = 1.0
+
+    def _value(self, ratio: Array) -> Array:
+        xp = namespace(ratio)
+        return -2 * xp.expm1(-self.shape * xp.log1p(ratio / (2 * self.shape)))
+
+    def _slope(self, ratio: Array) -> Array:
+        return (1 + ratio / (2 * self.shape)) ** (-self.shape - 1)
+
+
+KERNELS: dict[str, type[Kernel]] = {
+    "gaussian": Gaussian,
+    "cauchy": Cauchy,
+    "inverse_multiquadric": InverseMultiquadric,
+    "rational_quadratic": RationalQuadratic,
+}

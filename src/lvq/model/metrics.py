@@ -1,0 +1,183 @@
+"""Squared distances of samples to prototypes, and how a slope on them falls back on prototypes and metric.
+
+Contract: `distances(X, W, R) -> D` of shape (N, M); `pullback(X, W, R, slopes) -> (dW, dR)` where `slopes` is dE/dD
+(see `Slopes`). No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected samples and
+prototypes, taken from a common centre so that data far from the origin lose no digits. R is None, the relevances
+lambda (n), a matrix Omega (m, n), or one Omega for each group of prototypes (K, m, n).
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from lvq.model.arrays import Array, namespace, zeros
+
+
+class Slopes(NamedTuple):
+    """dE/dD, as a matrix (N, M), or as (N, k) values at the (N, k) prototypes of `index` where all others are zero.
+
+    Margin costs touch two prototypes a row: with `index` the pullback is a scatter of 2N rows, not a second N x M
+    product.
+    """
+
+    value: Array
+    index: Array | None = None
+
+    def row_sums(self) -> Array:
+        """Sum over the prototypes, (N,)."""
+        return self.value.sum(1)
+
+    def column_sums(self, count: int) -> Array:
+        """Sum over the samples, (count,)."""
+        if self.index is None:
+            return self.value.sum(0)
+        if namespace(self.value) is np:
+            return np.bincount(self.index.ravel(), self.value.ravel(), count).astype(self.value.dtype, copy=False)
+        return zeros((count,), self.value).index_add_(0, self.index.reshape(-1), self.value.reshape(-1))
+
+    def gather(self, rows: Array) -> Array:
+        """S rows: for each sample the sum of the prototypes' rows times their slopes."""
+        if self.index is None:
+            return self.value @ rows
+        if namespace(self.value) is np:
+            return self._sparse(rows.shape[0]) @ rows
+        return sum(self.value[:, k, None] * rows[self.index[:, k]] for k in range(self.index.shape[1]))
+
+    def scatter(self, rows: Array, count: int) -> Array:
+        """S' rows: for each prototype the sum of the samples' rows times their slopes."""
+        if self.index is None:
+            return self.value.T @ rows
+        if namespace(self.value) is np:
+            return self._sparse(count).T @ rows
+        total = zeros((count, rows.shape[1]), rows)
+        for k in range(self.index.shape[1]):
+            total.index_add_(0, self.index[:, k], self.value[:, k, None] * rows)
+        return total
+
+    def _sparse(self, count: int) -> Any:
+        assert self.index is not None
+        samples, touched = self.value.shape
+        pointers = np.arange(0, samples * touched + 1, touched)
+        return sparse.csr_array((self.value.ravel(), self.index.ravel(), pointers), shape=(samples, count))
+
+
+class Metric(Protocol):
+    """What a metric must offer; a user's own may be any object with these two."""
+
+    def distances(self, X: Array, W: Array, R: Array | None) -> Array:
+        """Squared distances, (N, M)."""
+
+    def pullback(self, X: Array, W: Array, R: Array | None, slopes: Slopes) -> tuple[Array, Array | None]:
+        """Gradient by the prototypes and by the metric's parameters."""
+
+
+def squared_distances(X: Array, W: Array) -> Array:
+    """|x - w|^2 for all pairs, from a common centre.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
+    [[25.0, 1.0]]
+    """
+    xp = namespace(X)
+    centre = W.mean(0)
+    X, W = X - centre, W - centre
+    D = X @ W.T
+    D *= -2
+    D += (X * X).sum(1)[:, None]
+    D += (W * W).sum(1)
+    return xp.clip(D, 0, None, out=D) if xp is np else D.clamp_(min=0)
+
+
+@dataclass(frozen=True)
+class Euclidean:
+    """|x - w|^2."""
+
+    def distances(self, X: Array, W: Array, R: None = None) -> Array:
+        """Squared distances, (N, M)."""
+        return squared_distances(X, W)
+
+    def pullback(self, X: Array, W: Array, R: None, slopes: Slopes) -> tuple[Array, None]:
+        """dE/dw_j = -2 sum_i s_ij (x_i - w_j)."""
+        return 2 * (slopes.column_sums(W.shape[0])[:, None] * W - slopes.scatter(X, W.shape[0])), None
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    """sum_l lambda_l (x_l - w_l)^2."""
+
+    def distances(self, X: Array, W: Array, R: Array) -> Array:
+        """Squared distances, (N, M)."""
+        root = R**0.5
+        return squared_distances(X * root, W * root)
+
+    def pullback(self, X: Array, W: Array, R: Array, slopes: Slopes) -> tuple[Array, Array]:
+        """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2."""
+        centre = W.mean(0)
+        X, W = X - centre, W - centre
+        pulled = slopes.scatter(X, W.shape[0])
+        columns = slopes.column_sums(W.shape[0])[:, None]
+        by_relevance = slopes.row_sums() @ (X * X) + (W * (columns * W - 2 * pulled)).sum(0)
+        return 2 * R * (columns * W - pulled), by_relevance
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """|Omega (x - w)|^2."""
+
+    def distances(self, X: Array, W: Array, R: Array) -> Array:
+        """Squared distances, (N, M)."""
+        centre = W.mean(0)
+        return squared_distances((X - centre) @ R.T, (W - centre) @ R.T)
+
+    def pullback(self, X: Array, W: Array, R: Array, slopes: Slopes) -> tuple[Array, Array]:
+        """Back through z = Omega x and p = Omega w: dOmega = dz' X + dp' W, dW = dp Omega."""
+        centre = W.mean(0)
+        X, W = X - centre, W - centre
+        Z, P = X @ R.T, W @ R.T
+        by_sample = 2 * (slopes.row_sums()[:, None] * Z - slopes.gather(P))
+        by_prototype = 2 * (slopes.column_sums(W.shape[0])[:, None] * P - slopes.scatter(Z, W.shape[0]))
+        return by_prototype @ R, by_sample.T @ X + by_prototype.T @ W
+
+
+@dataclass(frozen=True)
+class LocalMatrix:
+    """|Omega_g(j) (x - w_j)|^2, a matrix for each group of prototypes.
+
+    Parameters
+    ----------
+    groups : tuple of int
+        Group k holds the prototypes groups[k] to groups[k + 1].
+    """
+
+    groups: tuple[int, ...]
+
+    def distances(self, X: Array, W: Array, R: Array) -> Array:
+        """Squared distances, (N, M)."""
+        parts = [Matrix().distances(X, W[self._rows(k)], R[k]) for k in range(len(self.groups) - 1)]
+        return namespace(X).concatenate(parts, 1)
+
+    def pullback(self, X: Array, W: Array, R: Array, slopes: Slopes) -> tuple[Array, Array]:
+        """Group by group, each as for one matrix."""
+        by_prototype, by_matrix = [], []
+        for k in range(len(self.groups) - 1):
+            dW, dR = Matrix().pullback(X, W[self._rows(k)], R[k], self._within(slopes, k))
+            by_prototype.append(dW)
+            by_matrix.append(dR)
+        xp = namespace(X)
+        return xp.concatenate(by_prototype, 0), xp.stack(by_matrix)
+
+    def _rows(self, k: int) -> slice:
+        return slice(self.groups[k], self.groups[k + 1])
+
+    def _within(self, slopes: Slopes, k: int) -> Slopes:
+        if slopes.index is None:
+            return Slopes(slopes.value[:, self._rows(k)])
+        low, high = self.groups[k], self.groups[k + 1]
+        inside = (slopes.index >= low) & (slopes.index < high)
+        xp = namespace(slopes.value)
+        zero = xp.zeros_like(slopes.value)
+        return Slopes(xp.where(inside, slopes.value, zero), xp.where(inside, slopes.index - low, 0 * slopes.index))

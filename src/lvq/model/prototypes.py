@@ -1,0 +1,201 @@
+"""Starting prototypes: how many for each class, and where.
+
+Rules kept here: prototypes stand class by class in the order of the classes; a sample of weight w counts exactly as w
+copies of it, in k-means too; a class with fewer distinct samples than prototypes gets as many as it has, with a
+warning.
+"""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lvq.model.metrics import squared_distances
+
+STARTS = ("means", "kmeans", "samples", "random")
+
+
+def share_out(total: int, n_classes: int) -> np.ndarray:
+    """Share a total number of prototypes among the classes; the first classes get the remainder.
+
+    Examples
+    --------
+    >>> share_out(10, 3).tolist()
+    [4, 3, 3]
+    """
+    if total < n_classes:
+        raise ValueError(f"n_prototypes_total must be at least the number of classes ({n_classes}), got {total}.")
+    counts = np.full(n_classes, total // n_classes)
+    counts[: total % n_classes] += 1
+    return counts
+
+
+def prototypes_per_class(n_prototypes: int | Mapping[Any, int], classes: np.ndarray) -> np.ndarray:
+    """Number of prototypes of each class, from one number for all or a dict class -> number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prototypes_per_class({"a": 2, "b": 1}, np.array(["a", "b"])).tolist()
+    [2, 1]
+    """
+    if not isinstance(n_prototypes, Mapping):
+        return np.full(len(classes), n_prototypes)
+    unknown = [key for key in n_prototypes if key not in classes]
+    missing = [str(label) for label in classes if label not in n_prototypes]
+    if unknown or missing:
+        raise ValueError(
+            "n_prototypes must be a dict with one entry for each class; "
+            f"missing: {missing or 'none'}, not a class: {unknown or 'none'}. The classes are {list(classes)}."
+        )
+    counts = np.array([n_prototypes[label] for label in classes])
+    if not np.issubdtype(counts.dtype, np.integer) or counts.min() < 1:
+        raise ValueError(f"n_prototypes must give every class a whole number of at least 1, got {dict(n_prototypes)}.")
+    return counts
+
+
+def start_prototypes(
+    X: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    counts: np.ndarray,
+    init: str,
+    random_state: np.random.RandomState,
+    names: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Starting prototypes and their class indices.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples.
+    y : ndarray of shape (n_samples,)
+        Class indices, 0 .. n_classes - 1, each present.
+    weight : ndarray of shape (n_samples,)
+        Positive weights.
+    counts : ndarray of shape (n_classes,)
+        Prototypes wanted for each class.
+    init : {"means", "kmeans", "samples", "random"}
+        Class means with a small spread, k-means in each class, random samples of the class, or random places within the
+        range of each feature.
+    random_state : RandomState
+        Source of randomness.
+    names : ndarray of shape (n_classes,), optional
+        The classes' own names, for the warning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 1])
+    >>> W, labels = start_prototypes(X, y, np.ones(3), np.array([1, 1]), "means", np.random.RandomState(0))
+    >>> W.ravel().tolist(), labels.tolist()
+    ([1.0, 5.0], [0, 1])
+    """
+    if init == "means" and counts.max() == 1:  # the quick path of the commonest start
+        return class_means(X, y, weight, len(counts)), np.arange(len(counts))
+    parts, short = [], []
+    for label, wanted in enumerate(counts):
+        inside = y == label
+        samples, sample_weight = X[inside], weight[inside]
+        order, distinct = canonical_order(samples)
+        wanted = int(wanted)
+        if len(distinct) < wanted:
+            short.append((label, wanted, len(distinct)))
+            wanted = len(distinct)
+        samples, sample_weight = samples[order], sample_weight[order]
+        parts.append(_start_class(samples, sample_weight, distinct, wanted, init, random_state, X))
+    if short:
+        _warn_short(short, names)
+    labels = np.repeat(np.arange(len(counts)), [len(part) for part in parts])
+    return np.concatenate(parts).astype(X.dtype, copy=False), labels
+
+
+def class_means(X: np.ndarray, y: np.ndarray, weight: np.ndarray, n_classes: int) -> np.ndarray:
+    """Weighted mean of each class."""
+    one_hot = np.zeros((n_classes, len(y)), dtype=X.dtype)
+    one_hot[y, np.arange(len(y))] = weight
+    return (one_hot @ X) / one_hot.sum(axis=1, keepdims=True)
+
+
+def canonical_order(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An order of the rows that does not depend on the order they came in, and the places where a new row begins.
+
+    Rows are told apart by their product with one fixed vector of no simple structure.
+    """
+    direction = np.cos(np.arange(1, samples.shape[1] + 1, dtype=np.float64) ** 2)
+    key = samples.astype(np.float64, copy=False) @ direction
+    order = np.argsort(key, kind="stable")
+    return order, np.flatnonzero(np.diff(key[order], prepend=-np.inf) > 0)
+
+
+def _start_class(
+    samples: np.ndarray,
+    weight: np.ndarray,
+    distinct: np.ndarray,
+    wanted: int,
+    init: str,
+    random_state: np.random.RandomState,
+    X: np.ndarray,
+) -> np.ndarray:
+    if init == "kmeans":
+        return weighted_k_means(samples, weight, wanted, random_state)
+    if init == "samples":
+        return samples[np.sort(random_state.choice(distinct, wanted, replace=False))]
+    if init == "random":
+        return random_state.uniform(X.min(axis=0), X.max(axis=0), (wanted, X.shape[1]))
+    mean = np.average(samples, axis=0, weights=weight)
+    deviation = np.sqrt(np.average((samples - mean) ** 2, axis=0, weights=weight))
+    spread = 0.1 * deviation * random_state.standard_normal((wanted, X.shape[1]))
+    return mean + spread if wanted > 1 else mean[None]
+
+
+def weighted_k_means(
+    samples: np.ndarray, weight: np.ndarray, k: int, random_state: np.random.RandomState, max_iter: int = 100
+) -> np.ndarray:
+    """k centres by k-means++ and Lloyd's iterations, where a weight is exactly a number of copies.
+
+    The rows must be in canonical order: k-means++ then draws the same rows from weights as from copies, which
+    scikit-learn's KMeans, drawing by row number, does not.
+    """
+    if k == 1:
+        return np.average(samples, axis=0, weights=weight)[None]
+    weight = weight.astype(np.float64, copy=False)
+    centres = _plus_plus(samples, weight, k, random_state)
+    assigned = None
+    for _ in range(max_iter):
+        nearest = squared_distances(samples, centres).argmin(axis=1)
+        if assigned is not None and (nearest == assigned).all():
+            break
+        assigned = nearest
+        mass = np.bincount(assigned, weight, k)
+        sums = np.zeros_like(centres)
+        np.add.at(sums, assigned, samples * weight[:, None].astype(samples.dtype))
+        full = mass > 0
+        centres[full] = sums[full] / mass[full, None]
+    return centres
+
+
+def _plus_plus(samples: np.ndarray, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> np.ndarray:
+    distance = np.ones(len(samples))
+    chosen: list[int] = []
+    for draw in random_state.uniform(size=k):
+        chance = np.cumsum(weight * distance)
+        chosen.append(min(int(np.searchsorted(chance, draw * chance[-1], side="right")), len(samples) - 1))
+        far = np.square(samples - samples[chosen[-1]]).sum(axis=1, dtype=np.float64)
+        distance = far if len(chosen) == 1 else np.minimum(distance, far)
+    return samples[chosen].copy()
+
+
+def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:
+    shown = "; ".join(
+        f"class {names[label] if names is not None else label!s} has {got} distinct samples for {wanted} prototypes"
+        for label, wanted, got in short[:5]
+    )
+    more = f"; and {len(short) - 5} more" if len(short) > 5 else ""
+    warnings.warn(
+        f"Fewer prototypes than asked for: {shown}{more}. Each gets as many as it has distinct samples. "
+        "Lower n_prototypes, or give a dict class -> number, to silence this.",
+        UserWarning,
+        stacklevel=2,
+    )

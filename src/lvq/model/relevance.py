@@ -1,0 +1,210 @@
+"""How the metric lives: which parameters it has, where they start, and by which rule they learn.
+
+`None` in an estimator means the plain metric. A rule object says three things: `metric` (its shape), `smooth` (whether
+its step is a gradient, so that a batch solver can use it), and its own choices. Relevances lambda are non-negative and
+sum to one; every Omega has unit Frobenius norm.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.linalg import eigh
+
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """A rule for the metric's parameters; this one leaves the plain metric as it is."""
+
+    smooth: ClassVar[bool] = True
+    # whether a prototype's step is multiplied by the metric, as a gradient is
+    weighted_step: bool = False
+
+    def metric(self, labels: np.ndarray) -> Metric:
+        """The metric for prototypes with these class indices."""
+        return Euclidean()
+
+    def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray | None:
+        """Starting parameters of the metric."""
+        return None
+
+
+@dataclass(frozen=True)
+class VectorRelevance(Relevance):
+    """A relevance for each feature."""
+
+    def metric(self, labels: np.ndarray) -> Metric:
+        """The weighted metric."""
+        return Diagonal()
+
+    def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """All features equal."""
+        return np.full(X.shape[1], 1 / X.shape[1], dtype=X.dtype)
+
+
+@dataclass(frozen=True)
+class GradientRelevance(VectorRelevance):
+    """lambda by the gradient of the cost (GRLVQ: Hammer and Villmann 2002)."""
+
+    weighted_step: bool = True
+
+
+@dataclass(frozen=True)
+class Hebbian(VectorRelevance):
+    """lambda grows on features that keep a right winner near (RLVQ: Bojer et al. 2001).
+
+    Parameters
+    ----------
+    weighted_step : bool, default=False
+        Whether the prototypes' step carries lambda.
+    squared : bool, default=False
+        Change lambda by (x - w)^2, as Ridge et al. print, in place of |x - w|, as Bojer et al. do.
+    """
+
+    smooth: ClassVar[bool] = False
+    squared: bool = False
+
+
+@dataclass(frozen=True)
+class Fisher(VectorRelevance):
+    """lambda as the running mean of Fisher criterion scores S_B/S_W (Ridge et al. 2011). Needs no rate.
+
+    Parameters
+    ----------
+    weighted_step : bool, default=False
+        Whether the prototypes' step carries lambda.
+    scores : {"sum", "max"}, default="sum"
+        Divide the scores by their sum, as printed, or by their maximum, as in the published results; the relevances
+        then start at 1 and do not sum to one.
+    no_variance : {"zero", "between"}, default="zero"
+        Score of a feature without any variance within the classes: 0, or, as in the published results, S_B alone for
+        all features as soon as there is one such feature.
+    """
+
+    smooth: ClassVar[bool] = False
+    scores: Literal["sum", "max"] = "sum"
+    no_variance: Literal["zero", "between"] = "zero"
+
+    def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """All features equal."""
+        start = super().start(X, y, weight, labels)
+        return start if self.scores == "sum" else np.ones_like(start)
+
+
+@dataclass(frozen=True)
+class FisherPrototypes(Fisher):
+    """FC1: variances between and within the classes, over the prototypes, weighted by their correct wins."""
+
+
+@dataclass(frozen=True)
+class FisherNeighbours(Fisher):
+    """FC2: variances between and within the samples won by the nearest prototype of each class.
+
+    Parameters
+    ----------
+    weighted_step : bool, default=False
+        Whether the prototypes' step carries lambda.
+    scores : {"sum", "max"}, default="sum"
+        As in `Fisher`.
+    no_variance : {"zero", "between"}, default="zero"
+        As in `Fisher`.
+    rivals : {"all", "nearest"}, default="all"
+        Compare the nearest prototypes of all classes, as printed, or, as in the published results, the winner with the
+        nearest prototype of another class.
+    """
+
+    rivals: Literal["all", "nearest"] = "all"
+
+
+@dataclass(frozen=True)
+class MatrixRelevance(Relevance):
+    """A matrix Omega for all prototypes, or one for each class or prototype (Schneider et al. 2009).
+
+    Parameters
+    ----------
+    weighted_step : bool, default=True
+        Whether the prototypes' step carries Lambda = Omega'Omega; always so here.
+    rank : int or None, default=None
+        Rows of Omega; None means as many as features.
+    local : {None, "class", "prototype"}, default=None
+        Who shares a matrix.
+    """
+
+    weighted_step: bool = True
+    rank: int | None = None
+    local: Literal["class", "prototype"] | None = None
+
+    def groups(self, labels: np.ndarray) -> tuple[int, ...]:
+        """Group k shares a matrix and holds the prototypes groups[k] to groups[k + 1]."""
+        if self.local is None:
+            return (0, len(labels))
+        if self.local == "prototype":
+            return tuple(range(len(labels) + 1))
+        return (0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels))
+
+    def metric(self, labels: np.ndarray) -> Metric:
+        """The matrix metric."""
+        return Matrix() if self.local is None else LocalMatrix(self.groups(labels))
+
+    def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """The identity at full rank, else discriminant directions; of unit norm."""
+        n = X.shape[1]
+        rank = n if self.rank is None else self.rank
+        if rank > n:
+            raise ValueError(f"rank must be at most the number of features ({n}), got {rank}.")
+        omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
+        omega = (omega / np.linalg.norm(omega)).astype(X.dtype)
+        if self.local is None:
+            return omega
+        return np.repeat(omega[None], len(self.groups(labels)) - 1, axis=0)
+
+
+def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int) -> np.ndarray:
+    """Directions that separate the class means best against the spread within the classes, then principal axes.
+
+    A truncated identity would see the first features only. The spread within is shrunk towards a multiple of the
+    identity, so that constant features and fewer samples than features do no harm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 9.0], [0.1, -9.0], [1.0, 9.0], [1.1, -9.0]])
+    >>> abs(discriminant_directions(X, np.array([0, 0, 1, 1]), np.ones(4), 1)).argmax()
+    np.int64(0)
+    """
+    X = X.astype(np.float64, copy=False)
+    n_classes = int(y.max()) + 1
+    one_hot = np.zeros((n_classes, len(y)))
+    one_hot[y, np.arange(len(y))] = weight
+    mass = one_hot.sum(axis=1)
+    means = (one_hot @ X) / np.maximum(mass, np.finfo(float).tiny)[:, None]
+    overall = mass @ means / mass.sum()
+    residual = (X - means[y]) * np.sqrt(weight / mass.sum())[:, None]
+    within = residual.T @ residual
+    spread = np.trace(within) / len(within)
+    if spread == 0:  # nothing varies inside any class
+        spread, within = 1.0, np.eye(len(within))
+    within = 0.9 * within + 0.1 * spread * np.eye(len(within))
+    centred = (means - overall) * np.sqrt(mass / mass.sum())[:, None]
+    n_discriminant = min(rank, n_classes - 1)
+    n = len(within)
+    _, directions = eigh(centred.T @ centred, within, subset_by_index=(n - n_discriminant, n - 1))
+    rows = directions.T[::-1]
+    if rank == n_discriminant:
+        return rows
+    # orthogonal to the discriminant ones, the axes of largest spread, on the scale of a typical spread within
+    basis, _ = np.linalg.qr(rows.T)
+    rest = np.eye(n) - basis @ basis.T
+    n_rest = rank - n_discriminant
+    _, axes = eigh(rest @ within @ rest, subset_by_index=(n - n_rest, n - 1))
+    return np.concatenate((rows, axes.T[::-1] / np.sqrt(spread)))
+
+
+RELEVANCES: dict[str, type[Relevance]] = {
+    "gradient": GradientRelevance,
+    "hebbian": Hebbian,
+    "fc1": FisherPrototypes,
+    "fc2": FisherNeighbours,
+}

@@ -1,0 +1,31 @@
+"""A line that tells how far a long run is, for `verbose`. Redraws itself on a terminal, else prints now and then."""
+
+import sys
+import time
+from collections.abc import Callable
+
+Report = Callable[[int, float], None]  # (iterations done, present value of the objective)
+
+
+def silent(done: int, value: float) -> None:
+    """Say nothing."""
+
+
+def progress_bar(name: str, total: int) -> Report:
+    """A function that shows `done` of `total`, the objective, and an estimate of the time left."""
+    start = time.monotonic()
+    live = sys.stdout.isatty()
+    shown = 0.0
+
+    def report(done: int, value: float) -> None:
+        nonlocal shown
+        share = done / total
+        if done < total and share - shown < (0.01 if live else 0.1):
+            return
+        shown = share
+        left = (time.monotonic() - start) * (1 - share) / share
+        filled = "#" * round(20 * share)
+        text = f"{name} [{filled:<20}] {done}/{total}  objective {value:.5g}  {left:.0f} s left"
+        print("\r" + text if live else text, end="" if live and done < total else "\n", flush=True)
+
+    return report

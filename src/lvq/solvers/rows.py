@@ -1,0 +1,946 @@
+"""All compiled code: one epoch of sample-by-sample training, for every model of the family.
+
+This is the one second telling of the formulas in `lvq.model`; a test holds the two equal. Rules kept here:
+
+- Everything numba compiles stands in this file, because numba's disk cache does not notice an edited callee elsewhere.
+- Choices are integers inside `Rule`, never functions handed over: a function argument misses the disk cache.
+- Every function releases the interpreter lock; parallelism is over folds and restarts, by threads, outside.
+- Prototypes stand class by class, so the prototypes of class k are the rows `starts[k]:starts[k + 1]`.
+- Ties between prototypes go to the lowest index.
+- A step that would carry a prototype further than `Rule.reach` from its sample is left out, so nothing overflows.
+- Slopes are taken at the state before the step, prototypes and metric move together.
+
+`slope` below always means dE/dD, the derivative of the cost by the squared distance; the prototype step is then
+`w += 2 rate slope Lambda (x - w)`. Rules without a cost (LVQ1 and its kin) are written in the same form with slope 1/2.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+# isnan must stay honest, so not fastmath=True: only what lets sums be reordered and fused.
+_jit = numba.njit(
+    cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "arcp", "nsz", "afn"}
+)
+
+LVQ1, OLVQ1, LVQ21, LVQ3, GLVQ, MCE, LOGM, SNPC, RSLVQ = range(9)
+IDENTITY, GAUSSIAN, CAUCHY, MULTIQUADRIC, RATIONAL = range(5)
+FIXED, GRADIENT, HEBBIAN, HEBBIAN_SQUARED, FISHER1, FISHER2 = range(6)
+CONSTANT, LINEAR, INVERSE = range(3)
+TIME = -1.0  # Rule.slope that stands for the number of the step
+
+
+class Rule(NamedTuple):
+    """What one step does. Integers choose, floats measure; every field has the same type in every model."""
+
+    cost: int
+    link: int
+    relevance: int
+    schedule: int
+    horizon: float  # steps until the linear schedule reaches zero; steps in one unit of the 1/t schedule
+    rate: float  # of the prototypes
+    relevance_rate: float  # of lambda or Omega
+    width_rate: float  # of the logarithm of the kernel's width
+    shape: float  # the exponent of the rational quadratic kernel
+    slope: float  # of the sigmoid in GLVQ; 0 the identity, TIME the number of the step
+    xi: float  # of MCE, LOGM, SNPC, RSLVQ
+    alpha: float  # of the regulariser
+    window: float  # of LVQ2.1 and LVQ3
+    epsilon: float  # of LVQ3
+    relative: bool  # GLVQ's step times (d+ + d-)
+    weighted_step: bool  # the prototype step carries lambda
+    by_maximum: bool  # Fisher scores divided by their maximum, not their sum
+    two_classes: bool  # FC2 compares the winner with one rival, not all classes
+    between_alone: bool  # Fisher scores without S_W as soon as one S_W is zero
+    reach: float  # largest squared distance that a step may leave between sample and prototype
+
+
+class Statistics(NamedTuple):
+    """What the Fisher rules and OLVQ1 remember; arrays of length zero where a rule does not need them."""
+
+    wins: np.ndarray  # (M,) correct wins of each prototype so far
+    seen: np.ndarray  # (C,) samples of each class so far
+    mean: np.ndarray  # (M, n) mean of the samples won correctly
+    scatter: np.ndarray  # (M, n) their sum of squared deviations (Welford)
+    scores: np.ndarray  # (1,) Fisher scores averaged so far
+    rates: np.ndarray  # (M,) rate of each prototype (OLVQ1)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# scalars: schedule, link, costs of a pair
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@_jit
+def _decay(rule, step):
+    if rule.schedule == LINEAR:
+        return max(0.0, 1.0 - step / rule.horizon)
+    if rule.schedule == INVERSE:
+        return 1.0 / (1.0 + step / rule.horizon)
+    return 1.0
+
+
+@_jit
+def _link(rule, width, distance):
+    """The kernel's squared distance H and dH/dD, both functions of D / width^2."""
+    if rule.link == IDENTITY:
+        return distance, 1.0
+    scale = 1.0 / (width * width)
+    ratio = distance * scale
+    if rule.link == GAUSSIAN:
+        return -2.0 * np.expm1(-0.5 * ratio), scale * np.exp(-0.5 * ratio)
+    if rule.link == CAUCHY:
+        return 2.0 * ratio / (1.0 + ratio), 2.0 * scale / (1.0 + ratio) / (1.0 + ratio)
+    if rule.link == MULTIQUADRIC:
+        log = np.log1p(ratio)
+        return -2.0 * np.expm1(-0.5 * log), scale * np.exp(-1.5 * log)
+    log = np.log1p(ratio / (2.0 * rule.shape))
+    return -2.0 * np.expm1(-rule.shape * log), scale * np.exp(-(rule.shape + 1.0) * log)
+
+
+@_jit
+def _sigmoid(z):
+    if z >= 0:
+        return 1.0 / (1.0 + np.exp(-z))
+    growth = np.exp(z)
+    return growth / (1.0 + growth)
+
+
+@_jit
+def _margin_slopes(rule, step, width, own, other):
+    """Cost of a margin model and its slopes on the squared distances of the nearest own and other prototype."""
+    near, near_slope = _link(rule, width, own)
+    far, far_slope = _link(rule, width, other)
+    if rule.cost == GLVQ:
+        total = near + far
+        if total <= 0.0:
+            return 0.0, rule.alpha * near_slope, 0.0
+        mu = (near - far) / total
+        cost, outer = mu, 1.0
+        if rule.slope != 0.0:
+            # a slope that grows with time only narrows the sigmoid's window: the step is f (1 - f), as Sato and Yamada
+            # and Ridge print it, without the factor t
+            sharpness = step + 1.0 if rule.slope == TIME else rule.slope
+            cost = _sigmoid(sharpness * mu)
+            outer = cost * (1.0 - cost) * (1.0 if rule.slope == TIME else sharpness)
+        near_part, far_part = 2.0 * outer * (far / total), 2.0 * outer * (near / total)
+        if not rule.relative:
+            near_part, far_part = near_part / total, far_part / total
+    else:
+        z = rule.xi * (near - far)
+        sigmoid = _sigmoid(z)
+        if rule.cost == MCE:
+            cost, near_part = sigmoid, rule.xi * sigmoid * (1.0 - sigmoid)
+        else:
+            cost, near_part = max(z, 0.0) + np.log1p(np.exp(-abs(z))), rule.xi * sigmoid
+        far_part = near_part
+    return cost + rule.alpha * near, (near_part + rule.alpha) * near_slope, -far_part * far_slope
+
+
+@_jit
+def _inside_window(rule, width, first, second):
+    near, _ = _link(rule, width, first)
+    far, _ = _link(rule, width, second)
+    # near <= far, so near/far is the smaller of the two ratios; the window is on unsquared distances
+    return far > 0.0 and np.sqrt(near / far) > (1.0 - rule.window) / (1.0 + rule.window)
+
+
+@_jit
+def _pair_slopes(rule, step, width, first, second, first_own, second_own, first_wins):
+    """Cost and the slopes of the two prototypes a step may move."""
+    if rule.cost >= GLVQ:
+        return _margin_slopes(rule, step, width, first, second)
+    if rule.cost == LVQ1 or rule.cost == OLVQ1:  # here first is the nearest own, second the nearest other
+        if first_wins:
+            return 0.0, 0.5, 0.0
+        return 1.0, 0.0, -0.5
+    wrong = 0.0 if first_own else 1.0  # LVQ2.1 and LVQ3: the two nearest of all
+    if first_own != second_own and _inside_window(rule, width, first, second):
+        return wrong, 0.5 if first_own else -0.5, 0.5 if second_own else -0.5
+    if rule.cost == LVQ3 and first_own and second_own:
+        return wrong, 0.5 * rule.epsilon, 0.5 * rule.epsilon
+    return wrong, 0.0, 0.0
+
+
+@_jit
+def _soft_slopes(rule, width, distances, slopes, low, high):
+    """Cost of SNPC or RSLVQ; slopes on all squared distances; rows low..high are of the true class."""
+    smallest = np.inf
+    own_smallest = np.inf
+    for j in range(slopes.shape[0]):
+        value, _ = _link(rule, width, distances[j])
+        smallest = min(smallest, value)
+        if low <= j < high:
+            own_smallest = min(own_smallest, value)
+    everything, own, own_scaled = 0.0, 0.0, 0.0
+    for j in range(slopes.shape[0]):
+        value, _ = _link(rule, width, distances[j])
+        share = np.exp(-rule.xi * (value - smallest))
+        everything += share
+        if low <= j < high:
+            own += share
+            own_scaled += np.exp(-rule.xi * (value - own_smallest))
+    posterior = own / everything
+    for j in range(slopes.shape[0]):
+        value, link_slope = _link(rule, width, distances[j])
+        share = np.exp(-rule.xi * (value - smallest)) / everything
+        inside = low <= j < high
+        within = np.exp(-rule.xi * (value - own_smallest)) / own_scaled if inside else 0.0
+        if rule.cost == RSLVQ:
+            slope = within - share
+        else:
+            slope = share * (1.0 - posterior) if inside else -share * posterior
+        slopes[j] = rule.xi * (slope + rule.alpha * within) * link_slope
+    log_own = np.log(own_scaled) - rule.xi * own_smallest
+    regulariser = -rule.alpha * log_own
+    if rule.cost == RSLVQ:
+        return np.log(everything) - rule.xi * smallest - log_own + regulariser
+    return 1.0 - posterior + regulariser
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# which prototypes
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@_jit
+def _take_nearest(bits, low, high, largest):
+    """Index of the smallest in low..high; those places are then filled with `largest`, so the rest can be searched."""
+    best, at = bits[low], low
+    bits[low] = largest
+    for j in range(low + 1, high):
+        value = bits[j]
+        if value < best:
+            best, at = value, j
+        bits[j] = largest
+    return at
+
+
+@_jit
+def _nearest(bits):
+    """First index of the minimum. Non-negative floats order as the integers of their bits, and an integer minimum
+    vectorises where a floating one, which must respect NaN, does not. The length is a multiple of 16."""
+    best = bits[0]
+    for j in range(bits.shape[0]):
+        value = bits[j]
+        best = value if value < best else best
+    block = 0
+    while True:
+        found = False
+        for k in range(16):
+            found |= bits[block + k] == best
+        if found:
+            break
+        block += 16
+    while bits[block] != best:
+        block += 1
+    return block
+
+
+@_jit
+def _two_nearest(distances, count):
+    first, second = 0, 1
+    if distances[1] < distances[0]:
+        first, second = 1, 0
+    for j in range(2, count):
+        if distances[j] < distances[first]:
+            first, second = j, first
+        elif distances[j] < distances[second]:
+            second = j
+    return first, second
+
+
+@_jit
+def _nearest_pair(distances, count, low, high):
+    """The nearest prototype of the true class (rows low..high) and the nearest of all others; changes nothing."""
+    first = low
+    for j in range(low + 1, high):
+        if distances[j] < distances[first]:
+            first = j
+    second = 0 if low > 0 else high
+    for j in range(second + 1, count):
+        if (j < low or j >= high) and distances[j] < distances[second]:
+            second = j
+    return first, second
+
+
+@_jit
+def _choose(rule, distances, bits, count, low, high):
+    """The two prototypes a step may move, and whether each is of the true class (rows low..high)."""
+    if rule.cost == LVQ21 or rule.cost == LVQ3:
+        first, second = _two_nearest(distances, count)
+        return first, second, low <= first < high, low <= second < high
+    largest = np.iinfo(bits.dtype).max
+    first = _take_nearest(bits, low, high, largest)
+    return first, _nearest(bits), True, False
+
+
+@_jit
+def _cool(statistics, rule, moved, own):
+    """OLVQ1: the rate of the winner falls when it was right and rises, up to its start, when it was wrong."""
+    rate = statistics.rates[moved]
+    rate = rate / (1.0 + rate) if own else rate / (1.0 - rate)
+    statistics.rates[moved] = min(rate, rule.rate)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# plain metric: look ahead by a matrix product
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@_jit
+def _squared_distance(rows, i, j):
+    total = rows.dtype.type(0)
+    for k in range(rows.shape[1]):
+        difference = rows[i, k] - rows[j, k]
+        total += difference * difference
+    return total
+
+
+@_jit
+def _move(rows, sample, j, factor):
+    """w_j += factor (x - w_j), and the new squared length of w_j."""
+    total = rows.dtype.type(0)
+    for k in range(rows.shape[1]):
+        value = rows[j, k] + factor * (rows[sample, k] - rows[j, k])
+        rows[j, k] = value
+        total += value * value
+    return total
+
+
+@_jit
+def _plain_epoch(rule, X, y, weights, order, step, rows, starts, width, products, distances, bits, lengths, statistics):
+    """One pass of LVQ1 .. LOGM in the plain metric. Returns the sum of the costs.
+
+    `rows` holds the M prototypes and below them room for a block of samples, so that one product gives the dot products
+    of the block with the prototypes and with itself. A step moves at most two prototypes by w += c (x - w), after which
+    their products with the samples still to come change by c (x_k'x - x_k'w): no second look at the features. The
+    distances of the chosen two are taken anew as sums of squared differences, so that rounding in the products can
+    never enter a step.
+    """
+    block = products.shape[0]
+    count = lengths.shape[0]
+    samples = rows[count:]
+    total = 0.0
+    for begin in range(0, order.shape[0], block):
+        filled = min(block, order.shape[0] - begin)
+        for b in range(filled):
+            i = order[begin + b]
+            for k in range(X.shape[1]):
+                rows[count + b, k] = X[i, k]
+        np.dot(samples, rows.T, products)
+        for b in range(filled):
+            i = order[begin + b]
+            square = products[b, count + b]
+            for j in range(count):
+                distance = square + lengths[j] - 2 * products[b, j]
+                distances[j] = distance if distance > 0 else 0
+            low, high = starts[y[i]], starts[y[i] + 1]
+            first, second, first_own, second_own = _choose(rule, distances, bits, count, low, high)
+            near = float(_squared_distance(rows, count + b, first))
+            far = float(_squared_distance(rows, count + b, second))
+            first_wins = near < far or (near == far and first < second)
+            cost, first_slope, second_slope = _pair_slopes(
+                rule, step, width[0], near, far, first_own, second_own, first_wins
+            )
+            total += cost * weights[i]
+            decay = _decay(rule, step) * weights[i]
+            rate = 2.0 * rule.rate * decay
+            if rule.cost == OLVQ1:
+                winner = first if first_wins else second
+                rate = 2.0 * statistics.rates[winner] * weights[i]
+                _cool(statistics, rule, winner, first_wins)
+            _learn_width(rule, width, decay, first_slope * near + second_slope * far)
+            if first_slope != 0.0:
+                _follow(rule, rows, lengths, products, count, b, filled, first, rate * first_slope, near)
+            if second_slope != 0.0:
+                _follow(rule, rows, lengths, products, count, b, filled, second, rate * second_slope, far)
+            step += 1.0
+    return total
+
+
+@_jit
+def _follow(rule, rows, lengths, products, count, b, filled, j, change, distance):
+    """Move prototype j by `change` towards sample b of the block, and let the products of later samples follow."""
+    if not (1.0 - change) * (1.0 - change) * distance <= rule.reach:
+        return
+    factor = rows.dtype.type(change)
+    lengths[j] = _move(rows, count + b, j, factor)
+    for later in range(b + 1, filled):
+        products[later, j] += factor * (products[later, count + b] - products[later, j])
+
+
+@_jit
+def _learn_width(rule, width, decay, moment):
+    """dE/dlog(width) = -2 sum_j slope_j D_j for every kernel, as each is a function of D / width^2."""
+    if rule.width_rate > 0.0 and np.isfinite(moment):
+        change = 2.0 * rule.width_rate * decay * moment
+        width[0] = min(max(width[0] * np.exp(min(max(change, -1.0), 1.0)), width[1]), width[2])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# weighted metric (a relevance for each feature), and the soft models in the plain one
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@_jit
+def _weighted_distances(x, W, relevances, distances):
+    for j in range(W.shape[0]):
+        total = x.dtype.type(0)
+        for k in range(x.shape[0]):
+            difference = x[k] - W[j, k]
+            total += relevances[k] * difference * difference
+        distances[j] = total
+
+
+@_jit
+def _weighted_move(rule, x, W, j, relevances, change):
+    """w_j += change (x - w_j), feature by feature times its relevance where the step carries it."""
+    reached = 0.0
+    for k in range(x.shape[0]):
+        factor = change * relevances[k] if rule.weighted_step else change
+        rest = (1.0 - factor) * (x[k] - W[j, k])
+        reached += rest * rest
+    if not reached <= rule.reach:
+        return
+    for k in range(x.shape[0]):
+        factor = x.dtype.type(change * relevances[k] if rule.weighted_step else change)
+        W[j, k] += factor * (x[k] - W[j, k])
+
+
+@_jit
+def _to_simplex(candidate, relevances):
+    """Clip at zero and divide by the sum. Returns False, and changes nothing, where that is impossible."""
+    total = 0.0
+    for k in range(candidate.shape[0]):
+        if candidate[k] < 0.0:
+            candidate[k] = 0.0
+        total += candidate[k]
+    if not (np.isfinite(total) and total > 0.0):
+        return False
+    for k in range(candidate.shape[0]):
+        relevances[k] = candidate[k] / total
+    return True
+
+
+@_jit
+def _hebbian(rule, x, W, winner, right, rate, relevances, candidate):
+    sign = -1.0 if right else 1.0
+    for k in range(x.shape[0]):
+        difference = abs(x[k] - W[winner, k])
+        if rule.relevance == HEBBIAN_SQUARED:
+            difference *= difference
+        candidate[k] = relevances[k] + sign * rate * difference
+    if not _to_simplex(candidate, relevances):
+        relevances[:] = 1.0 / x.shape[0]
+
+
+@_jit
+def _gradient_relevances(x, W, slopes, active, rate, relevances, candidate):
+    """lambda -= rate dE/dlambda with dE/dlambda = sum_j slope_j (x - w_j)^2; -1 in `active` stands for nobody."""
+    for k in range(x.shape[0]):
+        candidate[k] = relevances[k]
+    for a in range(active.shape[0]):
+        j = active[a]
+        if j >= 0:
+            for k in range(x.shape[0]):
+                difference = x[k] - W[j, k]
+                candidate[k] -= rate * slopes[j] * difference * difference
+    _to_simplex(candidate, relevances)
+
+
+@_jit
+def _record(statistics, x, winner, label, right, moments):
+    statistics.seen[label] += 1.0
+    if not right:
+        return
+    statistics.wins[winner] += 1.0
+    if moments:
+        count = statistics.wins[winner]
+        for k in range(x.shape[0]):
+            before = x[k] - statistics.mean[winner, k]
+            statistics.mean[winner, k] += before / count
+            statistics.scatter[winner, k] += before * (x[k] - statistics.mean[winner, k])
+
+
+@_jit
+def _fisher_over_prototypes(statistics, W, starts, between, within):
+    """FC1: class means and variances over the prototypes, weighted by their share of the class's correct wins."""
+    between[:] = 0.0
+    within[:] = 0.0
+    features = W.shape[1]
+    total_seen = statistics.seen.sum()
+    overall = np.zeros(features)
+    means = np.zeros((starts.shape[0] - 1, features))
+    known = 0
+    prior_known = 0.0
+    for label in range(starts.shape[0] - 1):
+        wins = statistics.wins[starts[label] : starts[label + 1]].sum()
+        if wins == 0.0:
+            continue
+        known += 1
+        prior = statistics.seen[label] / total_seen
+        prior_known += prior
+        for j in range(starts[label], starts[label + 1]):
+            share = statistics.wins[j] / wins
+            for k in range(features):
+                means[label, k] += share * W[j, k]
+        for j in range(starts[label], starts[label + 1]):
+            share = statistics.wins[j] / wins
+            for k in range(features):
+                difference = W[j, k] - means[label, k]
+                within[k] += prior * share * difference * difference
+        for k in range(features):
+            overall[k] += prior * means[label, k]
+    if known < 2:
+        return False
+    for label in range(starts.shape[0] - 1):
+        if statistics.wins[starts[label] : starts[label + 1]].sum() > 0.0:
+            prior = statistics.seen[label] / total_seen
+            for k in range(features):
+                difference = means[label, k] - overall[k] / prior_known
+                between[k] += prior * difference * difference
+    return True
+
+
+@_jit
+def _fisher_of_neighbours(rule, statistics, distances, starts, winner, between, within):
+    """FC2: the nearest prototype of each class that has won enough samples, by the moments of those samples."""
+    between[:] = 0.0
+    within[:] = 0.0
+    features = between.shape[0]
+    chosen = np.full(starts.shape[0] - 1, -1)
+    needed = 1.0 if rule.two_classes else 2.0
+    for label in range(starts.shape[0] - 1):
+        for j in range(starts[label], starts[label + 1]):
+            if statistics.wins[j] >= needed and (chosen[label] < 0 or distances[j] < distances[chosen[label]]):
+                chosen[label] = j
+    if rule.two_classes and not _keep_winner_and_rival(statistics, distances, starts, winner, chosen):
+        return False
+    known = 0
+    for label in range(chosen.shape[0]):
+        known += 1 if chosen[label] >= 0 else 0
+    if known < 2:
+        return False
+    for k in range(features):
+        average = 0.0
+        for label in range(chosen.shape[0]):
+            if chosen[label] >= 0:
+                average += statistics.mean[chosen[label], k] / known
+        for label in range(chosen.shape[0]):
+            j = chosen[label]
+            if j >= 0:
+                difference = statistics.mean[j, k] - average
+                between[k] += difference * difference / known
+                if statistics.wins[j] > 1.0:
+                    within[k] += statistics.scatter[j, k] / (statistics.wins[j] - 1.0)
+    return True
+
+
+@_jit
+def _keep_winner_and_rival(statistics, distances, starts, winner, chosen):
+    """Two classes only: the winner itself, and the nearest prototype of another class that has statistics."""
+    if statistics.wins[winner] < 1.0:
+        return False
+    rival = -1
+    for label in range(chosen.shape[0]):
+        j = chosen[label]
+        if starts[label] <= winner < starts[label + 1]:
+            chosen[label] = winner
+        elif j >= 0 and (rival < 0 or distances[j] < distances[chosen[rival]]):
+            if rival >= 0:
+                chosen[rival] = -1
+            rival = label
+        else:
+            chosen[label] = -1
+    return rival >= 0
+
+
+@_jit
+def _average_scores(rule, statistics, between, within, relevances):
+    """The running mean of S_B / S_W, divided by its sum or maximum; a feature with S_W = 0 scores 0 (see Rule)."""
+    smallest = np.inf
+    largest = 0.0
+    for k in range(within.shape[0]):
+        smallest = min(smallest, within[k])
+        largest = max(largest, within[k])
+    alone = rule.between_alone and smallest == 0.0
+    if largest == 0.0 and not alone:
+        return
+    total, top = 0.0, 0.0
+    for k in range(between.shape[0]):
+        if not alone:
+            between[k] = between[k] / within[k] if within[k] > 0.0 else 0.0
+        total += between[k]
+        top = max(top, between[k])
+    norm = top if rule.by_maximum else total
+    if not (np.isfinite(norm) and norm > 0.0):
+        return
+    statistics.scores[0] += 1.0
+    for k in range(between.shape[0]):
+        relevances[k] += (between[k] / norm - relevances[k]) / statistics.scores[0]
+
+
+@_jit
+def _weighted_epoch(
+    rule, X, y, weights, order, step, W, starts, width, relevances, distances, slopes, statistics, scratch
+):
+    """One pass with a relevance for each feature, or of a soft model. Returns the sum of the costs.
+
+    Every step changes the metric, or every prototype, so there is nothing to look ahead to.
+    """
+    count = W.shape[0]
+    soft = rule.cost >= SNPC
+    everyone = np.arange(count)
+    pair = np.empty(2, dtype=np.int64)
+    total = 0.0
+    for s in range(order.shape[0]):
+        i = order[s]
+        x = X[i]
+        low, high = starts[y[i]], starts[y[i] + 1]
+        _weighted_distances(x, W, relevances, distances)
+        decay = _decay(rule, step) * weights[i]
+        rate = 2.0 * rule.rate * decay
+        active = everyone
+        moment = 0.0
+        if soft:
+            cost = _soft_slopes(rule, width[0], distances, slopes, low, high)
+            winner = np.argmin(distances[:count])
+            for j in range(count):
+                moment += slopes[j] * distances[j]
+        else:
+            if rule.cost == LVQ21 or rule.cost == LVQ3:
+                first, second = _two_nearest(distances, count)
+            else:
+                first, second = _nearest_pair(distances, count, low, high)
+            near, far = float(distances[first]), float(distances[second])
+            winner = first if near < far or (near == far and first < second) else second
+            cost, slopes[first], slopes[second] = _pair_slopes(
+                rule, step, width[0], near, far, low <= first < high, low <= second < high, winner == first
+            )
+            pair[0] = first if slopes[first] != 0.0 else -1
+            pair[1] = second if slopes[second] != 0.0 else -1
+            active = pair
+            moment = slopes[first] * near + slopes[second] * far
+        total += cost * weights[i]
+        right = low <= winner < high
+        if rule.cost == OLVQ1:
+            rate = 2.0 * statistics.rates[winner] * weights[i]
+            _cool(statistics, rule, winner, right)
+        _learn_width(rule, width, decay, moment)
+        if rule.relevance == GRADIENT:
+            scratch[1, :] = relevances  # the prototypes' step is taken in the metric before the step
+            _gradient_relevances(x, W, slopes, active, rule.relevance_rate * decay, relevances, scratch[0])
+            _move_active(rule, x, W, active, scratch[1], rate, slopes)
+        else:
+            if rule.relevance == HEBBIAN or rule.relevance == HEBBIAN_SQUARED:
+                scratch[1, :] = relevances
+                _hebbian(rule, x, W, winner, right, rule.relevance_rate * decay, relevances, scratch[0])
+                _move_active(rule, x, W, active, scratch[1], rate, slopes)
+            else:
+                _move_active(rule, x, W, active, relevances, rate, slopes)
+        if rule.relevance == FISHER1 or rule.relevance == FISHER2:
+            _record(statistics, x, winner, y[i], right, rule.relevance == FISHER2)
+            if rule.relevance == FISHER1:
+                defined = _fisher_over_prototypes(statistics, W, starts, scratch[0], scratch[1])
+            else:
+                defined = _fisher_of_neighbours(rule, statistics, distances, starts, winner, scratch[0], scratch[1])
+            if defined:
+                _average_scores(rule, statistics, scratch[0], scratch[1], relevances)
+        step += 1.0
+    return total
+
+
+@_jit
+def _move_active(rule, x, W, active, relevances, rate, slopes):
+    for a in range(active.shape[0]):
+        j = active[a]
+        if j >= 0:
+            _weighted_move(rule, x, W, j, relevances, rate * slopes[j])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# matrix metric
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@_jit
+def _project(omega, x, out):
+    for r in range(omega.shape[0]):
+        total = omega.dtype.type(0)
+        for k in range(omega.shape[1]):
+            total += omega[r, k] * x[k]
+        out[r] = total
+
+
+@_jit
+def _pull_back(omega, first, second, first_out, second_out):
+    """Omega' a for two vectors at once: one reading of Omega."""
+    first_out[:] = 0
+    second_out[:] = 0
+    for r in range(omega.shape[0]):
+        a, b = first[r], second[r]
+        for k in range(omega.shape[1]):
+            first_out[k] += a * omega[r, k]
+            second_out[k] += b * omega[r, k]
+
+
+@_jit
+def _turn(omega, a, u, b, v, first, second, first_out, second_out):
+    """Omega -= a u' + b v', in the same reading Omega `first` and Omega `second`; returns the new squared norm."""
+    square = omega.dtype.type(0)
+    for r in range(omega.shape[0]):
+        left, right = a[r], b[r]
+        one, two = omega.dtype.type(0), omega.dtype.type(0)
+        for k in range(omega.shape[1]):
+            value = omega[r, k] - left * u[k] - right * v[k]
+            omega[r, k] = value
+            one += value * first[k]
+            two += value * second[k]
+            square += value * value
+        first_out[r] = one
+        second_out[r] = two
+    return square
+
+
+@_jit
+def _carry_projections(W, P, low, high, a, u, b, v):
+    """P_i = Omega w_i for prototypes that did not move, after Omega -= a u' + b v': O(m + n) each."""
+    for i in range(low, high):
+        along_u, along_v = W.dtype.type(0), W.dtype.type(0)
+        for k in range(W.shape[1]):
+            along_u += u[k] * W[i, k]
+            along_v += v[k] * W[i, k]
+        for r in range(P.shape[1]):
+            P[i, r] -= a[r] * along_u + b[r] * along_v
+
+
+@_jit
+def _bounded_step(rule, W, j, u, direction, change):
+    """w_j += change * direction, unless that leads out of reach; u = x - w_j."""
+    factor = W.dtype.type(change)
+    reached = 0.0
+    for k in range(u.shape[0]):
+        rest = u[k] - factor * direction[k]
+        reached += rest * rest
+    if reached <= rule.reach:
+        for k in range(u.shape[0]):
+            W[j, k] += factor * direction[k]
+
+
+@_jit
+def _project_distances(omega, scales, groups, x, W, P, z, distances):
+    for g in range(omega.shape[0]):
+        _project(omega[g], x, z[g])
+        for j in range(groups[g], groups[g + 1]):
+            total = x.dtype.type(0)
+            for r in range(z.shape[1]):
+                difference = z[g, r] - P[j, r]
+                total += difference * difference
+            distances[j] = total * scales[g] * scales[g]
+
+
+@_jit
+def _group_of(groups, j):
+    g = 0
+    while j >= groups[g + 1]:
+        g += 1
+    return g
+
+
+@_jit
+def _difference(rows, i, x, out):
+    for k in range(x.shape[0]):
+        out[k] = x[k] - rows[i, k]
+
+
+@_jit
+def _matrix_epoch(
+    rule, X, y, weights, order, step, W, starts, width, omega, groups, distances, bits, P, scales, z, wide, tall
+):
+    """One pass of a margin model with one Omega for each group of prototypes. Returns the sum of the costs.
+
+    True matrices are `scales[g] * omega[g]`, of unit Frobenius norm: dividing a scalar after each step is enough. The
+    projections P of the prototypes are kept and follow the rank-two step, so a sample costs O(mn + M(m + n)).
+    `wide` has five rows of n, `tall` six rows of m, for scratch.
+    """
+    u, v, u_back, v_back = wide[0], wide[1], wide[2], wide[3]
+    a, b, first_new, second_new = tall[0], tall[1], tall[2], tall[3]
+    total = 0.0
+    for s in range(order.shape[0]):
+        i = order[s]
+        x = X[i]
+        low, high = starts[y[i]], starts[y[i] + 1]
+        _project_distances(omega, scales, groups, x, W, P, z, distances)
+        first, second, first_own, second_own = _choose(rule, distances, bits, W.shape[0], low, high)
+        g, h = _group_of(groups, first), _group_of(groups, second)
+        _difference(P, first, z[g], a)
+        _difference(P, second, z[h], b)
+        near = float((a * a).sum() * scales[g] * scales[g])
+        far = float((b * b).sum() * scales[h] * scales[h])
+        cost, first_slope, second_slope = _pair_slopes(rule, step, width[0], near, far, True, False, near <= far)
+        total += cost * weights[i]
+        decay = _decay(rule, step) * weights[i]
+        step += 1.0
+        _learn_width(rule, width, decay, first_slope * near + second_slope * far)
+        if first_slope == 0.0 and second_slope == 0.0:
+            continue
+        _difference(W, first, x, u)
+        _difference(W, second, x, v)
+        if g == h:
+            _pull_back(omega[g], a, b, u_back, v_back)
+        else:
+            _pull_back(omega[g], a, a, u_back, v_back)
+            _pull_back(omega[h], b, b, v_back, wide[4])
+        rate = 2.0 * rule.rate * decay
+        _bounded_step(rule, W, first, u, u_back, rate * first_slope * scales[g] * scales[g])
+        _bounded_step(rule, W, second, v, v_back, rate * second_slope * scales[h] * scales[h])
+        turn = 2.0 * rule.relevance_rate * decay
+        if not _can_turn(turn * first_slope, turn * second_slope, near, far, u, v):
+            _refresh(omega, groups, W, P, scales, first, second, g, h)
+            continue
+        a *= x.dtype.type(turn * first_slope)
+        b *= x.dtype.type(turn * second_slope)
+        first_norm, second_norm = 0.0, 0.0
+        if g == h:
+            _carry_projections(W, P, groups[g], groups[g + 1], a, u, b, v)
+            first_norm = _turn(omega[g], a, u, b, v, W[first], W[second], first_new, second_new)
+        else:
+            nothing = tall[4]
+            nothing[:] = 0
+            _carry_projections(W, P, groups[g], groups[g + 1], a, u, nothing, v)
+            _carry_projections(W, P, groups[h], groups[h + 1], nothing, u, b, v)
+            first_norm = _turn(omega[g], a, u, nothing, v, W[first], W[first], first_new, tall[5])
+            second_norm = _turn(omega[h], nothing, u, b, v, W[second], W[second], second_new, tall[5])
+        P[first] = first_new
+        P[second] = second_new
+        _rescale(omega, scales, g, first_norm, P, groups[g], groups[g + 1])
+        _rescale(omega, scales, h, second_norm, P, groups[h], groups[h + 1])
+    return total
+
+
+@_jit
+def _can_turn(first_turn, second_turn, near, far, u, v):
+    """Whether the step of Omega stays finite: its size against that of Omega, which is of unit norm."""
+    size = abs(first_turn) * np.sqrt(near * float((u * u).sum())) + abs(second_turn) * np.sqrt(
+        far * float((v * v).sum())
+    )
+    return size <= 1e6
+
+
+@_jit
+def _refresh(omega, groups, W, P, scales, first, second, g, h):
+    _project(omega[g], W[first], P[first])
+    _project(omega[h], W[second], P[second])
+
+
+@_jit
+def _rescale(omega, scales, g, square, P, low, high):
+    """Keep `scales[g] * omega[g]` at unit norm; fold the scalar into the arrays before it leaves a safe range."""
+    norm = np.sqrt(float(square))
+    if norm > 0.0:
+        scales[g] = 1.0 / norm
+        if not 1e-6 < norm < 1e6:
+            omega[g] *= omega.dtype.type(scales[g])
+            P[low:high] *= omega.dtype.type(scales[g])
+            scales[g] = 1.0
+
+
+@_jit
+def _soft_matrix_epoch(
+    rule, X, y, weights, order, step, W, starts, width, omega, groups, distances, slopes, P, scales, z
+):
+    """One pass of SNPC or RSLVQ with matrices. Every prototype moves, so a sample costs O(M m n), by matrix products."""
+    count = W.shape[0]
+    U = np.empty_like(W)
+    A = np.empty_like(P)
+    total = 0.0
+    for s in range(order.shape[0]):
+        i = order[s]
+        x = X[i]
+        _project_distances(omega, scales, groups, x, W, P, z, distances)
+        total += weights[i] * _soft_slopes(
+            rule, width[0], distances, slopes, starts[y[i]], starts[y[i] + 1]
+        )
+        decay = _decay(rule, step) * weights[i]
+        step += 1.0
+        moment, size = 0.0, 0.0
+        for j in range(count):
+            moment += slopes[j] * distances[j]
+        _learn_width(rule, width, decay, moment)
+        turn = 2.0 * rule.relevance_rate * decay
+        for g in range(omega.shape[0]):
+            for j in range(groups[g], groups[g + 1]):
+                _difference(W, j, x, U[j])
+                _difference(P, j, z[g], A[j])
+                size += abs(turn * slopes[j]) * np.sqrt(distances[j] * float((U[j] * U[j]).sum()))
+                A[j] *= x.dtype.type(slopes[j])
+        for g in range(omega.shape[0]):
+            low, high = groups[g], groups[g + 1]
+            rate = 2.0 * rule.rate * decay * scales[g] * scales[g]
+            back = np.dot(A[low:high], omega[g])
+            for j in range(low, high):
+                _bounded_step(rule, W, j, U[j], back[j - low], rate)
+            if size <= 1e6:
+                omega[g] -= x.dtype.type(turn) * np.dot(A[low:high].T, U[low:high])
+                _rescale(omega, scales, g, (omega[g] * omega[g]).sum(), P, low, high)
+            P[low:high] = np.dot(W[low:high], omega[g].T)
+    return total
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# several epochs in one call: `orders` (epochs, samples) says who comes when, `costs` receives each epoch's sum of costs
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@_jit
+def plain_epochs(rule, X, y, weights, orders, costs, step, rows, starts, width, products, distances, bits, lengths, statistics):
+    """LVQ1 to LOGM in the plain metric."""
+    for epoch in range(orders.shape[0]):
+        costs[epoch] = _plain_epoch(
+            rule, X, y, weights, orders[epoch], step, rows, starts, width, products, distances, bits, lengths, statistics
+        )
+        step += orders.shape[1]
+
+
+@_jit
+def weighted_epochs(rule, X, y, weights, orders, costs, step, W, starts, width, relevances, distances, slopes, statistics, scratch):
+    """Any model with a relevance for each feature; soft models in the plain metric."""
+    for epoch in range(orders.shape[0]):
+        costs[epoch] = _weighted_epoch(
+            rule, X, y, weights, orders[epoch], step, W, starts, width, relevances, distances, slopes, statistics, scratch
+        )
+        step += orders.shape[1]
+
+
+@_jit
+def refresh_projections(omega, groups, W, P, scales):
+    """Fold the scalars into the matrices and project all prototypes anew."""
+    for g in range(omega.shape[0]):
+        omega[g] *= omega.dtype.type(scales[g])
+        scales[g] = 1.0
+        for j in range(groups[g], groups[g + 1]):
+            _project(omega[g], W[j], P[j])
+
+
+@_jit
+def matrix_epochs(rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, bits, P, scales, z, wide, tall):
+    """Margin models with matrices; the kept projections are refreshed once an epoch."""
+    for epoch in range(orders.shape[0]):
+        refresh_projections(omega, groups, W, P, scales)
+        costs[epoch] = _matrix_epoch(
+            rule, X, y, weights, orders[epoch], step, W, starts, width, omega, groups, distances, bits, P, scales, z, wide, tall
+        )
+        step += orders.shape[1]
+
+
+@_jit
+def soft_matrix_epochs(rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, slopes, P, scales, z):
+    """Soft models with matrices."""
+    for epoch in range(orders.shape[0]):
+        refresh_projections(omega, groups, W, P, scales)
+        costs[epoch] = _soft_matrix_epoch(
+            rule, X, y, weights, orders[epoch], step, W, starts, width, omega, groups, distances, slopes, P, scales, z
+        )
+        step += orders.shape[1]
