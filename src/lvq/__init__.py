@@ -1,3 +1,28 @@
-"""Learning vector quantization."""
+"""Learning vector quantization: readable prototype classifiers that know when not to answer.
+
+Importing this package loads scikit-learn and nothing heavier; numba is loaded by the first online `fit`.
+"""
+
+from lvq.estimators.heuristic import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
+from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
+from lvq.estimators.names import MODELS
+from lvq.estimators.soft import RSLVQ, SNPC
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "GLVQ",
+    "GMLVQ",
+    "GRLVQ",
+    "LGMLVQ",
+    "LOGM",
+    "LVQ1",
+    "LVQ3",
+    "LVQ21",
+    "MCE",
+    "MODELS",
+    "OLVQ1",
+    "RLVQ",
+    "RSLVQ",
+    "SNPC",
+]

@@ -16,14 +16,14 @@ from lvq.model.arrays import Array, namespace, zeros
 
 
 class Slopes(NamedTuple):
-    """dE/dD, as a matrix (N, M), or as (N, k) values at the (N, k) prototypes of `index` where all others are zero.
+    """dE/dD, as a matrix (N, M), or as (N, k) values at the (N, k) prototypes of `touched` where all others are zero.
 
-    Margin costs touch two prototypes a row: with `index` the pullback is a scatter of 2N rows, not a second N x M
+    Margin costs touch two prototypes a row: with `touched` the pullback is a scatter of 2N rows, not a second N x M
     product.
     """
 
     value: Array
-    index: Array | None = None
+    touched: Array | None = None
 
     def row_sums(self) -> Array:
         """Sum over the prototypes, (N,)."""
@@ -31,36 +31,36 @@ class Slopes(NamedTuple):
 
     def column_sums(self, count: int) -> Array:
         """Sum over the samples, (count,)."""
-        if self.index is None:
+        if self.touched is None:
             return self.value.sum(0)
         if namespace(self.value) is np:
-            return np.bincount(self.index.ravel(), self.value.ravel(), count).astype(self.value.dtype, copy=False)
-        return zeros((count,), self.value).index_add_(0, self.index.reshape(-1), self.value.reshape(-1))
+            return np.bincount(self.touched.ravel(), self.value.ravel(), count).astype(self.value.dtype, copy=False)
+        return zeros((count,), self.value).index_add_(0, self.touched.reshape(-1), self.value.reshape(-1))
 
     def gather(self, rows: Array) -> Array:
         """S rows: for each sample the sum of the prototypes' rows times their slopes."""
-        if self.index is None:
+        if self.touched is None:
             return self.value @ rows
         if namespace(self.value) is np:
             return self._sparse(rows.shape[0]) @ rows
-        return sum(self.value[:, k, None] * rows[self.index[:, k]] for k in range(self.index.shape[1]))
+        return sum(self.value[:, k, None] * rows[self.touched[:, k]] for k in range(self.touched.shape[1]))
 
     def scatter(self, rows: Array, count: int) -> Array:
         """S' rows: for each prototype the sum of the samples' rows times their slopes."""
-        if self.index is None:
+        if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
             return self._sparse(count).T @ rows
         total = zeros((count, rows.shape[1]), rows)
-        for k in range(self.index.shape[1]):
-            total.index_add_(0, self.index[:, k], self.value[:, k, None] * rows)
+        for k in range(self.touched.shape[1]):
+            total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
         return total
 
     def _sparse(self, count: int) -> Any:
-        assert self.index is not None
+        assert self.touched is not None
         samples, touched = self.value.shape
         pointers = np.arange(0, samples * touched + 1, touched)
-        return sparse.csr_array((self.value.ravel(), self.index.ravel(), pointers), shape=(samples, count))
+        return sparse.csr_array((self.value.ravel(), self.touched.ravel(), pointers), shape=(samples, count))
 
 
 class Metric(Protocol):
@@ -174,10 +174,10 @@ class LocalMatrix:
         return slice(self.groups[k], self.groups[k + 1])
 
     def _within(self, slopes: Slopes, k: int) -> Slopes:
-        if slopes.index is None:
+        if slopes.touched is None:
             return Slopes(slopes.value[:, self._rows(k)])
         low, high = self.groups[k], self.groups[k + 1]
-        inside = (slopes.index >= low) & (slopes.index < high)
+        inside = (slopes.touched >= low) & (slopes.touched < high)
         xp = namespace(slopes.value)
         zero = xp.zeros_like(slopes.value)
-        return Slopes(xp.where(inside, slopes.value, zero), xp.where(inside, slopes.index - low, 0 * slopes.index))
+        return Slopes(xp.where(inside, slopes.value, zero), xp.where(inside, slopes.touched - low, 0 * slopes.touched))

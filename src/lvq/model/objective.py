@@ -43,10 +43,10 @@ class Objective:
         cost, by_link = self.cost.value_and_slope(link.value(D), y, self.labels)
         share = weight / weight.sum()
         slope = link.slope(D)
-        if by_link.index is not None:
-            slope = _pick(slope, by_link.index)
-            D = _pick(D, by_link.index)
-        slopes = Slopes(by_link.value * slope * share[:, None], by_link.index)
+        if by_link.touched is not None:
+            slope = _pick(slope, by_link.touched)
+            D = _pick(D, by_link.touched)
+        slopes = Slopes(by_link.value * slope * share[:, None], by_link.touched)
         by_prototype, by_relevance = self.metric.pullback(X, params.prototypes, params.relevance, slopes)
         by_width = None if params.width is None else -2 * (slopes.value * D).sum()
         return share @ cost, Params(by_prototype, by_relevance, by_width)

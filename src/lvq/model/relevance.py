@@ -202,8 +202,17 @@ def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, ra
     return np.concatenate((rows, axes.T[::-1] / np.sqrt(spread)))
 
 
+@dataclass(frozen=True)
+class LocalMatrixRelevance(MatrixRelevance):
+    """A matrix for each class."""
+
+    local: Literal["class", "prototype"] | None = "class"
+
+
 RELEVANCES: dict[str, type[Relevance]] = {
     "gradient": GradientRelevance,
+    "matrix": MatrixRelevance,
+    "local_matrix": LocalMatrixRelevance,
     "hebbian": Hebbian,
     "fc1": FisherPrototypes,
     "fc2": FisherNeighbours,

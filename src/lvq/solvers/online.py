@@ -50,9 +50,11 @@ def units_of(objective: Objective, relevance: Relevance, params: Params, X: np.n
     smallest = objective.metric.distances(X, params.prototypes, params.relevance).min(axis=1)
     stretch = 1.0
     if params.relevance is not None and relevance.weighted_step:
-        stretch = float(np.max(np.linalg.norm(params.relevance, 2, axis=(-2, -1)) ** 2)) if (
-            params.relevance.ndim > 1
-        ) else float(params.relevance.max())
+        stretch = (
+            float(np.max(np.linalg.norm(params.relevance, 2, axis=(-2, -1)) ** 2))
+            if (params.relevance.ndim > 1)
+            else float(params.relevance.max())
+        )
     link = float(share @ objective.linked(params).value(smallest))
     step = float(share @ smallest) / stretch
     return Units(step if step > 0 else 1.0, link if link > 0 else 1.0)
@@ -178,9 +180,7 @@ def train(
         watch.see(history[-1])
         report(len(history), history[-1])
     learned = engine.params()
-    return Result(
-        learned._replace(prototypes=learned.prototypes + centre), len(history), history, watch.converged
-    )
+    return Result(learned._replace(prototypes=learned.prototypes + centre), len(history), history, watch.converged)
 
 
 def _orders(count: int, epochs: int, shuffle: bool, random_state: np.random.RandomState) -> np.ndarray:
@@ -334,12 +334,18 @@ def _cost_code(rows: Any, cost: Any) -> int:
         return rows.OLVQ1 if cost.own_rates else rows.LVQ1
     if isinstance(cost, WindowRule):
         return rows.LVQ3 if cost.epsilon > 0 else rows.LVQ21
-    codes = {GLVQCost: rows.GLVQ, MCECost: rows.MCE, LOGMCost: rows.LOGM, SNPCCost: rows.SNPC, RSLVQCost: rows.RSLVQ}
+    codes: dict[type, int] = {
+        GLVQCost: rows.GLVQ,
+        MCECost: rows.MCE,
+        LOGMCost: rows.LOGM,
+        SNPCCost: rows.SNPC,
+        RSLVQCost: rows.RSLVQ,
+    }
     return _code(codes, cost, "cost")
 
 
 def _link_code(rows: Any, link: Any) -> int:
-    codes = {
+    codes: dict[type, int] = {
         Identity: rows.IDENTITY,
         Gaussian: rows.GAUSSIAN,
         Cauchy: rows.CAUCHY,
@@ -350,12 +356,13 @@ def _link_code(rows: Any, link: Any) -> int:
 
 
 def _relevance_code(rows: Any, relevance: Relevance) -> int:
+    if isinstance(relevance, MatrixRelevance):
+        return rows.GRADIENT
     if isinstance(relevance, Hebbian):
         return rows.HEBBIAN_SQUARED if relevance.squared else rows.HEBBIAN
-    codes = {
+    codes: dict[type, int] = {
         Relevance: rows.FIXED,
         GradientRelevance: rows.GRADIENT,
-        MatrixRelevance: rows.GRADIENT,
         FisherPrototypes: rows.FISHER1,
         FisherNeighbours: rows.FISHER2,
     }

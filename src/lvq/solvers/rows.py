@@ -20,9 +20,7 @@ import numba
 import numpy as np
 
 # isnan must stay honest, so not fastmath=True: only what lets sums be reordered and fused.
-_jit = numba.njit(
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "arcp", "nsz", "afn"}
-)
+_jit = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "arcp", "nsz", "afn"})
 
 LVQ1, OLVQ1, LVQ21, LVQ3, GLVQ, MCE, LOGM, SNPC, RSLVQ = range(9)
 IDENTITY, GAUSSIAN, CAUCHY, MULTIQUADRIC, RATIONAL = range(5)
@@ -773,7 +771,7 @@ def _matrix_epoch(
         x = X[i]
         low, high = starts[y[i]], starts[y[i] + 1]
         _project_distances(omega, scales, groups, x, W, P, z, distances)
-        first, second, first_own, second_own = _choose(rule, distances, bits, W.shape[0], low, high)
+        first, second, _, _ = _choose(rule, distances, bits, W.shape[0], low, high)
         g, h = _group_of(groups, first), _group_of(groups, second)
         _difference(P, first, z[g], a)
         _difference(P, second, z[h], b)
@@ -851,7 +849,7 @@ def _rescale(omega, scales, g, square, P, low, high):
 def _soft_matrix_epoch(
     rule, X, y, weights, order, step, W, starts, width, omega, groups, distances, slopes, P, scales, z
 ):
-    """One pass of SNPC or RSLVQ with matrices. Every prototype moves, so a sample costs O(M m n), by matrix products."""
+    """One pass of SNPC or RSLVQ with matrices: every prototype moves, so a sample costs O(M m n), by products."""
     count = W.shape[0]
     U = np.empty_like(W)
     A = np.empty_like(P)
@@ -860,9 +858,7 @@ def _soft_matrix_epoch(
         i = order[s]
         x = X[i]
         _project_distances(omega, scales, groups, x, W, P, z, distances)
-        total += weights[i] * _soft_slopes(
-            rule, width[0], distances, slopes, starts[y[i]], starts[y[i] + 1]
-        )
+        total += weights[i] * _soft_slopes(rule, width[0], distances, slopes, starts[y[i]], starts[y[i] + 1])
         decay = _decay(rule, step) * weights[i]
         step += 1.0
         moment, size = 0.0, 0.0
@@ -895,21 +891,51 @@ def _soft_matrix_epoch(
 
 
 @_jit
-def plain_epochs(rule, X, y, weights, orders, costs, step, rows, starts, width, products, distances, bits, lengths, statistics):
+def plain_epochs(
+    rule, X, y, weights, orders, costs, step, rows, starts, width, products, distances, bits, lengths, statistics
+):
     """LVQ1 to LOGM in the plain metric."""
     for epoch in range(orders.shape[0]):
         costs[epoch] = _plain_epoch(
-            rule, X, y, weights, orders[epoch], step, rows, starts, width, products, distances, bits, lengths, statistics
+            rule,
+            X,
+            y,
+            weights,
+            orders[epoch],
+            step,
+            rows,
+            starts,
+            width,
+            products,
+            distances,
+            bits,
+            lengths,
+            statistics,
         )
         step += orders.shape[1]
 
 
 @_jit
-def weighted_epochs(rule, X, y, weights, orders, costs, step, W, starts, width, relevances, distances, slopes, statistics, scratch):
+def weighted_epochs(
+    rule, X, y, weights, orders, costs, step, W, starts, width, relevances, distances, slopes, statistics, scratch
+):
     """Any model with a relevance for each feature; soft models in the plain metric."""
     for epoch in range(orders.shape[0]):
         costs[epoch] = _weighted_epoch(
-            rule, X, y, weights, orders[epoch], step, W, starts, width, relevances, distances, slopes, statistics, scratch
+            rule,
+            X,
+            y,
+            weights,
+            orders[epoch],
+            step,
+            W,
+            starts,
+            width,
+            relevances,
+            distances,
+            slopes,
+            statistics,
+            scratch,
         )
         step += orders.shape[1]
 
@@ -925,18 +951,39 @@ def refresh_projections(omega, groups, W, P, scales):
 
 
 @_jit
-def matrix_epochs(rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, bits, P, scales, z, wide, tall):
+def matrix_epochs(
+    rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, bits, P, scales, z, wide, tall
+):
     """Margin models with matrices; the kept projections are refreshed once an epoch."""
     for epoch in range(orders.shape[0]):
         refresh_projections(omega, groups, W, P, scales)
         costs[epoch] = _matrix_epoch(
-            rule, X, y, weights, orders[epoch], step, W, starts, width, omega, groups, distances, bits, P, scales, z, wide, tall
+            rule,
+            X,
+            y,
+            weights,
+            orders[epoch],
+            step,
+            W,
+            starts,
+            width,
+            omega,
+            groups,
+            distances,
+            bits,
+            P,
+            scales,
+            z,
+            wide,
+            tall,
         )
         step += orders.shape[1]
 
 
 @_jit
-def soft_matrix_epochs(rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, slopes, P, scales, z):
+def soft_matrix_epochs(
+    rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, slopes, P, scales, z
+):
     """Soft models with matrices."""
     for epoch in range(orders.shape[0]):
         refresh_projections(omega, groups, W, P, scales)

@@ -1,0 +1,203 @@
+"""Every sentence about bad input, and the only place that touches scikit-learn's private names.
+
+Parameters are declared as constraints and scikit-learn words the error; what constraints cannot say is checked here.
+"""
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from lvq.model.links import KERNELS, Identity, Kernel, Link
+from lvq.model.prototypes import STARTS
+from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
+from lvq.solvers.online import SCHEDULES, STEPS
+
+ParameterConstraints = dict[str, list[Any]]
+
+unit_interval = Interval(Real, 0, 1, closed="neither")
+positive = Interval(Real, 0, None, closed="neither")
+not_negative = Interval(Real, 0, None, closed="left")
+at_least_one = Interval(Integral, 1, None, closed="left")
+
+shared_constraints: ParameterConstraints = {
+    "n_prototypes": [at_least_one, dict],
+    "n_prototypes_total": [at_least_one, None],
+    "init": [StrOptions(set(STARTS)), "array-like", tuple],
+    "kernel": [StrOptions(set(KERNELS)), None, Kernel, object],
+    "kernel_width": [positive, StrOptions({"auto", "learned"})],
+    "learning_rate": [not_negative],
+    "relevance_rate": [not_negative],
+    "schedule": [StrOptions(set(SCHEDULES))],
+    "max_iter": [at_least_one],
+    "tol": [not_negative, None],
+    "n_iter_no_change": [at_least_one],
+    "shuffle": ["boolean"],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+    "random_state": ["random_state"],
+    "warm_start": ["boolean"],
+    "verbose": ["verbose"],
+}
+relevance_constraint = [StrOptions(set(RELEVANCES)), None, Relevance]
+
+
+def strings(*options: str) -> Any:
+    """One of these words."""
+    return StrOptions(set(options))
+
+
+step_constraint = [StrOptions(set(STEPS))]
+
+
+def make_kernel(kernel: Any) -> Link:
+    """The link that a `kernel` parameter names."""
+    if kernel is None:
+        return Identity()
+    return KERNELS[kernel]() if isinstance(kernel, str) else kernel
+
+
+def make_relevance(relevance: Any, rank: int | None = None) -> Relevance:
+    """The rule that a `relevance` parameter names; `rank` goes to a matrix."""
+    rule = RELEVANCES[relevance]() if isinstance(relevance, str) else relevance or Relevance()
+    if rank is None:
+        return rule
+    if not isinstance(rule, MatrixRelevance):
+        raise ValueError(f"rank={rank} needs relevance='matrix' or 'local_matrix', got relevance={relevance!r}.")
+    return replace(rule, rank=rank)
+
+
+def check_parts(estimator: Any, parts: Any) -> None:
+    """Refuse parts that do not go together, before any computing."""
+    name = type(estimator).__name__
+    cost, relevance = parts.cost, parts.relevance
+    if relevance.smooth and not cost.smooth and type(relevance) is not Relevance:
+        raise ValueError(
+            f"The 'relevance' parameter of {name} must be None, 'hebbian', 'fc1' or 'fc2', as {name} has no gradient; "
+            f"got {estimator.relevance!r}. Use GRLVQ or GMLVQ for relevances learned by gradient."
+        )
+    step = getattr(estimator, "step", "scaled")
+    if step == "relative" and not hasattr(cost, "slope"):
+        raise ValueError(
+            f"The 'step' parameter of {name} must be 'scaled' or 'gradient'; 'relative' is a step of GLVQ, GRLVQ and "
+            "GMLVQ, whose cost is relative."
+        )
+    if isinstance(estimator.kernel_width, str) and estimator.kernel_width == "learned":
+        if not isinstance(make_kernel(estimator.kernel), Kernel):
+            raise ValueError(
+                f"kernel_width='learned' of {name} needs a kernel with a width; got kernel={estimator.kernel!r}. "
+                f"Use one of {sorted(KERNELS)}."
+            )
+        if not cost.smooth:
+            raise ValueError(
+                f"kernel_width='learned' needs a cost with a gradient, which {name} has not; give a number or 'auto'."
+            )
+
+
+def check_samples(estimator: Any, X: Any) -> np.ndarray:
+    """Samples to answer for."""
+    X = validate_data(estimator, X, reset=False, dtype=[np.float64, np.float32])
+    return check_magnitude(estimator, X)
+
+
+def check_magnitude(estimator: Any, X: np.ndarray) -> np.ndarray:
+    """Refuse values whose squared distances would overflow."""
+    largest = float(np.abs(X).max(initial=0))
+    limit = np.sqrt(float(np.finfo(X.dtype).max) / X.shape[1]) * 1e-7
+    if largest > limit:
+        raise ValueError(
+            f"{type(estimator).__name__} computes squared distances, which overflow for values as large as "
+            f"{largest:.3g} in {X.dtype}; the largest it takes here is {limit:.3g}. Scale the features first, for "
+            "example with sklearn.preprocessing.MaxAbsScaler."
+        )
+    return X
+
+
+def check_training_data(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Samples, class indices, weights and classes; samples of weight zero are left out."""
+    X, y = validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32])
+    check_magnitude(estimator, X)
+    check_classification_targets(y)
+    weight = _weights(estimator, X, y, sample_weight)
+    if (weight == 0).any():
+        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+    classes, y = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs samples of at least two classes, got {len(classes)} class"
+            f"{': ' + str(classes[0]) if len(classes) else ''}."
+            + (" Samples of weight 0 do not count." if sample_weight is not None else "")
+        )
+    return X, y, weight, classes
+
+
+def check_batch(
+    estimator: Any, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """One batch of a stream: samples, class indices, weights and all classes."""
+    name = type(estimator).__name__
+    if first and classes is None:
+        raise ValueError(f"classes must be passed on the first call to {name}.partial_fit.")
+    if estimator.class_weight == "balanced":
+        raise ValueError(
+            f"class_weight='balanced' of {name} needs the whole data, which partial_fit never sees. Give a dict "
+            "class -> weight, or weights for the samples."
+        )
+    known = np.unique(classes) if first else estimator.classes_
+    if not first and classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(
+            f"classes={classes!r} is not the same as on the first call to {name}.partial_fit: {known.tolist()!r}."
+        )
+    X, y = validate_data(estimator, X, y, reset=first, dtype=[np.float64, np.float32])
+    check_magnitude(estimator, X)
+    check_classification_targets(y)
+    if first and len(known) < 2:
+        raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")
+    strangers = np.setdiff1d(y, known)
+    if len(strangers):
+        raise ValueError(
+            f"y of {name}.partial_fit contains {strangers.tolist()}, not among the classes of the first call: "
+            f"{known.tolist()}."
+        )
+    weight = _weights(estimator, X, y, sample_weight)
+    keep = weight > 0
+    return X[keep], np.searchsorted(known, y[keep]), weight[keep], known
+
+
+def _weights(estimator: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
+    weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+    if estimator.class_weight is not None:
+        weight = weight * compute_sample_weight(estimator.class_weight, y).astype(X.dtype)
+    return weight
+
+
+def given_prototypes(estimator: Any, counts: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Prototypes handed over as `init`: an array, class by class, or a pair (array, labels)."""
+    name, classes = type(estimator).__name__, estimator.classes_
+    if isinstance(estimator.init, tuple):
+        if len(estimator.init) != 2:
+            raise ValueError(f"init of {name} must be a pair (prototypes, labels), got {len(estimator.init)} items.")
+        W, given = np.asarray(estimator.init[0], dtype=X.dtype), np.asarray(estimator.init[1])
+        if not np.isin(classes, given).all() or not np.isin(given, classes).all():
+            raise ValueError(
+                f"The labels in init of {name} must be the classes {classes.tolist()}, each at least once; "
+                f"got {np.unique(given).tolist()}."
+            )
+        order = np.argsort(np.searchsorted(classes, given), kind="stable")
+        W, labels = W[order] if len(W) == len(given) else W, np.searchsorted(classes, given)[order]
+    else:
+        W, labels = np.asarray(estimator.init, dtype=X.dtype), np.repeat(np.arange(len(classes)), counts)
+    if W.shape != (len(labels), X.shape[1]):
+        raise ValueError(
+            f"init of {name} must hold {len(labels)} prototypes of {X.shape[1]} features, class by class, as "
+            f"n_prototypes says; got an array of shape {W.shape}."
+        )
+    if not np.isfinite(W).all():
+        raise ValueError(f"init of {name} contains NaN or infinite values.")
+    return W.copy(), labels

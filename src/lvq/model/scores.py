@@ -1,0 +1,81 @@
+"""Scores and probabilities from distances. The largest always belongs to the answer, the class with the smallest D."""
+
+import numpy as np
+from scipy.special import softmax
+
+from lvq.model.links import Link
+
+
+def class_distances(distances: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Smallest distance of each class; infinite for a class without prototypes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_distances(np.array([[3.0, 1.0, 2.0]]), np.array([0, 2, 2]), 3).tolist()
+    [[3.0, inf, 1.0]]
+    """
+    smallest = np.full((len(distances), n_classes), np.inf, dtype=distances.dtype)
+    starts = np.flatnonzero(np.diff(labels, prepend=-1))
+    smallest[:, labels[starts]] = np.minimum.reduceat(distances, starts, axis=1)
+    return smallest
+
+
+def class_scores(link: Link, distances: np.ndarray, xi: float | None) -> np.ndarray:
+    """How much nearer each class is than all others, from the classes' smallest squared distances.
+
+    xi (d_other - d_k) for a cost with a steepness xi, else (d_other - d_k)/(d_other + d_k) in [-1, 1].
+    """
+    linked = _linked(link, distances)
+    nearest, second = _two_smallest(linked)
+    others = np.where(np.arange(linked.shape[1]) == nearest[:, None], second[:, None], linked.min(axis=1)[:, None])
+    known = np.isfinite(linked)
+    gap = others - np.where(known, linked, 0)
+    if xi is not None:
+        return _crown(np.where(known, xi * gap, -np.inf), distances)
+    total = others + np.where(known, linked, 0)
+    scores = gap / np.where(total > 0, total, 1)
+    return _crown(np.where(known, scores, -1), distances)
+
+
+def class_probabilities(link: Link, distances: np.ndarray, xi: float | None, sharpness: float) -> np.ndarray:
+    """Softmax of -xi d_k for a cost with a steepness xi, else of the relative scores times half the sharpness.
+
+    With two classes both are the logistic function of the score, so that scores and probabilities rank alike.
+    """
+    if xi is None:
+        return _crown(softmax(class_scores(link, distances, None) * (sharpness / 2), axis=1), distances)
+    linked = _linked(link, distances)
+    return _crown(softmax(-xi * (linked - linked.min(axis=1, keepdims=True)), axis=1), distances)
+
+
+def posterior(link: Link, distances: np.ndarray, labels: np.ndarray, n_classes: int, xi: float) -> np.ndarray:
+    """Sum over each class's prototypes of softmax(-xi H)."""
+    shares = softmax(-xi * link.value(distances), axis=1)
+    starts = np.flatnonzero(np.diff(labels, prepend=-1))
+    result = np.zeros((len(distances), n_classes), dtype=distances.dtype)
+    result[:, labels[starts]] = np.add.reduceat(shares, starts, axis=1)
+    return result
+
+
+def _linked(link: Link, distances: np.ndarray) -> np.ndarray:
+    known = np.isfinite(distances)
+    return np.where(known, link.value(np.where(known, distances, 0)), np.inf)
+
+
+def _two_smallest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    nearest = values.argmin(axis=1)
+    rest = values.copy()
+    rest[np.arange(len(values)), nearest] = np.inf
+    return nearest, rest.min(axis=1)
+
+
+def _crown(scores: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Far from all prototypes a kernel saturates and all classes tie; the nearest in D is still the answer."""
+    rows = np.arange(len(scores))
+    answers = distances.argmin(axis=1)
+    beaten = scores.argmax(axis=1) != answers
+    if beaten.any():
+        top = scores[beaten].max(axis=1)
+        scores[rows[beaten], answers[beaten]] = np.nextafter(top, np.asarray(np.inf, dtype=scores.dtype))
+    return scores

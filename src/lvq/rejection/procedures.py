@@ -1,0 +1,148 @@
+"""Which points of a path are tested, in what order and at what level; and why none passed, if none did.
+
+Rules kept here:
+- a plan sees the path's own counts and the number of testing samples, never the testing counts;
+- "fixed_sequence" goes from the most to the least cautious point, each at the full level, until the first failure;
+  its first point is one where the path's own coverage predicts about three times the samples a perfect record needs,
+  because a test of too few samples fails whatever the classifier is worth;
+- "bonferroni" shares the level among points spread over the path: for scores whose surest samples are not the best;
+- an error says whether more samples would help, and how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from lvq.rejection.binomial import error_p_value, perfect_record, samples_at_rate
+from lvq.rejection.path import ThresholdPath
+from lvq.rejection.samples import FloatArray, IntArray
+
+
+class GuaranteeError(ValueError):
+    """No point of the path can be certified.
+
+    Attributes
+    ----------
+    reason : {"too_few_samples", "error_rate", "order"}
+        More samples would help; no number of them would; or the surest samples are not the best ones, so that
+        "bonferroni" on new data may help.
+    samples_needed : int or None
+        About how many calibration samples would do, where more would help.
+    """
+
+    def __init__(self, message: str, reason: str, samples_needed: int | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.samples_needed = samples_needed
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
+        # An exception is rebuilt from its message alone unless told otherwise; it must survive crossing processes.
+        return type(self), (str(self), self.reason, self.samples_needed)
+
+
+class Promise(NamedTuple):
+    """What is to be shown, and the share of the calibration samples that is left for showing it."""
+
+    max_error: float
+    confidence: float
+    share_tested: float = 1.0
+
+    def __str__(self) -> str:
+        return f"max_error={self.max_error:g} with confidence={self.confidence:g}"
+
+
+class Plan(NamedTuple):
+    """Points to test, in order; what a p-value must reach; whether the first failure ends it."""
+
+    points: IntArray
+    level: float
+    stop_at_failure: bool
+
+
+def fixed_sequence(path: ThresholdPath, n_testing: int, promise: Promise, n_tests: int) -> Plan:
+    """All points from the first that is worth testing on, the fewest accepted samples first."""
+    level = 1 - promise.confidence
+    needed = perfect_record(promise.max_error, level)
+    # With less than nine times the perfect record, three times it is too far along the path: start half-way (in ratio).
+    start = min(3 * needed, sqrt(needed * n_testing))
+    order, predicted = _cautious_first(path, n_testing)
+    return Plan(order[predicted >= min(start, predicted[-1])], level, True)
+
+
+def bonferroni(path: ThresholdPath, n_testing: int, promise: Promise, n_tests: int) -> Plan:
+    """At most `n_tests` points, evenly spread from the least coverage that can be certified to the most."""
+    needed = perfect_record(promise.max_error, (1 - promise.confidence) / n_tests)
+    order, predicted = _cautious_first(path, n_testing)
+    targets = np.linspace(min(needed, predicted[-1]), predicted[-1], n_tests)
+    # Rounding must not push the last target beyond the last point.
+    at = np.minimum(np.searchsorted(predicted, targets), len(order) - 1)
+    points = order[np.unique(at)]
+    return Plan(points, (1 - promise.confidence) / len(points), False)
+
+
+PROCEDURES: dict[str, Callable[[ThresholdPath, int, Promise, int], Plan]] = {
+    "fixed_sequence": fixed_sequence,
+    "bonferroni": bonferroni,
+}
+
+
+def _cautious_first(path: ThresholdPath, n_testing: int) -> tuple[IntArray, FloatArray]:
+    """The path's points by rising coverage, and how many testing samples each should accept.
+
+    Of points that accept as many samples the later one goes first: it rejects more errors.
+    """
+    order = np.lexsort((-np.arange(len(path)), path.accepted))
+    return order, path.coverage[order] * n_testing
+
+
+def why_not(accepted: IntArray, errors: IntArray, n_testing: int, plan: Plan, promise: Promise) -> GuaranteeError:
+    """The error that says what stands in the way, from the testing counts of all points of the path.
+
+    It is judged by the point with the lowest error rate among those that accept enough samples to be judged at all.
+    """
+    first = int(accepted[plan.points[0]])
+    if not plan.stop_at_failure:  # the other points never had a chance
+        accepted, errors = accepted[plan.points], errors[plan.points]
+    fewest = perfect_record(promise.max_error, plan.level)
+    most = int(accepted.max())
+    if most < fewest:
+        total = ceil(max(n_testing, 1) * fewest / max(most, 1) / promise.share_tested)
+        return GuaranteeError(
+            f"{promise} needs at least {fewest} accepted testing samples even if none of them is an error, but at most "
+            f"{most} of {n_testing} were accepted; give at least {total} calibration samples in all, raise max_error "
+            "or lower confidence.",
+            "too_few_samples",
+            total,
+        )
+    rate = np.where(accepted >= fewest, errors / np.maximum(accepted, 1), np.inf)
+    best = int(np.lexsort((accepted, rate))[0])
+    found = f"{int(errors[best])} errors among {int(accepted[best])} accepted testing samples ({rate[best]:.2%})"
+    if rate[best] >= promise.max_error:
+        return GuaranteeError(
+            f"{promise} cannot be had: the lowest error rate at any threshold that accepts {fewest} testing samples or "
+            f"more was {found}, and no number of samples would cure that; raise max_error, or use a better classifier "
+            "or measure of certainty.",
+            "error_rate",
+        )
+    shown = bool(error_p_value(errors[best], accepted[best], promise.max_error) <= plan.level)
+    if shown and accepted[best] >= first:
+        return GuaranteeError(
+            f"{promise} failed at the surest samples, although others had {found}: the certainty does not order the "
+            'samples by how often they are right; use another measure, or procedure="bonferroni" on new samples.',
+            "order",
+        )
+    if shown:  # but surer than where the tests begin; with more samples they begin there
+        needed = max(3 * fewest, int(accepted[best]) + 1)
+    else:
+        needed = max(samples_at_rate(float(rate[best]), promise.max_error, plan.level), int(accepted[best]) + 1)
+    total = ceil(n_testing * needed / int(accepted[best]) / promise.share_tested)
+    return GuaranteeError(
+        f"{promise} could not be shown with {n_testing} testing samples, at best {found}: that takes about {needed} "
+        f"accepted ones; give about {total} calibration samples in all, raise max_error or lower confidence.",
+        "too_few_samples",
+        total,
+    )

@@ -1,0 +1,153 @@
+"""Four ways through the staircases of all cells, each giving operating points in the order of what they cost.
+
+Rules kept here:
+- a search sees staircases only: it knows neither samples nor labels;
+- its first point loses no correct sample and rejects every error that is free;
+- it returns the thresholds as changes from one point to the next (`Points`).
+
+All counting is in integers; the dynamic program is exact, no tolerance is involved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lvq.rejection.samples import FloatArray, IntArray
+from lvq.rejection.staircase import Staircase
+
+UNREACHED = np.int64(2**62)
+
+
+class Points(NamedTuple):
+    """Operating points: counts per point, and the changes `threshold[i]` of `cell[i]` from `point[i]` on."""
+
+    rejected_correct: IntArray
+    rejected_errors: IntArray
+    point: IntArray
+    cell: IntArray
+    threshold: FloatArray
+
+
+def optimal(cells: Sequence[Staircase]) -> Points:
+    """For every number of lost correct samples the most rejected errors, where that number buys more than less would.
+
+    The knapsack is solved in its dual: fewest lost correct samples for every number of rejected errors, one cell after
+    the other. Each of the E errors is an option at most once and meets at most the errors of the cells before it, so
+    the work is at most E^2 / 2 additions whatever the number of samples.
+    """
+    rises = [cell.rises for cell in cells]
+    free = sum(int(cell.errors[0]) for cell in cells)
+    costs, choices = _fewest_lost(cells, rises)
+    # A number of errors is worth having only if no larger number is as cheap.
+    cheapest_above = np.minimum.accumulate(np.append(costs[1:], UNREACHED)[::-1])[::-1]
+    front = np.flatnonzero(costs < cheapest_above)
+    levels = _trace_back(front, cells, rises, choices)
+    point, cell, level = _changes(levels)
+    flat, offset = _flatten([stairs.threshold[k] for stairs, k in zip(cells, rises)])
+    return Points(costs[front].astype(np.intp), free + front, point, cell, flat[offset[cell] + level])
+
+
+def _fewest_lost(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple[IntArray, list[IntArray | None]]:
+    """Fewest lost correct samples per number of rejected errors beyond the free ones, and each cell's choice for it.
+
+    Cost and choice travel in one integer, the choice in the low bits, so that a single minimum updates both.
+    """
+    bits = max(len(k) - 1 for k in rises).bit_length()
+    low = np.int64((1 << bits) - 1)
+    smallest = np.min_scalar_type(int(low))
+    best = np.zeros(1, dtype=np.int64)
+    choices: list[IntArray | None] = []
+    for stairs, options in zip(cells, rises):
+        if len(options) == 1:
+            choices.append(None)
+            continue
+        gains = stairs.errors[options] - stairs.errors[0]
+        after = np.full(len(best) + int(gains[-1]), UNREACHED)
+        candidate = np.empty_like(best)
+        for choice, (gain, lost) in enumerate(zip(gains.tolist(), options.tolist())):
+            np.add(best, (lost << bits) | choice, out=candidate)
+            here = after[gain : gain + len(best)]
+            np.minimum(here, candidate, out=here)
+        choices.append((after & low).astype(smallest))
+        best = after & ~low
+    return best >> bits, choices
+
+
+def _trace_back(
+    front: IntArray, cells: Sequence[Staircase], rises: Sequence[IntArray], choices: Sequence[IntArray | None]
+) -> Iterator[tuple[int, IntArray]]:
+    """For every cell, last to first, its choice at all points of the front."""
+    remaining = front.copy()
+    for index in reversed(range(len(cells))):
+        choice = choices[index]
+        if choice is None:
+            yield index, np.zeros(len(front), dtype=np.intp)
+            continue
+        chosen = choice[remaining].astype(np.intp)
+        errors = cells[index].errors[rises[index]]
+        remaining -= errors[chosen] - errors[0]
+        yield index, chosen
+
+
+def _changes(levels: Iterator[tuple[int, IntArray]]) -> tuple[IntArray, IntArray, IntArray]:
+    """Where along the points each cell's level changes, as (point, cell, level)."""
+    points, cells, values = [], [], []
+    for cell, level in levels:
+        at = np.flatnonzero(np.diff(level, prepend=-1))
+        points.append(at)
+        cells.append(np.full(len(at), cell, dtype=np.intp))
+        values.append(level[at])
+    return np.concatenate(points), np.concatenate(cells), np.concatenate(values)
+
+
+def _flatten(arrays: Sequence[FloatArray]) -> tuple[FloatArray, IntArray]:
+    """All arrays in one, and where each begins."""
+    lengths = np.array([len(array) for array in arrays], dtype=np.intp)
+    return np.concatenate(arrays), np.cumsum(lengths) - lengths
+
+
+def hull(cells: Sequence[Staircase]) -> Points:
+    """The points on the upper concave hull: every cell's hull, merged by slope, the steepest first.
+
+    Every point is optimal for the number of correct samples it loses, and the points are those that minimise
+    errors + ratio * rejections for some cost ratio (Chow). The sets of accepted samples are nested.
+    """
+    levels = [_concave(stairs.rises, stairs.errors) for stairs in cells]
+    lost = np.concatenate([np.diff(k) for k in levels])
+    gained = np.concatenate([np.diff(stairs.errors[k]) for stairs, k in zip(cells, levels)])
+    threshold = np.concatenate([stairs.threshold[k[1:]] for stairs, k in zip(cells, levels)])
+    owner = np.repeat(np.arange(len(cells)), [len(k) - 1 for k in levels])
+    # Equal fractions of integers below 2^26 are equal as floats and different ones differ; slopes fall within a cell.
+    order = np.argsort(-gained / lost, kind="stable")
+    free = sum(int(stairs.errors[0]) for stairs in cells)
+    first = np.array([stairs.threshold[0] for stairs in cells])
+    return Points(
+        rejected_correct=np.append(0, np.cumsum(lost[order])),
+        rejected_errors=free + np.append(0, np.cumsum(gained[order])),
+        point=np.append(np.zeros(len(cells), dtype=np.intp), np.arange(1, len(order) + 1)),
+        cell=np.append(np.arange(len(cells)), owner[order]),
+        threshold=np.append(first, threshold[order]),
+    )
+
+
+def _concave(rises: IntArray, errors: IntArray) -> IntArray:
+    """Those k of the rises that are corners of the upper concave hull of (k, errors[k]), both ends included."""
+    corners: list[tuple[int, int]] = []
+    for k, e in zip(rises.tolist(), errors[rises].tolist()):
+        while len(corners) > 1:
+            (k0, e0), (k1, e1) = corners[-2], corners[-1]
+            if (e1 - e0) * (k - k1) > (e - e1) * (k1 - k0):
+                break
+            corners.pop()
+        corners.append((k, e))
+    return np.array([k for k, _ in corners], dtype=np.intp)
+
+
+def single(cells: Sequence[Staircase]) -> Points:
+    """All points of the one staircase there is."""
+    (stairs,) = cells
+    k = stairs.rises
+    return Points(k, stairs.errors[k], np.arange(len(k)), np.zeros(len(k), dtype=np.intp), stairs.threshold[k])

@@ -1,0 +1,75 @@
+"""The staircase of a cell: how many errors go when k correct samples go.
+
+Rules kept here:
+- errors as sure as a correct sample stay as long as it stays: rejection is strict, equal certainties go together;
+- `errors[k]` is defined for every k = 0..C, also where k parts samples of equal certainty; `realisable` says where not;
+- errors grow only at realisable k, so the useful points of a staircase (`rises`) are all realisable.
+
+In the paper's words the rank of the k-th correct sample is a(k) = errors[k-1] + k, with a(C+1) = size + 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lvq.rejection.samples import BoolArray, FloatArray, IntArray
+
+
+class Staircase(NamedTuple):
+    """What a cell can do, by number k = 0..C of rejected correct samples.
+
+    Attributes
+    ----------
+    errors : int array of shape (C + 1,)
+        Rejected errors, never falling.
+    threshold : float array of shape (C + 1,)
+        Certainty of the first correct sample that stays; -inf where nothing is rejected, +inf at k = C.
+    realisable : bool array of shape (C + 1,)
+        False where samples of equal certainty would be parted.
+    """
+
+    errors: IntArray
+    threshold: FloatArray
+    realisable: BoolArray
+
+    @property
+    def rises(self) -> IntArray:
+        """The k worth choosing: 0, and every k that rejects more errors than k - 1."""
+        return np.flatnonzero(np.diff(self.errors, prepend=-1) > 0)
+
+
+def staircase(correct_certainty: FloatArray, error_certainty: FloatArray) -> Staircase:
+    """The staircase of a cell from its sorted certainties.
+
+    Parameters
+    ----------
+    correct_certainty, error_certainty : sorted arrays
+        Certainties of the cell's rightly and of its wrongly classified samples.
+
+    Returns
+    -------
+    Staircase
+
+    Examples
+    --------
+    Thirteen samples, of which those of rank 1, 5, 7 and 10 are correct:
+
+    >>> import numpy as np
+    >>> steps = staircase(np.array([1.0, 5, 7, 10]), np.array([2.0, 3, 4, 6, 8, 9, 11, 12, 13]))
+    >>> steps.errors
+    array([0, 3, 4, 6, 9])
+    >>> steps.errors + np.arange(1, 6)
+    array([ 1,  5,  7, 10, 14])
+    """
+    n_correct, n_errors = len(correct_certainty), len(error_certainty)
+    errors = np.empty(n_correct + 1, dtype=np.intp)
+    errors[:-1] = np.searchsorted(error_certainty, correct_certainty, side="left")
+    errors[-1] = n_errors
+    threshold = np.append(correct_certainty, np.inf)
+    if errors[0] == 0:
+        threshold[0] = -np.inf
+    realisable = np.ones(n_correct + 1, dtype=np.bool_)
+    realisable[1:-1] = correct_certainty[1:] > correct_certainty[:-1]
+    return Staircase(errors, threshold, realisable)

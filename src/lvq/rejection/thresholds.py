@@ -1,0 +1,136 @@
+"""Thresholds per cell from classified samples: which errors can be rejected for how many correct ones.
+
+Rules kept here:
+- reject iff certainty < threshold of the cell, strictly; samples of equal certainty in a cell go together;
+- a cell's threshold is the certainty of the first correct sample it keeps, -inf if it rejects nothing, +inf if all;
+- cells too small to trust share one threshold; "global" is the case where all cells do;
+- every path begins with the classifier that rejects nothing, whatever the method.
+
+Fit thresholds on samples the classifier was not trained on; on its own training data they promise too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lvq.rejection.greedy import greedy
+from lvq.rejection.path import Steps, ThresholdPath
+from lvq.rejection.samples import IntArray, check_samples, sorted_by_pool
+from lvq.rejection.searches import Points, hull, optimal, single
+from lvq.rejection.staircase import Staircase, staircase
+
+METHODS: dict[str, Callable[[Sequence[Staircase]], Points]] = {
+    "optimal": optimal,
+    "hull": hull,
+    "greedy": greedy,
+    "global": single,
+}
+
+
+def local_thresholds(
+    certainty: ArrayLike,
+    correct: ArrayLike,
+    cell: ArrayLike,
+    *,
+    method: str = "optimal",
+    min_cell_size: int = 1,
+) -> ThresholdPath:
+    """Operating points of a classifier that may reject, with one threshold per cell.
+
+    Parameters
+    ----------
+    certainty : array-like of shape (n_samples,)
+        How sure the classifier was, higher is surer; finite.
+    correct : array-like of shape (n_samples,)
+        Whether it was right.
+    cell : array-like of shape (n_samples,)
+        Where the sample fell: winning prototype, predicted class, any hashable label.
+    method : {"optimal", "hull", "greedy", "global"}, default="optimal"
+        - "optimal": for every number of lost correct samples the most rejected errors. Work at most E^2 / 2 in the
+          number E of errors.
+        - "hull": the points of "optimal" on its concave hull, in O(n log n): Chow's optima for some cost ratio.
+        - "greedy": Algorithm 3.1 of [1]_.
+        - "global": one threshold for all cells.
+    min_cell_size : int, default=1
+        Cells with fewer samples share one threshold; where they are together still fewer, the next smallest cells join
+        them. 1 leaves every cell its own threshold.
+
+    Returns
+    -------
+    ThresholdPath
+        Its first point rejects nothing. For "optimal" the others are the non-dominated ones: each loses the fewest
+        correct samples among all that reject as many errors or more.
+
+    References
+    ----------
+    .. [1] Fischer, Hammer, Wersing. Local Rejection Strategies for Learning Vector Quantization. ICANN 2014.
+
+    Examples
+    --------
+    >>> certainty = [0.1, 0.2, 0.3, 0.6, 0.7, 0.8]
+    >>> correct = [True, False, True, False, False, True]
+    >>> path = local_thresholds(certainty, correct, ["a", "a", "a", "b", "b", "b"])
+    >>> path.coverage.round(2)
+    array([1.  , 0.67, 0.33])
+    >>> path.accuracy.round(2)
+    array([0.5 , 0.75, 1.  ])
+    >>> point = path.pick(rejected_correct=0)
+    >>> point.thresholds
+    array([-inf,  0.8])
+    >>> point.accept([0.05, 0.75, 0.99], ["a", "b", "never seen"])
+    array([ True, False, False])
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}.")
+    if not isinstance(min_cell_size, (int, np.integer)) or min_cell_size < 1:
+        raise ValueError(f"min_cell_size must be an integer of 1 or more, got {min_cell_size!r}; 1 pools nothing.")
+    samples = check_samples(certainty, correct, cell)
+    sizes = np.bincount(samples.code, minlength=len(samples.cells))
+    pool = np.zeros(len(sizes), dtype=np.intp) if method == "global" else _pools(sizes, int(min_cell_size))
+    n_pools = int(pool.max()) + 1
+    stairs = [staircase(*sides) for sides in sorted_by_pool(samples, pool[samples.code], n_pools)]
+    rejected_correct, rejected_errors, steps = _from_the_start(METHODS[method](stairs), n_pools)
+    return ThresholdPath(
+        rejected_correct=rejected_correct,
+        rejected_errors=rejected_errors,
+        n_correct=samples.n_correct,
+        n_errors=samples.n_errors,
+        cells=samples.cells,
+        pool=pool,
+        steps=steps,
+        method=method,
+    )
+
+
+def _pools(sizes: IntArray, min_cell_size: int) -> IntArray:
+    """Pool of every cell: its own, or the common one of the small cells, which is the last."""
+    by_size = np.argsort(sizes, kind="stable")
+    small = int(np.count_nonzero(sizes < min_cell_size))
+    if small:
+        # The common pool must be large enough itself: take the next smallest cells until it is.
+        enough = int(np.searchsorted(np.cumsum(sizes[by_size]), min_cell_size)) + 1
+        small = min(max(small, enough), len(sizes))
+    alone = np.sort(by_size[small:])
+    pool = np.full(len(sizes), len(alone), dtype=np.intp)
+    pool[alone] = np.arange(len(alone))
+    return pool
+
+
+def _from_the_start(points: Points, n_pools: int) -> tuple[IntArray, IntArray, Steps]:
+    """Put the point that rejects nothing before the search's own first point, unless it is that."""
+    ahead = int(not len(points.rejected_errors) or points.rejected_errors[0] > 0)
+    # A search's changes at a first point that rejects nothing are all -inf: the ones written here.
+    own = points.point + ahead > 0
+    point = np.append(np.zeros(n_pools, dtype=np.intp), points.point[own] + ahead)
+    pool = np.append(np.arange(n_pools), points.cell[own])
+    threshold = np.append(np.full(n_pools, -np.inf), points.threshold[own])
+    order = np.lexsort((point, pool))
+    nothing = np.zeros(ahead, dtype=np.intp)
+    return (
+        np.append(nothing, points.rejected_correct),
+        np.append(nothing, points.rejected_errors),
+        Steps(point[order], pool[order], threshold[order]),
+    )

@@ -1,0 +1,152 @@
+"""Accuracy-reject curves: every attainable threshold, exact areas, the 80 % rule, Bayes, the confusion matrix."""
+
+import numpy as np
+import pytest
+
+from lvq.rejection import (
+    AccuracyRejectCurve,
+    accuracy_at,
+    accuracy_reject_curve,
+    area_under_curve,
+    average_curves,
+    bayes_reject_curve,
+    confusion_with_reject,
+    local_thresholds,
+    path_curve,
+)
+
+
+@pytest.mark.parametrize("levels", [5, 10_000])
+def test_every_attainable_threshold(levels):
+    rng = np.random.default_rng(levels)
+    certainty, correct = rng.integers(0, levels, 60) / levels, rng.random(60) < 0.7
+    curve = accuracy_reject_curve(certainty, correct)
+    kept = [certainty >= limit for limit in np.unique(certainty)]
+    np.testing.assert_allclose(curve.coverage, [k.mean() for k in kept])
+    np.testing.assert_allclose(curve.accuracy, [correct[k].mean() for k in kept])
+
+
+def test_lengths():
+    with pytest.raises(ValueError, match="certainty has 2, correct has 1"):
+        accuracy_reject_curve([0.1, 0.2], [True])
+
+
+def test_curve_of_a_path(table_1):
+    path = local_thresholds(*table_1)
+    curve = path_curve(path)
+    assert len(curve.coverage) == len(path) - 1  # the last point of this path accepts nothing
+    np.testing.assert_array_equal(curve.coverage, path.coverage[:-1])
+    np.testing.assert_array_equal(curve.accuracy, path.accuracy[:-1])
+
+
+def test_curve_of_a_path_elsewhere_is_sorted():
+    rng = np.random.default_rng(2)
+    samples = rng.integers(0, 30, 200) / 30, rng.random(200) < 0.7, rng.integers(0, 5, 200)
+    others = rng.integers(0, 30, 40) / 30, rng.random(40) < 0.7, rng.integers(0, 5, 40)
+    path = local_thresholds(*samples).evaluate(*others)
+    assert np.any(np.diff(path.coverage) >= 0)  # otherwise the case shows nothing
+    curve = path_curve(path)
+    assert np.all(np.diff(curve.coverage) < 0)
+    for coverage, accuracy in zip(*curve):
+        assert accuracy == pytest.approx(path.accuracy[path.coverage == coverage].mean())
+    with pytest.raises(ValueError, match="path must accept a sample at some point"):
+        path_curve(path.evaluate([0.5], [True], ["new"]))
+
+
+def test_between_points_is_tossing_a_coin():
+    # Of 4 samples, between accepting all (2 right) and the surest 2 (both right): 3 accepted are 1/2 * 1 + 2 = 2 right.
+    curve = AccuracyRejectCurve(np.array([1.0, 0.5]), np.array([0.5, 1.0]))
+    np.testing.assert_allclose(accuracy_at(curve, [1.0, 0.75, 0.5]), [0.5, 2 / 3, 1.0])
+    assert np.isnan(accuracy_at(curve, 0.49))
+    assert np.isnan(accuracy_at(curve, 1.01))
+
+
+@pytest.mark.parametrize("minimum_coverage", [0.0, 0.1, 0.35, 0.8])
+def test_area_is_the_integral(minimum_coverage):
+    rng = np.random.default_rng(4)
+    certainty = np.round(rng.random(50), 1)
+    curve = accuracy_reject_curve(certainty, rng.random(50) < certainty)
+    grid = minimum_coverage + (1 - minimum_coverage) * (np.arange(200_000) + 0.5) / 200_000
+    values = accuracy_at(curve, grid)
+    values[np.isnan(values)] = curve.accuracy[-1]
+    assert area_under_curve(curve, minimum_coverage=minimum_coverage) == pytest.approx(values.mean(), abs=1e-8)
+
+
+def test_area_of_known_cases():
+    rng = np.random.default_rng(0)
+    correct = rng.random(1000) < 0.8
+    accuracy = correct.mean()
+    assert area_under_curve(accuracy_reject_curve(np.zeros(1000), correct)) == pytest.approx(accuracy)
+    # The best there can be: all errors go first, then accuracy is 1; the integral is a - a ln a.
+    assert area_under_curve(accuracy_reject_curve(correct, correct)) == pytest.approx(accuracy * (1 - np.log(accuracy)))
+    assert area_under_curve(accuracy_reject_curve([0.1, 0.2], [True, True])) == 1.0
+    with pytest.raises(ValueError, match=r"minimum_coverage must be below the curve's highest coverage 1, got 1\.0"):
+        area_under_curve(accuracy_reject_curve([0.1], [True]), minimum_coverage=1.0)
+
+
+def test_area_where_a_curve_begins_below_one():
+    curve = AccuracyRejectCurve(np.array([0.5]), np.array([0.9]))
+    assert area_under_curve(curve) == pytest.approx(0.9)
+
+
+def test_average_needs_enough_runs():
+    whole = AccuracyRejectCurve(np.array([1.0, 0.2]), np.array([0.5, 0.5]))
+    short = AccuracyRejectCurve(np.array([1.0, 0.6]), np.array([1.0, 1.0]))
+    grid = [0.2, 0.5, 0.6, 1.0]
+    four_of_five = average_curves([whole] * 4 + [short], coverage=grid)
+    assert four_of_five.coverage.tolist() == [1.0, 0.6, 0.5, 0.2]
+    assert four_of_five.n_runs.tolist() == [5, 5, 4, 4]
+    np.testing.assert_allclose(four_of_five.accuracy, [0.6, 0.6, 0.5, 0.5])
+    np.testing.assert_allclose(four_of_five.standard_deviation, [0.2, 0.2, 0.0, 0.0], atol=1e-12)
+    three_of_four = average_curves([whole] * 3 + [short], coverage=grid)
+    assert three_of_four.coverage.tolist() == [1.0, 0.6]
+    assert average_curves([whole, short], minimum_share=0.5).coverage[-1] == 0.2
+    assert len(average_curves([short], coverage=[0.1]).coverage) == 0
+    with pytest.raises(ValueError, match="curves must hold at least one curve"):
+        average_curves([])
+    with pytest.raises(ValueError, match="minimum_share must be between 0 and 1, got 80"):
+        average_curves([whole], minimum_share=80)
+
+
+def test_bayes():
+    posterior = np.array([[0.6, 0.4, 0.0], [0.1, 0.1, 0.8], [0.0, 1.0, 0.0], [0.3, 0.3, 0.4]])
+    expected = bayes_reject_curve(posterior)
+    np.testing.assert_allclose(expected.coverage, [1.0, 0.75, 0.5, 0.25])
+    np.testing.assert_allclose(expected.accuracy, [2.8 / 4, 2.4 / 3, 0.9, 1.0])
+    drawn = bayes_reject_curve(posterior, ["a", "c", "b", "a"], classes=["a", "b", "c"])
+    np.testing.assert_allclose(drawn.accuracy, [0.75, 1.0, 1.0, 1.0])
+    by_column = bayes_reject_curve(posterior, [1, 2, 1, 2])
+    np.testing.assert_allclose(by_column.accuracy, [0.75, 2 / 3, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.5, 0.5],), r"posterior must be a table of samples x classes, got shape \(2,\)"),
+        (([[0.5, 0.6]],), "posterior must have rows of probabilities that sum to 1"),
+        (([[1.5, -0.5]],), "posterior must have rows of probabilities that sum to 1"),
+        (([[np.nan, 1.0]],), "posterior must have rows of probabilities that sum to 1"),
+        (([[0.5, 0.5]], [0, 1]), "posterior has 1, y has 2"),
+    ],
+)
+def test_bayes_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        bayes_reject_curve(*arguments)
+
+
+def test_confusion_with_reject():
+    y_true = np.array([0, 0, 1, 1, 2, 2])
+    y_pred = np.array([0, 1, 1, 1, 0, 2])
+    accepted = np.array([True, True, True, False, False, True])
+    labels, matrix = confusion_with_reject(y_true, y_pred, accepted)
+    assert labels.tolist() == [0, 1, 2]
+    assert matrix.tolist() == [[1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 1]]
+    assert matrix.sum() == len(y_true)
+    turned = confusion_with_reject(y_true, y_pred, accepted, labels=[2, 1, 0, 5])
+    assert turned.matrix.tolist() == [[1, 0, 0, 0, 1], [0, 1, 0, 0, 1], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0]]
+    with pytest.raises(ValueError, match=r"labels must hold every class that occurs, got none for \[2"):
+        confusion_with_reject(y_true, y_pred, accepted, labels=[0, 1])
+    with pytest.raises(ValueError, match="accepted must hold only True/False"):
+        confusion_with_reject(y_true, y_pred, y_true)
+    with pytest.raises(ValueError, match="y_true has 6, y_pred has 2, accepted has 6"):
+        confusion_with_reject(y_true, y_pred[:2], accepted)

@@ -1,0 +1,147 @@
+"""Paths: picking a point, counting on other samples, carrying on to coverage 0."""
+
+import numpy as np
+import pytest
+
+from lvq.rejection import local_thresholds
+from lvq.rejection.thresholds import METHODS
+
+
+@pytest.fixture
+def path():
+    rng = np.random.default_rng(0)
+    certainty = rng.integers(0, 40, 300) / 40
+    return local_thresholds(certainty, rng.random(300) < 0.5 + certainty / 2, rng.integers(0, 4, 300))
+
+
+def points(path):
+    return [path.point(i) for i in range(len(path))]
+
+
+def test_points_are_rows(path):
+    for index, point in enumerate(points(path)):
+        assert np.array_equal(point.thresholds, path.thresholds[index])
+        assert point.coverage == path.coverage[index]
+        assert point.accuracy == path.accuracy[index] or np.isnan(path.accuracy[index])
+        assert (point.rejected_correct, point.rejected_errors) == (
+            path.rejected_correct[index],
+            path.rejected_errors[index],
+        )
+    assert path.point(-1).index == len(path) - 1
+    with pytest.raises(IndexError, match="out of range"):
+        path.point(len(path))
+
+
+def test_coverage_and_accuracy(table_1):
+    path = local_thresholds(*table_1)
+    assert path.coverage[0] == 1.0
+    assert path.coverage[3] == pytest.approx((46 - 3 - 10) / 46)
+    assert path.accuracy[3] == pytest.approx((11 - 3) / (46 - 3 - 10))
+    assert path.coverage[-1] == 0.0
+    assert np.isnan(path.accuracy[-1])
+
+
+@pytest.mark.parametrize("wanted", [0.0, 0.2, 0.55, 0.9, 1.0])
+def test_pick_by_coverage(path, wanted):
+    best = path.pick(coverage=wanted)
+    assert best.coverage >= wanted
+    assert best.accuracy == max(p.accuracy for p in points(path) if p.coverage >= wanted and p.coverage > 0)
+
+
+@pytest.mark.parametrize("wanted", [0.0, 0.8, 0.9, 1.0])
+def test_pick_by_accuracy(path, wanted):
+    best = path.pick(accuracy=wanted)
+    assert best.accuracy >= wanted
+    assert best.coverage == max(p.coverage for p in points(path) if p.accuracy >= wanted)
+
+
+@pytest.mark.parametrize("wanted", [0, 3, 30, 10_000])
+def test_pick_by_lost_samples(path, wanted):
+    best = path.pick(rejected_correct=wanted)
+    assert best.rejected_correct <= wanted
+    assert best.rejected_errors == max(p.rejected_errors for p in points(path) if p.rejected_correct <= wanted)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.15, 0.4, 1.0])
+def test_pick_by_cost(path, ratio):
+    def cost(p):
+        return path.n_errors - p.rejected_errors + ratio * (p.rejected_correct + p.rejected_errors)
+
+    best = path.pick(cost_ratio=ratio)
+    assert cost(best) == pytest.approx(min(map(cost, points(path))))
+
+
+def test_the_ends_of_chow(path):
+    assert path.pick(cost_ratio=1.0).coverage == 1.0
+    assert path.pick(cost_ratio=0.0).rejected_errors == path.n_errors
+
+
+def test_equally_good_points_answer_more_often():
+    # All correct but one error that is as sure as the surest: no threshold improves on 3/4 or on coverage.
+    path = local_thresholds([0.1, 0.2, 0.9, 0.9], [True, True, True, False], [0, 0, 0, 0])
+    assert path.pick(accuracy=0.75).index == 0
+    assert path.pick(coverage=0.0).index == 0
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ({}, "exactly one of coverage, accuracy, rejected_correct, cost_ratio, got none"),
+        ({"coverage": 0.5, "accuracy": 0.5}, "exactly one of .*, got coverage, accuracy"),
+        ({"coverage": 90}, "coverage must be between 0 and 1, got 90"),
+        ({"accuracy": -0.1}, "accuracy must be between 0 and 1, got -0.1"),
+        ({"cost_ratio": 2.0}, "cost_ratio must be between 0 and 1, got 2.0"),
+        ({"rejected_correct": -1}, "rejected_correct must be a number of samples, 0 or more, got -1"),
+    ],
+)
+def test_refused_wishes(path, wish, message):
+    with pytest.raises(ValueError, match=message):
+        path.pick(**wish)
+
+
+def test_wishes_out_of_reach():
+    global_path = local_thresholds([0.1, 0.5, 0.5], [False, True, False], [0, 0, 0], method="global")
+    with pytest.raises(ValueError, match=r"accuracy=0.9 is on no point of this path, whose best is 0.5"):
+        global_path.pick(accuracy=0.9)
+    elsewhere = local_thresholds([0.5], [True], ["a"]).evaluate([0.5, 0.5], [True, True], ["a", "new"])
+    assert elsewhere.coverage.tolist() == [0.5]
+    with pytest.raises(ValueError, match=r"coverage=0.8 is on no point of this path, whose coverage is at most 0.5"):
+        elsewhere.pick(coverage=0.8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_counts_on_other_samples(method):
+    rng = np.random.default_rng(3)
+    fitted = rng.integers(0, 9, 80) / 9, rng.random(80) < 0.6, rng.integers(0, 4, 80)
+    certainty, correct, cell = rng.integers(0, 9, 60) / 9, rng.random(60) < 0.6, rng.integers(0, 6, 60)
+    path = local_thresholds(*fitted, method=method)
+    other = path.evaluate(certainty, correct, cell)
+    assert np.array_equal(other.thresholds, path.thresholds)
+    assert other.n_samples == 60
+    for index in range(len(path)):
+        rejected = ~path.point(index).accept(certainty, cell)
+        assert other.rejected_correct[index] == np.count_nonzero(rejected & correct)
+        assert other.rejected_errors[index] == np.count_nonzero(rejected & ~correct)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_steps", [1, 7, 200])
+def test_extending_to_the_end(random_samples, method, n_steps):
+    for seed in range(10):
+        samples = random_samples(seed, ties=bool(seed % 2), n_cells=4)
+        path = local_thresholds(*samples, method=method)
+        longer = path.extend(*samples, n_steps=n_steps)
+        assert np.array_equal(longer.thresholds[: len(path)], path.thresholds)
+        assert np.array_equal(longer.rejected_errors[: len(path)], path.rejected_errors)
+        assert len(longer) <= len(path) + n_steps
+        assert longer.coverage[-1] == 0.0
+        # Beyond the path every threshold is the last one or a common level above it, and coverage falls.
+        new = longer.thresholds[len(path) :]
+        assert np.array_equal(new, np.maximum(path.thresholds[-1], new.min(axis=1, keepdims=True)))
+        assert np.all(np.diff(longer.coverage[len(path) - 1 :]) < 0)
+
+
+def test_extending_what_has_ended(table_1):
+    path = local_thresholds(*table_1)
+    assert path.coverage[-1] == 0.0
+    assert len(path.extend(*table_1)) == len(path)

@@ -1,0 +1,256 @@
+"""Thresholds: the paper's tables, brute force on small cases, and what the path says against what it does."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from lvq.rejection import local_thresholds
+from lvq.rejection.thresholds import METHODS
+
+BEST_OF_TABLE_1 = [0, 3, 5, 10, 20, 23, 25, 26, 29, 31, 32, 35]
+
+
+def all_choices(certainty, correct, cell):
+    """(c, e) of every choice of one threshold per cell, counted sample by sample."""
+    per_cell = []
+    for label in np.unique(cell):
+        here = cell == label
+        rejected = [here & (certainty < limit) for limit in [*np.unique(certainty[here]), np.inf]]
+        per_cell.append({(int((r & correct).sum()), int((r & ~correct).sum())) for r in rejected})
+    return {(sum(c for c, _ in choice), sum(e for _, e in choice)) for choice in product(*per_cell)}
+
+
+def counts_of(thresholds, cells, certainty, correct, cell):
+    """(c, e) of one row of thresholds, sample by sample."""
+    limit = dict(zip(cells.tolist(), thresholds.tolist()))
+    rejected = np.array([r < limit[label] for r, label in zip(certainty, cell.tolist())])
+    return int((rejected & correct).sum()), int((rejected & ~correct).sum())
+
+
+def reference_greedy(certainty, correct, cell):
+    """Alg. 3.1 as read in words, with lists: all (n, e) it passes, and whether each parts equal certainties."""
+    right, wrong = [], []
+    for label in np.unique(cell):
+        here = cell == label
+        if not correct[here].all():
+            right.append(sorted(certainty[here & correct]))
+            wrong.append(certainty[here & ~correct])
+
+    def errors(j, k):
+        limit = right[j][k] if k < len(right[j]) else np.inf
+        return sum(e < limit for e in wrong[j])
+
+    def parts(j, k):
+        return 0 < k < len(right[j]) and right[j][k] == right[j][k - 1]
+
+    cells = range(len(right))
+    k = [0] * len(right)
+    free = sum(errors(j, 0) for j in cells)
+    n, e, states = 0, free, []
+    while True:
+        states.append((n, e, any(parts(j, k[j]) for j in cells)))
+        if e == sum(len(w) for w in wrong):
+            return states
+        loc = {j: errors(j, k[j] + 1) - errors(j, k[j]) for j in cells if k[j] < len(right[j])}
+        glo = {j: errors(j, n + 1) - errors(j, 0) for j in cells if n + 1 <= len(right[j])}
+        if glo and max(glo.values()) > max(loc.values()) + (e - free):
+            cell, step, k = max(glo, key=glo.get), n + 1, [0] * len(right)
+        else:
+            tied = [j for j in loc if loc[j] == max(loc.values())]
+            cell, step, ahead = tied[0], 1, loc
+            while len(tied) > 1:
+                step += 1
+                ahead = {j: errors(j, k[j] + step) - errors(j, k[j]) for j in cells if k[j] + step <= len(right[j])}
+                if not ahead:
+                    step = 1
+                    break
+                tied = [j for j in ahead if ahead[j] == max(ahead.values())]
+                cell = tied[0] if len(tied) == 1 else cell
+        k[cell] += step
+        n, e = sum(k), sum(errors(j, k[j]) for j in cells)
+
+
+def test_greedy_makes_table_2_of_table_1(table_1):
+    certainty, correct, cell = table_1
+    path = local_thresholds(*table_1, method="greedy")
+    right = [certainty[correct & (cell == label)] for label in path.cells]
+    k = [[np.count_nonzero(values < limit) for values, limit in zip(right, row)] for row in path.thresholds]
+    assert path.rejected_correct.tolist() == [0, 1, 2, 3, 4, 5, 6, 8, 9, 10]
+    assert k == [
+        [0, 0, 0],
+        [1, 0, 0],
+        [1, 1, 0],
+        [0, 0, 3],
+        [0, 0, 4],
+        [1, 0, 4],
+        [1, 1, 4],
+        [1, 3, 4],
+        [2, 3, 4],
+        [3, 3, 4],
+    ]
+
+
+def test_optimal_on_table_1(table_1):
+    path = local_thresholds(*table_1)
+    assert [path.pick(rejected_correct=c).rejected_errors for c in range(12)] == BEST_OF_TABLE_1
+    assert path.rejected_correct.tolist() == list(range(12))
+    assert path.rejected_errors.tolist() == BEST_OF_TABLE_1
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("block", range(10))
+def test_optimal_is_brute_force(random_samples, block, ties):
+    for seed in range(30 * block, 30 * (block + 1)):
+        samples = random_samples(seed, ties=ties)
+        choices = all_choices(*samples)
+        path = local_thresholds(*samples)
+        for c in range(int(samples[1].sum()) + 1):
+            most = max(e for lost, e in choices if lost <= c)
+            assert path.pick(rejected_correct=c).rejected_errors == most
+        # Nothing is dominated, and the first point rejects nothing.
+        front = list(zip(path.rejected_correct.tolist(), path.rejected_errors.tolist()))
+        assert front[0] == (0, 0)
+        undominated = {
+            (c, e) for c, e in choices if not any(a <= c and b >= e and (a, b) != (c, e) for a, b in choices)
+        }
+        assert set(front) - {(0, 0)} == undominated - {(0, 0)}
+        assert len(set(front)) == len(front)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("seed", range(60))
+def test_hull_is_chow(random_samples, seed, ties):
+    samples = random_samples(seed, ties=ties)
+    choices = all_choices(*samples)
+    n_errors = int((~samples[1]).sum())
+    hull, optimal = local_thresholds(*samples, method="hull"), local_thresholds(*samples)
+    for c, e in zip(hull.rejected_correct[1:].tolist(), hull.rejected_errors[1:].tolist()):
+        assert optimal.pick(rejected_correct=c).rejected_errors == e
+    for ratio in (0.0, 0.1, 0.3, 0.45, 0.5, 0.7, 0.9, 1.0):
+        lowest = min(n_errors - e + ratio * (c + e) for c, e in choices)
+        for path in (hull, optimal):
+            point = path.pick(cost_ratio=ratio)
+            cost = n_errors - point.rejected_errors + ratio * (point.rejected_correct + point.rejected_errors)
+            assert cost == pytest.approx(lowest)
+
+
+def test_hull_goes_steepest_first_and_accepts_nested_sets():
+    rng = np.random.default_rng(5)
+    samples = rng.integers(0, 50, 400) / 50, rng.random(400) < 0.7, rng.integers(0, 6, 400)
+    path = local_thresholds(*samples, method="hull")
+    slope = np.diff(path.rejected_errors[1:]) / np.diff(path.rejected_correct[1:])
+    assert len(slope) > 10
+    assert np.all(np.diff(slope) <= 0)
+    assert np.all(path.thresholds[1:] >= path.thresholds[:-1])
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("seed", range(60))
+def test_greedy_is_the_reading_in_words(random_samples, seed, ties):
+    samples = random_samples(seed, ties=ties, largest=9)
+    n_samples = len(samples[0])
+    states = [(n, e) for n, e, parts in reference_greedy(*samples) if not parts and n + e < n_samples]
+    if states[:1] != [(0, 0)]:
+        states.insert(0, (0, 0))
+    path = local_thresholds(*samples, method="greedy")
+    assert list(zip(path.rejected_correct.tolist(), path.rejected_errors.tolist())) == states
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("min_cell_size", [1, 5])
+def test_thresholds_do_what_the_path_says(random_samples, method, ties, min_cell_size):
+    for seed in range(40):
+        samples = random_samples(seed, ties=ties, n_cells=4)
+        path = local_thresholds(*samples, method=method, min_cell_size=min_cell_size)
+        said = list(zip(path.rejected_correct.tolist(), path.rejected_errors.tolist()))
+        assert path.thresholds.shape == (len(path), len(path.cells))
+        assert [counts_of(row, path.cells, *samples) for row in path.thresholds] == said
+        assert np.all(path.thresholds[0] == -np.inf)
+        other = path.evaluate(*samples)
+        assert list(zip(other.rejected_correct.tolist(), other.rejected_errors.tolist())) == said
+
+
+@pytest.mark.parametrize("method", ["global", "greedy", "hull"])
+def test_nothing_beats_optimal(random_samples, method):
+    better = 0
+    for seed in range(60):
+        samples = random_samples(seed, ties=bool(seed % 2))
+        optimal, path = local_thresholds(*samples), local_thresholds(*samples, method=method)
+        # The first point rejects nothing, whatever could be rejected for free.
+        for c, e in zip(path.rejected_correct[1:].tolist(), path.rejected_errors[1:].tolist()):
+            best = optimal.pick(rejected_correct=c).rejected_errors
+            assert e <= best
+            better += e < best
+    assert (better > 0) == (method != "hull")
+
+
+def test_global_has_one_threshold(random_samples):
+    path = local_thresholds(*random_samples(3, ties=False, n_cells=5), method="global")
+    assert len(path) > 2
+    assert np.all(path.thresholds == path.thresholds[:, :1])
+
+
+def test_small_cells_share_a_threshold():
+    rng = np.random.default_rng(0)
+    cell = np.repeat([0, 1, 2, 3, 4], [50, 3, 2, 40, 30])
+    certainty, correct = rng.random(125), rng.random(125) < 0.6
+    path = local_thresholds(certainty, correct, cell, min_cell_size=5)
+    assert np.array_equal(path.thresholds[:, 1], path.thresholds[:, 2])
+    joined = np.where((cell == 1) | (cell == 2), 9, cell)
+    same = local_thresholds(certainty, correct, joined)
+    assert same.rejected_errors.tolist() == path.rejected_errors.tolist()
+    # 3 + 2 samples are not 6: the next smallest cell joins them.
+    larger = local_thresholds(certainty, correct, cell, min_cell_size=6)
+    assert np.array_equal(larger.thresholds[:, 1], larger.thresholds[:, 4])
+    assert not np.array_equal(larger.thresholds[:, 0], larger.thresholds[:, 4])
+    # All cells together are still too few: one threshold.
+    one = local_thresholds(certainty, correct, cell, min_cell_size=1000)
+    assert one.n_pools == 1
+
+
+def test_labels_make_no_difference(table_1):
+    certainty, correct, cell = table_1
+    expected = local_thresholds(certainty, correct, cell)
+    names = {"V1": ("a", 1), "V2": 7, "V3": None}
+    path = local_thresholds(certainty, correct, [names[label] for label in cell.tolist()])
+    assert path.cells.tolist() == [("a", 1), 7, None]
+    assert np.array_equal(path.thresholds, expected.thresholds)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_all_correct(method):
+    path = local_thresholds([0.1, 0.2], [True, True], [0, 1], method=method)
+    assert path.coverage.tolist() == [1.0]
+    assert path.accuracy.tolist() == [1.0]
+    assert path.thresholds.tolist() == [[-np.inf, -np.inf]]
+
+
+@pytest.mark.parametrize(("method", "points"), [("optimal", 2), ("hull", 2), ("global", 2), ("greedy", 1)])
+def test_all_wrong(method, points):
+    path = local_thresholds([0.1, 0.2], [False, False], [0, 1], method=method)
+    assert path.coverage.tolist() == [1.0, 0.0][:points]
+    assert np.array_equal(path.accuracy, [0.0, np.nan][:points], equal_nan=True)
+    assert np.all(path.thresholds[1:] == np.inf)
+
+
+def test_table_of_a_larger_case():
+    rng = np.random.default_rng(1)
+    samples = rng.integers(0, 300, 3000) / 300, rng.random(3000) < 0.8, rng.integers(0, 20, 3000)
+    path = local_thresholds(*samples)
+    for index in rng.integers(0, len(path), 30):
+        assert counts_of(path.thresholds[index], path.cells, *samples) == (
+            path.rejected_correct[index],
+            path.rejected_errors[index],
+        )
+
+
+def test_refused():
+    with pytest.raises(ValueError, match="method must be one of 'optimal', 'hull', 'greedy', 'global', got 'best'"):
+        local_thresholds([0.1], [True], [0], method="best")
+    for size in (0, 2.5):
+        with pytest.raises(ValueError, match="min_cell_size must be an integer of 1 or more"):
+            local_thresholds([0.1], [True], [0], min_cell_size=size)
+    with pytest.raises(ValueError, match="certainty must be finite"):
+        local_thresholds([np.nan], [True], [0])
