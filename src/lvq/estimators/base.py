@@ -219,13 +219,10 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
         params, every = self._params, np.concatenate((self._labels, labels))
         order = np.argsort(every, kind="stable")
         relevance = params.relevance
-        if relevance is not None and relevance.ndim == 3:  # matrices of the newcomers
-            fresh = parts.relevance.start(X, y, weight, np.sort(every))
-            old = (
-                np.searchsorted(np.sort(every), self._labels) if len(fresh) == len(every) else self._seen_groups(every)
+        if relevance is not None and relevance.ndim == 3:
+            relevance = self._with_new_matrices(
+                relevance, parts.relevance.start(X, y, weight, every[order]), every, order
             )
-            fresh[old] = relevance
-            relevance = fresh
         grown = Params(np.concatenate((params.prototypes, W))[order], relevance, params.width)
         memory = self._memory
         self._store(grown, every[order])
@@ -238,6 +235,13 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
                 after[kept] = before
             elif len(before) == len(after):
                 after[:] = before
+
+    def _with_new_matrices(self, old: Any, fresh: Any, every: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Local matrices: the newcomers' at their start, the old ones kept."""
+        per_prototype = len(fresh) == len(every)
+        kept = order < len(self._labels) if per_prototype else np.isin(np.unique(every), self._labels)
+        fresh[kept] = old
+        return fresh
 
     def _train(
         self, parts: Parts, X: np.ndarray, y: np.ndarray, weight: np.ndarray, random_state: Any, *, stream: bool
