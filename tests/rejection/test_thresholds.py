@@ -145,6 +145,11 @@ def test_hull_goes_steepest_first_and_accepts_nested_sets():
     assert np.all(path.thresholds[1:] >= path.thresholds[:-1])
 
 
+def test_hull_has_corners_only():
+    path = local_thresholds([1, 2, 3, 4, 5], [True, False, True, False, True], [0] * 5, method="hull")
+    assert list(zip(path.rejected_correct.tolist(), path.rejected_errors.tolist())) == [(0, 0), (2, 2)]
+
+
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("seed", range(60))
 def test_greedy_is_the_reading_in_words(random_samples, seed, ties):

@@ -1,0 +1,1 @@
+"""Speed, measured against the machine's own limit in the same run. Run with `make bench`."""
