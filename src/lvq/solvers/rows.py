@@ -127,11 +127,12 @@ def _margin_slopes(rule, step, width, own, other):
             near_part, far_part = near_part / total, far_part / total
     else:
         z = rule.xi * (near - far)
-        sigmoid = _sigmoid(z)
+        small = np.exp(-abs(z))
+        sigmoid = (small if z < 0.0 else 1.0) / (1.0 + small)
         if rule.cost == MCE:
             cost, near_part = sigmoid, rule.xi * sigmoid * (1.0 - sigmoid)
         else:
-            cost, near_part = max(z, 0.0) + np.log1p(np.exp(-abs(z))), rule.xi * sigmoid
+            cost, near_part = max(z, 0.0) + np.log1p(small), rule.xi * sigmoid
         far_part = near_part
     return cost + rule.alpha * near, (near_part + rule.alpha) * near_slope, -far_part * far_slope
 
@@ -299,17 +300,6 @@ def _pair_distances(rows, sample, first, second):
 
 
 @_jit
-def _move(rows, sample, j, factor):
-    """w_j += factor (x - w_j), and the new squared length of w_j."""
-    total = rows.dtype.type(0)
-    for k in range(rows.shape[1]):
-        value = rows[j, k] + factor * (rows[sample, k] - rows[j, k])
-        rows[j, k] = value
-        total += value * value
-    return total
-
-
-@_jit
 def _plain_epoch(rule, X, y, weights, order, step, rows, starts, width, products, distances, bits, lengths, statistics):
     """One pass of LVQ1 .. LOGM in the plain metric. Returns the sum of the costs.
 
@@ -351,23 +341,60 @@ def _plain_epoch(rule, X, y, weights, order, step, rows, starts, width, products
                 rate = 2.0 * statistics.rates[winner] * weights[i]
                 _cool(statistics, rule, winner, first_wins)
             _learn_width(rule, width, decay, first_slope * near + second_slope * far)
-            if first_slope != 0.0:
-                _follow(rule, rows, lengths, products, count, b, filled, first, rate * first_slope, near)
-            if second_slope != 0.0:
-                _follow(rule, rows, lengths, products, count, b, filled, second, rate * second_slope, far)
+            first_change = _within_reach(rule, rate * first_slope, near)
+            second_change = _within_reach(rule, rate * second_slope, far)
+            if first_change != 0.0 and second_change != 0.0:
+                _move_pair(rows, lengths, count + b, first, second, first_change, second_change)
+                _follow(products, count + b, b + 1, filled, first, first_change)
+                _follow(products, count + b, b + 1, filled, second, second_change)
+            elif first_change != 0.0 or second_change != 0.0:
+                moved, change = (first, first_change) if second_change == 0.0 else (second, second_change)
+                lengths[moved] = _move(rows, count + b, moved, change)
+                _follow(products, count + b, b + 1, filled, moved, change)
             step += 1.0
     return total
 
 
 @_jit
-def _follow(rule, rows, lengths, products, count, b, filled, j, change, distance):
-    """Move prototype j by `change` towards sample b of the block, and let the products of later samples follow."""
-    if not (1.0 - change) * (1.0 - change) * distance <= rule.reach:
-        return
-    factor = rows.dtype.type(change)
-    lengths[j] = _move(rows, count + b, j, factor)
-    for later in range(b + 1, filled):
-        products[later, j] += factor * (products[later, count + b] - products[later, j])
+def _within_reach(rule, change, distance):
+    """The change, or 0 where it would carry the prototype too far from the sample."""
+    rest = 1.0 - change
+    return change if rest * rest * distance <= rule.reach else 0.0
+
+
+@_jit
+def _move(rows, sample, j, change):
+    """w += change (x - w), and its new squared length."""
+    factor, total = rows.dtype.type(change), rows.dtype.type(0)
+    for k in range(rows.shape[1]):
+        value = rows[j, k] + factor * (rows[sample, k] - rows[j, k])
+        rows[j, k] = value
+        total += value * value
+    return total
+
+
+@_jit
+def _move_pair(rows, lengths, sample, first, second, first_change, second_change):
+    """`_move` for two different prototypes at once: the sample is read once, and the two sums run side by side."""
+    one, two = rows.dtype.type(first_change), rows.dtype.type(second_change)
+    first_length, second_length = rows.dtype.type(0), rows.dtype.type(0)
+    for k in range(rows.shape[1]):
+        value = rows[sample, k]
+        left, right = rows[first, k], rows[second, k]
+        left += one * (value - left)
+        right += two * (value - right)
+        rows[first, k], rows[second, k] = left, right
+        first_length += left * left
+        second_length += right * right
+    lengths[first], lengths[second] = first_length, second_length
+
+
+@_jit
+def _follow(products, sample, begin, end, j, change):
+    """Let the products of later samples with prototype j follow its move towards `sample`."""
+    factor = products.dtype.type(change)
+    for later in range(begin, end):
+        products[later, j] += factor * (products[later, sample] - products[later, j])
 
 
 @_jit
