@@ -14,6 +14,8 @@ STEP_TWICE = (
     "SGDClassifier"
 )
 WINDOW = "samples outside the window move nothing, whatever their weight"
+ONE_LINE = "three classes in a plane, seen along one line: the best line of all reaches 0.79, the check asks for 0.83"
+NO_WINS = "a prototype that wins no sample stays where it is, whatever the weights"
 
 EVERY_ESTIMATOR = [
     part()
@@ -21,8 +23,9 @@ EVERY_ESTIMATOR = [
     if inspect.isclass(part := getattr(lvq, name)) and issubclass(part, BaseEstimator)
 ]
 CONFIGURATIONS = [
-    LVQ1(relevance="fc2", n_prototypes=2),
-    OLVQ1(relevance="hebbian", init="means"),
+    LVQ1(relevance="fc2"),
+    LVQ1(n_prototypes=2),
+    OLVQ1(init="means"),
     GLVQ(n_prototypes=2),
     GLVQ(kernel="gaussian"),
     GLVQ(relevance="fc2"),
@@ -44,15 +47,26 @@ def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
     failures = {"check_sample_weight_equivalence_on_dense_data": STEP_TWICE}
     if isinstance(estimator, LVQ21):
         failures["check_class_weight_classifiers"] = WINDOW
+    if type(estimator) is LVQ1 and estimator.n_prototypes == 2:
+        failures["check_class_weight_classifiers"] = NO_WINS
+    if getattr(estimator, "rank", None) == 1:
+        failures["check_classifiers_train"] = ONE_LINE
     return failures
 
 
-@parametrize_with_checks(EVERY_ESTIMATOR, expected_failed_checks=expected_failures)
+def every_check(estimators: list[BaseEstimator]) -> pytest.MarkDecorator:
+    """scikit-learn's `parametrize_with_checks`, as a list: from 1.6 it comes as a generator, which pytest 9 refuses."""
+    mark = parametrize_with_checks(estimators, expected_failed_checks=expected_failures)
+    names, checks = mark.args
+    return pytest.mark.parametrize(names, list(checks), **mark.kwargs)
+
+
+@every_check(EVERY_ESTIMATOR)
 def test_default(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(CONFIGURATIONS, expected_failed_checks=expected_failures)
+@every_check(CONFIGURATIONS)
 def test_configuration(estimator, check):
     check(estimator)
 

@@ -179,7 +179,8 @@ def lvq21(words, state, D, label):
     i, j = np.argsort(induced(words, state, D)[0], kind="stable")[:2]
     right = [state.labels[i] == label, state.labels[j] == label]
     d_i, d_j = np.sqrt(induced(words, state, D)[0][[i, j]])
-    if sum(right) == 1 and min(d_i / d_j, d_j / d_i) > (1 - words.window) / (1 + words.window):
+    ratio = min(d_i / d_j, d_j / d_i) if d_i > 0 else 0.0  # d_i <= d_j
+    if sum(right) == 1 and ratio > (1 - words.window) / (1 + words.window):
         return {i: 1.0 if right[0] else -1.0, j: 1.0 if right[1] else -1.0}
     if words.cost == "lvq3" and all(right):
         return {i: words.epsilon, j: words.epsilon}
@@ -337,7 +338,9 @@ def fc1(words, state):
         p = won[state.labels == c] / won[state.labels == c].sum()
         members = state.prototypes[state.labels == c]
         means.append(p @ members)
-        spreads.append(p @ (members - means[-1]) ** 2)
+        # the mean of (w - mean)^2 as the mean over pairs, which is exactly 0 where all are equal or just one counts
+        pairs = [(i, j) for i in range(len(p)) for j in range(i)]
+        spreads.append(sum((p[i] * p[j] * (members[i] - members[j]) ** 2 for i, j in pairs), np.zeros(len(members[0]))))
     overall = (prior / prior.sum()) @ np.array(means)
     return normalised(words, prior @ (np.array(means) - overall) ** 2, prior @ np.array(spreads))
 

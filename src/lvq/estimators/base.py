@@ -188,8 +188,11 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
         params = Params(W, parts.relevance.start(X, y, weight, labels), None)
         kernel = make_kernel(self.kernel)
         width = None
+        plain = self._objective_for(parts, labels, Identity())
+        spread = units_of(plain, Relevance(), params, X, weight).link
+        params = params._replace(relevance=parts.relevance.sized(params.relevance, spread))
         if isinstance(kernel, Kernel):
-            spread = units_of(self._objective_for(parts, labels, Identity()), Relevance(), params, X, weight).link
+            spread = units_of(plain, Relevance(), params, X, weight).link
             width = float(np.sqrt(spread)) if isinstance(self.kernel_width, str) else float(self.kernel_width)
             kernel = kernel.with_width(width)
         self._link: Link = kernel
@@ -260,7 +263,7 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
 
     def _objective_for(self, parts: Parts, labels: np.ndarray, link: Link) -> Objective:
         cost = parts.cost
-        if hasattr(cost, "scaled") and hasattr(self, "_units"):
+        if hasattr(cost, "scaled") and getattr(self, "_units", None) is not None:
             cost = cost.scaled(self._units.link)
         return Objective(parts.relevance.metric(labels), link, cost, labels)
 

@@ -5,35 +5,19 @@ from typing import Any, Literal
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.base import BaseLVQ, Parts
+from lvq.estimators.base import Parts
+from lvq.estimators.gradient import GradientLVQ
 from lvq.estimators.parameters import estimator
 from lvq.estimators.validation import (
     at_least_one,
     check_samples,
     make_relevance,
-    not_negative,
     positive,
     relevance_constraint,
-    step_constraint,
     strings,
 )
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost
 from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
-
-
-@estimator
-class GradientLVQ(BaseLVQ):
-    """Base of the models with a cost: they follow its gradient."""
-
-    _parameter_constraints = BaseLVQ._parameter_constraints | {
-        "alpha": [not_negative],
-        "solver": [strings("online")],
-        "step": step_constraint,
-    }
-
-    alpha: float = 0.0
-    solver: str = "online"
-    step: str = "scaled"
 
 
 @estimator

@@ -55,7 +55,17 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '{"nearest", "posterior"}',
         "Answer by the nearest prototype, as the papers do, or by the class of the largest posterior.",
     ),
-    "solver": ('{"online"}', "How to learn: sample by sample."),
+    "solver": (
+        '{"lbfgs", "adam", "online"}',
+        "How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by sample, as "
+        "the papers do. `partial_fit` is always online.",
+    ),
+    "batch_size": ("int", "Samples in one step of adam."),
+    "validation_fraction": (
+        "float",
+        "Share of the samples that adam holds out; training stops when their cost no longer improves for "
+        "`n_iter_no_change` epochs, and the best parameters are kept. 0 holds out none.",
+    ),
     "step": (
         '{"scaled", "gradient", "relative"}',
         "The gradient times the rate in units of the data's spread, the plain gradient times the rate, or, for "
@@ -67,11 +77,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '{"linear", "constant", "inverse"}',
         "Rates fall to 0 over all epochs, stay, or fall as 1/(1 + epochs done).",
     ),
-    "max_iter": ("int", "Epochs."),
+    "max_iter": ("int", "Epochs; iterations of lbfgs."),
     "tol": (
         "float, optional",
         "Stop when the mean cost of an epoch has not fallen by more than this for `n_iter_no_change` epochs; None runs "
-        "all epochs.",
+        "all epochs. For lbfgs the relative fall of the objective in one iteration; None means 1e-5.",
     ),
     "n_iter_no_change": ("int", "Patience of `tol`."),
     "shuffle": ("bool", "A new order in every epoch; False keeps the order of the data."),

@@ -20,6 +20,7 @@ from lvq.solvers.online import SCHEDULES, STEPS
 
 ParameterConstraints = dict[str, list[Any]]
 
+below_one = Interval(Real, 0, 1, closed="left")
 unit_interval = Interval(Real, 0, 1, closed="neither")
 positive = Interval(Real, 0, None, closed="neither")
 not_negative = Interval(Real, 0, None, closed="left")
@@ -80,6 +81,7 @@ def check_parts(estimator: Any, parts: Any) -> None:
             f"The 'relevance' parameter of {name} must be None, 'hebbian', 'fc1' or 'fc2', as {name} has no gradient; "
             f"got {estimator.relevance!r}. Use GRLVQ or GMLVQ for relevances learned by gradient."
         )
+    check_solver(estimator, parts)
     step = getattr(estimator, "step", "scaled")
     if step == "relative" and not hasattr(cost, "slope"):
         raise ValueError(
@@ -96,6 +98,20 @@ def check_parts(estimator: Any, parts: Any) -> None:
             raise ValueError(
                 f"kernel_width='learned' needs a cost with a gradient, which {name} has not; give a number or 'auto'."
             )
+
+
+def check_solver(estimator: Any, parts: Any) -> None:
+    """Refuse rules that the solver cannot use."""
+    name, solver = type(estimator).__name__, getattr(estimator, "solver", "online")
+    if solver != "online" and not parts.relevance.smooth:
+        raise ValueError(
+            f"solver={solver!r} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
+            "without one. Use solver='online', or relevance None, 'gradient', 'matrix' or 'local_matrix'."
+        )
+    if solver == "online" and not getattr(parts.relevance, "unit_trace", True):
+        raise ValueError(
+            f"solver='online' of {name} keeps every Omega at unit trace; for unit_trace=False use 'lbfgs' or 'adam'."
+        )
 
 
 def check_samples(estimator: Any, X: Any) -> np.ndarray:

@@ -7,13 +7,14 @@ spread (the mean smallest H at the start) into plain numbers.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from scipy.special import expit
 
 from lvq.model.arrays import Array, first_argmin, namespace, take_columns, zeros
 from lvq.model.metrics import Slopes
+from lvq.model.pairs import NearestPair
 
 
 class Cost(Protocol):
@@ -23,15 +24,6 @@ class Cost(Protocol):
 
     def value_and_slope(self, H: Array, y: Array, labels: Array) -> tuple[Array, Slopes]:
         """Cost of each sample and dE/dH."""
-
-
-class NearestPair(NamedTuple):
-    """The nearest prototype of the true class and the nearest of all others, for each sample."""
-
-    own: Array
-    other: Array
-    near: Array
-    far: Array
 
 
 def nearest_pair(H: Array, y: Array, labels: Array) -> NearestPair:
@@ -83,10 +75,16 @@ class MarginCost:
     def value_and_slope(self, H: Array, y: Array, labels: Array) -> tuple[Array, Slopes]:
         """Cost of each sample and its two slopes."""
         pair = nearest_pair(H, y, labels)
-        cost, near_slope, far_slope = self.of_margin(pair.near, pair.far)
+        cost, near_slope, far_slope = self.regularised(pair.near, pair.far)
         xp = namespace(H)
-        slopes = Slopes(xp.stack((near_slope + self.alpha, far_slope), 1), xp.stack((pair.own, pair.other), 1))
-        return cost + self.alpha * pair.near, slopes
+        return cost, Slopes(xp.stack((near_slope, far_slope), 1), xp.stack((pair.own, pair.other), 1))
+
+    def regularised(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
+        """Cost with the regulariser, and its derivatives by d+ and d-."""
+        cost, by_near, by_far = self.of_margin(near, far)
+        if self.alpha == 0:
+            return cost, by_near, by_far
+        return cost + self.alpha * near, by_near + self.alpha, by_far
 
     def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
         """Cost and its derivatives by d+ and d-."""

@@ -2,7 +2,7 @@
 
 Contract: `distances(X, W, R) -> D` of shape (N, M); `pullback(X, W, R, slopes) -> (dW, dR)` where `slopes` is dE/dD
 (see `Slopes`). No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected samples and
-prototypes, taken from a common centre so that data far from the origin lose no digits. R is None, the relevances
+prototypes. R is None, the relevances
 lambda (n), a matrix Omega (m, n), or one Omega for each group of prototypes (K, m, n).
 """
 
@@ -82,42 +82,70 @@ def squared_distances(X: Array, W: Array) -> Array:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
     [[25.0, 1.0]]
     """
-    xp = namespace(X)
     centre = W.mean(0)
-    X, W = X - centre, W - centre
-    D = X @ W.T
+    return _squared_distances(X - centre, W - centre)
+
+
+def _squared_distances(Z: Array, P: Array) -> Array:
+    xp = namespace(Z)
+    D = Z @ P.T
     D *= -2
-    D += (X * X).sum(1)[:, None]
-    D += (W * W).sum(1)
+    D += (Z * Z).sum(1)[:, None]
+    D += (P * P).sum(1)
     return xp.clip(D, 0, None, out=D) if xp is np else D.clamp_(min=0)
 
 
 @dataclass(frozen=True)
-class Euclidean:
+class SharedMetric:
+    """A metric that is the plain one between images z = project(x) and p = project(w), the same map for all.
+
+    `project` and `back` work in the coordinates they are given; `distances` and `pullback` centre first, so that data
+    far from the origin lose no digits.
+    """
+
+    def project(self, X: Array, R: Array | None) -> Array:
+        """Images of samples or prototypes."""
+        raise NotImplementedError
+
+    def back(self, X: Array, W: Array, R: Any, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, Array | None]:
+        """Gradient by prototypes and R, given the images Z of X and P of W."""
+        raise NotImplementedError
+
+    def distances(self, X: Array, W: Array, R: Array | None = None) -> Array:
+        """Squared distances, (N, M)."""
+        centre = W.mean(0)
+        return _squared_distances(self.project(X - centre, R), self.project(W - centre, R))
+
+    def pullback(self, X: Array, W: Array, R: Array | None, slopes: Slopes) -> tuple[Array, Array | None]:
+        """Gradient by the prototypes and by the metric's parameters."""
+        centre = W.mean(0)
+        X, W = X - centre, W - centre
+        return self.back(X, W, R, self.project(X, R), self.project(W, R), slopes)
+
+
+@dataclass(frozen=True)
+class Euclidean(SharedMetric):
     """|x - w|^2."""
 
-    def distances(self, X: Array, W: Array, R: None = None) -> Array:
-        """Squared distances, (N, M)."""
-        return squared_distances(X, W)
+    def project(self, X: Array, R: None = None) -> Array:
+        """Samples are their own images."""
+        return X
 
-    def pullback(self, X: Array, W: Array, R: None, slopes: Slopes) -> tuple[Array, None]:
+    def back(self, X: Array, W: Array, R: None, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, None]:
         """dE/dw_j = -2 sum_i s_ij (x_i - w_j)."""
         return 2 * (slopes.column_sums(W.shape[0])[:, None] * W - slopes.scatter(X, W.shape[0])), None
 
 
 @dataclass(frozen=True)
-class Diagonal:
+class Diagonal(SharedMetric):
     """sum_l lambda_l (x_l - w_l)^2."""
 
-    def distances(self, X: Array, W: Array, R: Array) -> Array:
-        """Squared distances, (N, M)."""
-        root = R**0.5
-        return squared_distances(X * root, W * root)
+    def project(self, X: Array, R: Array) -> Array:
+        """z_l = sqrt(lambda_l) x_l."""
+        return X * R**0.5
 
-    def pullback(self, X: Array, W: Array, R: Array, slopes: Slopes) -> tuple[Array, Array]:
+    def back(self, X: Array, W: Array, R: Array, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, Array]:
         """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2."""
-        centre = W.mean(0)
-        X, W = X - centre, W - centre
         pulled = slopes.scatter(X, W.shape[0])
         columns = slopes.column_sums(W.shape[0])[:, None]
         by_relevance = slopes.row_sums() @ (X * X) + (W * (columns * W - 2 * pulled)).sum(0)
@@ -125,22 +153,19 @@ class Diagonal:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(SharedMetric):
     """|Omega (x - w)|^2."""
 
-    def distances(self, X: Array, W: Array, R: Array) -> Array:
-        """Squared distances, (N, M)."""
-        centre = W.mean(0)
-        return squared_distances((X - centre) @ R.T, (W - centre) @ R.T)
+    def project(self, X: Array, R: Array) -> Array:
+        """z = Omega x."""
+        return X @ R.T
 
-    def pullback(self, X: Array, W: Array, R: Array, slopes: Slopes) -> tuple[Array, Array]:
+    def back(self, X: Array, W: Array, R: Array, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, Array]:
         """Back through z = Omega x and p = Omega w: dOmega = dz' X + dp' W, dW = dp Omega."""
-        centre = W.mean(0)
-        X, W = X - centre, W - centre
-        Z, P = X @ R.T, W @ R.T
-        by_sample = 2 * (slopes.row_sums()[:, None] * Z - slopes.gather(P))
-        by_prototype = 2 * (slopes.column_sums(W.shape[0])[:, None] * P - slopes.scatter(Z, W.shape[0]))
-        return by_prototype @ R, by_sample.T @ X + by_prototype.T @ W
+        by_sample = slopes.row_sums()[:, None] * Z
+        by_sample -= slopes.gather(P)
+        by_prototype = slopes.column_sums(W.shape[0])[:, None] * P - slopes.scatter(Z, W.shape[0])
+        return 2 * (by_prototype @ R), 2 * (by_sample.T @ X + by_prototype.T @ W)
 
 
 @dataclass(frozen=True)

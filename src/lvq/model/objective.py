@@ -1,16 +1,27 @@
 """metric -> link -> cost -> pullback: the whole family's value and gradient, written once.
 
-The objective is the weighted sum of the samples' costs divided by the sum of the weights. Parameters are plain arrays;
-the width of a kernel enters by its logarithm, so that any real number is allowed.
+The objective is the weighted mean of the samples' costs. Parameters are plain arrays; the width of a kernel enters by
+its logarithm, so that any real number is allowed. Rows are taken in chunks, so that memory stays bounded whatever the
+number of samples.
+
+Counted in flops for N samples, M prototypes, n features and m rows of Omega, margin costs need
+2NMn (plain) or 2N(2mn + Mm) (matrix) in matrix products: the images, their products with the prototypes, and dOmega.
+The pullback touches two prototypes a sample and is a scatter of 2N rows, O(Nn), not a second N x M product. Soft costs
+touch every prototype and need that second product.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from lvq.model.arrays import Array, namespace
-from lvq.model.costs import Cost
+from lvq.model.costs import Cost, MarginCost
 from lvq.model.links import Kernel, Link
-from lvq.model.metrics import Metric, Slopes
+from lvq.model.metrics import Metric, SharedMetric, Slopes
+from lvq.model.pairs import Search, search_for
+
+MEMORY = 256 * 2**20  # bytes that one evaluation may take besides the data
+CACHE = 2 * 2**20  # bytes of one chunk's products: small enough to stay in a processor's cache
 
 
 class Params(NamedTuple):
@@ -21,14 +32,38 @@ class Params(NamedTuple):
     width: Any = None
 
 
+class Sum(NamedTuple):
+    """A part of the objective and its gradient; the gradient's third part is by the logarithm of the width."""
+
+    value: Any
+    gradient: Params
+
+
+def add(one: Sum, other: Sum) -> Sum:
+    """Sum of two parts."""
+    parts = (None if a is None else a + b for a, b in zip(one.gradient, other.gradient))
+    return Sum(one.value + other.value, Params(*parts))
+
+
 @dataclass(frozen=True)
 class Objective:
-    """The mean cost of samples as a function of `Params`."""
+    """The mean cost of samples as a function of `Params`.
+
+    Parameters
+    ----------
+    metric, link, cost : objects
+        The parts.
+    labels : array of shape (M,)
+        Class indices of the prototypes, ascending.
+    memory : int
+        Bytes that one evaluation may take besides the data.
+    """
 
     metric: Metric
     link: Link
     cost: Cost
     labels: Array
+    memory: int = MEMORY
 
     def linked(self, params: Params) -> Link:
         """The link at the present width."""
@@ -38,20 +73,85 @@ class Objective:
 
     def value_and_gradient(self, params: Params, X: Array, y: Array, weight: Array) -> tuple[Any, Params]:
         """Mean cost and its gradient; the third part of the gradient is by the logarithm of the width."""
-        link = self.linked(params)
-        D = self.metric.distances(X, params.prototypes, params.relevance)
-        cost, by_link = self.cost.value_and_slope(link.value(D), y, self.labels)
         share = weight / weight.sum()
-        slope = link.slope(D)
+        total = None
+        part = self.part(params, search_for(X))
+        for rows in self.chunks(X):
+            chunk = part(X[rows], y[rows], share[rows])
+            total = chunk if total is None else add(total, chunk)
+        assert total is not None
+        return total
+
+    def chunks(self, X: Array) -> Iterator[slice]:
+        """Rows to take at a time."""
+        itemsize = X.element_size() if hasattr(X, "element_size") else X.itemsize
+        width = 4 * len(self.labels) + 6 * X.shape[1]  # columns of the arrays that live at the same time
+        rows = self.memory // (width * itemsize)
+        if namespace(X).__name__ == "numpy":
+            rows = min(rows, max(1024, CACHE // (len(self.labels) * itemsize)))
+        rows = max(1, rows)
+        return (slice(begin, begin + rows) for begin in range(0, X.shape[0], rows))
+
+    def part(self, params: Params, search: Search) -> "Part":
+        """A function of a chunk of samples; what is the same for all chunks is computed here."""
+        if isinstance(self.metric, SharedMetric) and isinstance(self.cost, MarginCost):
+            return MarginPart(self, params, search)
+        return GeneralPart(self, params)
+
+
+class Part:
+    """The share of some samples in the objective."""
+
+    def __call__(self, X: Array, y: Array, share: Array) -> Sum:
+        """Weighted sum of their costs, and its gradient."""
+        raise NotImplementedError
+
+
+class GeneralPart(Part):
+    """Any metric, link and cost, by the whole matrix of distances."""
+
+    def __init__(self, objective: Objective, params: Params) -> None:
+        self.objective, self.params, self.link = objective, params, objective.linked(params)
+
+    def __call__(self, X: Array, y: Array, share: Array) -> Sum:
+        """Weighted sum of the samples' costs, and its gradient."""
+        metric, params = self.objective.metric, self.params
+        D = metric.distances(X, params.prototypes, params.relevance)
+        cost, by_link = self.objective.cost.value_and_slope(self.link.value(D), y, self.objective.labels)
         if by_link.touched is not None:
-            slope = _pick(slope, by_link.touched)
-            D = _pick(D, by_link.touched)
-        slopes = Slopes(by_link.value * slope * share[:, None], by_link.touched)
-        by_prototype, by_relevance = self.metric.pullback(X, params.prototypes, params.relevance, slopes)
+            xp = namespace(D)
+            D = xp.take_along_axis(D, by_link.touched, 1) if xp.__name__ == "numpy" else D.gather(1, by_link.touched)
+        slopes = Slopes(by_link.value * self.link.slope(D) * share[:, None], by_link.touched)
+        by_prototype, by_relevance = metric.pullback(X, params.prototypes, params.relevance, slopes)
         by_width = None if params.width is None else -2 * (slopes.value * D).sum()
-        return share @ cost, Params(by_prototype, by_relevance, by_width)
+        return Sum(share @ cost, Params(by_prototype, by_relevance, by_width))
 
 
-def _pick(values: Array, index: Array) -> Array:
-    xp = namespace(values)
-    return xp.take_along_axis(values, index, 1) if hasattr(xp, "take_along_axis") else xp.gather(values, 1, index)
+class MarginPart(Part):
+    """A margin cost in a shared metric: only the nearest own and other prototype of each sample matter.
+
+    Links are increasing, so the two are found by D, and the link is taken of two distances a sample.
+    """
+
+    def __init__(self, objective: Objective, params: Params, search: Search) -> None:
+        self.objective, self.params, self.link = objective, params, objective.linked(params)
+        metric, cost = objective.metric, objective.cost
+        assert isinstance(metric, SharedMetric)
+        assert isinstance(cost, MarginCost)
+        self.metric, self.cost = metric, cost
+        self.P = metric.project(params.prototypes, params.relevance)
+        self.search = search.prepare(self.P, objective.labels)
+
+    def __call__(self, X: Array, y: Array, share: Array) -> Sum:
+        """Weighted sum of the samples' costs, and its gradient."""
+        metric, params, link = self.metric, self.params, self.link
+        Z = metric.project(X, params.relevance)
+        pair = self.search(Z, y)
+        cost, by_near, by_far = self.cost.regularised(link.value(pair.near), link.value(pair.far))
+        xp = namespace(Z)
+        near = by_near * link.slope(pair.near) * share
+        far = by_far * link.slope(pair.far) * share
+        slopes = Slopes(xp.stack((near, far), 1), xp.stack((pair.own, pair.other), 1))
+        by_prototype, by_relevance = metric.back(X, params.prototypes, params.relevance, Z, self.P, slopes)
+        by_width = None if params.width is None else -2 * (near @ pair.near + far @ pair.far)
+        return Sum(share @ cost, Params(by_prototype, by_relevance, by_width))

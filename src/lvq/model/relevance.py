@@ -6,11 +6,12 @@ sum to one; every Omega has unit Frobenius norm.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import eigh
 
+from lvq.model.arrays import Array, namespace
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
 
 
@@ -30,6 +31,29 @@ class Relevance:
         """Starting parameters of the metric."""
         return None
 
+    def sized(self, R: Any, spread: float) -> Any:
+        """R at the start, when the mean smallest squared distance in it is `spread`."""
+        return R
+
+    # Batch solvers see an unconstrained smooth function: they move free parameters, of which the metric's own are a
+    # function that keeps the constraint.
+
+    def free(self, R: Array) -> Array:
+        """Free parameters that give R."""
+        return R
+
+    def constrained(self, free: Array) -> Array:
+        """The metric's parameters."""
+        return free
+
+    def pull(self, free: Array, R: Array, by_relevance: Array) -> Array:
+        """Gradient by the free parameters from that by R."""
+        return by_relevance
+
+    def penalty(self, R: Array) -> tuple[Any, Array] | None:
+        """A term added to the mean cost, and its gradient by R; None where there is none."""
+        return None
+
 
 @dataclass(frozen=True)
 class VectorRelevance(Relevance):
@@ -42,6 +66,18 @@ class VectorRelevance(Relevance):
     def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """All features equal."""
         return np.full(X.shape[1], 1 / X.shape[1], dtype=X.dtype)
+
+    def free(self, R: Array) -> Array:
+        """Square roots."""
+        return R**0.5
+
+    def constrained(self, free: Array) -> Array:
+        """lambda = v^2/|v|^2: non-negative and of sum one whatever v is."""
+        return free**2 / (free**2).sum()
+
+    def pull(self, free: Array, R: Array, by_relevance: Array) -> Array:
+        """2 v/|v|^2 (g - lambda'g)."""
+        return 2 * free / (free**2).sum() * (by_relevance - (R * by_relevance).sum())
 
 
 @dataclass(frozen=True)
@@ -130,11 +166,21 @@ class MatrixRelevance(Relevance):
         Rows of Omega; None means as many as features.
     local : {None, "class", "prototype"}, default=None
         Who shares a matrix.
+    unit_trace : bool, default=True
+        Keep every Omega at unit Frobenius norm. False leaves its size to be learned, for batch solvers and best with a
+        `ridge`; it then starts where the mean smallest squared distance is one.
+    ridge : float, default=0.0
+        Weight of the penalty |Omega|^2 (for `unit_trace=False`).
+    log_determinant : float, default=0.0
+        Weight of the penalty -log det(Omega Omega')/2 that keeps directions from dying out (Schneider et al. 2010).
     """
 
     weighted_step: bool = True
     rank: int | None = None
     local: Literal["class", "prototype"] | None = None
+    unit_trace: bool = True
+    ridge: float = 0.0
+    log_determinant: float = 0.0
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
         """Group k shares a matrix and holds the prototypes groups[k] to groups[k + 1]."""
@@ -159,6 +205,36 @@ class MatrixRelevance(Relevance):
         if self.local is None:
             return omega
         return np.repeat(omega[None], len(self.groups(labels)) - 1, axis=0)
+
+    def sized(self, R: Any, spread: float) -> Any:
+        """Where the size is free it starts at a mean smallest squared distance of one."""
+        return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
+
+    def constrained(self, free: Array) -> Array:
+        """Omega = A/|A| with unit trace, else A itself."""
+        return free / _norms(free) if self.unit_trace else free
+
+    def pull(self, free: Array, R: Array, by_relevance: Array) -> Array:
+        """(G - <G, Omega> Omega)/|A|."""
+        if not self.unit_trace:
+            return by_relevance
+        return (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / _norms(free)
+
+    def penalty(self, R: Array) -> tuple[Any, Array] | None:
+        """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices."""
+        if self.ridge == 0 and self.log_determinant == 0:
+            return None
+        value, gradient = self.ridge * (R * R).sum(), 2 * self.ridge * R
+        if self.log_determinant > 0:
+            xp = namespace(R)
+            square = R @ xp.swapaxes(R, -1, -2)
+            value = value - self.log_determinant / 2 * xp.linalg.slogdet(square)[1].sum()
+            gradient = gradient - self.log_determinant * xp.linalg.solve(square, R)
+        return value, gradient
+
+
+def _norms(omega: Array) -> Array:
+    return ((omega * omega).sum((-2, -1)) ** 0.5)[..., None, None]
 
 
 def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int) -> np.ndarray:

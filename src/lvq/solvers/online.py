@@ -172,7 +172,7 @@ def train(
     engine.set_rule(settings, units, schedule, horizon)
     weight = np.ascontiguousarray(weight, dtype=np.float64)
     history: list[float] = []
-    watch = _Watch(settings.tol, settings.n_iter_no_change)
+    watch = Watch(settings.tol, settings.n_iter_no_change)
     ahead = 1 if settings.tol is not None else max(1, min(epochs, 65536 // len(X)))
     while len(history) < epochs and not watch.converged:
         orders = _orders(len(X), min(ahead, epochs - len(history)), settings.shuffle, random_state)
@@ -189,7 +189,7 @@ def _orders(count: int, epochs: int, shuffle: bool, random_state: np.random.Rand
     return np.stack([random_state.permutation(count) for _ in range(epochs)])
 
 
-class _Watch:
+class Watch:
     """Says when the cost has not improved by more than `tol` for some epochs."""
 
     def __init__(self, tol: float | None, patience: int) -> None:

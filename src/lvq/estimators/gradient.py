@@ -1,0 +1,84 @@
+"""Estimators with a cost: they can learn sample by sample, by L-BFGS, or by Adam."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from lvq.estimators.base import BaseLVQ, Parts
+from lvq.estimators.parameters import estimator
+from lvq.estimators.validation import at_least_one, below_one, not_negative, step_constraint, strings
+from lvq.model.objective import Params
+from lvq.solvers import adam, lbfgs
+from lvq.solvers.batch import Problem, lay_out
+from lvq.solvers.online import Result, centre_of
+from lvq.solvers.progress import progress_bar, silent
+
+SOLVERS = ("online", "lbfgs", "adam")
+TOLERANCE = 1e-5  # of L-BFGS where tol is None
+
+
+@estimator
+class GradientLVQ(BaseLVQ):
+    """Base of the models with a cost: they follow its gradient."""
+
+    _parameter_constraints = BaseLVQ._parameter_constraints | {
+        "alpha": [not_negative],
+        "solver": [strings(*SOLVERS)],
+        "step": step_constraint,
+        "batch_size": [at_least_one],
+        "validation_fraction": [below_one],
+    }
+
+    alpha: float = 0.0
+    solver: str = "lbfgs"
+    step: str = "scaled"
+    batch_size: int = 256
+    validation_fraction: float = 0.0
+
+    def _train(
+        self, parts: Parts, X: np.ndarray, y: np.ndarray, weight: np.ndarray, random_state: Any, *, stream: bool
+    ) -> Result:
+        if stream or self.solver == "online":
+            return super()._train(parts, X, y, weight, random_state, stream=stream)
+        centre = centre_of(X)
+        objective = self._objective_for(parts, self._labels, self._link)
+        problem = Problem(objective, parts.relevance, float(np.sqrt(self._units.step)))
+        start = Params(
+            self._params.prototypes - centre,
+            self._params.relevance,
+            self._params.width if self.kernel_width == "learned" else None,
+        )
+        data = lay_out(X, y, weight, centre)
+        report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
+        if self.solver == "lbfgs":
+            tol = TOLERANCE if self.tol is None else self.tol
+            result = lbfgs.train(problem, start, data, self.max_iter, tol, report)
+            if not result.converged:
+                self._warn_not_converged(result, tol)
+        else:
+            result = adam.train(problem, start, data, self._adam(), random_state, report)
+        width = result.params.width if result.params.width is not None else self._params.width
+        self._store(result.params._replace(prototypes=result.params.prototypes + centre, width=width), self._labels)
+        return result
+
+    def _adam(self) -> adam.Adam:
+        return adam.Adam(
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            schedule=self.schedule,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_iter_no_change=self.n_iter_no_change,
+            validation_fraction=self.validation_fraction,
+        )
+
+    def _warn_not_converged(self, result: Result, tol: float) -> None:
+        warnings.warn(
+            f"{type(self).__name__}: lbfgs stopped after {result.n_iter} iterations, before the objective "
+            f"({result.history[-1]:.5g}) settled to a relative change of tol={tol:g}. Raise max_iter "
+            f"(now {self.max_iter}) or tol, or scale the features to unit variance.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,83 @@
+"""The nearest own and the nearest other prototype of each sample, without building the matrix of distances.
+
+A search is prepared once for the prototypes' images and then asked for chunk after chunk of samples. Of |z - p|^2 only
+|p|^2 - 2 z'p differs between prototypes; it comes out of one matrix product. Ties go to the lowest index.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from lvq.model.arrays import Array, first_argmin, namespace, take_columns
+
+
+class NearestPair(NamedTuple):
+    """The nearest prototype of the true class and the nearest of all others, for each sample."""
+
+    own: Array
+    other: Array
+    near: Array
+    far: Array
+
+
+class Search(Protocol):
+    """Something that finds pairs."""
+
+    def prepare(self, P: Array, labels: Array) -> Callable[[Array, Array], NearestPair]:
+        """A function from images (N, m) and class indices (N,) to their pairs."""
+
+
+def search_for(X: Array) -> Search:
+    """The search for arrays of this kind."""
+    return SortedSearch() if namespace(X) is np else MaskedSearch()
+
+
+class SortedSearch:
+    """NumPy: samples that stand class by class are searched class by class, in slices; other orders work too."""
+
+    def prepare(self, P: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray, np.ndarray], NearestPair]:
+        """A function from images and class indices to pairs."""
+        squares = np.einsum("ij,ij->i", P, P)
+        folded = np.ascontiguousarray((-2 * P).T)
+
+        def search(Z: np.ndarray, y: np.ndarray) -> NearestPair:
+            scores = Z @ folded
+            scores += squares
+            own = np.empty(len(Z), dtype=np.intp)
+            near = np.empty(len(Z), dtype=Z.dtype)
+            runs = np.flatnonzero(np.diff(y, prepend=-1, append=-1))
+            for begin, end in pairwise(runs):
+                low, high = np.searchsorted(labels, (y[begin], y[begin] + 1))
+                mine = scores[begin:end, low:high]
+                own[begin:end] = mine.argmin(axis=1) + low
+                near[begin:end] = mine.min(axis=1)
+                mine[...] = np.inf
+            other = scores.argmin(axis=1)
+            far = np.take_along_axis(scores, other[:, None], axis=1)[:, 0]
+            lengths = np.einsum("ij,ij->i", Z, Z)
+            return NearestPair(own, other, np.maximum(near + lengths, 0), np.maximum(far + lengths, 0))
+
+        return search
+
+
+class MaskedSearch:
+    """torch: by masks."""
+
+    def prepare(self, P: Array, labels: Array) -> Callable[[Array, Array], NearestPair]:
+        """A function from images and class indices to pairs."""
+        xp = namespace(P)
+        squares = (P * P).sum(1)
+
+        def search(Z: Array, y: Array) -> NearestPair:
+            scores = xp.addmm(squares, Z, P.T, alpha=-2)
+            mine = y[:, None] == labels[None, :]
+            own = first_argmin(scores.masked_fill(~mine, float("inf")))
+            near = take_columns(scores, own)
+            other = first_argmin(scores.masked_fill_(mine, float("inf")))
+            far = take_columns(scores, other)
+            lengths = (Z * Z).sum(1)
+            return NearestPair(own, other, (near + lengths).clamp_(min=0), (far + lengths).clamp_(min=0))
+
+        return search

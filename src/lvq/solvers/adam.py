@@ -1,0 +1,139 @@
+"""Adam on mini-batches of the objective, for data too many for whole passes; NumPy or torch, CPU or GPU.
+
+On a GPU everything stays there: a step reads nothing back, and each epoch reads one number, the mean cost.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lvq.model.arrays import Array, namespace
+from lvq.model.objective import Params
+from lvq.solvers.batch import Data, Problem
+from lvq.solvers.online import Result, Watch
+from lvq.solvers.progress import Report, silent
+
+DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as Kingma and Ba have them
+TINY = 1e-8
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Settings; see the estimators for their meaning."""
+
+    learning_rate: float = 0.01
+    batch_size: int = 256
+    schedule: str = "linear"
+    max_iter: int = 100
+    tol: float | None = None
+    n_iter_no_change: int = 5
+    validation_fraction: float = 0.0
+
+
+def train(
+    problem: Problem,
+    params: Params,
+    data: Data,
+    settings: Adam,
+    random_state: np.random.RandomState,
+    report: Report = silent,
+) -> Result:
+    """Run up to `max_iter` epochs; with a held-out part, stop when it no longer improves and return its best.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to minimise.
+    params : Params
+        Where to start.
+    data : Data
+        Samples.
+    settings : Adam
+        Rates, batch size, epochs.
+    random_state : RandomState
+        For the order of the samples and the held-out part.
+    report : callable
+        Called with the number of epochs done and the objective.
+    """
+    free = problem.free(params)
+    data, held_out = _split(data, settings.validation_fraction, random_state)
+    moments = _Moments(free)
+    batches = max(1, data.X.shape[0] // settings.batch_size)
+    watch = Watch(settings.tol if held_out is None else settings.tol or 0.0, settings.n_iter_no_change)
+    history: list[float] = []
+    best, best_value = free, np.inf
+    while len(history) < settings.max_iter and not watch.converged:
+        order = _permutation(data.X, random_state)
+        total: Any = 0.0
+        for batch in range(batches):
+            done = len(history) + batch / batches
+            rate = settings.learning_rate * _decay(settings.schedule, done, settings.max_iter)
+            value, gradient = problem.value_and_gradient(free, _take(data, order[batch::batches]))
+            free = moments.step(free, gradient, rate)
+            total = total + value
+        history.append(float(total) / batches)
+        if held_out is not None:
+            history[-1] = float(problem.value_and_gradient(free, held_out)[0])
+            if history[-1] < best_value:
+                best, best_value = free, history[-1]
+        watch.see(history[-1])
+        report(len(history), history[-1])
+    return Result(problem.params(free if held_out is None else best), len(history), history, watch.converged)
+
+
+class _Moments:
+    """Running means of the gradient and of its square, for each part of the parameters."""
+
+    def __init__(self, free: Params) -> None:
+        self.first: list[Any] = [None if part is None else part * 0 for part in free]
+        self.second: list[Any] = [None if part is None else part * 0 for part in free]
+        self.steps = 0
+
+    def step(self, free: Params, gradient: Params, rate: float) -> Params:
+        """Parameters after one step."""
+        self.steps += 1
+        slow, slower = DECAYS
+        correction = rate * (1 - slower**self.steps) ** 0.5 / (1 - slow**self.steps)
+        moved: list[Any] = []
+        for k, (part, slope) in enumerate(zip(free, gradient)):
+            if part is None:
+                moved.append(None)
+                continue
+            self.first[k] = slow * self.first[k] + (1 - slow) * slope
+            self.second[k] = slower * self.second[k] + (1 - slower) * slope * slope
+            moved.append(part - correction * self.first[k] / (self.second[k] ** 0.5 + TINY))
+        return Params(*moved)
+
+
+def _decay(schedule: str, epochs: float, total: int) -> float:
+    if schedule == "linear":
+        return 1 - epochs / total
+    return 1 / (1 + epochs) if schedule == "inverse" else 1.0
+
+
+def _take(data: Data, rows: Array) -> Data:
+    """Some samples, their shares scaled so that their weighted sum estimates the mean over all."""
+    return Data(data.X[rows], data.y[rows], data.share[rows] * (data.X.shape[0] / rows.shape[0]))
+
+
+def _permutation(X: Array, random_state: np.random.RandomState) -> Array:
+    xp = namespace(X)
+    if xp is np:
+        return random_state.permutation(len(X))
+    generator = xp.Generator(device=X.device)
+    generator.manual_seed(int(random_state.randint(2**31)))
+    return xp.randperm(X.shape[0], generator=generator, device=X.device)
+
+
+def _split(data: Data, fraction: float, random_state: np.random.RandomState) -> tuple[Data, Data | None]:
+    """Training and held-out part, by chance."""
+    count = round(fraction * data.X.shape[0])
+    if count == 0:
+        return data, None
+    order = _permutation(data.X, random_state)
+    parts = []
+    for rows in (order[count:], order[:count]):
+        share = data.share[rows]
+        parts.append(Data(data.X[rows], data.y[rows], share / share.sum()))
+    return parts[0], parts[1]

@@ -1,0 +1,475 @@
+"""The compiled rows equal a plain, slow reading of the papers' formulas (reference.py), update by update."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lvq.model.costs import (
+    COSTS,
+    GLVQCost,
+    LOGMCost,
+    MCECost,
+    RSLVQCost,
+    SNPCCost,
+    WindowRule,
+    WinnerRule,
+)
+from lvq.model.links import KERNELS, Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
+from lvq.model.objective import Objective, Params
+from lvq.model.relevance import (
+    RELEVANCES,
+    FisherNeighbours,
+    FisherPrototypes,
+    GradientRelevance,
+    Hebbian,
+    LocalMatrixRelevance,
+    MatrixRelevance,
+    Relevance,
+)
+from lvq.solvers.online import Online, Units, new_memory, train
+
+TOLERANCE = 1e-10
+SEEDS = (0, 1, 2)
+FEATURES = 4
+
+# name: (the library's part, the same in words, settings of the solver)
+RULES = {
+    "lvq1": (WinnerRule(), {"cost": "lvq1"}, {}),
+    "olvq1": (WinnerRule(own_rates=True), {"cost": "olvq1", "rate": 0.3}, {"learning_rate": 0.3}),
+    "lvq2.1": (WindowRule(window=0.4), {"cost": "lvq21", "window": 0.4}, {}),
+    "lvq3": (WindowRule(window=0.4, epsilon=0.3), {"cost": "lvq3", "window": 0.4, "epsilon": 0.3}, {}),
+}
+MARGINS = {
+    "glvq": (GLVQCost(), {"cost": "glvq"}, {}),
+    "glvq sigmoid": (GLVQCost(slope=3.0), {"cost": "glvq", "sigmoid": 3.0}, {}),
+    "glvq time": (GLVQCost(), {"cost": "glvq", "sigmoid": "time"}, {"time_slope": True}),
+    "glvq relative": (GLVQCost(), {"cost": "glvq", "relative": True}, {"step": "relative"}),
+    "glvq sigmoid relative": (
+        GLVQCost(slope=10.0),
+        {"cost": "glvq", "sigmoid": 10.0, "relative": True},
+        {"step": "relative"},
+    ),
+    "glvq alpha": (GLVQCost(alpha=0.3), {"cost": "glvq", "alpha": 0.3}, {}),
+    "mce": (MCECost(xi=0.7), {"cost": "mce", "xi": 0.7}, {}),
+    "mce alpha": (MCECost(alpha=0.2, xi=0.7), {"cost": "mce", "xi": 0.7, "alpha": 0.2}, {}),
+    "logm": (LOGMCost(xi=0.7), {"cost": "logm", "xi": 0.7}, {}),
+    "logm alpha": (LOGMCost(alpha=0.2, xi=0.7), {"cost": "logm", "xi": 0.7, "alpha": 0.2}, {}),
+}
+SOFT = {
+    "snpc": (SNPCCost(xi=0.6), {"cost": "snpc", "xi": 0.6}, {}),
+    "snpc alpha": (SNPCCost(alpha=0.2, xi=0.6), {"cost": "snpc", "xi": 0.6, "alpha": 0.2}, {}),
+    "rslvq": (RSLVQCost(xi=0.6), {"cost": "rslvq", "xi": 0.6}, {}),
+    "rslvq alpha": (RSLVQCost(alpha=0.2, xi=0.6), {"cost": "rslvq", "xi": 0.6, "alpha": 0.2}, {}),
+}
+ALL_COSTS = RULES | MARGINS | SOFT
+
+PUBLISHED = {"weighted_step": True, "scores": "max", "no_variance": "between"}
+HEURISTICS = {
+    "plain": (Relevance(), {}),
+    "hebbian": (Hebbian(), {"relevance": "hebbian"}),
+    "hebbian squared": (Hebbian(squared=True), {"relevance": "hebbian", "squared": True}),
+    "hebbian weighted": (Hebbian(weighted_step=True), {"relevance": "hebbian", "weighted_step": True}),
+    "fc1": (FisherPrototypes(), {"relevance": "fc1"}),
+    "fc1 maximum": (FisherPrototypes(scores="max"), {"relevance": "fc1", "scores": "max"}),
+    "fc1 between": (FisherPrototypes(no_variance="between"), {"relevance": "fc1", "no_variance": "between"}),
+    "fc1 published": (FisherPrototypes(**PUBLISHED), {"relevance": "fc1", **PUBLISHED}),
+    "fc2": (FisherNeighbours(), {"relevance": "fc2"}),
+    "fc2 maximum": (FisherNeighbours(scores="max"), {"relevance": "fc2", "scores": "max"}),
+    "fc2 nearest": (FisherNeighbours(rivals="nearest"), {"relevance": "fc2", "rivals": "nearest"}),
+    "fc2 weighted": (FisherNeighbours(weighted_step=True), {"relevance": "fc2", "weighted_step": True}),
+    "fc2 published": (
+        FisherNeighbours(**PUBLISHED, rivals="nearest"),
+        {"relevance": "fc2", **PUBLISHED, "rivals": "nearest"},
+    ),
+}
+IN_MATRIX_FORM = {"relevance": "matrix", "weighted_step": True}
+GRADIENTS = {
+    "gradient": (GradientRelevance(), {"relevance": "gradient", "weighted_step": True}),
+    "gradient plain step": (GradientRelevance(weighted_step=False), {"relevance": "gradient"}),
+    "matrix": (MatrixRelevance(), IN_MATRIX_FORM),
+    "matrix rank 2": (MatrixRelevance(rank=2), IN_MATRIX_FORM),
+    "matrix rank 1": (MatrixRelevance(rank=1), IN_MATRIX_FORM),
+    "matrix per class": (LocalMatrixRelevance(), IN_MATRIX_FORM),
+    "matrix per class rank 2": (LocalMatrixRelevance(rank=2), IN_MATRIX_FORM),
+    "matrix per prototype": (MatrixRelevance(local="prototype"), IN_MATRIX_FORM),
+    "matrix per prototype rank 2": (MatrixRelevance(local="prototype", rank=2), IN_MATRIX_FORM),
+}
+ALL_RELEVANCES = HEURISTICS | GRADIENTS
+
+LINKS = {
+    "identity": (Identity(), {}),
+    "gaussian": (Gaussian(), {"kernel": "gaussian"}),
+    "cauchy": (Cauchy(), {"kernel": "cauchy"}),
+    "inverse multiquadric": (InverseMultiquadric(), {"kernel": "inverse_multiquadric"}),
+    "rational quadratic": (RationalQuadratic(shape=2.5), {"kernel": "rational_quadratic", "shape": 2.5}),
+}
+
+MODELS = [(cost, relevance) for cost in RULES for relevance in HEURISTICS] + [
+    (cost, relevance) for cost in MARGINS | SOFT for relevance in ALL_RELEVANCES
+]
+
+
+class Problem:
+    """Samples, prototypes and a metric for one relevance rule, without ties and not near the origin."""
+
+    def __init__(self, seed, relevance, n_samples=13, n_features=FEATURES, counts=(2, 3, 2), dtype=np.float64):
+        rng = np.random.default_rng(seed)
+        self.labels = np.repeat(np.arange(len(counts)), counts)
+        self.y = rng.integers(0, len(counts), n_samples)
+        centres = rng.normal(size=(len(counts), n_features)) + 3.0
+        self.X = (centres[self.y] + rng.normal(size=(n_samples, n_features))).astype(dtype)
+        self.W = (centres[self.labels] + rng.normal(size=(len(self.labels), n_features))).astype(dtype)
+        self.weight = rng.uniform(0.5, 1.5, n_samples)
+        self.relevance = relevance
+        # on a line some distances are next to nothing, and at a high rate the path would magnify rounding
+        self.rate, self.relevance_rate = (0.002, 0.001) if getattr(relevance, "rank", None) == 1 else (0.05, 0.02)
+        self.metric = relevance.start(self.X, np.arange(n_samples) % len(counts), self.weight, self.labels)
+        if isinstance(relevance, MatrixRelevance):
+            self.metric = rng.normal(size=self.metric.shape)
+            self.metric /= np.sqrt((self.metric**2).sum(axis=(-2, -1), keepdims=True))
+            self.metric = self.metric.astype(dtype)
+        elif isinstance(relevance, GradientRelevance | Hebbian):
+            self.metric = rng.dirichlet(np.full(n_features, 5.0)).astype(dtype)
+
+    @property
+    def owner(self):
+        if getattr(self.relevance, "local", None) is None:
+            return None
+        return self.labels if self.relevance.local == "class" else np.arange(len(self.labels))
+
+    def take(self, count):
+        return self.X[:count], self.y[:count], self.weight[:count]
+
+    def compiled(self, cost, link, settings, width=None, count=None, n_classes=None, memory=None, **more):
+        """The library's answer after the first `count` samples."""
+        relevance = self.relevance
+        rates = {"learning_rate": self.rate, "relevance_rate": self.relevance_rate}
+        fixed = {"schedule": "constant", "step": "gradient", "shuffle": False, "max_iter": 1}
+        settings = Online(**(rates | fixed | settings | more))
+        params = Params(self.W, self.metric, width)
+        objective = Objective(relevance.metric(self.labels), link, cost, self.labels)
+        if memory is None:
+            memory = new_memory(relevance, cost, params, self.labels.max() + 1, settings.learning_rate)
+        X, y, weight = self.take(count)
+        random_state = np.random.RandomState(0)
+        return train(objective, relevance, params, X, y, weight, settings, Units(1.0, 1.0), memory, random_state)
+
+    def slow(self, reference, words, width=1.0, count=None, n_epochs=1, **more):
+        """The states of the reference after each of its steps."""
+        words = reference.Words(**({"rate": self.rate, "relevance_rate": self.relevance_rate} | words | more))
+        state = reference.State(self.W, self.labels, self.metric, self.owner, width)
+        for state in reference.learn(words, state, *self.take(count), n_epochs):
+            yield state
+
+
+def assert_close(result, state, what, tolerance=TOLERANCE):
+    """Compare prototypes, metric and width."""
+    for name, ours, theirs in (
+        ("prototypes", result.params.prototypes, state.prototypes),
+        ("metric", result.params.relevance, state.metric),
+        ("width", result.params.width, state.width),
+    ):
+        if ours is None:
+            assert theirs is None or name == "width"
+            continue
+        error = np.abs(ours - theirs).max() / np.abs(theirs).max()
+        assert error <= tolerance, f"{name} of {what}: relative error {error:.1e}"
+
+
+def test_the_cases_cover_the_registries():
+    kinds = {name: {type(part[0]) for part in cases.values()} for name, cases in
+             (("cost", ALL_COSTS), ("relevance", ALL_RELEVANCES), ("link", LINKS))}  # fmt: skip
+    assert set(COSTS.values()) <= kinds["cost"]
+    assert set(RELEVANCES.values()) <= kinds["relevance"]
+    assert set(KERNELS.values()) <= kinds["link"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("cost", "relevance"), MODELS)
+def test_every_model_with_every_kernel_update_by_update(reference, cost, relevance, seed):
+    """After 1, 2, 3, 5, 8 and 13 samples, and after two epochs, sample weights and all."""
+    part, cost_words, settings = ALL_COSTS[cost]
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0])
+    for name, (link, link_words) in LINKS.items():
+        width = None if name == "identity" else 1.7
+        if width is not None:
+            link = link.with_width(width)
+        words = cost_words | ALL_RELEVANCES[relevance][1] | link_words
+        sums = np.zeros(2)
+        for done, state in enumerate(problem.slow(reference, words, width or 1.0, n_epochs=2), start=1):
+            sums[(done - 1) // 13] += state.cost * problem.weight[(done - 1) % 13]
+            if done in (1, 2, 3, 5, 8, 13):
+                assert_close(problem.compiled(part, link, settings, count=done), state, f"{name} after {done}")
+        result = problem.compiled(part, link, settings, max_iter=2)
+        assert_close(result, state, f"{name} after two epochs")
+        np.testing.assert_allclose(result.history, sums / problem.weight.sum(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("relevance", ["plain", "gradient", "fc2", "matrix", "matrix per class"])
+@pytest.mark.parametrize("cost", [*MARGINS, *SOFT])
+def test_learned_width(reference, cost, relevance, seed):
+    """The logarithm of the width follows its own gradient; relative steps and regularisers included."""
+    part, cost_words, settings = ALL_COSTS[cost]
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0])
+    for name, (link, link_words) in LINKS.items():
+        if name == "identity":
+            continue
+        words = cost_words | ALL_RELEVANCES[relevance][1] | link_words
+        for done, state in enumerate(problem.slow(reference, words, 1.7, width_rate=0.04), start=1):
+            if done in (1, 2, 3, 8, 13):
+                result = problem.compiled(part, link, settings, width=1.7, count=done, width_rate=0.04)
+                assert_close(result, state, f"{name} after {done}")
+        assert state.width != 1.7  # it did learn
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("schedule", ["constant", "linear", "inverse"])
+@pytest.mark.parametrize("relevance", ["plain", "gradient", "hebbian", "fc1", "matrix", "matrix per prototype"])
+@pytest.mark.parametrize("cost", ["lvq1", "olvq1", "glvq time", "logm alpha", "rslvq"])
+def test_schedules(reference, cost, relevance, schedule, seed):
+    """Every rate falls alike; OLVQ1's own rates are not touched by the schedule."""
+    if cost in RULES and relevance in GRADIENTS:
+        pytest.skip("a rule without a cost has no gradient for its metric")
+    part, cost_words, settings = ALL_COSTS[cost]
+    learned = 1.7 if cost not in RULES else None
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0])
+    link, link_words = LINKS["gaussian"]
+    link = link.with_width(1.7)
+    horizon = 13 * 3 if schedule == "linear" else 13
+    words = cost_words | ALL_RELEVANCES[relevance][1] | link_words | {"schedule": schedule, "horizon": horizon}
+    rate = 0.04 if learned else 0.0
+    *_, state = problem.slow(reference, words, 1.7, n_epochs=3, width_rate=rate)
+    result = problem.compiled(part, link, settings, width=learned, max_iter=3, schedule=schedule, width_rate=rate)
+    assert_close(result, state, schedule)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ["lvq1", "glvq", "mce", "logm"])
+@pytest.mark.parametrize("relevance", [name for name in HEURISTICS if name.startswith("fc")])
+def test_fisher_relevances_equal_their_definition_over_a_longer_run(reference, relevance, name, seed):
+    """Long enough for every prototype to have statistics; one constant feature, which never has any variance."""
+    part, words, settings = ALL_COSTS[name]
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0], n_samples=60)
+    problem.X[:, 1] = 0.5
+    problem.W[:, 1] = np.where(problem.labels == 1, 0.25, 0.5)
+    words = words | ALL_RELEVANCES[relevance][1]
+    for done, state in enumerate(problem.slow(reference, words), start=1):
+        if done % 7 == 0 or done == 60:
+            assert_close(problem.compiled(part, Identity(), settings, count=done), state, f"{done} samples")
+    assert len(state.scores) > 20  # the comparison had something to compare
+    if ALL_RELEVANCES[relevance][0].scores == "sum":
+        np.testing.assert_allclose(state.metric.sum(), 1.0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rlvq_restarts_when_every_relevance_is_lost(reference, seed):
+    """A rate so high that a right winner clips all relevances at zero."""
+    problem = Problem(seed, Hebbian())
+    words = {"cost": "lvq1", "relevance": "hebbian", "relevance_rate": 50.0}
+    restarts = 0
+    for done, state in enumerate(problem.slow(reference, words), start=1):
+        restarts += bool(np.allclose(state.metric, 1 / FEATURES, rtol=1e-15))
+        result = problem.compiled(WinnerRule(), Identity(), {}, count=done, relevance_rate=50.0)
+        assert_close(result, state, f"{done} samples")
+    assert restarts > 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("relevance", ["plain", "gradient", "matrix", "matrix per class"])
+def test_the_relative_step_is_the_whole_gradient_times_the_sum_of_the_distances(reference, relevance, seed):
+    """With a regulariser too; else the rate would depend on the data's scale, which this step is there to avoid."""
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0])
+    words = {"cost": "glvq", "alpha": 0.3, "relative": True} | ALL_RELEVANCES[relevance][1]
+    *_, state = problem.slow(reference, words)
+    result = problem.compiled(GLVQCost(alpha=0.3), Identity(), {"step": "relative"})
+    assert_close(result, state, "relative step with alpha")
+
+
+# -- kept projections --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rank", [None, 5, 2])
+@pytest.mark.parametrize("local", [None, "class", "prototype"])
+@pytest.mark.parametrize("cost", ["glvq", "logm alpha"])
+def test_kept_projections_equal_the_naive_step_after_an_epoch(reference, cost, local, rank, seed):
+    part, words, settings = ALL_COSTS[cost]
+    problem = Problem(seed, MatrixRelevance(rank=rank, local=local), n_samples=150, n_features=9, counts=(4, 5, 3))
+    # low: at a low rank many distances are small, and at a high rate rounding itself would grow to more than 1e-10
+    *_, state = problem.slow(reference, words | IN_MATRIX_FORM, rate=0.005, relevance_rate=0.002)
+    result = problem.compiled(part, Identity(), settings, learning_rate=0.005, relevance_rate=0.002)
+    assert_close(result, state, "an epoch")
+    assert np.abs(state.prototypes - problem.W).max() > 0.01
+    assert np.abs(state.metric - problem.metric).max() > 0.01
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("local", [None, "class"])
+def test_wild_matrix_steps_fold_their_scale_and_still_equal_the_naive_step(reference, local, seed):
+    """Rates of the matrix so high that its norm leaves the safe range again and again."""
+    problem = Problem(seed, MatrixRelevance(local=local), n_samples=40)
+    words = {"cost": "glvq", **IN_MATRIX_FORM, "rate": 1e-3, "relevance_rate": 300.0}
+    result = problem.compiled(GLVQCost(), Identity(), {}, learning_rate=1e-3, relevance_rate=300.0)
+    *_, state = problem.slow(reference, words)
+    assert_close(result, state, "wild steps", tolerance=1e-8)
+
+
+# -- the plain loop, which looks ahead in blocks -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("cost", [*RULES, "glvq", "logm alpha"])
+@pytest.mark.parametrize("n_samples", [1, 7, 8, 9, 64, 65, 75])
+@pytest.mark.parametrize("counts", [(1, 1), (8, 8), (9, 5, 3), (40, 1, 30)], ids=["2", "16", "17", "71"])
+def test_blocks_of_samples_and_of_prototypes(reference, cost, n_samples, counts, seed):
+    """Counts of samples around the block of 8, counts of prototypes around the search's 16."""
+    part, words, settings = RULES[cost] if cost in RULES else MARGINS[cost]
+    problem = Problem(seed, Relevance(), n_samples=n_samples, counts=counts)
+    *_, state = problem.slow(reference, words)
+    assert_close(problem.compiled(part, Identity(), settings), state, "an epoch")
+
+
+@pytest.mark.parametrize("cost", [*RULES, "glvq", "mce"])
+@pytest.mark.parametrize("n_samples", [63, 130])
+def test_many_prototypes_make_long_blocks(reference, cost, n_samples):
+    """So many prototypes that they leave the cache: 64 samples ahead."""
+    part, words, settings = RULES[cost] if cost in RULES else MARGINS[cost]
+    problem = Problem(n_samples, Relevance(), n_samples=n_samples, n_features=64, counts=(500, 1, 600))
+    assert problem.W.nbytes > 2**19
+    *_, state = problem.slow(reference, words)
+    assert_close(problem.compiled(part, Identity(), settings), state, "an epoch")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("relevance", ["plain", "gradient", "fc2", "matrix"])
+def test_a_sample_that_comes_again_and_again(reference, relevance, seed):
+    """The same prototypes move within one block many times over."""
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0], n_samples=24)
+    problem.X[:], problem.y[:] = problem.X[0], problem.y[0]
+    *_, state = problem.slow(reference, {"cost": "logm", "xi": 0.7} | ALL_RELEVANCES[relevance][1])
+    assert_close(problem.compiled(LOGMCost(xi=0.7), Identity(), {}), state, "an epoch")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("cost", [*RULES, "glvq", "mce"])
+@pytest.mark.parametrize("relevance", ["plain", "fc1", "matrix"])
+def test_far_from_the_origin_no_digit_is_lost(cost, relevance, seed):
+    """Data and prototypes moved by 2**27, all on a grid so that moving them is exact."""
+    if cost in RULES and relevance == "matrix":
+        pytest.skip("a rule without a cost has no gradient for its metric")
+    part, _, settings = ALL_COSTS[cost]
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0], n_samples=40)
+    problem.X, problem.W = np.round(problem.X * 1024) / 1024, np.round(problem.W * 1024) / 1024
+    near = problem.compiled(part, Identity(), settings)
+    problem.X, problem.W = problem.X + 2.0**27, problem.W + 2.0**27
+    far = problem.compiled(part, Identity(), settings)
+    # a prototype itself is stored with the digits that its own size leaves
+    np.testing.assert_allclose(far.params.prototypes - 2.0**27, near.params.prototypes, atol=2.0**-25)
+    np.testing.assert_allclose(far.history, near.history, rtol=1e-12)
+    if near.params.relevance is not None:
+        np.testing.assert_allclose(far.params.relevance, near.params.relevance, rtol=1e-12)
+
+
+# -- ties and zeros ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("relevance", ["plain", "hebbian", "gradient", "fc1", "fc2", "matrix", "matrix per class"])
+@pytest.mark.parametrize("cost", ["lvq1", "olvq1", "lvq2.1", "lvq3", "glvq", "logm", "rslvq"])
+def test_ties_go_to_the_lowest_index(reference, cost, relevance, seed):
+    """Samples on a small grid of whole numbers, prototypes in pairs of equals: the first step is full of ties."""
+    if cost in RULES and relevance in GRADIENTS:
+        pytest.skip("a rule without a cost has no gradient for its metric")
+    part, words, settings = ALL_COSTS[cost]
+    rng = np.random.default_rng(seed)
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0], n_samples=12, counts=(4, 6, 4))
+    problem.metric = problem.relevance.start(problem.X, problem.y, problem.weight, problem.labels)
+    problem.W[:] = np.repeat(rng.integers(0, 2, (7, FEATURES)), 2, axis=0)
+    grid = rng.integers(0, 2, (12, FEATURES)) + 0.5 * rng.integers(0, 2, (12, FEATURES))
+    for x, label in zip(grid, problem.y.copy()):
+        if cost.startswith(("glvq", "lvq2", "lvq3")) and not ((x - problem.W) ** 2).sum(axis=1).min():
+            continue  # 0/0 has a test of its own
+        problem.X[0], problem.y[0] = x, label
+        (state,) = problem.slow(reference, words | ALL_RELEVANCES[relevance][1], count=1)
+        assert_close(problem.compiled(part, Identity(), settings, count=1), state, f"{x}")
+
+
+@pytest.mark.parametrize("relevance", ["plain", "gradient", "matrix"])
+@pytest.mark.parametrize(("slope", "cost"), [(0.0, 0.0), (4.0, 0.5)])
+def test_glvq_on_a_sample_that_is_both_prototypes(relevance, slope, cost):
+    """d+ = d- = 0 gives mu = 0 and no step; the cost is f(0)."""
+    problem = Problem(0, ALL_RELEVANCES[relevance][0], n_samples=1, counts=(1, 1))
+    problem.W[:] = problem.X[0] = np.arange(FEATURES)
+    result = problem.compiled(GLVQCost(slope=slope), Identity(), {})
+    np.testing.assert_array_equal(result.params.prototypes, problem.W)
+    assert result.history == [cost]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("relevance", ["plain", "hebbian", "gradient", "fc1", "fc2", "matrix", "matrix per class"])
+@pytest.mark.parametrize("cost", ["lvq1", "lvq3", "glvq sigmoid", "mce", "snpc", "rslvq alpha"])
+def test_samples_that_are_prototypes(reference, cost, relevance, seed):
+    """One distance is zero; nothing becomes NaN, and the step is the formula's."""
+    if cost in RULES and relevance in GRADIENTS:
+        pytest.skip("a rule without a cost has no gradient for its metric")
+    part, words, settings = ALL_COSTS[cost]
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0], n_samples=7)
+    problem.W = np.round(problem.W * 8) / 8
+    problem.X[:] = problem.W
+    for done, state in enumerate(problem.slow(reference, words | ALL_RELEVANCES[relevance][1]), start=1):
+        assert_close(problem.compiled(part, Identity(), settings, count=done), state, f"{done} samples")
+
+
+# -- single precision --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("cost", "relevance"), MODELS)
+def test_single_precision_stays_single_and_near_double(cost, relevance, seed):
+    part, _, settings = ALL_COSTS[cost]
+    double = Problem(seed, ALL_RELEVANCES[relevance][0], n_samples=24)
+    single = Problem(seed, ALL_RELEVANCES[relevance][0], n_samples=24, dtype=np.float32)
+    for name in ("identity", "gaussian"):
+        link = LINKS[name][0] if name == "identity" else LINKS[name][0].with_width(1.7)
+        ours, theirs = (problem.compiled(part, link, settings).params for problem in (single, double))
+        assert ours.prototypes.dtype == np.float32
+        way = np.abs(theirs.prototypes - double.W).max()
+        np.testing.assert_allclose(ours.prototypes, theirs.prototypes, rtol=0, atol=0.01 * way)
+        if theirs.relevance is not None:
+            assert ours.relevance.dtype == np.float32
+            way = np.abs(theirs.relevance - double.metric).max()
+            np.testing.assert_allclose(ours.relevance, theirs.relevance, rtol=0, atol=0.01 * way)
+
+
+# -- weights -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("cost", "relevance"), MODELS)
+def test_weights_are_factors_of_the_rates(cost, relevance, seed):
+    """Twice the weight of every sample is twice all rates, but for OLVQ1, whose rates have a course of their own."""
+    if cost == "olvq1":
+        pytest.skip("its rate is also the bound of its course")
+    part, _, settings = ALL_COSTS[cost]
+    problem = Problem(seed, ALL_RELEVANCES[relevance][0])
+    rates = {"learning_rate": 0.04, "relevance_rate": 0.02, "width_rate": 0.03}
+    width, link = (None, Identity()) if cost in RULES else (1.7, Gaussian())
+    one = problem.compiled(part, link, settings, width=width, **rates)
+    problem.weight *= 2
+    two = problem.compiled(part, link, settings, width=width, **{name: rate / 2 for name, rate in rates.items()})
+    np.testing.assert_allclose(one.params.prototypes, two.params.prototypes, rtol=1e-12)
+    if one.params.relevance is not None:
+        np.testing.assert_allclose(one.params.relevance, two.params.relevance, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(one.history, two.history, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("cost", "relevance"), MODELS)
+def test_the_start_is_left_as_it_is(cost, relevance):
+    part, _, settings = ALL_COSTS[cost]
+    problem = Problem(0, replace(ALL_RELEVANCES[relevance][0]))
+    before = [None if array is None else array.copy() for array in (problem.X, problem.W, problem.metric)]
+    problem.compiled(part, Identity(), settings)
+    for old, new in zip(before, (problem.X, problem.W, problem.metric)):
+        np.testing.assert_array_equal(old, new)

@@ -1,0 +1,159 @@
+"""What the package shows: its names, its version, what importing it costs, and whether every part is described."""
+
+import inspect
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from sklearn.base import BaseEstimator
+
+import lvq
+
+CLASSES = [part for name in lvq.__all__ if inspect.isclass(part := getattr(lvq, name))]
+ESTIMATORS = [part for part in CLASSES if issubclass(part, BaseEstimator)]
+OWN_METHODS = [
+    pytest.param(method, id=f"{part.__name__}.{name}")
+    for part in CLASSES
+    for name, method in inspect.getmembers(part, inspect.isfunction)
+    if not name.startswith("_") and method.__module__.startswith("lvq.")
+]
+
+
+def test_all_is_the_public_namespace():
+    visible = {
+        name
+        for name, value in vars(lvq).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    assert set(lvq.__all__) == visible
+
+
+def test_all_has_no_name_twice():
+    assert len(lvq.__all__) == len(set(lvq.__all__))
+
+
+def test_star_import_gives_just_that():
+    namespace = {}
+    exec("from lvq import *", namespace)
+    namespace.pop("__builtins__")
+    assert set(namespace) == set(lvq.__all__)
+
+
+def test_one_version():
+    assert metadata.version("lvq") == lvq.__version__
+    project = Path(__file__).parents[1] / "pyproject.toml"
+    text = project.read_text(encoding="utf-8")
+    assert 'dynamic = ["version"]' in text
+    assert lvq.__version__ not in re.findall(r'^version\s*=\s*"(.*)"', text, flags=re.MULTILINE)
+
+
+def test_typed():
+    assert (Path(lvq.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize("heavy", ["numba", "torch", "dask", "matplotlib"])
+def test_import_is_light(heavy, loaded_by_import):
+    assert heavy not in loaded_by_import
+
+
+def test_import_adds_nothing_to_scikit_learn(loaded_by_import):
+    """The only package that `import lvq` loads beyond those of a scikit-learn classifier is itself."""
+    classifier = loaded_by("sklearn.linear_model")
+    assert loaded_by_import - classifier - sys.stdlib_module_names == {"lvq"}
+
+
+def test_making_an_estimator_is_light():
+    """Parameters can be looked at, and bad input be refused, before anything is compiled."""
+    code = (
+        "import sys, lvq\n"
+        "for name in lvq.__all__:\n"
+        "    made = getattr(lvq, name)\n"
+        "    repr(made() if isinstance(made, type) else made)\n"
+        "try:\n"
+        "    lvq.GLVQ().fit([[0.0]], ['a'])\n"
+        "except ValueError:\n"
+        "    sys.exit(int('numba' in sys.modules))\n"
+        "sys.exit(2)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def loaded_by(module):
+    """Top-level names of all modules that importing one loads, in a fresh process."""
+    code = f"import sys, {module}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return set(result.stdout.split())
+
+
+@pytest.fixture(scope="module")
+def loaded_by_import():
+    return loaded_by("lvq")
+
+
+@pytest.mark.parametrize("part", CLASSES)
+def test_class_is_described(part):
+    text = inspect.getdoc(part)
+    assert text
+    assert part.__module__.startswith("lvq.")
+    assert not re.search(r"\{parameters\}|\{attributes\}", text)
+    assert len(text.splitlines()[0]) <= 120
+    assert text.splitlines()[0].endswith(".")
+
+
+@pytest.mark.parametrize("part", ESTIMATORS)
+def test_estimator_has_numpydoc_sections(part):
+    sections = re.findall(r"^(\w+)\n-+$", inspect.getdoc(part), flags=re.MULTILINE)
+    assert sections == ["Parameters", "Attributes", "References", "Examples"]
+
+
+@pytest.mark.parametrize("part", ESTIMATORS)
+def test_every_parameter_is_described(part):
+    """One entry `name : type, default=value` for each parameter of `__init__`, in a section of nothing else."""
+    text = inspect.getdoc(part)
+    section = text.partition("Parameters\n----------\n")[2].partition("\n\nAttributes\n")[0]
+    entries = re.findall(r"^(\w+) : .+\n    \S", section, flags=re.MULTILINE)
+    assert entries == [name for name in inspect.signature(part).parameters]
+    for name, parameter in inspect.signature(part).parameters.items():
+        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        if parameter.default is not None:
+            assert re.search(rf"^{name} : .*default={re.escape(repr(parameter.default))}$", section, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("part", ESTIMATORS)
+def test_described_values_are_accepted(part):
+    """Each word in braces, such as {"nearest", "posterior"}, is one that the parameter takes, and no other is."""
+    text = inspect.getdoc(part)
+    for name, words in re.findall(r"^(\w+) : \{(.+?)\}", text, flags=re.MULTILINE):
+        options = [option for option in part._parameter_constraints[name] if hasattr(option, "options")]
+        assert set(re.findall(r'"(\w+)"', words)) == set().union(*(option.options for option in options))
+
+
+@pytest.mark.parametrize("method", OWN_METHODS)
+def test_every_method_is_described(method):
+    text = inspect.getdoc(method)
+    assert text
+    arguments = [name for name in inspect.signature(method).parameters if name not in ("self", "parameters")]
+    if arguments:
+        section = text.partition("Parameters\n----------\n")[2].partition("\n\nReturns\n")[0]
+        assert re.findall(r"^(\w+) : ", section, flags=re.MULTILINE) == arguments
+        assert re.search(r"Returns\n-------\n\w+ : .+\n    \S", text)
+
+
+@pytest.mark.parametrize("part", ESTIMATORS)
+def test_public_methods(part):
+    for name in ("fit", "partial_fit", "predict", "predict_proba", "decision_function", "score", "explain"):
+        assert callable(getattr(part, name))
+
+
+@pytest.mark.parametrize("part", ESTIMATORS)
+def test_learned_attributes_are_described(part):
+    """Everything a fitted estimator shows, and that ends in an underscore, has an entry."""
+    text = inspect.getdoc(part)
+    model = part(max_iter=1).fit([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 0.0]], [0, 1, 0, 1])
+    for name in vars(model):
+        if name.endswith("_") and not name.startswith("_"):
+            assert re.search(rf"^(\w+, )*{name}(, \w+)* : ", text, flags=re.MULTILINE), name
