@@ -1,4 +1,7 @@
-"""Data that several tests use, and a spread of configurations: every estimator, and every part at least once."""
+"""Data that several tests use, and a spread of configurations: every estimator, and every part at least once.
+
+The papers train sample by sample, and so do most tests here; `model` has some configurations of the batch solvers too.
+"""
 
 import inspect
 
@@ -9,10 +12,8 @@ from sklearn.base import BaseEstimator, clone
 import lvq
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, MCE, OLVQ1, RLVQ, RSLVQ, SNPC
 
-DEFAULTS = [
-    part(random_state=0)
-    for name in lvq.__all__
-    if inspect.isclass(part := getattr(lvq, name)) and issubclass(part, BaseEstimator)
+ESTIMATORS = [
+    part for name in lvq.__all__ if inspect.isclass(part := getattr(lvq, name)) and issubclass(part, BaseEstimator)
 ]
 VARIANTS = [
     LVQ1(n_prototypes=2, relevance="fc1"),
@@ -44,23 +45,53 @@ VARIANTS = [
 ]
 
 
+BATCH = [
+    GLVQ(solver="lbfgs", n_prototypes=2),
+    GLVQ(solver="adam", kernel="gaussian"),
+    GRLVQ(solver="lbfgs", kernel="cauchy"),
+    GMLVQ(solver="lbfgs", rank=2),
+    LGMLVQ(solver="adam", local="prototype", n_prototypes=2),
+    LOGM(solver="lbfgs", kernel="gaussian", kernel_width="learned"),
+    RSLVQ(solver="lbfgs", decision="posterior", n_prototypes=2),
+]
+
+
+def online(model: BaseEstimator) -> BaseEstimator:
+    """The model trained sample by sample."""
+    return model.set_params(solver="online") if "solver" in model.get_params() else model
+
+
 def spelled(model: BaseEstimator) -> str:
     """The estimator's name and its parameters other than the defaults."""
-    default = type(model)().get_params()
+    default = online(type(model)()).get_params()
     given = {key: value for key, value in model.get_params().items() if value != default[key]}
-    given.pop("random_state", None)
+    for key in ("random_state", "max_iter", "tol"):
+        given.pop(key, None)
     return f"{type(model).__name__}({', '.join(f'{key}={value}' for key, value in given.items())})"
 
 
-@pytest.fixture(params=DEFAULTS + [variant.set_params(random_state=0) for variant in VARIANTS], ids=spelled)
+DEFAULTS = [online(part(random_state=0)) for part in ESTIMATORS]
+ONLINE = [online(clone(variant)).set_params(random_state=0, max_iter=10) for variant in DEFAULTS + VARIANTS]
+EVERY = ONLINE + [
+    variant.set_params(random_state=0, max_iter=20 if variant.solver == "adam" else 500) for variant in BATCH
+]
+
+
+@pytest.fixture(params=EVERY, ids=spelled)
 def model(request):
-    """Each configuration in turn, with few epochs."""
-    return clone(request.param).set_params(max_iter=10)
+    """Each configuration in turn, of every solver."""
+    return clone(request.param)
+
+
+@pytest.fixture(params=ONLINE, ids=spelled)
+def online_model(request):
+    """Each configuration of the online solver in turn, with few epochs."""
+    return clone(request.param)
 
 
 @pytest.fixture(params=DEFAULTS, ids=spelled)
 def default(request):
-    """Each estimator in turn, with its defaults."""
+    """Each estimator in turn, with its defaults but for the solver, which is online."""
     return clone(request.param)
 
 

@@ -18,9 +18,7 @@ ONE_LINE = "three classes in a plane, seen along one line: the best line of all 
 NO_WINS = "a prototype that wins no sample stays where it is, whatever the weights"
 
 EVERY_ESTIMATOR = [
-    part()
-    for name in lvq.__all__
-    if inspect.isclass(part := getattr(lvq, name)) and issubclass(part, BaseEstimator)
+    part() for name in lvq.__all__ if inspect.isclass(part := getattr(lvq, name)) and issubclass(part, BaseEstimator)
 ]
 CONFIGURATIONS = [
     LVQ1(relevance="fc2"),

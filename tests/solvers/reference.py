@@ -328,7 +328,9 @@ def hebbian(words, state, before, x, label, winner, rate):
 
 def fc1(words, state):
     """Ridge, Eq. 13 to 17, over the prototypes, from all that has happened so far."""
-    won = np.array([sum(1 for _, c, j in state.history if j == i and state.labels[i] == c) for i in range(len(state.labels))])
+    won = np.array(
+        [sum(1 for _, c, j in state.history if j == i and state.labels[i] == c) for i in range(len(state.labels))]
+    )
     classes = [c for c in np.unique(state.labels) if won[state.labels == c].sum() > 0]
     if not classes:
         return None

@@ -5,6 +5,7 @@ so nothing here imports it.
 """
 
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -52,3 +53,14 @@ def like(values: Any, other: Array) -> Array:
     if xp is np:
         return np.asarray(values, dtype=other.dtype)
     return xp.asarray(values, dtype=other.dtype, device=other.device)
+
+
+def fused_kernels(array: Array) -> Any:
+    """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
+    if isinstance(array, np.ndarray) or not array.is_cuda or array.element_size() != 4:
+        return None
+    if find_spec("triton") is None:
+        return None
+    from lvq.model import fused
+
+    return fused

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from lvq.model.arrays import Array, namespace, zeros
+from lvq.model.arrays import Array, fused_kernels, namespace, zeros
 
 
 class Slopes(NamedTuple):
@@ -55,6 +55,22 @@ class Slopes(NamedTuple):
         for k in range(self.touched.shape[1]):
             total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
         return total
+
+    def scatter_all(self, rows: Array, count: int) -> tuple[Array, Array]:
+        """`scatter` and `column_sums` in one."""
+        kernels = fused_kernels(rows)
+        if self.touched is not None and kernels is not None:
+            return kernels.scatter(rows, self.touched, self.value, count)
+        return self.scatter(rows, count), self.column_sums(count)
+
+    def differences(self, rows: Array, others: Array) -> Array:
+        """sum_j s_ij (rows_i - others_j) for each sample i."""
+        kernels = fused_kernels(rows)
+        if self.touched is not None and kernels is not None:
+            return kernels.differences(rows, others, self.touched, self.value)
+        result = self.row_sums()[:, None] * rows
+        result -= self.gather(others)
+        return result
 
     def _sparse(self, count: int) -> Any:
         assert self.touched is not None
@@ -133,7 +149,8 @@ class Euclidean(SharedMetric):
 
     def back(self, X: Array, W: Array, R: None, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, None]:
         """dE/dw_j = -2 sum_i s_ij (x_i - w_j)."""
-        return 2 * (slopes.column_sums(W.shape[0])[:, None] * W - slopes.scatter(X, W.shape[0])), None
+        pulled, columns = slopes.scatter_all(X, W.shape[0])
+        return 2 * (columns[:, None] * W - pulled), None
 
 
 @dataclass(frozen=True)
@@ -146,10 +163,10 @@ class Diagonal(SharedMetric):
 
     def back(self, X: Array, W: Array, R: Array, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, Array]:
         """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2."""
-        pulled = slopes.scatter(X, W.shape[0])
-        columns = slopes.column_sums(W.shape[0])[:, None]
-        by_relevance = slopes.row_sums() @ (X * X) + (W * (columns * W - 2 * pulled)).sum(0)
-        return 2 * R * (columns * W - pulled), by_relevance
+        pulled, columns = slopes.scatter_all(X, W.shape[0])
+        weighted = columns[:, None] * W
+        by_relevance = slopes.row_sums() @ (X * X) + (W * (weighted - 2 * pulled)).sum(0)
+        return 2 * R * (weighted - pulled), by_relevance
 
 
 @dataclass(frozen=True)
@@ -162,9 +179,9 @@ class Matrix(SharedMetric):
 
     def back(self, X: Array, W: Array, R: Array, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, Array]:
         """Back through z = Omega x and p = Omega w: dOmega = dz' X + dp' W, dW = dp Omega."""
-        by_sample = slopes.row_sums()[:, None] * Z
-        by_sample -= slopes.gather(P)
-        by_prototype = slopes.column_sums(W.shape[0])[:, None] * P - slopes.scatter(Z, W.shape[0])
+        by_sample = slopes.differences(Z, P)
+        pulled, columns = slopes.scatter_all(Z, W.shape[0])
+        by_prototype = columns[:, None] * P - pulled
         return 2 * (by_prototype @ R), 2 * (by_sample.T @ X + by_prototype.T @ W)
 
 

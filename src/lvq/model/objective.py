@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from lvq.model.arrays import Array, namespace
 from lvq.model.costs import Cost, MarginCost
 from lvq.model.links import Kernel, Link
@@ -76,18 +78,18 @@ class Objective:
         share = weight / weight.sum()
         total = None
         part = self.part(params, search_for(X))
-        for rows in self.chunks(X):
+        for rows in self.chunks(X, part):
             chunk = part(X[rows], y[rows], share[rows])
             total = chunk if total is None else add(total, chunk)
         assert total is not None
         return total
 
-    def chunks(self, X: Array) -> Iterator[slice]:
+    def chunks(self, X: Array, part: "Part") -> Iterator[slice]:
         """Rows to take at a time."""
-        itemsize = X.element_size() if hasattr(X, "element_size") else X.itemsize
-        width = 4 * len(self.labels) + 6 * X.shape[1]  # columns of the arrays that live at the same time
-        rows = self.memory // (width * itemsize)
-        if namespace(X).__name__ == "numpy":
+        on_processor = isinstance(X, np.ndarray)
+        itemsize = X.itemsize if on_processor else X.element_size()
+        rows = self.memory // (part.columns * itemsize)
+        if on_processor:
             rows = min(rows, max(1024, CACHE // (len(self.labels) * itemsize)))
         rows = max(1, rows)
         return (slice(begin, begin + rows) for begin in range(0, X.shape[0], rows))
@@ -100,7 +102,9 @@ class Objective:
 
 
 class Part:
-    """The share of some samples in the objective."""
+    """The share of some samples in the objective; `columns` is how many numbers it holds at a time for each."""
+
+    columns: int
 
     def __call__(self, X: Array, y: Array, share: Array) -> Sum:
         """Weighted sum of their costs, and its gradient."""
@@ -112,6 +116,7 @@ class GeneralPart(Part):
 
     def __init__(self, objective: Objective, params: Params) -> None:
         self.objective, self.params, self.link = objective, params, objective.linked(params)
+        self.columns = 8 * len(objective.labels) + 4 * params.prototypes.shape[1]
 
     def __call__(self, X: Array, y: Array, share: Array) -> Sum:
         """Weighted sum of the samples' costs, and its gradient."""
@@ -141,6 +146,8 @@ class MarginPart(Part):
         self.metric, self.cost = metric, cost
         self.P = metric.project(params.prototypes, params.relevance)
         self.search = search.prepare(self.P, objective.labels)
+        images = 0 if params.relevance is None else 3 * self.P.shape[1]
+        self.columns = search.columns * len(objective.labels) + images + 32
 
     def __call__(self, X: Array, y: Array, share: Array) -> Sum:
         """Weighted sum of the samples' costs, and its gradient."""

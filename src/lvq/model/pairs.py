@@ -6,11 +6,11 @@ A search is prepared once for the prototypes' images and then asked for chunk af
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from lvq.model.arrays import Array, first_argmin, namespace, take_columns
+from lvq.model.arrays import Array, first_argmin, fused_kernels, namespace, take_columns
 
 
 class NearestPair(NamedTuple):
@@ -23,7 +23,9 @@ class NearestPair(NamedTuple):
 
 
 class Search(Protocol):
-    """Something that finds pairs."""
+    """Something that finds pairs; `columns` is how many rows of length M it holds at a time for each sample."""
+
+    columns: int
 
     def prepare(self, P: Array, labels: Array) -> Callable[[Array, Array], NearestPair]:
         """A function from images (N, m) and class indices (N,) to their pairs."""
@@ -31,11 +33,16 @@ class Search(Protocol):
 
 def search_for(X: Array) -> Search:
     """The search for arrays of this kind."""
-    return SortedSearch() if namespace(X) is np else MaskedSearch()
+    if namespace(X) is np:
+        return SortedSearch()
+    kernels = fused_kernels(X)
+    return MaskedSearch() if kernels is None else FusedSearch(kernels)
 
 
 class SortedSearch:
     """NumPy: samples that stand class by class are searched class by class, in slices; other orders work too."""
+
+    columns = 1
 
     def prepare(self, P: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray, np.ndarray], NearestPair]:
         """A function from images and class indices to pairs."""
@@ -65,6 +72,8 @@ class SortedSearch:
 class MaskedSearch:
     """torch: by masks."""
 
+    columns = 4
+
     def prepare(self, P: Array, labels: Array) -> Callable[[Array, Array], NearestPair]:
         """A function from images and class indices to pairs."""
         xp = namespace(P)
@@ -81,3 +90,17 @@ class MaskedSearch:
             return NearestPair(own, other, (near + lengths).clamp_(min=0), (far + lengths).clamp_(min=0))
 
         return search
+
+
+class FusedSearch:
+    """torch on a GPU: by a kernel that never writes the products."""
+
+    columns = 0
+
+    def __init__(self, kernels: Any) -> None:
+        self.kernels = kernels
+
+    def prepare(self, P: Array, labels: Array) -> Callable[[Array, Array], NearestPair]:
+        """A function from images and class indices to pairs."""
+        squares = (P * P).sum(1)
+        return lambda Z, y: NearestPair(*self.kernels.search(Z, P, squares, y, labels))

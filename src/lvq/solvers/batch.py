@@ -67,7 +67,7 @@ class Problem:
         """Mean cost plus penalty, and the gradient by the free parameters."""
         params = self.params(free)
         part = self.objective.part(params, search_for(data.X))
-        chunks: Iterable[slice] = self.objective.chunks(data.X)
+        chunks: Iterable[slice] = self.objective.chunks(data.X, part)
         parts = mapping(lambda rows: part(data.X[rows], data.y[rows], data.share[rows]), chunks)
         total: Sum | None = None
         for chunk in parts:
@@ -82,9 +82,10 @@ class Problem:
             by_relevance = self.relevance.pull(free.relevance, params.relevance, by_relevance)
         return value, Params(gradient.prototypes * self.unit, by_relevance, gradient.width)
 
-    def n_chunks(self, data: Data) -> int:
+    def n_chunks(self, free: Params, data: Data) -> int:
         """How many chunks one evaluation takes."""
-        return sum(1 for _ in self.objective.chunks(data.X))
+        part = self.objective.part(self.params(free), search_for(data.X))
+        return sum(1 for _ in self.objective.chunks(data.X, part))
 
 
 def _exp(value: Any) -> Any:

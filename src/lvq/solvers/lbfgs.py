@@ -39,7 +39,7 @@ def train(problem: Problem, params: Params, data: Data, max_iter: int, tol: floa
     """
     start = problem.free(params)
     history: list[float] = []
-    threads = product_threads() if isinstance(data.X, np.ndarray) and problem.n_chunks(data) > 1 else 1
+    threads = product_threads() if isinstance(data.X, np.ndarray) and problem.n_chunks(start, data) > 1 else 1
     with thread_map(threads) as mapping:
 
         def function(vector: np.ndarray) -> tuple[float, np.ndarray]:

@@ -1,0 +1,193 @@
+"""Triton kernels for the margin costs on a GPU, in float32: nothing of size N x M is ever written.
+
+- `search`: the nearest own and other prototype of each sample. Products are taken on the tensor cores in three TF32
+  passes, which keep float32's digits; the distances of the two found are then sums of squared differences.
+- `scatter`: sums of the samples' rows times their slopes, for each prototype. Few prototypes: as a product with slopes
+  that live in registers only. Many: samples sorted by prototype, whole tiles summed before they are added.
+- `differences`: sum_j s_ij (z_i - p_j) for each sample, in one pass.
+
+Ties go to the lowest index. Imported only where CUDA tensors arrive and Triton is there.
+"""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+FEW = 256  # prototypes up to which a product scatters faster than a sort
+
+
+@triton.jit
+def _search_kernel(
+    z_pointer, p_pointer, squares_pointer, y_pointer, labels_pointer, own_pointer, other_pointer, near_pointer,
+    far_pointer, samples, count, depth, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inside = row < samples
+    place = row.to(tl.int64) * depth
+    y = tl.load(y_pointer + row, mask=inside, other=-1)
+    near = tl.full((ROWS,), float("inf"), tl.float32)
+    far = tl.full((ROWS,), float("inf"), tl.float32)
+    own = tl.zeros((ROWS,), tl.int32)
+    other = tl.zeros((ROWS,), tl.int32)
+    for begin in range(0, count, COLUMNS):
+        column = begin + tl.arange(0, COLUMNS)
+        products = tl.zeros((ROWS, COLUMNS), tl.float32)
+        for k in range(0, depth, DEPTH):
+            feature = k + tl.arange(0, DEPTH)
+            z = tl.load(z_pointer + place[:, None] + feature[None, :],
+                        mask=inside[:, None] & (feature < depth)[None, :], other=0.0)  # fmt: skip
+            p = tl.load(p_pointer + column[None, :] * depth + feature[:, None],
+                        mask=(column < count)[None, :] & (feature < depth)[:, None], other=0.0)  # fmt: skip
+            products = tl.dot(z, p, products, input_precision="tf32x3")
+        squares = tl.load(squares_pointer + column, mask=column < count, other=float("inf"))
+        labels = tl.load(labels_pointer + column, mask=column < count, other=-2)
+        scores = squares[None, :] - 2.0 * products
+        mine = labels[None, :] == y[:, None]
+        value, index = tl.min(tl.where(mine, scores, float("inf")), 1, return_indices=True)
+        better = value < near
+        near, own = tl.where(better, value, near), tl.where(better, index + begin, own)
+        value, index = tl.min(tl.where(mine, float("inf"), scores), 1, return_indices=True)
+        better = value < far
+        far, other = tl.where(better, value, far), tl.where(better, index + begin, other)
+    near = tl.zeros((ROWS,), tl.float32)
+    far = tl.zeros((ROWS,), tl.float32)
+    for k in range(0, depth, DEPTH):
+        feature = k + tl.arange(0, DEPTH)
+        mask = inside[:, None] & (feature < depth)[None, :]
+        z = tl.load(z_pointer + place[:, None] + feature[None, :], mask=mask, other=0.0)
+        one = z - tl.load(p_pointer + own[:, None] * depth + feature[None, :], mask=mask, other=0.0)
+        two = z - tl.load(p_pointer + other[:, None] * depth + feature[None, :], mask=mask, other=0.0)
+        near += tl.sum(one * one, 1)
+        far += tl.sum(two * two, 1)
+    tl.store(own_pointer + row, own.to(tl.int64), mask=inside)
+    tl.store(other_pointer + row, other.to(tl.int64), mask=inside)
+    tl.store(near_pointer + row, near, mask=inside)
+    tl.store(far_pointer + row, far, mask=inside)
+
+
+@triton.jit
+def _few_kernel(
+    x_pointer, index_pointer, value_pointer, sums_pointer, totals_pointer, samples, count, features,
+    ROWS: tl.constexpr, COUNT: tl.constexpr, FEATURES: tl.constexpr,
+):  # fmt: skip
+    """One program for every few tiles of rows: a matrix of slopes (COUNT, ROWS) in registers times the rows."""
+    prototype = tl.arange(0, COUNT)
+    feature = tl.program_id(1) * FEATURES + tl.arange(0, FEATURES)
+    sums = tl.zeros((COUNT, FEATURES), tl.float32)
+    totals = tl.zeros((COUNT,), tl.float32)
+    for begin in range(tl.program_id(0) * ROWS, samples, tl.num_programs(0) * ROWS):
+        row = begin + tl.arange(0, ROWS)
+        inside = row < samples
+        one = tl.load(index_pointer + 2 * row, mask=inside, other=-1)
+        two = tl.load(index_pointer + 2 * row + 1, mask=inside, other=-1)
+        left = tl.load(value_pointer + 2 * row, mask=inside, other=0.0)
+        right = tl.load(value_pointer + 2 * row + 1, mask=inside, other=0.0)
+        slopes = tl.where(prototype[:, None] == one[None, :], left[None, :], 0.0)
+        slopes += tl.where(prototype[:, None] == two[None, :], right[None, :], 0.0)
+        x = tl.load(x_pointer + row.to(tl.int64)[:, None] * features + feature[None, :],
+                    mask=inside[:, None] & (feature < features)[None, :], other=0.0)  # fmt: skip
+        sums = tl.dot(slopes, x, sums, input_precision="tf32x3")
+        totals += tl.sum(slopes, 1)
+    known = prototype < count
+    tl.atomic_add(sums_pointer + prototype[:, None] * features + feature[None, :], sums,
+                  mask=known[:, None] & (feature < features)[None, :])  # fmt: skip
+    if tl.program_id(1) == 0:
+        tl.atomic_add(totals_pointer + prototype, totals, mask=known)
+
+
+@triton.jit
+def _sorted_kernel(
+    x_pointer, order_pointer, index_pointer, value_pointer, sums_pointer, totals_pointer, length, features,
+    ROWS: tl.constexpr, FEATURES: tl.constexpr,
+):  # fmt: skip
+    """One tile of entries sorted by prototype: most tiles hold one prototype, and add one row of sums."""
+    entry = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inside = entry < length
+    index = tl.load(index_pointer + entry, mask=inside, other=2147483647).to(tl.int32)
+    place = tl.load(order_pointer + entry, mask=inside, other=0)
+    slope = tl.load(value_pointer + place, mask=inside, other=0.0)
+    sample = place // 2
+    for begin in range(0, features, FEATURES):
+        feature = begin + tl.arange(0, FEATURES)
+        x = tl.load(x_pointer + sample[:, None] * features + feature[None, :],
+                    mask=inside[:, None] & (feature < features)[None, :], other=0.0)  # fmt: skip
+        x = x * slope[:, None]
+        current = tl.min(index, 0)
+        while current < 2147483647:
+            chosen = index == current
+            tl.atomic_add(sums_pointer + current * features + feature,
+                          tl.sum(tl.where(chosen[:, None], x, 0.0), 0), mask=feature < features)  # fmt: skip
+            if begin == 0:
+                tl.atomic_add(totals_pointer + current, tl.sum(tl.where(chosen, slope, 0.0), 0))
+            current = tl.min(tl.where(index > current, index, 2147483647), 0)
+
+
+@triton.jit
+def _differences_kernel(
+    z_pointer, p_pointer, index_pointer, value_pointer, out_pointer, samples, depth,
+    ROWS: tl.constexpr, DEPTH: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    feature = tl.program_id(1) * DEPTH + tl.arange(0, DEPTH)
+    inside = row < samples
+    mask = inside[:, None] & (feature < depth)[None, :]
+    one = tl.load(index_pointer + 2 * row, mask=inside, other=0)
+    two = tl.load(index_pointer + 2 * row + 1, mask=inside, other=0)
+    left = tl.load(value_pointer + 2 * row, mask=inside, other=0.0)
+    right = tl.load(value_pointer + 2 * row + 1, mask=inside, other=0.0)
+    place = row.to(tl.int64)[:, None] * depth + feature[None, :]
+    z = tl.load(z_pointer + place, mask=mask, other=0.0)
+    p = tl.load(p_pointer + one[:, None] * depth + feature[None, :], mask=mask, other=0.0)
+    q = tl.load(p_pointer + two[:, None] * depth + feature[None, :], mask=mask, other=0.0)
+    tl.store(out_pointer + place, left[:, None] * (z - p) + right[:, None] * (z - q), mask=mask)
+
+
+def search(Z: Any, P: Any, squares: Any, y: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
+    """Own and other index, and their squared distances."""
+    samples, depth = Z.shape
+    own, other = (torch.empty(samples, dtype=torch.int64, device=Z.device) for _ in range(2))
+    near, far = (torch.empty(samples, dtype=torch.float32, device=Z.device) for _ in range(2))
+    rows, columns = 128, 128 if P.shape[0] > 64 else 64
+    _search_kernel[(triton.cdiv(samples, rows),)](
+        Z.contiguous(), P.contiguous(), squares, y, labels, own, other, near, far, samples, P.shape[0], depth,
+        ROWS=rows, COLUMNS=columns, DEPTH=32, num_warps=8, num_stages=3,
+    )  # fmt: skip
+    return own, other, near, far
+
+
+def scatter(X: Any, index: Any, value: Any, count: int) -> tuple[Any, Any]:
+    """S'X and the column sums of S, for slopes `value` (N, 2) at prototypes `index` (N, 2)."""
+    samples, features = X.shape
+    sums = torch.zeros((count, features), dtype=torch.float32, device=X.device)
+    totals = torch.zeros(count, dtype=torch.float32, device=X.device)
+    index, value, X = index.contiguous(), value.contiguous(), X.contiguous()
+    if count <= FEW:
+        rows, wide = 64, 64
+        programs = min(triton.cdiv(samples, rows), 264)
+        _few_kernel[(programs, triton.cdiv(features, wide))](
+            X, index, value, sums, totals, samples, count, features, ROWS=rows,
+            COUNT=max(16, triton.next_power_of_2(count)), FEATURES=wide, num_warps=8, num_stages=2,
+        )  # fmt: skip
+        return sums, totals
+    small = index.reshape(-1).to(torch.int16 if count < 2**15 else torch.int32)
+    ordered, order = torch.sort(small)
+    rows = 64
+    _sorted_kernel[(triton.cdiv(2 * samples, rows),)](
+        X, order, ordered, value, sums, totals, 2 * samples, features, ROWS=rows,
+        FEATURES=min(256, triton.next_power_of_2(features)), num_warps=8,
+    )  # fmt: skip
+    return sums, totals
+
+
+def differences(Z: Any, P: Any, index: Any, value: Any) -> Any:
+    """sum_j s_ij (z_i - p_j) for each sample."""
+    samples, depth = Z.shape
+    out = torch.empty_like(Z)
+    wide = min(128, triton.next_power_of_2(depth))
+    _differences_kernel[(triton.cdiv(samples, 32), triton.cdiv(depth, wide))](
+        Z.contiguous(), P.contiguous(), index.contiguous(), value.contiguous(), out, samples, depth,
+        ROWS=32, DEPTH=wide, num_warps=4,
+    )  # fmt: skip
+    return out

@@ -1,0 +1,129 @@
+"""Tables with named columns: pandas, polars and pyarrow in, pandas and polars out."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+from lvq import GLVQ, GMLVQ, LGMLVQ
+
+NAMES = ["length", "width", "height", "noise"]
+
+
+def columns(X, names=NAMES):
+    return dict(zip(names, X.T))
+
+
+MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+@pytest.fixture(params=MAKERS)
+def frame(request):
+    """A function of a dict of columns that makes a table of each kind in turn."""
+    return MAKERS[request.param]
+
+
+def test_names_are_kept(default, frame, data):
+    X, y = data
+    default.set_params(max_iter=3)
+    plain = clone(default).fit(X, y)
+    named = default.fit(frame(columns(X)), y)
+    assert named.feature_names_in_.tolist() == NAMES
+    np.testing.assert_array_equal(named.prototypes_, plain.prototypes_)
+    for method in ("predict", "predict_proba", "decision_function"):
+        np.testing.assert_array_equal(getattr(named, method)(frame(columns(X))), getattr(plain, method)(X))
+    np.testing.assert_array_equal(named.explain(frame(columns(X))).contributions, plain.explain(X).contributions)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "explain", "transform"])
+def test_other_columns_are_refused(method, frame, data):
+    X, y = data
+    model = GMLVQ(solver="online", max_iter=2).fit(frame(columns(X)), y)
+    turned = frame({name: columns(X)[name] for name in reversed(NAMES)})
+    with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
+        getattr(model, method)(turned)
+    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- depth"):
+        getattr(model, method)(frame(columns(X, ["length", "width", "height", "depth"])))
+
+
+def test_other_columns_are_refused_by_a_stream(frame, data):
+    X, y = data
+    model = GLVQ().partial_fit(frame(columns(X)), y, classes=[0, 1, 2])
+    assert model.feature_names_in_.tolist() == NAMES
+    with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
+        model.partial_fit(frame({name: columns(X)[name] for name in reversed(NAMES)}), y)
+
+
+def test_other_columns_are_refused_by_a_warm_start(frame, data):
+    X, y = data
+    model = GLVQ(solver="online", warm_start=True, max_iter=2).fit(frame(columns(X)), y)
+    with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
+        model.fit(frame({name: columns(X)[name] for name in reversed(NAMES)}), y)
+
+
+def test_missing_names_warn(frame, data):
+    X, y = data
+    model = GLVQ(solver="online", max_iter=2).fit(frame(columns(X)), y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but GLVQ was fitted with feature names"):
+        model.predict(X)
+
+
+def test_labels_in_a_column(data):
+    X, y = data
+    words = np.array(["ash", "birch", "cedar"])[y]
+    for labels in (pd.Series(words), pd.Series(words, dtype="category"), pl.Series(words)):
+        model = GLVQ(solver="online", max_iter=3, random_state=0).fit(X, labels)
+        assert model.classes_.tolist() == ["ash", "birch", "cedar"]
+        assert model.score(X, labels) > 0.8
+
+
+# -- transform ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rank", [None, 1, 2])
+def test_transform_is_omega_times_x(rank, data):
+    X, y = data
+    model = GMLVQ(solver="online", rank=rank, max_iter=5, random_state=0).fit(X, y)
+    image = model.transform(X)
+    assert image.shape == (len(X), rank or 4)
+    np.testing.assert_allclose(image, X @ model.omega_.T)
+    between = np.square(image[:, None] - model.prototypes_ @ model.omega_.T).sum(axis=2)
+    np.testing.assert_allclose(model._distances(X), between, atol=1e-10)
+
+
+def test_fit_transform(data):
+    X, y = data
+    model = GMLVQ(solver="online", rank=2, max_iter=5, random_state=0)
+    np.testing.assert_array_equal(clone(model).fit_transform(X, y), model.fit(X, y).transform(X))
+
+
+@pytest.mark.parametrize("rank", [None, 2])
+def test_names_of_the_images(rank, data):
+    X, y = data
+    model = GMLVQ(solver="online", rank=rank, max_iter=2).fit(X, y)
+    assert model.get_feature_names_out().tolist() == [f"gmlvq{k}" for k in range(rank or 4)]
+
+
+@pytest.mark.parametrize(("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_set_output(library, kind, frame, data):
+    X, y = data
+    model = GMLVQ(solver="online", rank=2, max_iter=2, random_state=0).set_output(transform=library)
+    image = model.fit(frame(columns(X)), y).transform(frame(columns(X)))
+    assert isinstance(image, kind)
+    assert list(image.columns) == ["gmlvq0", "gmlvq1"]
+    np.testing.assert_allclose(image.to_numpy(), X @ model.omega_.T)
+    assert isinstance(model.predict(frame(columns(X))), np.ndarray)
+
+
+def test_set_output_keeps_the_index(data):
+    X, y = data
+    table = pd.DataFrame(X, columns=NAMES, index=[f"plant {k}" for k in range(len(X))])
+    model = GMLVQ(solver="online", max_iter=2).set_output(transform="pandas").fit(table, y)
+    assert model.transform(table).index.equals(table.index)
+
+
+def test_only_one_matrix_for_all_is_a_map():
+    assert not hasattr(LGMLVQ(), "transform")
+    assert not hasattr(GLVQ(), "transform")

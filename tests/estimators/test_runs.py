@@ -1,0 +1,187 @@
+"""How a run goes: the same bits from the same seed, going on from the last fit, stopping early, showing how far."""
+
+import contextlib
+import io
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from lvq import GLVQ, LOGM, LVQ1
+
+LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
+
+
+def learned(model):
+    """Everything a fit has found out, by name."""
+    return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+# -- seeds -------------------------------------------------------------------------------------------------------------
+
+
+def test_same_seed_same_bits(model, data):
+    X, y = data
+    one, two = clone(model).fit(X, y), model.fit(X, y)
+    assert_same(learned(one), learned(two))
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_another_seed_another_order(default, data):
+    X, y = data
+    default.set_params(init="random", n_prototypes=2, max_iter=3)
+    one, two = clone(default).fit(X, y), default.set_params(random_state=1).fit(X, y)
+    assert (one.prototypes_ != two.prototypes_).any()
+
+
+def test_a_random_state_object_moves_on(data):
+    X, y = data
+    model = GLVQ(solver="online", random_state=np.random.RandomState(0), max_iter=3)
+    first = model.fit(X, y).prototypes_
+    assert (model.fit(X, y).prototypes_ != first).any()
+
+
+def test_without_shuffling_no_seed_matters(default, data):
+    X, y = data
+    default.set_params(shuffle=False, max_iter=3, init="means")
+    one, two = clone(default).fit(X, y), default.set_params(random_state=1).fit(X, y)
+    assert_same(learned(one), learned(two))
+
+
+def test_without_shuffling_the_order_matters(data):
+    X, y = data
+    model = LVQ1(shuffle=False, max_iter=1, init="means", schedule="constant")
+    one = clone(model).fit(X, y).prototypes_
+    assert (model.fit(X[::-1], y[::-1]).prototypes_ != one).any()
+
+
+# -- warm start and stopping -------------------------------------------------------------------------------------------
+
+
+def test_warm_start_goes_on(online_model, data):
+    """Two warm fits of a constant rate without shuffling are one fit of twice the length.
+
+    The statistics of OLVQ1 and of the Fisher rules, and a slope that grows with time, start anew with each fit.
+    """
+    X, y = data
+    model = online_model
+    memory = type(model).__name__ == "OLVQ1" or str(getattr(model, "relevance", "")).startswith("fc")
+    if memory or getattr(model, "slope", None) == "time":
+        pytest.skip("counts its steps within one fit")
+    model.set_params(schedule="constant", shuffle=False, max_iter=4)
+    long = clone(model).set_params(max_iter=8).fit(X, y)
+    model.set_params(warm_start=True).fit(X, y)
+    middle = model.prototypes_.copy()
+    model.fit(X, y)
+    np.testing.assert_allclose(model.prototypes_, long.prototypes_, rtol=1e-7, atol=1e-9)
+    assert (model.prototypes_ != middle).any()
+    assert model.n_iter_ == 4
+
+
+def test_warm_start_lowers_the_cost(data):
+    X, y = data
+    model = GLVQ(solver="online", max_iter=3, warm_start=True, random_state=0).fit(X, y)
+    first = model.objective_history_[0]
+    assert model.fit(X, y).objective_history_[0] < first
+
+
+def test_cold_start_forgets(data):
+    X, y = data
+    model = GLVQ(solver="online", max_iter=3, random_state=0)
+    np.testing.assert_array_equal(model.fit(X, y).prototypes_, model.fit(X, y).prototypes_)
+
+
+def test_warm_start_takes_new_weights_of_parts(data):
+    """Rates and steepness may change between two warm fits; the prototypes stay where they are."""
+    X, y = data
+    model = LOGM(solver="online", warm_start=True, random_state=0).fit(X, y)
+    before = model.prototypes_.copy()
+    model.set_params(learning_rate=0.0, xi=7.0).fit(X, y)
+    np.testing.assert_allclose(model.prototypes_, before, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "change", [{"relevance": "gradient"}, {"relevance": "matrix"}, {"kernel": "gaussian"}], ids=str
+)
+def test_warm_start_with_other_parts(change, data):
+    """Parts that were not there in the first fit either join or are refused in a sentence; never silently left out."""
+    X, y = data
+    model = GLVQ(solver="online", warm_start=True, max_iter=2, random_state=0).fit(X, y).set_params(**change)
+    names = {"gradient": "relevances_", "matrix": "omega_", "gaussian": "kernel_width_"}
+    with contextlib.suppress(ValueError):
+        model.fit(X, y)
+        assert hasattr(model, names[next(iter(change.values()))])
+
+
+def test_tolerance_stops_early(default, data):
+    """A cost never falls by a million: the first epoch improves on nothing, then patience counts."""
+    X, y = data
+    default.set_params(tol=1e6, n_iter_no_change=3, max_iter=50).fit(X, y)
+    assert default.n_iter_ == 4
+    assert len(default.objective_history_) == 4
+
+
+def test_without_tolerance_all_epochs_run(default, data):
+    assert default.set_params(tol=None, max_iter=17).fit(*data).n_iter_ == 17
+
+
+def test_tolerance_zero_runs_while_the_cost_falls(data):
+    X, y = data
+    model = GLVQ(solver="online", tol=0.0, n_iter_no_change=2, max_iter=500, random_state=0).fit(X, y)
+    history = model.objective_history_
+    assert 2 < model.n_iter_ < 500
+    best = history[:-2].min()
+    assert (history[-2:] >= best).all()
+
+
+def test_watching_the_tolerance_does_not_change_the_steps(online_model, data):
+    """One epoch a call, or many: the same steps."""
+    X, y = data
+    plain = clone(online_model).fit(X, y)
+    watched = online_model.set_params(tol=0.0, n_iter_no_change=10_000).fit(X, y)
+    np.testing.assert_allclose(watched.prototypes_, plain.prototypes_, rtol=1e-9, atol=1e-12)
+
+
+# -- verbose -----------------------------------------------------------------------------------------------------------
+
+
+def test_silent_by_default(default, data, capsys):
+    default.set_params(max_iter=2).fit(*data)
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_verbose_prints_a_line(default, data, capsys):
+    default.set_params(max_iter=3, verbose=True).fit(*data)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    assert type(default).__name__ in lines[-1]
+    assert "3/3" in lines[-1]
+    assert f"objective {default.objective_history_[-1]:.5g}" in lines[-1]
+
+
+def test_verbose_prints_a_line_when_stopped_early(data, capsys):
+    """Whoever asks for a progress line sees where the run ended, and on a terminal the cursor is on a new line."""
+    model = GLVQ(solver="online", verbose=True, tol=1e6, n_iter_no_change=2, max_iter=100).fit(*data)
+    assert f"{model.n_iter_}/100" in capsys.readouterr().out
+
+
+def test_verbose_on_a_terminal_ends_its_line(data, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for settings in ({"max_iter": 3}, {"tol": 1e6, "n_iter_no_change": 2, "max_iter": 100}):
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stdout", terminal)
+        GLVQ(solver="online", verbose=True, **settings).fit(*data)
+        monkeypatch.undo()
+        assert terminal.getvalue().startswith("\rGLVQ [")
+        assert terminal.getvalue().endswith("\n")

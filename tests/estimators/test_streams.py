@@ -1,0 +1,357 @@
+"""`partial_fit`: true streams, from scratch with `classes=`, with batches that miss classes and classes that come late."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RSLVQ, SNPC
+
+
+def stream(model, X, y, size, classes=(0, 1, 2)):
+    for begin in range(0, len(X), size):
+        model.partial_fit(X[begin : begin + size], y[begin : begin + size], classes=list(classes))
+    return model
+
+
+# -- the steps ---------------------------------------------------------------------------------------------------------
+
+
+def test_one_batch_is_one_epoch(online_model, data):
+    """From the same start a batch does what an epoch of a constant rate does."""
+    X, y = data
+    online_model.set_params(schedule="constant", max_iter=1)
+    epoch = clone(online_model).fit(X, y)
+    batch = online_model.partial_fit(X, y, classes=[0, 1, 2])
+    np.testing.assert_array_equal(batch.prototypes_, epoch.prototypes_)
+    assert batch.n_iter_ == 1
+
+
+def test_batches_are_epochs(online_model, data):
+    """Handing over the same samples twice, in their order, is two epochs: also for statistics and rates kept between."""
+    X, y = data
+    online_model.set_params(schedule="constant", shuffle=False, max_iter=2)
+    epochs = clone(online_model).fit(X, y)
+    batches = online_model.partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
+    np.testing.assert_allclose(batches.prototypes_, epochs.prototypes_, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(batches.objective_history_, epochs.objective_history_, rtol=1e-9)
+    assert batches.n_iter_ == 2
+
+
+def test_cutting_a_batch_changes_nothing(online_model, data):
+    """Two halves after the first batch are the whole, in the order of the data."""
+    X, y = data
+    online_model.set_params(schedule="constant", shuffle=False).partial_fit(X, y, classes=[0, 1, 2])
+    whole = clone(online_model).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
+    halves = online_model.partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    np.testing.assert_allclose(halves.prototypes_, whole.prototypes_, rtol=1e-8, atol=1e-10)
+    for name in ("relevances_", "omega_", "kernel_width_"):
+        if hasattr(whole, name):
+            np.testing.assert_allclose(getattr(halves, name), getattr(whole, name), rtol=1e-6, atol=1e-9)
+
+
+def test_a_batch_of_the_same_bits(model, data):
+    X, y = data
+    one, two = (stream(clone(model), X, y, 30) for _ in range(2))
+    np.testing.assert_array_equal(one.prototypes_, two.prototypes_)
+
+
+def test_a_stream_learns(default, data):
+    X, y = data
+    default.set_params(learning_rate=min(default.learning_rate, 0.05))
+    stream(default, np.tile(X, (5, 1)), np.tile(y, 5), 15)
+    assert default.score(X, y) > 0.8
+    assert default.n_iter_ == 30
+    assert len(default.objective_history_) == 30
+
+
+def test_partial_fit_goes_on_from_fit(model, data):
+    X, y = data
+    before = model.fit(X, y).prototypes_.copy()
+    iterations = model.n_iter_
+    model.partial_fit(X, y)
+    assert (model.prototypes_ != before).any()
+    assert np.abs(model.prototypes_ - before).max() < 3
+    assert model.n_iter_ == iterations + 1
+
+
+def test_fit_forgets_the_stream(model, data):
+    X, y = data
+    fresh = clone(model).fit(X, y)
+    after = stream(model, X[::-1] + 5, y[::-1], 20).fit(X, y)
+    np.testing.assert_array_equal(after.prototypes_, fresh.prototypes_)
+    np.testing.assert_array_equal(after.objective_history_, fresh.objective_history_)
+
+
+def test_the_linear_schedule_stays_at_its_start(data):
+    """A stream has no known end."""
+    X, y = data
+    linear = stream(GLVQ(schedule="linear", random_state=0), X, y, 10)
+    constant = stream(GLVQ(schedule="constant", random_state=0), X, y, 10)
+    np.testing.assert_array_equal(linear.prototypes_, constant.prototypes_)
+
+
+# -- classes that are missing or late ----------------------------------------------------------------------------------
+
+
+def test_batches_that_miss_classes(model, data):
+    X, y = data
+    model.partial_fit(X, y, classes=[0, 1, 2])
+    for label in (2, 0, 1):
+        model.partial_fit(X[y == label], y[y == label])
+    assert np.isfinite(model.prototypes_).all()
+    np.testing.assert_array_equal(np.unique(model.prototype_labels_), [0, 1, 2])
+    assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+def test_a_class_first_seen_later(model, data, late):
+    """Before, between or behind the others: its prototypes take their place, the others keep theirs."""
+    X, y = data
+    early = y != late
+    model.partial_fit(X[early], y[early], classes=[0, 1, 2])
+    known = np.setdiff1d([0, 1, 2], [late])
+    np.testing.assert_array_equal(np.unique(model.prototype_labels_), known)
+    assert set(model.predict(X)) <= set(known)
+    model.partial_fit(X[~early], y[~early])
+    np.testing.assert_array_equal(model.prototype_labels_, np.repeat([0, 1, 2], model.n_prototypes))
+    model.partial_fit(X, y)
+    assert np.isfinite(model.prototypes_).all()
+    assert model.score(X[~early], y[~early]) > 0.3
+    assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)], ids=str)
+def test_one_class_after_the_other(model, data, order):
+    X, y = data
+    for label in order:
+        model.partial_fit(X[y == label], y[y == label], classes=[0, 1, 2])
+    np.testing.assert_array_equal(model.prototype_labels_, np.repeat([0, 1, 2], model.n_prototypes))
+    assert np.isfinite(model.prototypes_).all()
+
+
+def test_nothing_moves_while_there_is_one_class(model, data):
+    X, y = data
+    model.partial_fit(X[y == 1], y[y == 1], classes=[0, 1, 2])
+    before = model.prototypes_.copy()
+    model.partial_fit(X[y == 1] + 1, y[y == 1])
+    np.testing.assert_array_equal(model.prototypes_, before)
+    np.testing.assert_array_equal(model.predict(X), np.ones(len(X)))
+
+
+def rate_zero(model):
+    """The same model without any movement, so that only arrivals change it."""
+    model.set_params(random_state=0, shuffle=False)
+    return model.set_params(learning_rate=0.0, relevance_rate=0.0)
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+def test_newcomers_start_from_their_own_samples(late, data):
+    X, y = data
+    early = y != late
+    model = rate_zero(GLVQ())
+    model.partial_fit(X[early], y[early], classes=[0, 1, 2]).partial_fit(X[~early], y[~early])
+    means = [X[y == label].mean(axis=0) for label in range(3)]
+    np.testing.assert_allclose(model.prototypes_, means, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+@pytest.mark.parametrize("local", ["class", "prototype"])
+@pytest.mark.parametrize("rank", [None, 2])
+def test_local_matrices_keep_their_owners(late, local, rank, data):
+    """The matrices learned so far stay with their class or prototype when another takes a place among them."""
+    X, y = data
+    early = y != late
+    model = LGMLVQ(local=local, rank=rank, n_prototypes=2, relevance_rate=0.1, random_state=0)
+    model.partial_fit(X[early], y[early], classes=[0, 1, 2]).partial_fit(X[early], y[early])
+    before = dict(zip(np.unique(model.prototype_labels_), model.omega_.reshape(2, -1, *model.omega_.shape[1:])))
+    few = np.flatnonzero(~early)[:4]
+    model.set_params(relevance_rate=0.0, learning_rate=0.0).partial_fit(X[few], y[few])
+    after = dict(zip([0, 1, 2], model.omega_.reshape(3, -1, *model.omega_.shape[1:])))
+    for label, matrices in before.items():
+        np.testing.assert_allclose(after[label], matrices, atol=1e-12)
+    assert after[late].shape == next(iter(before.values())).shape
+    np.testing.assert_allclose(np.square(after[late]).sum(axis=(-2, -1)), 1)
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+@pytest.mark.parametrize("counts", [{0: 1, 1: 1, 2: 1}, {0: 2, 1: 1, 2: 2}, {0: 1, 1: 2, 2: 3}], ids=str)
+def test_statistics_keep_their_owners(late, counts, data):
+    """FC2's means and counts, and the counts of the classes, whatever the numbers of prototypes and classes are."""
+    X, y = data
+    early = y != late
+    model = GLVQ(relevance="fc2", solver="online", n_prototypes=counts, random_state=0, learning_rate=0.0)
+    model.partial_fit(X[early], y[early], classes=[0, 1, 2])
+    labels, before = model.prototype_labels_, model._memory.statistics
+    few = np.flatnonzero(~early)[:3]
+    model.partial_fit(X[few], y[few])
+    after = model._memory.statistics
+    expected = np.bincount(y[early], minlength=3)
+    expected[late] += 3
+    np.testing.assert_array_equal(after.seen, expected)
+    for label in np.unique(labels):
+        mine, now = labels == label, model.prototype_labels_ == label
+        np.testing.assert_array_equal(after.wins[now], before.wins[mine])
+        # statistics are kept from each batch's own origin, or not: what they say about the samples must be the same
+        np.testing.assert_allclose(after.scatter[now], before.scatter[mine])
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+def test_rates_of_olvq1_keep_their_owners(late, data):
+    X, y = data
+    early = y != late
+    model = OLVQ1(n_prototypes={0: 1, 1: 2, 2: 1}, random_state=0)
+    model.partial_fit(X[early], y[early], classes=[0, 1, 2])
+    labels, before = model.prototype_labels_, model._memory.statistics.rates.copy()
+    assert (before < 0.3).any()
+    # a sample on top of its own new prototype: only the newcomer wins
+    few = np.flatnonzero(~early)[:1]
+    far = X[few] + 100
+    with pytest.warns(UserWarning, match="distinct") if model.n_prototypes[late] > 1 else does_not_warn():
+        model.partial_fit(far, y[few])
+    for label in np.unique(labels):
+        np.testing.assert_array_equal(
+            model._memory.statistics.rates[model.prototype_labels_ == label], before[labels == label]
+        )
+    assert (model._memory.statistics.rates[model.prototype_labels_ == late] < 0.3).all()
+
+
+class does_not_warn:  # noqa: N801
+    """Stands in for `pytest.warns` where nothing may be warned of; warnings are errors anyway."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+
+def test_statistics_do_not_depend_on_the_cut(data):
+    """FC2 over two batches that lie far apart: each batch has a centre of its own, the statistics must not."""
+    X, y = data
+    order = np.argsort(X[:, 0], kind="stable")
+    X, y = X[order] * [5, 1, 1, 1], y[order]
+    model = GLVQ(relevance="fc2", learning_rate=0.0, shuffle=False, random_state=0)
+    model.partial_fit(X, y, classes=[0, 1, 2])
+    whole = clone(model).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
+    parts = model.partial_fit(X[:30], y[:30]).partial_fit(X[30:60], y[30:60]).partial_fit(X[60:], y[60:])
+    np.testing.assert_allclose(parts.relevances_, whole.relevances_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model", [GMLVQ(rank=1), GMLVQ(rank=2), LGMLVQ(rank=1), MCE(relevance="matrix", rank=3)], ids=repr
+)
+def test_low_rank_from_a_first_batch_of_one_class(model, data):
+    """No class means to part yet: the axes of largest spread have to do."""
+    X, y = data
+    model.partial_fit(X[y == 0], y[y == 0], classes=[0, 1, 2]).partial_fit(X, y)
+    np.testing.assert_allclose(np.square(model.omega_).sum(axis=(-2, -1)), 1)
+    assert model.omega_.shape[-2:] == (model.rank, 4)
+
+
+# -- one at a time -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["forward", "backward", "by chance"])
+def test_one_sample_at_a_time(online_model, data, order):
+    X, y = data
+    online_model.set_params(n_prototypes=1)
+    indices = {"forward": np.arange(90), "backward": np.arange(90)[::-1]}
+    chosen = indices.get(order, np.random.default_rng(1).permutation(90))
+    for i in chosen:
+        online_model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
+    assert np.isfinite(online_model.prototypes_).all()
+    np.testing.assert_array_equal(online_model.prototype_labels_, [0, 1, 2])
+    assert online_model.score(X, y) > 0.5
+
+
+def test_more_prototypes_than_first_samples_warn(data):
+    X, y = data
+    with pytest.warns(UserWarning, match="class 0 has 1 distinct samples for 2 prototypes"):
+        GLVQ(n_prototypes=2).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------------
+
+
+def test_classes_are_needed_first(default, data):
+    X, y = data
+    name = type(default).__name__
+    with pytest.raises(ValueError, match=rf"classes must be passed on the first call to {name}\.partial_fit"):
+        default.partial_fit(X, y)
+    default.partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
+
+
+def test_other_classes_later(data):
+    X, y = data
+    model = GLVQ().partial_fit(X, y, classes=[0, 1, 2])
+    model.partial_fit(X, y, classes=[2, 1, 0])
+    with pytest.raises(ValueError, match=r"classes=\[0, 1\] is not the same as on the first call"):
+        model.partial_fit(X, y, classes=[0, 1])
+
+
+def test_strange_labels(default, data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"contains \[3\], not among the classes of the first call: \[0, 1, 2\]"):
+        default.partial_fit(X, np.where(y == 1, 3, y), classes=[0, 1, 2])
+    assert not hasattr(default, "prototypes_")
+    default.partial_fit(X, y, classes=[0, 1, 2])
+    before = default.prototypes_.copy()
+    with pytest.raises(ValueError, match=r"contains \[3\], not among the classes of the first call: \[0, 1, 2\]"):
+        default.partial_fit(X, np.where(y == 1, 3, y))
+    np.testing.assert_array_equal(default.prototypes_, before)
+
+
+def test_strange_words(data):
+    X, y = data
+    words = np.array(["ash", "birch", "cedar"])[y]
+    model = GLVQ().partial_fit(X, words, classes=["cedar", "birch", "ash"])
+    assert model.classes_.tolist() == ["ash", "birch", "cedar"]
+    with pytest.raises(ValueError, match=r"contains \['doubt'\], not among the classes"):
+        model.partial_fit(X[:1], ["doubt"])
+
+
+def test_one_class_only(default, data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"needs at least two classes, got classes=\[0\]"):
+        default.partial_fit(X[y == 0], y[y == 0], classes=[0])
+
+
+def test_other_widths(default, data):
+    X, y = data
+    default.partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="X has 3 features, but .* is expecting 4 features"):
+        default.partial_fit(X[:, :3], y)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_values_leave_the_model_as_it_was(default, data, bad):
+    X, y = data
+    default.partial_fit(X, y, classes=[0, 1, 2])
+    before = default.prototypes_.copy()
+    spoiled = X.copy()
+    spoiled[3, 1] = bad
+    with pytest.raises(ValueError, match="contains NaN|contains infinity"):
+        default.partial_fit(spoiled, y)
+    np.testing.assert_array_equal(default.prototypes_, before)
+
+
+def test_a_refused_first_batch_leaves_no_trace(data):
+    X, y = data
+    model = GMLVQ(rank=9)
+    with pytest.raises(ValueError, match="rank must be at most the number of features"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    model.set_params(rank=2).partial_fit(X, y, classes=["no", "yes"][:0] or [0, 1, 2])
+    assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("cls", [GLVQ, GRLVQ, LOGM, RSLVQ, SNPC, LVQ1])
+def test_growing_batches(cls, data):
+    """Any size from one sample to all."""
+    X, y = data
+    model = cls(random_state=0)
+    begin = 0
+    for size in (3, 1, 7, 20, 59):
+        model.partial_fit(X[begin : begin + size], y[begin : begin + size], classes=[0, 1, 2])
+        begin += size
+    assert begin == len(X)
+    assert model.score(X, y) > 0.7

@@ -1,0 +1,109 @@
+"""Life inside scikit-learn: pickles, clones, pipelines, searches, calibration, threads."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lvq import GLVQ, GMLVQ, LVQ1
+from lvq.model.relevance import FisherNeighbours
+
+LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
+
+
+def learned(model):
+    """Everything a fit has found out, by name."""
+    return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_pickle(model, data):
+    X, y = data
+    model.fit(X, y)
+    back = pickle.loads(pickle.dumps(model))
+    assert_same(learned(back), learned(model))
+    np.testing.assert_array_equal(back.predict_proba(X), model.predict_proba(X))
+    assert_same(learned(back.partial_fit(X, y)), learned(model.partial_fit(X, y)))
+
+
+def test_clone(model, data):
+    copy = clone(model.fit(*data))
+    assert not hasattr(copy, "prototypes_")
+    assert copy.get_params() == model.get_params()
+
+
+def test_clone_of_parts_and_arrays(data):
+    X, y = data
+    model = GLVQ(
+        solver="online",
+        init=(X[:3], [0, 1, 2]),
+        relevance=FisherNeighbours(rivals="nearest"),
+        n_prototypes={0: 1, 1: 1, 2: 1},
+    )
+    copy = clone(model)
+    assert copy.relevance == model.relevance
+    np.testing.assert_array_equal(copy.init[0], model.init[0])
+    assert copy.fit(X, y).score(X, y) > 0.5
+
+
+def test_repr_names_what_differs():
+    assert (
+        repr(GMLVQ(solver="online", rank=2, kernel="gaussian")) == "GMLVQ(kernel='gaussian', rank=2, solver='online')"
+    )
+
+
+def test_pipeline_and_grid_search(data):
+    X, y = data
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), GLVQ(solver="online", max_iter=3, random_state=0)),
+        {"glvq__kernel": [None, "gaussian", "cauchy"], "glvq__relevance": [None, "gradient", "matrix", "fc1", "fc2"]},
+        cv=3,
+        error_score="raise",
+    ).fit(X, y)
+    assert len(search.cv_results_["params"]) == 15
+    assert search.best_score_ > 0.7
+    assert search.predict_proba(X).shape == (90, 3)
+
+
+def test_as_the_first_step_of_a_pipeline(data):
+    """GMLVQ as a supervised projection in front of another classifier."""
+    X, y = data
+    steps = make_pipeline(
+        StandardScaler(), GMLVQ(solver="online", rank=2, max_iter=10, random_state=0), LVQ1(random_state=0)
+    )
+    assert cross_val_score(steps, X, y, cv=3, error_score="raise").mean() > 0.7
+
+
+def test_calibration(default, data):
+    X, y = data
+    calibrated = CalibratedClassifierCV(default.set_params(max_iter=3), cv=3).fit(X, y)
+    assert calibrated.score(X, y) > 0.7
+
+
+@pytest.mark.parametrize("number", [np.int64(10), np.int32(10), np.float32(10), np.float64(10), 10])
+def test_a_slope_of_any_kind_of_number(number, data):
+    """A grid made by NumPy holds NumPy's numbers."""
+    X, y = data
+    expected = GLVQ(solver="online", slope=10.0, max_iter=3, random_state=0).fit(X, y)
+    found = GLVQ(solver="online", slope=number, max_iter=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(found.prototypes_, expected.prototypes_)
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+
+
+def test_threads(data):
+    """Fits in threads, as joblib runs them, are those of one thread."""
+    X, y = data
+    scores = [
+        cross_val_score(GMLVQ(solver="online", max_iter=3, random_state=0), X, y, cv=4, n_jobs=jobs) for jobs in (1, 2)
+    ]
+    np.testing.assert_array_equal(*scores)

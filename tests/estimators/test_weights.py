@@ -1,0 +1,249 @@
+"""Weights of samples and classes: they multiply a sample's step, only their ratios count, and routing carries them."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lvq import GLVQ, LVQ1
+
+
+def test_one_is_the_weight_of_all(model, data):
+    X, y = data
+    plain = clone(model).fit(X, y)
+    weighted = model.fit(X, y, sample_weight=np.ones(len(X)))
+    np.testing.assert_array_equal(weighted.prototypes_, plain.prototypes_)
+
+
+@pytest.mark.parametrize("constant", [2.0**-20, 2.0**10])
+def test_only_ratios_count(model, data, constant):
+    """To the last bit for a power of two."""
+    X, y = data
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(X))
+    one = clone(model).fit(X, y, sample_weight=weight)
+    other = model.fit(X, y, sample_weight=constant * weight)
+    np.testing.assert_array_equal(other.prototypes_, one.prototypes_)
+    np.testing.assert_array_equal(other.predict_proba(X), one.predict_proba(X))
+
+
+@pytest.mark.parametrize("constant", [1e-300, 1e300])
+def test_only_ratios_count_for_any_constant(constant, data):
+    X, y = data
+    model = GLVQ(solver="online", max_iter=3, random_state=0)
+    plain = clone(model).fit(X, y).prototypes_
+    np.testing.assert_allclose(model.fit(X, y, sample_weight=np.full(len(X), constant)).prototypes_, plain)
+
+
+def test_zero_is_left_out(model, data):
+    """Not only in the steps: also in the start, in the units of rates and widths, and in the order of the samples."""
+    X, y = data
+    weight = (np.arange(len(X)) % 4 > 0).astype(float)
+    far = np.where(weight[:, None] > 0, X, 1e6)
+    weighted = clone(model).fit(far, y, sample_weight=weight)
+    without = model.fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_array_equal(weighted.prototypes_, without.prototypes_)
+    np.testing.assert_array_equal(weighted.objective_history_, without.objective_history_)
+
+
+def test_zero_is_left_out_of_a_stream(model, data):
+    X, y = data
+    weight = (np.arange(len(X)) % 4 > 0).astype(float)
+    far = np.where(weight[:, None] > 0, X, 1e6)
+    weighted = clone(model).partial_fit(far, y, classes=[0, 1, 2], sample_weight=weight)
+    without = model.partial_fit(X[weight > 0], y[weight > 0], classes=[0, 1, 2])
+    np.testing.assert_array_equal(weighted.prototypes_, without.prototypes_)
+
+
+def test_a_class_of_weight_zero_is_no_class(data):
+    X, y = data
+    model = GLVQ(solver="online", max_iter=2).fit(X, y, sample_weight=(y < 2).astype(float))
+    np.testing.assert_array_equal(model.classes_, [0, 1])
+
+
+def test_a_batch_of_weight_zero_changes_nothing(model, data):
+    """Or is refused in a sentence, as newer scikit-learn does by itself."""
+    X, y = data
+    model.partial_fit(X, y, classes=[0, 1, 2])
+    before = model.prototypes_.copy()
+    with pytest.raises(ValueError, match=r"[Ww]eight"):
+        model.partial_fit(X, y, sample_weight=np.zeros(len(X)))
+    np.testing.assert_array_equal(model.prototypes_, before)
+
+
+def test_no_weight_at_all(default, data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"[Ww]eight"):
+        default.fit(X, y, sample_weight=np.zeros(len(X)))
+
+
+def test_weights_multiply_the_step():
+    """LVQ1, one sample each, by hand: w += rate weight (x - w), weights divided by their mean."""
+    X, y = np.array([[1.0], [11.0]]), np.array([0, 1])
+    model = LVQ1(init=[[0.0], [10.0]], learning_rate=0.1, schedule="constant", max_iter=1, shuffle=False)
+    model.fit(X, y, sample_weight=[3.0, 1.0])
+    np.testing.assert_allclose(model.prototypes_, [[0.15], [10.05]])
+
+
+def test_weights_multiply_the_step_of_a_stream():
+    """In a stream the whole is never seen, so weights are taken as they are."""
+    X, y = np.array([[1.0], [11.0]]), np.array([0, 1])
+    model = LVQ1(init=[[0.0], [10.0]], learning_rate=0.1, schedule="constant", shuffle=False)
+    model.partial_fit(X, y, classes=[0, 1], sample_weight=[3.0, 1.0])
+    np.testing.assert_allclose(model.prototypes_, [[0.3], [10.1]])
+
+
+def test_weights_have_an_effect(model, data):
+    """A peer accepts weights and ignores them."""
+    X, y = data
+    plain = clone(model).fit(X, y)
+    weighted = model.fit(X, y, sample_weight=np.where(np.arange(len(X)) < 45, 10.0, 1.0))
+    assert np.abs(weighted.prototypes_ - plain.prototypes_).max() > 1e-3
+
+
+def test_weights_in_float32(model, data):
+    X, y = data
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(X))
+    assert model.fit(X.astype(np.float32), y, sample_weight=weight).prototypes_.dtype == np.float32
+
+
+# -- classes -----------------------------------------------------------------------------------------------------------
+
+
+def test_class_weight_is_a_weight_of_samples(model, data):
+    X, y = data
+    by_class = clone(model).set_params(class_weight={0: 4.0, 1: 1.0, 2: 0.5}).fit(X, y)
+    by_sample = model.fit(X, y, sample_weight=np.array([4.0, 1.0, 0.5])[y])
+    np.testing.assert_array_equal(by_class.prototypes_, by_sample.prototypes_)
+
+
+def test_class_weight_and_sample_weight_multiply(model, data):
+    X, y = data
+    weight = np.where(np.arange(len(X)) < 45, 2.0, 1.0)
+    both = clone(model).set_params(class_weight={0: 4.0, 1: 1.0, 2: 0.5}).fit(X, y, sample_weight=weight)
+    product = model.fit(X, y, sample_weight=weight * np.array([4.0, 1.0, 0.5])[y])
+    np.testing.assert_array_equal(both.prototypes_, product.prototypes_)
+
+
+def test_balanced(model, data):
+    X, y = data
+    keep = (y < 2) | (np.arange(len(X)) < 30)
+    X, y = X[keep], y[keep]
+    balanced = clone(model).set_params(class_weight="balanced").fit(X, y)
+    by_sample = model.fit(X, y, sample_weight=(len(y) / (3 * np.bincount(y)))[y])
+    np.testing.assert_allclose(balanced.prototypes_, by_sample.prototypes_, rtol=1e-6, atol=1e-8)
+
+
+def test_class_weight_with_names(data):
+    X, y = data
+    names = np.array(["ash", "birch", "cedar"])[y]
+    model = GLVQ(solver="online", max_iter=3, random_state=0)
+    named = clone(model).set_params(class_weight={"ash": 3.0, "birch": 1.0, "cedar": 1.0}).fit(X, names)
+    plain = model.set_params(class_weight={0: 3.0, 1: 1.0, 2: 1.0}).fit(X, y)
+    np.testing.assert_array_equal(named.prototypes_, plain.prototypes_)
+
+
+def test_class_weight_in_a_stream(data):
+    """Batches that miss a class of the dict are no error."""
+    X, y = data
+    model = GLVQ(class_weight={0: 3.0, 1: 1.0, 2: 1.0}, random_state=0)
+    plain = clone(model).set_params(class_weight=None)
+    weight = np.array([3.0, 1.0, 1.0])
+    for few in (y < 2, y > 0, y == 1):
+        model.partial_fit(X[few], y[few], classes=[0, 1, 2])
+        plain.partial_fit(X[few], y[few], classes=[0, 1, 2], sample_weight=weight[y[few]])
+    np.testing.assert_array_equal(model.prototypes_, plain.prototypes_)
+
+
+def test_balanced_needs_the_whole(default, data):
+    X, y = data
+    name = type(default).__name__
+    with pytest.raises(ValueError, match=f"class_weight='balanced' of {name} needs the whole data"):
+        default.set_params(class_weight="balanced").partial_fit(X, y, classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.full(90, -1.0), "[Nn]egative"),
+        (np.ones(7), "shape"),
+        (np.full(90, np.nan), "NaN"),
+        (np.full(90, np.inf), "infinity"),
+    ],
+)
+def test_bad_weights(weight, message, data):
+    X, y = data
+    with pytest.raises(ValueError, match=message):
+        GLVQ().fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match=message):
+        GLVQ().partial_fit(X, y, classes=[0, 1, 2], sample_weight=weight)
+
+
+# -- routing -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def weighted_folds(data):
+    X, y = data
+    return X, y, np.random.default_rng(1).uniform(0.1, 10, len(X))
+
+
+def test_routing_to_fit(default, weighted_folds):
+    X, y, weight = weighted_folds
+    default.set_params(max_iter=3)
+    with config_context(enable_metadata_routing=True):
+        asked = clone(default).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        found = cross_validate(asked, X, y, params={"sample_weight": weight}, cv=3, return_estimator=True)
+        not_asked = clone(default).set_fit_request(sample_weight=False).set_score_request(sample_weight=True)
+        plain = cross_validate(not_asked, X, y, params={"sample_weight": weight}, cv=3, return_estimator=True)
+    for routed, unweighted in zip(found["estimator"], plain["estimator"]):
+        assert (routed.prototypes_ != unweighted.prototypes_).any()
+
+
+def test_routing_reaches_the_right_samples(weighted_folds):
+    X, y, weight = weighted_folds
+    model = GLVQ(solver="online", max_iter=3, random_state=0)
+    with config_context(enable_metadata_routing=True):
+        asked = clone(model).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        found = cross_validate(
+            asked, X, y, params={"sample_weight": weight}, cv=3, return_estimator=True, return_indices=True
+        )
+    for routed, train in zip(found["estimator"], found["indices"]["train"]):
+        by_hand = clone(model).fit(X[train], y[train], sample_weight=weight[train])
+        np.testing.assert_array_equal(routed.prototypes_, by_hand.prototypes_)
+
+
+def test_routing_through_a_search_and_a_pipeline(weighted_folds):
+    X, y, weight = weighted_folds
+    with config_context(enable_metadata_routing=True):
+        model = GLVQ(solver="online", max_iter=3, random_state=0).set_fit_request(sample_weight=True)
+        steps = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model)
+        scoring = make_scorer(accuracy_score).set_score_request(sample_weight=False)
+        grid = {"glvq__relevance": [None, "gradient"]}
+        search = GridSearchCV(steps, grid, scoring=scoring, cv=3, error_score="raise")
+        search.fit(X, y, sample_weight=weight)
+    scaled = StandardScaler().fit_transform(X)
+    best = search.best_estimator_[-1]
+    by_hand = clone(best).fit(scaled, y, sample_weight=weight)
+    np.testing.assert_array_equal(best.prototypes_, by_hand.prototypes_)
+
+
+def test_routing_must_be_asked_for(weighted_folds):
+    X, y, weight = weighted_folds
+    with (
+        config_context(enable_metadata_routing=True),
+        pytest.raises(UnsetMetadataPassedError, match=r"sample_weight.* but are not explicitly set as requested"),
+    ):
+        cross_validate(GLVQ(), X, y, params={"sample_weight": weight})
+
+
+def test_requests(default):
+    with config_context(enable_metadata_routing=True):
+        default.set_partial_fit_request(sample_weight=True, classes=False)
+        requests = default.get_metadata_routing()
+    assert requests.partial_fit.requests == {"sample_weight": True, "classes": False}
+    assert requests.fit.requests == {"sample_weight": None}

@@ -1,0 +1,196 @@
+"""Costs: the formulas one sample at a time, ties, zeros, and numbers too large for a naive exponential."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from lvq.model.costs import (
+    COSTS,
+    GLVQCost,
+    LOGMCost,
+    MarginCost,
+    MCECost,
+    RSLVQCost,
+    SNPCCost,
+    SoftCost,
+    WindowRule,
+    WinnerRule,
+    log_sum_exp,
+    nearest_pair,
+    sigmoid,
+    softplus,
+)
+
+SEEDS = (0, 1, 2)
+LABELS = np.array([0, 0, 1, 2, 2, 2])
+INSTANCES = {
+    "glvq": GLVQCost(alpha=0.2),
+    "glvq sigmoid": GLVQCost(alpha=0.2, slope=4.0),
+    "mce": MCECost(alpha=0.2, xi=0.8),
+    "logm": LOGMCost(alpha=0.2, xi=0.8),
+    "snpc": SNPCCost(alpha=0.2, xi=0.8),
+    "rslvq": RSLVQCost(alpha=0.2, xi=0.8),
+}
+
+
+def slow_cost(cost, H, label):
+    """One sample's cost as section 2 of the papers' summary has it."""
+    own, other = H[label == LABELS], H[label != LABELS]
+    near, far = own.min(), other.min()
+    if isinstance(cost, SoftCost):
+        posterior = np.exp(-cost.xi * own).sum() / np.exp(-cost.xi * H).sum()
+        value = 1 - posterior if isinstance(cost, SNPCCost) else -np.log(posterior)
+        return value - cost.alpha * np.log(np.exp(-cost.xi * own).sum())
+    if isinstance(cost, GLVQCost):
+        mu = (near - far) / (near + far)
+        value = mu if cost.slope == 0 else 1 / (1 + np.exp(-cost.slope * mu))
+    else:
+        z = cost.xi * (near - far)
+        value = 1 / (1 + np.exp(-z)) if isinstance(cost, MCECost) else np.log(1 + np.exp(z))
+    return value + cost.alpha * near
+
+
+def dense(slopes, count):
+    """Slopes on all prototypes, as a matrix."""
+    if slopes.touched is None:
+        return slopes.value
+    result = np.zeros((len(slopes.value), count))
+    np.put_along_axis(result, slopes.touched, slopes.value, axis=1)
+    return result
+
+
+def test_every_registered_cost_has_an_instance():
+    assert set(COSTS.values()) == {type(cost) for cost in INSTANCES.values()}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("cost", INSTANCES.values(), ids=INSTANCES)
+def test_value_and_slopes_against_the_formula_and_its_differences(cost, seed):
+    """Distances are a shuffled ladder, so no small step changes which is the nearest."""
+    rng = np.random.default_rng(seed)
+    H = np.array([rng.permutation(len(LABELS)) + rng.uniform(0.2, 0.8, len(LABELS)) for _ in range(12)])
+    y = rng.integers(0, 3, len(H))
+    value, slopes = cost.value_and_slope(H, y, LABELS)
+    np.testing.assert_allclose(value, [slow_cost(cost, row, label) for row, label in zip(H, y)], rtol=1e-12)
+    expected = np.empty_like(H)
+    for i, j in np.ndindex(H.shape):
+        step = np.eye(len(LABELS))[j] * 1e-5
+        expected[i, j] = (slow_cost(cost, H[i] + step, y[i]) - slow_cost(cost, H[i] - step, y[i])) / 2e-5
+    np.testing.assert_allclose(dense(slopes, len(LABELS)), expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nearest_pair_equals_loops_and_ties_go_to_the_lowest_index(seed):
+    """Distances are few whole numbers, so most rows have ties."""
+    rng = np.random.default_rng(seed)
+    H, y = rng.integers(0, 3, (60, len(LABELS))).astype(float), rng.integers(0, 3, 60)
+    pair = nearest_pair(H, y, LABELS)
+    for i, (row, label) in enumerate(zip(H, y)):
+        own = [j for j in range(len(LABELS)) if LABELS[j] == label]
+        other = [j for j in range(len(LABELS)) if LABELS[j] != label]
+        assert pair.own[i] == next(j for j in own if row[j] == row[own].min())
+        assert pair.other[i] == next(j for j in other if row[j] == row[other].min())
+        assert (pair.near[i], pair.far[i]) == (row[own].min(), row[other].min())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in COSTS.values() if issubclass(kind, MarginCost)])
+def test_margin_costs_touch_two_prototypes(kind):
+    _, slopes = kind().value_and_slope(np.array([[3.0, 1.0, 2.0, 5.0, 4.0, 0.5]]), np.array([0]), LABELS)
+    assert slopes.touched.tolist() == [[1, 5]]
+    assert slopes.value[0, 0] > 0 > slopes.value[0, 1]
+
+
+@pytest.mark.parametrize(("slope", "middle"), [(0.0, 0.0), (6.0, 0.5)])
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_glvq_where_both_distances_are_zero(slope, middle, alpha):
+    value, slopes = GLVQCost(alpha, slope).value_and_slope(np.zeros((1, 6)), np.array([1]), LABELS)
+    assert value.tolist() == [middle]
+    assert slopes.value.tolist() == [[alpha, 0.0]]
+    assert slopes.touched.tolist() == [[2, 0]]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+def test_glvq_at_extreme_scales(scale):
+    """mu has no unit; slopes are one over the unit."""
+    value, slopes = GLVQCost().value_and_slope(np.array([[1.0, 3.0]]) * scale, np.array([0]), np.array([0, 1]))
+    np.testing.assert_allclose(value, -0.5)
+    np.testing.assert_allclose(slopes.value * scale, [[0.375, -0.125]])
+
+
+@pytest.mark.parametrize("gap", [-1e3, 1e3, -1e6, 1e6])
+def test_margins_too_large_for_a_naive_exponential(gap):
+    H, y, labels = np.array([[max(gap, 0.0), max(-gap, 0.0)]]), np.array([0]), np.array([0, 1])
+    for cost, value, slope in (
+        (MCECost(xi=2.0), float(gap > 0), 0.0),
+        (LOGMCost(xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
+        (SNPCCost(xi=2.0), float(gap > 0), 0.0),
+        (RSLVQCost(xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
+    ):
+        found, slopes = cost.value_and_slope(H, y, labels)
+        np.testing.assert_allclose(found, value, atol=1e-15)
+        np.testing.assert_allclose(slopes.value, [[slope, -slope]], atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in COSTS.values() if issubclass(kind, SoftCost)])
+def test_soft_regulariser_far_from_everything(kind):
+    """The own class's shares sum to one however small each of them is."""
+    H = np.full((1, 6), 1e5) + np.arange(6)
+    value, slopes = kind(alpha=0.3, xi=1.0).value_and_slope(H, np.array([2]), LABELS)
+    without, plain = kind(xi=1.0).value_and_slope(H, np.array([2]), LABELS)
+    added = slopes.value - plain.value
+    np.testing.assert_allclose(added[0, :3], 0, atol=1e-15)
+    np.testing.assert_allclose(added.sum(), 0.3, rtol=1e-10)
+    np.testing.assert_allclose(value - without, 0.3 * (1e5 + 3 - np.log(np.exp([0.0, -1, -2]).sum())), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_snpc_and_rslvq_speak_of_the_same_posterior(seed):
+    rng = np.random.default_rng(seed)
+    H, y = rng.uniform(0, 4, (20, 6)), rng.integers(0, 3, 20)
+    errors, _ = SNPCCost(xi=1.1).value_and_slope(H, y, LABELS)
+    surprise, slopes = RSLVQCost(xi=1.1).value_and_slope(H, y, LABELS)
+    np.testing.assert_allclose(np.exp(-surprise), 1 - errors, rtol=1e-12)
+    np.testing.assert_allclose(slopes.value.sum(axis=1), 0, atol=1e-14)  # moving all distances alike changes nothing
+
+
+@pytest.mark.parametrize("cost", INSTANCES.values(), ids=INSTANCES)
+def test_scaled_makes_costs_free_of_the_unit(cost):
+    """With H in other units and the spread with them, the cost is the same and slopes are per unit."""
+    rng = np.random.default_rng(0)
+    H, y = rng.uniform(1, 4, (20, 6)), rng.integers(0, 3, 20)
+    one, slopes = cost.scaled(0.5).value_and_slope(H, y, LABELS)
+    other, scaled_slopes = cost.scaled(0.5 * 1000).value_and_slope(H * 1000, y, LABELS)
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+    np.testing.assert_allclose(slopes.value, scaled_slopes.value * 1000, rtol=1e-10)
+
+
+def test_scaled_divides_what_has_a_unit_and_nothing_else():
+    assert GLVQCost(alpha=0.2, slope=3.0).scaled(4.0) == GLVQCost(alpha=0.05, slope=3.0)
+    assert MCECost(alpha=0.2, xi=2.0).scaled(4.0) == MCECost(alpha=0.05, xi=0.5)
+    assert SNPCCost(alpha=0.2, xi=2.0).scaled(4.0) == SNPCCost(alpha=0.2, xi=0.5)  # carries xi already
+
+
+def test_who_has_a_gradient():
+    assert all(kind.smooth for kind in COSTS.values())
+    assert not WinnerRule.smooth
+    assert not WindowRule.smooth
+
+
+@pytest.mark.parametrize("cost", INSTANCES.values(), ids=INSTANCES)
+def test_single_precision_stays_single(cost):
+    H = np.arange(1, 13, dtype=np.float32).reshape(2, 6)
+    value, slopes = cost.value_and_slope(H, np.array([0, 2]), LABELS)
+    assert value.dtype == slopes.value.dtype == np.float32
+
+
+def test_parameters_are_floats_with_defaults():
+    for kind in COSTS.values():
+        assert all(isinstance(field.default, float) for field in fields(kind))
+
+
+def test_functions_without_overflow():
+    z = np.array([-1e4, -800.0, 0.0, 800.0, 1e4])
+    np.testing.assert_allclose(sigmoid(z), [0, 0, 0.5, 1, 1], atol=1e-300)
+    np.testing.assert_allclose(softplus(z), [0, 0, np.log(2), 800, 1e4], atol=1e-300)
+    np.testing.assert_allclose(log_sum_exp(np.array([[-1e5, -1e5], [1e5, 0.0]])), [-1e5 + np.log(2), 1e5])

@@ -1,0 +1,100 @@
+"""Kernels as induced distances: H = k(v, v) - 2 k(v, w) + k(w, w)."""
+
+import numpy as np
+import pytest
+
+from lvq.model.links import KERNELS, Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
+
+SEEDS = (0, 1, 2)
+CASES = {
+    "gaussian": (Gaussian(width=1.3), lambda v, w: np.exp(-((v - w) @ (v - w)) / (2 * 1.3**2))),
+    "cauchy": (Cauchy(width=1.3), lambda v, w: 1 / (1 + (v - w) @ (v - w) / 1.3**2)),
+    "inverse_multiquadric": (InverseMultiquadric(width=1.3), lambda v, w: 1 / np.sqrt(1 + (v - w) @ (v - w) / 1.3**2)),
+    "rational_quadratic": (
+        RationalQuadratic(width=1.3, shape=2.5),
+        lambda v, w: (1 + (v - w) @ (v - w) / (2 * 2.5 * 1.3**2)) ** -2.5,
+    ),
+}
+ALL_LINKS = [kernel for kernel, _ in CASES.values()] + [RationalQuadratic(width=0.4)]
+
+
+def test_every_registered_kernel_has_a_case():
+    assert {name: type(kernel) for name, (kernel, _) in CASES.items()} == KERNELS
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", CASES)
+def test_value_is_the_induced_distance(name, seed):
+    kernel, k = CASES[name]
+    for v, w in np.random.default_rng(seed).normal(size=(20, 2, 3)):
+        D = np.array([(v - w) @ (v - w)])
+        np.testing.assert_allclose(kernel.value(D), k(v, v) - 2 * k(v, w) + k(w, w), rtol=1e-13)
+
+
+@pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
+def test_slope_is_the_derivative(link):
+    D = np.geomspace(1e-2, 1e2, 25)
+    step = 1e-5 * D
+    numeric = (link.value(D + step) - link.value(D - step)) / (2 * step)
+    np.testing.assert_allclose(link.slope(D), numeric, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
+def test_derivative_by_the_log_of_the_width(link):
+    """-2 D g'(D) for every kernel: each is a function of D/width^2 alone."""
+    D = np.geomspace(1e-2, 1e1, 25)
+    up, down = link.with_width(link.width * np.exp(1e-5)), link.with_width(link.width * np.exp(-1e-5))
+    np.testing.assert_allclose(-2 * D * link.slope(D), (up.value(D) - down.value(D)) / 2e-5, rtol=1e-6, atol=1e-11)
+
+
+@pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
+def test_small_distances_keep_their_digits(link):
+    """2 - 2 h would give 0 below 1e-16; H is g'(0) D there."""
+    D = np.array([0.0, 1e-30, 1e-20, 1e-12])
+    np.testing.assert_allclose(link.value(D), link.slope(np.zeros(1)) * D, rtol=1e-10)
+
+
+@pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
+def test_large_distances_saturate_without_overflow(link):
+    D = np.array([1e100, 1e200, 1e300])
+    value, slope = link.value(D), link.slope(D)
+    np.testing.assert_allclose(value, 2.0)
+    assert (slope >= 0).all()
+    assert (slope < 1e-90).all()
+
+
+@pytest.mark.parametrize("link", [*ALL_LINKS, Identity()], ids=repr)
+def test_links_increase_from_zero(link):
+    D = np.linspace(0, 10, 200)
+    H = link.value(D)
+    assert H[0] == 0
+    assert (np.diff(H) > 0).all()
+    assert (link.slope(D) > 0).all()
+
+
+def test_relations_between_the_kernels():
+    D = np.linspace(0, 20, 50)
+    many = {"rtol": 1e-12, "atol": 1e-15}
+    np.testing.assert_allclose(RationalQuadratic(shape=0.5).value(D), InverseMultiquadric().value(D), **many)
+    np.testing.assert_allclose(RationalQuadratic(shape=1.0).value(D), Cauchy(width=2**0.5).value(D), **many)
+    np.testing.assert_allclose(RationalQuadratic(shape=1e9).value(D), Gaussian().value(D), rtol=1e-6)
+
+
+def test_identity_leaves_distances_alone():
+    D = np.array([[0.0, 3.0]])
+    assert Identity().value(D) is D
+    assert Identity().slope(D).tolist() == [[1.0, 1.0]]
+
+
+@pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
+def test_another_width_keeps_the_rest(link):
+    other = link.with_width(9.0)
+    assert other.width == 9.0
+    assert type(other) is type(link)
+    assert getattr(other, "shape", None) == getattr(link, "shape", None)
+
+
+@pytest.mark.parametrize("link", [*ALL_LINKS, Identity()], ids=repr)
+def test_single_precision_stays_single(link):
+    D = np.array([0.0, 1.0, 50.0], dtype=np.float32)
+    assert link.value(D).dtype == link.slope(D).dtype == np.float32

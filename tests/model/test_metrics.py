@@ -1,0 +1,206 @@
+"""Distances and pullbacks against explicit loops over samples, prototypes and features."""
+
+import numpy as np
+import pytest
+
+from lvq.model.arrays import first_argmin, namespace
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Slopes, squared_distances
+
+SEEDS = (0, 1, 2)
+FEATURES = 5
+GROUPS = (0, 2, 3, 7)
+
+
+def metrics(rng):
+    """Every metric with random parameters; matrices of full and of lower rank."""
+    return {
+        "euclidean": (Euclidean(), None),
+        "diagonal": (Diagonal(), rng.uniform(0, 1, FEATURES)),
+        "matrix": (Matrix(), rng.normal(size=(FEATURES, FEATURES))),
+        "matrix rank 1": (Matrix(), rng.normal(size=(1, FEATURES))),
+        "local matrix": (LocalMatrix(GROUPS), rng.normal(size=(3, FEATURES, FEATURES))),
+        "local matrix rank 2": (LocalMatrix(GROUPS), rng.normal(size=(3, 2, FEATURES))),
+    }
+
+
+METRICS = tuple(metrics(np.random.default_rng(0)))
+
+
+def problem(seed, name, n_samples=11):
+    rng = np.random.default_rng(seed)
+    X, W = rng.normal(size=(n_samples, FEATURES)), rng.normal(size=(7, FEATURES))
+    return rng, X, W, *metrics(rng)[name]
+
+
+def inner_matrix(R, j):
+    """Lambda of prototype j."""
+    if R is None:
+        return np.eye(FEATURES)
+    if R.ndim == 1:
+        return np.diag(R)
+    omega = R if R.ndim == 2 else R[np.searchsorted(GROUPS, j, side="right") - 1]
+    return omega.T @ omega
+
+
+def touched_and_dense(rng, n_samples, repeated=False):
+    """The same slopes twice: two prototypes a sample, and all of them."""
+    pairs = [rng.choice(7, 2, replace=repeated) for _ in range(n_samples)]
+    touched, value = np.array(pairs), rng.normal(size=(n_samples, 2))
+    dense = np.zeros((n_samples, 7))
+    for i, row in enumerate(touched):
+        for k, j in enumerate(row):
+            dense[i, j] += value[i, k]
+    return Slopes(value, touched), Slopes(dense)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", METRICS)
+def test_distances_equal_loops(name, seed):
+    _, X, W, metric, R = problem(seed, name)
+    expected = [[(x - w) @ inner_matrix(R, j) @ (x - w) for j, w in enumerate(W)] for x in X]
+    np.testing.assert_allclose(metric.distances(X, W, R), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", METRICS)
+def test_pullback_equals_loops(name, seed):
+    rng, X, W, metric, R = problem(seed, name)
+    s = rng.normal(size=(len(X), len(W)))
+    by_prototype, by_metric = metric.pullback(X, W, R, Slopes(s))
+    expected = [sum(-2 * s[i, j] * inner_matrix(R, j) @ (x - w) for i, x in enumerate(X)) for j, w in enumerate(W)]
+    np.testing.assert_allclose(by_prototype, expected, rtol=1e-12, atol=1e-12)
+    if R is None:
+        assert by_metric is None
+        return
+    expected = np.zeros_like(R)
+    for i, x in enumerate(X):
+        for j, w in enumerate(W):
+            if R.ndim == 1:
+                expected += s[i, j] * (x - w) ** 2
+            elif R.ndim == 2:
+                expected += 2 * s[i, j] * np.outer(R @ (x - w), x - w)
+            else:
+                group = np.searchsorted(GROUPS, j, side="right") - 1
+                expected[group] += 2 * s[i, j] * np.outer(R[group] @ (x - w), x - w)
+    np.testing.assert_allclose(by_metric, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("repeated", [False, True])
+@pytest.mark.parametrize("name", METRICS)
+def test_touched_and_dense_slopes_give_the_same_pullback(name, repeated, seed):
+    rng, X, W, metric, R = problem(seed, name)
+    touched, dense = touched_and_dense(rng, len(X), repeated)
+    for ours, theirs in zip(metric.pullback(X, W, R, touched), metric.pullback(X, W, R, dense)):
+        if theirs is not None:
+            np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("repeated", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sums_and_products_of_slopes(dtype, repeated, seed):
+    rng = np.random.default_rng(seed)
+    touched, dense = touched_and_dense(rng, 9, repeated)
+    touched = touched._replace(value=touched.value.astype(dtype))
+    rows, samples = rng.normal(size=(7, 3)).astype(dtype), rng.normal(size=(9, 3)).astype(dtype)
+    for ours, theirs in (
+        (touched.row_sums(), dense.value.sum(axis=1)),
+        (touched.column_sums(7), dense.value.sum(axis=0)),
+        (touched.gather(rows), dense.value @ rows),
+        (touched.scatter(samples, 7), dense.value.T @ samples),
+        (dense.row_sums(), dense.value.sum(axis=1)),
+        (dense.column_sums(7), dense.value.sum(axis=0)),
+        (dense.gather(rows), dense.value @ rows),
+        (dense.scatter(samples, 7), dense.value.T @ samples),
+    ):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+    assert touched.column_sums(7).dtype == touched.gather(rows).dtype == touched.scatter(samples, 7).dtype == dtype
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", METRICS)
+def test_far_from_the_origin_distances_keep_their_digits(name, seed):
+    """Everything lies on a grid of 1/1024, so that moving it by 2**27 is exact and the answer must not change."""
+    _, X, W, metric, R = problem(seed, name)
+    X, W = np.round(X * 1024) / 1024, np.round(W * 1024) / 1024
+    near, far = metric.distances(X, W, R), metric.distances(X + 2.0**27, W + 2.0**27, R)
+    np.testing.assert_allclose(far, near, rtol=1e-9, atol=1e-12 * near.max())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", METRICS)
+def test_far_from_the_origin_pullbacks_keep_their_digits(name, sparse, seed):
+    rng, X, W, metric, R = problem(seed, name)
+    X, W = np.round(X * 1024) / 1024, np.round(W * 1024) / 1024
+    slopes = touched_and_dense(rng, len(X))[0 if sparse else 1]
+    for near, far in zip(metric.pullback(X, W, R, slopes), metric.pullback(X + 2.0**27, W + 2.0**27, R, slopes)):
+        if near is not None:
+            np.testing.assert_allclose(far, near, rtol=1e-9, atol=1e-12 * np.abs(near).max())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", METRICS)
+def test_a_sample_at_a_prototype_is_at_distance_zero(name, seed):
+    """To the last digit for round numbers; else never below zero and no more than rounding above."""
+    _, X, W, metric, R = problem(seed, name)
+    D = np.diag(metric.distances(W, W, R))
+    assert (D >= 0).all()
+    assert D.max() <= 1e-13 * metric.distances(W, W, R).max()
+    round_numbers = np.round(W)
+    assert (np.diag(squared_distances(round_numbers - 3, round_numbers - 3)) == 0).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", METRICS[:4])
+def test_equal_prototypes_are_at_equal_distances(name, seed):
+    """Ties go to the lowest index, so whatever computes distances must not tear equal prototypes apart."""
+    rng = np.random.default_rng(seed)
+    metric, R = metrics(rng)[name]
+    for n_samples in (1, 2, 7, 33):
+        for copies in (2, 3, 8, 17, 40):
+            W = np.tile(rng.normal(size=FEATURES), (copies, 1))
+            D = metric.distances(rng.normal(size=(n_samples, FEATURES)), W, R)
+            assert (D.argmin(axis=1) == 0).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_special_cases_agree(seed):
+    rng = np.random.default_rng(seed)
+    X, W, relevances = rng.normal(size=(9, 4)), rng.normal(size=(6, 4)), rng.uniform(size=4)
+    omega = rng.normal(size=(3, 4))
+    diagonal = Diagonal().distances(X, W, relevances)
+    np.testing.assert_allclose(diagonal, Matrix().distances(X, W, np.diag(relevances**0.5)), rtol=1e-12)
+    np.testing.assert_allclose(Euclidean().distances(X, W), Diagonal().distances(X, W, np.ones(4)), rtol=1e-12)
+    local = LocalMatrix((0, 1, 4, 6)).distances(X, W, np.stack([omega] * 3))
+    np.testing.assert_allclose(local, Matrix().distances(X, W, omega), rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_single_precision_stays_single(name):
+    rng, X, W, metric, R = problem(0, name)
+    X, W, R = X.astype(np.float32), W.astype(np.float32), None if R is None else R.astype(np.float32)
+    before = X.copy(), W.copy()
+    touched, dense = touched_and_dense(rng, len(X))
+    assert metric.distances(X, W, R).dtype == np.float32
+    for slopes in (touched, dense):
+        by_prototype, by_metric = metric.pullback(X, W, R, slopes._replace(value=slopes.value.astype(np.float32)))
+        assert by_prototype.dtype == np.float32
+        assert by_metric is None or by_metric.dtype == np.float32
+    np.testing.assert_array_equal(before[0], X)
+    np.testing.assert_array_equal(before[1], W)
+
+
+def test_a_relevance_of_zero_hides_a_feature():
+    X, W = np.array([[1.0, 5.0]]), np.array([[0.0, -7.0], [3.0, 5.0]])
+    assert Diagonal().distances(X, W, np.array([1.0, 0.0])).tolist() == [[1.0, 4.0]]
+
+
+def test_first_argmin_takes_the_first_of_equals():
+    assert first_argmin(np.array([[2.0, 1.0, 1.0], [0.0, 0.0, 0.0]])).tolist() == [1, 0]
+
+
+def test_an_array_of_an_unknown_kind_is_refused():
+    with pytest.raises(TypeError, match="expected a NumPy array or a torch tensor, got list"):
+        namespace([1.0])
