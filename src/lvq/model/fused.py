@@ -2,8 +2,8 @@
 
 - `search`: the nearest own and other prototype of each sample. Products are taken on the tensor cores in three TF32
   passes, which keep float32's digits; the distances of the two found are then sums of squared differences.
-- `scatter`: sums of the samples' rows times their slopes, for each prototype. Few prototypes: as a product with slopes
-  that live in registers only. Many: samples sorted by prototype, whole tiles summed before they are added.
+- `scatter`: sums of the samples' rows times their slopes, for each prototype. Samples are sorted by prototype, so that
+  whole tiles are summed before they are added; a sort of small integers costs a tenth of the sum itself.
 - `differences`: sum_j s_ij (z_i - p_j) for each sample, in one pass.
 
 Ties go to the lowest index. Imported only where CUDA tensors arrive and Triton is there.
@@ -15,7 +15,9 @@ import torch
 import triton
 import triton.language as tl
 
-FEW = 256  # prototypes up to which a product scatters faster than a sort
+# (rows, columns, depth, warps, stages) of the search's tiles: measured on an H200; the large ones need much shared memory
+LARGE, SMALL = (128, 128, 64, 8, 3), (64, 64, 32, 4, 2)
+ROOM = 200 * 1024
 
 
 @triton.jit
@@ -45,12 +47,17 @@ def _search_kernel(
         labels = tl.load(labels_pointer + column, mask=column < count, other=-2)
         scores = squares[None, :] - 2.0 * products
         mine = labels[None, :] == y[:, None]
-        value, index = tl.min(tl.where(mine, scores, float("inf")), 1, return_indices=True)
+        # a minimum, then the first column that reaches it: two plain reductions beat one that carries its index
+        mine_only = tl.where(mine, scores, float("inf"))
+        value = tl.min(mine_only, 1)
+        index = tl.min(tl.where(mine_only == value[:, None], column[None, :], count), 1)
         better = value < near
-        near, own = tl.where(better, value, near), tl.where(better, index + begin, own)
-        value, index = tl.min(tl.where(mine, float("inf"), scores), 1, return_indices=True)
+        near, own = tl.where(better, value, near), tl.where(better, index, own)
+        rest = tl.where(mine, float("inf"), scores)
+        value = tl.min(rest, 1)
+        index = tl.min(tl.where(rest == value[:, None], column[None, :], count), 1)
         better = value < far
-        far, other = tl.where(better, value, far), tl.where(better, index + begin, other)
+        far, other = tl.where(better, value, far), tl.where(better, index, other)
     near = tl.zeros((ROWS,), tl.float32)
     far = tl.zeros((ROWS,), tl.float32)
     for k in range(0, depth, DEPTH):
@@ -65,36 +72,6 @@ def _search_kernel(
     tl.store(other_pointer + row, other.to(tl.int64), mask=inside)
     tl.store(near_pointer + row, near, mask=inside)
     tl.store(far_pointer + row, far, mask=inside)
-
-
-@triton.jit
-def _few_kernel(
-    x_pointer, index_pointer, value_pointer, sums_pointer, totals_pointer, samples, count, features,
-    ROWS: tl.constexpr, COUNT: tl.constexpr, FEATURES: tl.constexpr,
-):  # fmt: skip
-    """One program for every few tiles of rows: a matrix of slopes (COUNT, ROWS) in registers times the rows."""
-    prototype = tl.arange(0, COUNT)
-    feature = tl.program_id(1) * FEATURES + tl.arange(0, FEATURES)
-    sums = tl.zeros((COUNT, FEATURES), tl.float32)
-    totals = tl.zeros((COUNT,), tl.float32)
-    for begin in range(tl.program_id(0) * ROWS, samples, tl.num_programs(0) * ROWS):
-        row = begin + tl.arange(0, ROWS)
-        inside = row < samples
-        one = tl.load(index_pointer + 2 * row, mask=inside, other=-1)
-        two = tl.load(index_pointer + 2 * row + 1, mask=inside, other=-1)
-        left = tl.load(value_pointer + 2 * row, mask=inside, other=0.0)
-        right = tl.load(value_pointer + 2 * row + 1, mask=inside, other=0.0)
-        slopes = tl.where(prototype[:, None] == one[None, :], left[None, :], 0.0)
-        slopes += tl.where(prototype[:, None] == two[None, :], right[None, :], 0.0)
-        x = tl.load(x_pointer + row.to(tl.int64)[:, None] * features + feature[None, :],
-                    mask=inside[:, None] & (feature < features)[None, :], other=0.0)  # fmt: skip
-        sums = tl.dot(slopes, x, sums, input_precision="tf32x3")
-        totals += tl.sum(slopes, 1)
-    known = prototype < count
-    tl.atomic_add(sums_pointer + prototype[:, None] * features + feature[None, :], sums,
-                  mask=known[:, None] & (feature < features)[None, :])  # fmt: skip
-    if tl.program_id(1) == 0:
-        tl.atomic_add(totals_pointer + prototype, totals, mask=known)
 
 
 @triton.jit
@@ -144,15 +121,20 @@ def _differences_kernel(
     tl.store(out_pointer + place, left[:, None] * (z - p) + right[:, None] * (z - q), mask=mask)
 
 
+def _device(array: Any) -> Any:
+    return torch.cuda.get_device_properties(array.device) if array.is_cuda else None
+
+
 def search(Z: Any, P: Any, squares: Any, y: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Own and other index, and their squared distances."""
     samples, depth = Z.shape
     own, other = (torch.empty(samples, dtype=torch.int64, device=Z.device) for _ in range(2))
     near, far = (torch.empty(samples, dtype=torch.float32, device=Z.device) for _ in range(2))
-    rows, columns = 128, 128 if P.shape[0] > 64 else 64
+    roomy = getattr(_device(Z), "shared_memory_per_block_optin", 0) >= ROOM
+    rows, columns, deep, warps, stages = LARGE if depth > 64 and P.shape[0] > 64 and roomy else SMALL
     _search_kernel[(triton.cdiv(samples, rows),)](
         Z.contiguous(), P.contiguous(), squares, y, labels, own, other, near, far, samples, P.shape[0], depth,
-        ROWS=rows, COLUMNS=columns, DEPTH=32, num_warps=8, num_stages=3,
+        ROWS=rows, COLUMNS=columns, DEPTH=deep, num_warps=warps, num_stages=stages,
     )  # fmt: skip
     return own, other, near, far
 
@@ -163,21 +145,11 @@ def scatter(X: Any, index: Any, value: Any, count: int) -> tuple[Any, Any]:
     sums = torch.zeros((count, features), dtype=torch.float32, device=X.device)
     totals = torch.zeros(count, dtype=torch.float32, device=X.device)
     index, value, X = index.contiguous(), value.contiguous(), X.contiguous()
-    if count <= FEW:
-        rows, wide = 64, 64
-        programs = min(triton.cdiv(samples, rows), 264)
-        _few_kernel[(programs, triton.cdiv(features, wide))](
-            X, index, value, sums, totals, samples, count, features, ROWS=rows,
-            COUNT=max(16, triton.next_power_of_2(count)), FEATURES=wide, num_warps=8, num_stages=2,
-        )  # fmt: skip
-        return sums, totals
     small = index.reshape(-1).to(torch.int16 if count < 2**15 else torch.int32)
     ordered, order = torch.sort(small)
-    rows = 64
-    _sorted_kernel[(triton.cdiv(2 * samples, rows),)](
-        X, order, ordered, value, sums, totals, 2 * samples, features, ROWS=rows,
-        FEATURES=min(256, triton.next_power_of_2(features)), num_warps=8,
-    )  # fmt: skip
+    _sorted_kernel[(triton.cdiv(2 * samples, 128),)](
+        X, order, ordered, value, sums, totals, 2 * samples, features, ROWS=128, FEATURES=32, num_warps=2
+    )
     return sums, totals
 
 
