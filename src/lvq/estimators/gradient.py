@@ -15,7 +15,7 @@ from lvq.solvers.batch import Problem, lay_out
 from lvq.solvers.online import Result, centre_of
 from lvq.solvers.progress import progress_bar, silent
 
-SOLVERS = ("online", "lbfgs", "adam")
+SOLVERS = ("auto", "lbfgs", "adam", "online")
 TOLERANCE = 1e-5  # of L-BFGS where tol is None
 
 
@@ -32,15 +32,23 @@ class GradientLVQ(BaseLVQ):
     }
 
     alpha: float = 0.0
-    solver: str = "lbfgs"
+    solver: str = "auto"
     step: str = "scaled"
     batch_size: int = 256
     validation_fraction: float = 0.0
 
+    def _solver(self, parts: Parts) -> str:
+        """The solver; "auto" takes L-BFGS wherever it can be used."""
+        if self.solver != "auto":
+            return self.solver
+        needs_online = not parts.relevance.smooth or self.step != "scaled" or getattr(self, "slope", None) == "time"
+        return "online" if needs_online else "lbfgs"
+
     def _train(
         self, parts: Parts, X: np.ndarray, y: np.ndarray, weight: np.ndarray, random_state: Any, *, stream: bool
     ) -> Result:
-        if stream or self.solver == "online":
+        solver = self._solver(parts)
+        if stream or solver == "online":
             return super()._train(parts, X, y, weight, random_state, stream=stream)
         centre = centre_of(X)
         objective = self._objective_for(parts, self._labels, self._link)
@@ -52,7 +60,7 @@ class GradientLVQ(BaseLVQ):
         )
         data = lay_out(X, y, weight, centre)
         report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
-        if self.solver == "lbfgs":
+        if solver == "lbfgs":
             tol = TOLERANCE if self.tol is None else self.tol
             result = lbfgs.train(problem, start, data, self.max_iter, tol, report)
             if not result.converged:

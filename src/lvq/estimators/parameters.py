@@ -56,9 +56,10 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "Answer by the nearest prototype, as the papers do, or by the class of the largest posterior.",
     ),
     "solver": (
-        '{"lbfgs", "adam", "online"}',
+        '{"auto", "lbfgs", "adam", "online"}',
         "How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by sample, as "
-        "the papers do. `partial_fit` is always online.",
+        'the papers do. "auto" is lbfgs, or online where a part has no gradient or an online `step` is asked for. '
+        "`partial_fit` is always online.",
     ),
     "batch_size": ("int", "Samples in one step of adam."),
     "validation_fraction": (

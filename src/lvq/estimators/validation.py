@@ -103,11 +103,13 @@ def check_parts(estimator: Any, parts: Any) -> None:
 def check_solver(estimator: Any, parts: Any) -> None:
     """Refuse rules that the solver cannot use."""
     name, solver = type(estimator).__name__, getattr(estimator, "solver", "online")
-    if solver != "online" and not parts.relevance.smooth:
+    if solver in ("lbfgs", "adam") and not parts.relevance.smooth:
         raise ValueError(
             f"solver={solver!r} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
             "without one. Use solver='online', or relevance None, 'gradient', 'matrix' or 'local_matrix'."
         )
+    if solver in ("lbfgs", "adam") and getattr(estimator, "slope", None) == "time":
+        raise ValueError(f"slope='time' of {name} counts single steps, so it needs solver='online', not {solver!r}.")
     if solver == "online" and not getattr(parts.relevance, "unit_trace", True):
         raise ValueError(
             f"solver='online' of {name} keeps every Omega at unit trace; for unit_trace=False use 'lbfgs' or 'adam'."

@@ -15,7 +15,7 @@ import torch
 import triton
 import triton.language as tl
 
-# (rows, columns, depth, warps, stages) of the search's tiles: measured on an H200; the large ones need much shared memory
+# (rows, columns, depth, warps, stages) of the search's tiles, measured on an H200; the large need much shared memory
 LARGE, SMALL = (128, 128, 64, 8, 3), (64, 64, 32, 4, 2)
 ROOM = 200 * 1024
 

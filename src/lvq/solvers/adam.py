@@ -58,7 +58,7 @@ def train(
     """
     free = problem.free(params)
     data, held_out = _split(data, settings.validation_fraction, random_state)
-    moments = _Moments(free)
+    moments = Moments(free)
     batches = max(1, data.X.shape[0] // settings.batch_size)
     watch = Watch(settings.tol if held_out is None else settings.tol or 0.0, settings.n_iter_no_change)
     history: list[float] = []
@@ -82,7 +82,7 @@ def train(
     return Result(problem.params(free if held_out is None else best), len(history), history, watch.converged)
 
 
-class _Moments:
+class Moments:
     """Running means of the gradient and of its square, for each part of the parameters."""
 
     def __init__(self, free: Params) -> None:

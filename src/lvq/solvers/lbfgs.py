@@ -4,23 +4,35 @@ The parameters travel to SciPy as one float64 vector; data and products stay whe
 either precision).
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
 from lvq.model.arrays import Array, like, namespace
+from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
+from lvq.solvers.adam import Moments
 from lvq.solvers.batch import Data, Problem
 from lvq.solvers.online import Result
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.threads import product_threads, thread_map
 
 MEMORY = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
+ROUNDS = 4  # runs of L-BFGS at the most
+WALK, WALK_RATE = 50, 0.1  # steps of Adam between two runs, and their first rate
+WORTHWHILE = 1e-4  # relative gain of a run that makes another one worth its time
+
+Function = Callable[[Params], tuple[Any, Params]]
 
 
 def train(problem: Problem, params: Params, data: Data, max_iter: int, tol: float, report: Report = silent) -> Result:
     """Minimise until the objective falls by less than `tol` of its size in a step, or for `max_iter` steps.
+
+    A margin cost has kinks where a sample is equally far from two prototypes, and L-BFGS, which trusts a smooth model,
+    can stall at one. So a run that settles is followed by a few steps of Adam, which walks over kinks, and by another
+    run, as long as that helps. The result is never worse than the start.
 
     Parameters
     ----------
@@ -31,34 +43,68 @@ def train(problem: Problem, params: Params, data: Data, max_iter: int, tol: floa
     data : Data
         Samples.
     max_iter : int
-        Most iterations.
+        Most iterations, in all runs.
     tol : float
         Relative fall of the objective, and largest entry of the gradient, at which to stop.
     report : callable
         Called with the number of iterations done and the objective.
     """
-    start = problem.free(params)
+    best = problem.free(params)
     history: list[float] = []
-    threads = product_threads() if isinstance(data.X, np.ndarray) and problem.n_chunks(start, data) > 1 else 1
+    threads = product_threads() if isinstance(data.X, np.ndarray) and problem.n_chunks(best, data) > 1 else 1
     with thread_map(threads) as mapping:
 
-        def function(vector: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = problem.value_and_gradient(unravel(vector, start), data, mapping)
-            return float(value), ravel(gradient)
+        def function(free: Params) -> tuple[Any, Params]:
+            return problem.value_and_gradient(free, data, mapping)
 
-        def callback(intermediate_result: Any) -> None:
-            history.append(float(intermediate_result.fun))
-            report(len(history), history[-1])
+        lowest, start = np.inf, best
+        for again in range(ROUNDS):
+            found, converged = _minimise(function, start, max_iter - len(history), tol, history, report)
+            gain = lowest - found.value
+            if gain > 0:
+                best, lowest = found.free, found.value
+            settled = again > 0 and not gain > WORTHWHILE * max(1.0, abs(lowest))
+            if settled or not converged or not isinstance(problem.objective.cost, MarginCost):
+                break
+            start = _walk(function, best)
+    return Result(problem.params(best), len(history), history, converged)
 
-        found = minimize(
-            function,
-            ravel(start),
-            jac=True,
-            method="L-BFGS-B",
-            callback=callback,
-            options={"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": MEMORY, "ftol": tol, "gtol": tol},
-        )
-    return Result(problem.params(unravel(found.x, start)), int(found.nit), history, bool(found.status != 1))
+
+class Found(NamedTuple):
+    """A point and its value."""
+
+    free: Params
+    value: float
+
+
+def _minimise(
+    function: Function, start: Params, max_iter: int, tol: float, history: list[float], report: Report
+) -> tuple[Found, bool]:
+    """One run of L-BFGS; whether it settled."""
+    if max_iter < 1:
+        return Found(start, np.inf), False
+
+    def flat(vector: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = function(unravel(vector, start))
+        return float(value), ravel(gradient)
+
+    def callback(intermediate_result: Any) -> None:
+        history.append(min(float(intermediate_result.fun), history[-1] if history else np.inf))
+        report(len(history), history[-1])
+
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": MEMORY, "ftol": tol, "gtol": tol}
+    found = minimize(flat, ravel(start), jac=True, method="L-BFGS-B", callback=callback, options=options)
+    if not history:  # settled before the first step
+        history.append(float(found.fun))
+    return Found(unravel(found.x, start), float(found.fun)), found.status != 1
+
+
+def _walk(function: Function, free: Params) -> Params:
+    """Some steps of Adam, of order one and falling to zero."""
+    moments = Moments(free)
+    for step in range(WALK):
+        free = moments.step(free, function(free)[1], WALK_RATE * (1 - step / WALK))
+    return free
 
 
 def ravel(params: Params) -> np.ndarray:
