@@ -3,6 +3,7 @@
 Importing this package loads scikit-learn and nothing heavier; numba is loaded by the first online `fit`.
 """
 
+from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.heuristic import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
 from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
 from lvq.estimators.names import MODELS
@@ -25,4 +26,5 @@ __all__ = [
     "RLVQ",
     "RSLVQ",
     "SNPC",
+    "LVQClassifier",
 ]

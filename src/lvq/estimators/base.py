@@ -4,7 +4,7 @@ An estimator is a table of choices. It names its parts in `_parts()`; this file 
 `_distances(X)` feeds `predict`, the scores, `explain` and the reject options.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from lvq.estimators.parameters import estimator
 from lvq.estimators.validation import (
     ParameterConstraints,
     check_batch,
+    check_cost_matrix_classes,
     check_parts,
     check_samples,
     check_training_data,
@@ -124,6 +125,7 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
                 f"warm_start=True needs the classes of the first fit, {before.tolist()}; got "
                 f"{classes.tolist()}. Set warm_start=False to start anew."
             )
+        check_cost_matrix_classes(self, len(classes))
         self.classes_: np.ndarray = classes
         if not again:
             self._start(parts, X, y, weight, random_state)
@@ -188,6 +190,7 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
         params = Params(W, parts.relevance.start(X, y, weight, labels), None)
         kernel = make_kernel(self.kernel)
         width = None
+        self._params = params
         plain = self._objective_for(parts, labels, Identity())
         spread = units_of(plain, Relevance(), params, X, weight).link
         params = params._replace(relevance=parts.relevance.sized(params.relevance, spread))
@@ -265,6 +268,8 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
         cost = parts.cost
         if hasattr(cost, "scaled") and getattr(self, "_units", None) is not None:
             cost = cost.scaled(self._units.link)
+        if getattr(cost, "prices", None) is not None:
+            cost = replace(cost, prices=cost.prices.astype(self._params.prototypes.dtype))
         return Objective(parts.relevance.metric(labels), link, cost, labels)
 
     def _store(self, params: Params, labels: np.ndarray) -> None:

@@ -29,6 +29,7 @@ class GradientLVQ(BaseLVQ):
         "step": step_constraint,
         "batch_size": [at_least_one],
         "validation_fraction": [below_one],
+        "cost_matrix": ["array-like", None],
     }
 
     alpha: float = 0.0
@@ -36,6 +37,10 @@ class GradientLVQ(BaseLVQ):
     step: str = "scaled"
     batch_size: int = 256
     validation_fraction: float = 0.0
+    cost_matrix: Any = None
+
+    def _prices(self) -> np.ndarray | None:
+        return None if self.cost_matrix is None else np.asarray(self.cost_matrix, dtype=np.float64)
 
     def _solver(self, parts: Parts) -> str:
         """The solver; "auto" takes L-BFGS wherever it can be used."""

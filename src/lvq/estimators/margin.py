@@ -12,6 +12,7 @@ from lvq.estimators.validation import (
     at_least_one,
     check_samples,
     make_relevance,
+    not_negative,
     positive,
     relevance_constraint,
     strings,
@@ -29,7 +30,7 @@ class RelativeLVQ(GradientLVQ):
     slope: Any = None
 
     def _cost(self) -> GLVQCost:
-        return GLVQCost(self.alpha, self.slope if isinstance(self.slope, float | int) else 0.0)
+        return GLVQCost(self.alpha, self._prices(), self.slope if isinstance(self.slope, float | int) else 0.0)
 
 
 @estimator
@@ -148,13 +149,17 @@ class GMLVQ(SharedMatrix, RelativeLVQ):
     (150, 2)
     """
 
-    _parameter_constraints = RelativeLVQ._parameter_constraints | {"rank": [at_least_one, None]}
+    _parameter_constraints = RelativeLVQ._parameter_constraints | {
+        "rank": [at_least_one, None],
+        "log_determinant": [not_negative],
+    }
 
     rank: int | None = None
-    relevance_rate: float = 0.01
+    log_determinant: float = 0.0
+    relevance_rate: float = 0.001
 
     def _parts(self) -> Parts:
-        return Parts(self._cost(), MatrixRelevance(rank=self.rank))
+        return Parts(self._cost(), MatrixRelevance(rank=self.rank, log_determinant=self.log_determinant))
 
 
 @estimator
@@ -182,14 +187,17 @@ class LGMLVQ(RelativeLVQ):
     _parameter_constraints = RelativeLVQ._parameter_constraints | {
         "rank": [at_least_one, None],
         "local": [strings("class", "prototype")],
+        "log_determinant": [not_negative],
     }
 
     rank: int | None = None
     local: Literal["class", "prototype"] = "class"
-    relevance_rate: float = 0.01
+    log_determinant: float = 0.0
+    relevance_rate: float = 0.001
 
     def _parts(self) -> Parts:
-        return Parts(self._cost(), MatrixRelevance(rank=self.rank, local=self.local))
+        matrices = MatrixRelevance(rank=self.rank, local=self.local, log_determinant=self.log_determinant)
+        return Parts(self._cost(), matrices)
 
 
 @estimator
@@ -234,7 +242,7 @@ class MCE(SteepLVQ):
     """
 
     def _parts(self) -> Parts:
-        return Parts(MCECost(self.alpha, self.xi), self._relevance())
+        return Parts(MCECost(self.alpha, self._prices(), self.xi), self._relevance())
 
 
 @estimator
@@ -259,4 +267,4 @@ class LOGM(SteepLVQ):
     """
 
     def _parts(self) -> Parts:
-        return Parts(LOGMCost(self.alpha, self.xi), self._relevance())
+        return Parts(LOGMCost(self.alpha, self._prices(), self.xi), self._relevance())

@@ -61,6 +61,24 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         'the papers do. "auto" is lbfgs, or online where a part has no gradient or an online `step` is asked for. '
         "`partial_fit` is always online.",
     ),
+    "cost_matrix": (
+        "array-like of shape (n_classes, n_classes), optional",
+        "Price of taking the row's class for the column's, for margin costs with lbfgs or adam: each sample's cost is "
+        "multiplied by the price of taking it for the class of its nearest other prototype.",
+    ),
+    "cost": (
+        '{"logm", "glvq", "mce", "rslvq", "snpc"} or Cost',
+        "What is made small; see the classes of these names. An object of your own needs `value_and_slope`.",
+    ),
+    "ridge": (
+        "float",
+        "Weight of the penalty |Omega|^2; the size of Omega is then learned, in place of its unit trace. 0 keeps the "
+        "unit trace.",
+    ),
+    "log_determinant": (
+        "float",
+        "Weight of the penalty -log det(Omega Omega')/2, which keeps directions of Omega from dying out.",
+    ),
     "batch_size": ("int", "Samples in one step of adam."),
     "validation_fraction": (
         "float",

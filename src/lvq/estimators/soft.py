@@ -34,7 +34,7 @@ class SoftLVQ(SteepLVQ):
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        if self.decision == "nearest":
+        if not self._by_posterior():
             return super().predict(X)
         answers = self._posterior(X).argmax(axis=1)
         return self.classes_[answers]
@@ -55,7 +55,7 @@ class SoftLVQ(SteepLVQ):
         probabilities : ndarray of shape (n_samples, n_classes)
             Rows sum to one.
         """
-        return self._posterior(X) if self.decision == "posterior" else super().predict_proba(X)
+        return self._posterior(X) if self._by_posterior() else super().predict_proba(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """With "posterior" the log posterior (two classes: the log odds), else as for the margin models.
@@ -70,10 +70,13 @@ class SoftLVQ(SteepLVQ):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             The largest is that of the predicted class; with two classes one column, positive for ``classes_[1]``.
         """
-        if self.decision == "nearest":
+        if not self._by_posterior():
             return super().decision_function(X)
         log = np.log(np.maximum(self._posterior(X), np.finfo(float).tiny))
         return log[:, 1] - log[:, 0] if len(self.classes_) == 2 else log
+
+    def _by_posterior(self) -> bool:
+        return self.decision == "posterior"
 
     def _posterior(self, X: Any) -> np.ndarray:
         distances = self._distances(X)

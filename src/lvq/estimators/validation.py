@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from lvq.model.costs import MarginCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototypes import STARTS
 from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
@@ -110,9 +111,35 @@ def check_solver(estimator: Any, parts: Any) -> None:
         )
     if solver in ("lbfgs", "adam") and getattr(estimator, "slope", None) == "time":
         raise ValueError(f"slope='time' of {name} counts single steps, so it needs solver='online', not {solver!r}.")
+    if getattr(estimator, "cost_matrix", None) is not None:
+        _check_cost_matrix(estimator, parts.cost, solver)
     if solver == "online" and not getattr(parts.relevance, "unit_trace", True):
         raise ValueError(
             f"solver='online' of {name} keeps every Omega at unit trace; for unit_trace=False use 'lbfgs' or 'adam'."
+        )
+
+
+def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:
+    name, prices = type(estimator).__name__, np.asarray(estimator.cost_matrix)
+    if not isinstance(cost, MarginCost) or solver == "online":
+        raise ValueError(
+            f"The 'cost_matrix' parameter of {name} goes with the costs glvq, mce and logm and the solvers lbfgs and "
+            "adam. Use class_weight for other models."
+        )
+    if prices.ndim != 2 or prices.shape[0] != prices.shape[1] or not np.isfinite(prices).all() or prices.min() < 0:
+        raise ValueError(
+            f"The 'cost_matrix' parameter of {name} must be a square array of non-negative prices, one row and column "
+            f"for each class; got shape {prices.shape}."
+        )
+
+
+def check_cost_matrix_classes(estimator: Any, n_classes: int) -> None:
+    """Refuse prices for another number of classes."""
+    prices = getattr(estimator, "cost_matrix", None)
+    if prices is not None and len(np.asarray(prices)) != n_classes:
+        raise ValueError(
+            f"The 'cost_matrix' parameter of {type(estimator).__name__} must have one row and column for each of the "
+            f"{n_classes} classes, got {len(np.asarray(prices))}."
         )
 
 

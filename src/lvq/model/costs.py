@@ -63,10 +63,14 @@ class MarginCost:
     ----------
     alpha : float, default=0.0
         Weight of the regulariser, in units of 1/spread until `scaled`.
+    prices : array of shape (n_classes, n_classes), optional
+        What it costs to take the row's class for the column's; each sample's cost is multiplied by the price of taking
+        it for the class of its nearest other prototype.
     """
 
     smooth: ClassVar[bool] = True
     alpha: float = 0.0
+    prices: Array | None = None
 
     def scaled(self, spread: float) -> Self:
         """The same cost with plain numbers in place of multiples of the spread."""
@@ -75,16 +79,28 @@ class MarginCost:
     def value_and_slope(self, H: Array, y: Array, labels: Array) -> tuple[Array, Slopes]:
         """Cost of each sample and its two slopes."""
         pair = nearest_pair(H, y, labels)
-        cost, near_slope, far_slope = self.regularised(pair.near, pair.far)
+        cost, near_slope, far_slope = self.regularised(pair.near, pair.far, self.price(y, labels, pair.other))
         xp = namespace(H)
         return cost, Slopes(xp.stack((near_slope, far_slope), 1), xp.stack((pair.own, pair.other), 1))
 
-    def regularised(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
-        """Cost with the regulariser, and its derivatives by d+ and d-."""
+    def price(self, y: Array, labels: Array, other: Array) -> Array | None:
+        """Price of taking each sample for the class of its nearest other prototype."""
+        return None if self.prices is None else self.prices[y, labels[other]]
+
+    def regularised(self, near: Array, far: Array, price: Array | None = None) -> tuple[Array, Array, Array]:
+        """Cost with price and regulariser, and its derivatives by d+ and d-."""
         cost, by_near, by_far = self.of_margin(near, far)
+        if price is not None:
+            cost = (cost - self.least) * price + self.least
+            by_near, by_far = by_near * price, by_far * price
         if self.alpha == 0:
             return cost, by_near, by_far
         return cost + self.alpha * near, by_near + self.alpha, by_far
+
+    @property
+    def least(self) -> float:
+        """The cost of a sample that could not be surer."""
+        return 0.0
 
     def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
         """Cost and its derivatives by d+ and d-."""
@@ -104,6 +120,11 @@ class GLVQCost(MarginCost):
     """
 
     slope: float = 0.0
+
+    @property
+    def least(self) -> float:
+        """f(-1)."""
+        return -1.0 if not self.slope else float(sigmoid(np.float64(-self.slope)))
 
     def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
         """f(mu), 2 f' d-/(d+ + d-)^2, -2 f' d+/(d+ + d-)^2; all 0 where d+ = d- = 0."""

@@ -154,7 +154,8 @@ class MarginPart(Part):
         metric, params, link = self.metric, self.params, self.link
         Z = metric.project(X, params.relevance)
         pair = self.search(Z, y)
-        cost, by_near, by_far = self.cost.regularised(link.value(pair.near), link.value(pair.far))
+        price = self.cost.price(y, self.objective.labels, pair.other)
+        cost, by_near, by_far = self.cost.regularised(link.value(pair.near), link.value(pair.far), price)
         xp = namespace(Z)
         near = by_near * link.slope(pair.near) * share
         far = by_far * link.slope(pair.far) * share

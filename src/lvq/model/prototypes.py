@@ -124,7 +124,8 @@ def canonical_order(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Rows are told apart by their product with one fixed vector of no simple structure.
     """
     direction = np.cos(np.arange(1, samples.shape[1] + 1, dtype=np.float64) ** 2)
-    key = samples.astype(np.float64, copy=False) @ direction
+    # row by row: a matrix product may round equal rows differently, depending on where they stand
+    key = np.einsum("ij,j->i", samples.astype(np.float64, copy=False), direction)
     order = np.argsort(key, kind="stable")
     return order, np.flatnonzero(np.diff(key[order], prepend=-np.inf) > 0)
 
