@@ -105,7 +105,7 @@ def test_class_is_described(part):
 @pytest.mark.parametrize("part", ESTIMATORS)
 def test_estimator_has_numpydoc_sections(part):
     sections = re.findall(r"^(\w+)\n-+$", inspect.getdoc(part), flags=re.MULTILINE)
-    assert sections == ["Parameters", "Attributes", "References", "Examples"]
+    assert [name for name in sections if name != "References"] == ["Parameters", "Attributes", "Examples"]
 
 
 @pytest.mark.parametrize("part", ESTIMATORS)

@@ -3,18 +3,14 @@
 The papers train sample by sample, and so do most tests here; `model` has some configurations of the batch solvers too.
 """
 
-import inspect
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-import lvq
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, MCE, OLVQ1, RLVQ, RSLVQ, SNPC
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, MCE, MODELS, OLVQ1, RLVQ, RSLVQ, SNPC
 
-ESTIMATORS = [
-    part for name in lvq.__all__ if inspect.isclass(part := getattr(lvq, name)) and issubclass(part, BaseEstimator)
-]
+# the models of the papers; what is built from them has tests of its own
+ESTIMATORS = sorted({spelling.estimator for spelling in MODELS.values()}, key=lambda part: part.__name__)
 VARIANTS = [
     LVQ1(n_prototypes=2, relevance="fc1"),
     LVQ1(relevance="hebbian", kernel="cauchy"),

@@ -204,7 +204,8 @@ def test_constant_features_work(model, data):
     X, y = data
     X = np.column_stack([np.full(len(X), 0.1), X, np.full(len(X), -1e6 / 3)])
     model.fit(X, y)
-    np.testing.assert_allclose(model.prototypes_[:, [0, 5]], np.tile([0.1, -1e6 / 3], (len(model.prototypes_), 1)))
+    if not hasattr(model, "omega_"):  # a matrix may carry the other features' steps over
+        np.testing.assert_allclose(model.prototypes_[:, [0, 5]], np.tile([0.1, -1e6 / 3], (len(model.prototypes_), 1)))
     assert np.isfinite(model.predict_proba(X)).all()
     assert model.score(X, y) > 0.6
 

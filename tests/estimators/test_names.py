@@ -76,7 +76,7 @@ def test_learns_online(name, standardised):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_solver_can_use_every_parameter(name):
-    """A slope that grows with time, a relative step and the Fisher rules exist only online."""
+    """A slope that grows with time, a plain or relative step and the Fisher rules exist only online."""
     parameters = MODELS[name].make().get_params()
     only_online = (
         parameters.get("slope") == "time"
@@ -84,7 +84,7 @@ def test_the_solver_can_use_every_parameter(name):
         or not getattr(parameters.get("relevance"), "smooth", parameters.get("relevance") not in ("fc1", "fc2"))
     )
     if only_online:
-        assert parameters.get("solver", "online") == "online"
+        assert parameters.get("solver", "online") in ("online", "auto")
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -158,14 +158,14 @@ def test_rlvq_is_lvq1_with_the_hebbian_rule(standardised):
 
 def test_grlvq_is_glvq_with_gradient_relevances(standardised):
     X, y = standardised
-    one = GRLVQ(random_state=0, max_iter=5, solver="online").fit(X, y)
-    other = GLVQ(relevance="gradient", random_state=0, max_iter=5, solver="online").fit(X, y)
+    one = GRLVQ(random_state=0, max_iter=5, solver="online", relevance_rate=0.01).fit(X, y)
+    other = GLVQ(relevance="gradient", random_state=0, max_iter=5, solver="online", relevance_rate=0.01).fit(X, y)
     np.testing.assert_array_equal(one.prototypes_, other.prototypes_)
     np.testing.assert_array_equal(one.relevances_, other.relevances_)
 
 
 def test_gmlvq_is_glvq_with_a_matrix(standardised):
     X, y = standardised
-    one = GMLVQ(random_state=0, max_iter=5, solver="online").fit(X, y)
-    other = GLVQ(relevance="matrix", random_state=0, max_iter=5, solver="online").fit(X, y)
+    one = GMLVQ(random_state=0, max_iter=5, solver="online", relevance_rate=0.01).fit(X, y)
+    other = GLVQ(relevance="matrix", random_state=0, max_iter=5, solver="online", relevance_rate=0.01).fit(X, y)
     np.testing.assert_array_equal(one.omega_, other.omega_)

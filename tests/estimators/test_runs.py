@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, LOGM, LVQ1
 
@@ -147,6 +148,15 @@ def test_watching_the_tolerance_does_not_change_the_steps(online_model, data):
     plain = clone(online_model).fit(X, y)
     watched = online_model.set_params(tol=0.0, n_iter_no_change=10_000).fit(X, y)
     np.testing.assert_allclose(watched.prototypes_, plain.prototypes_, rtol=1e-9, atol=1e-12)
+
+
+def test_lbfgs_that_cannot_take_a_step(capsys):
+    """Distances near the end of float32: whatever comes of it, the convergence warning has its sentence."""
+    X = np.array([[1.2573022e-16, -1.3210486e-16, 6.4042266e-16], [1.0490012e-16, -5.3566935e-16, 3.6159506e-16]])
+    model = GLVQ(solver="lbfgs", max_iter=1, init="means")
+    with pytest.warns(ConvergenceWarning, match="GLVQ: lbfgs stopped"):
+        model.fit(X.astype(np.float32), [0, 1], sample_weight=[567.5, 3.338])
+    assert np.isfinite(model.prototypes_).all()
 
 
 # -- verbose -----------------------------------------------------------------------------------------------------------

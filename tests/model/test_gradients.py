@@ -132,6 +132,24 @@ def test_weights_are_copies_and_only_their_ratios_count(cost, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("relevance", [rule for _, rule in relevances()], ids=[name for name, _ in relevances()])
+@pytest.mark.parametrize("cost", [cost for _, cost in costs()], ids=[name for name, _ in costs()])
+def test_neither_chunks_nor_the_order_of_the_samples_matter(cost, relevance, seed):
+    params, X, y, weight = problem(seed, relevance)
+    params = params._replace(width=1.3)
+    order = np.argsort(y, kind="stable")
+    parts = relevance.metric(LABELS), RationalQuadratic(shape=2.5), cost, LABELS
+    value, gradient = Objective(*parts).value_and_gradient(params, X, y, weight)
+    sliced = Objective(*parts, memory=1).value_and_gradient(params, X, y, weight)
+    ordered = Objective(*parts).value_and_gradient(params, X[order], y[order], weight[order])
+    for other, other_gradient in (sliced, ordered):
+        np.testing.assert_allclose(other, value, rtol=1e-12)
+        for ours, theirs in zip(other_gradient, gradient):
+            if theirs is not None:
+                np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_width_in_the_parameters_replaces_that_of_the_link(seed):
     params, X, y, weight = problem(seed, Relevance())
     for kind in KERNELS.values():

@@ -88,9 +88,9 @@ class LVQClassifier(SoftLVQ):
             return self.cost
         kind: Any = COSTS[self.cost]
         if kind is GLVQCost:
-            return GLVQCost(self.alpha, self._prices(), self.slope or 0.0)
+            return GLVQCost(self.alpha, self.slope or 0.0, prices=self._prices())
         if issubclass(kind, MarginCost):
-            return kind(self.alpha, self._prices(), self.xi)
+            return kind(self.alpha, self.xi, prices=self._prices())
         return kind(self.alpha, self.xi)
 
     def _parts(self) -> Parts:

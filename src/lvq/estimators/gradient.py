@@ -9,10 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from lvq.estimators.base import BaseLVQ, Parts
 from lvq.estimators.parameters import estimator
 from lvq.estimators.validation import at_least_one, below_one, not_negative, step_constraint, strings
+from lvq.model.arrays import round_centre
 from lvq.model.objective import Params
 from lvq.solvers import adam, lbfgs
 from lvq.solvers.batch import Problem, lay_out
-from lvq.solvers.online import Result, centre_of
+from lvq.solvers.online import Result
 from lvq.solvers.progress import progress_bar, silent
 
 SOLVERS = ("auto", "lbfgs", "adam", "online")
@@ -55,7 +56,7 @@ class GradientLVQ(BaseLVQ):
         solver = self._solver(parts)
         if stream or solver == "online":
             return super()._train(parts, X, y, weight, random_state, stream=stream)
-        centre = centre_of(X)
+        centre = round_centre(X)
         objective = self._objective_for(parts, self._labels, self._link)
         problem = Problem(objective, parts.relevance, float(np.sqrt(self._units.step)))
         start = Params(

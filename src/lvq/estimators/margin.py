@@ -30,7 +30,7 @@ class RelativeLVQ(GradientLVQ):
     slope: Any = None
 
     def _cost(self) -> GLVQCost:
-        return GLVQCost(self.alpha, self._prices(), self.slope if isinstance(self.slope, float | int) else 0.0)
+        return GLVQCost(self.alpha, self.slope if isinstance(self.slope, float | int) else 0.0, prices=self._prices())
 
 
 @estimator
@@ -242,7 +242,7 @@ class MCE(SteepLVQ):
     """
 
     def _parts(self) -> Parts:
-        return Parts(MCECost(self.alpha, self._prices(), self.xi), self._relevance())
+        return Parts(MCECost(self.alpha, self.xi, prices=self._prices()), self._relevance())
 
 
 @estimator
@@ -267,4 +267,4 @@ class LOGM(SteepLVQ):
     """
 
     def _parts(self) -> Parts:
-        return Parts(LOGMCost(self.alpha, self._prices(), self.xi), self._relevance())
+        return Parts(LOGMCost(self.alpha, self.xi, prices=self._prices()), self._relevance())

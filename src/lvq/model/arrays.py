@@ -55,6 +55,17 @@ def like(values: Any, other: Array) -> Array:
     return xp.asarray(values, dtype=other.dtype, device=other.device)
 
 
+def round_centre(rows: Array) -> Array:
+    """A point near the rows' mean whose digits are few, so that subtracting it from round numbers is exact."""
+    xp = namespace(rows)
+    low, high = (rows.min(0), rows.max(0)) if xp is np else (rows.amin(0), rows.amax(0))
+    mean = xp.clip(rows.mean(0), low, high)  # rounding may carry the mean of equal numbers past them
+    spread = xp.maximum(high - mean, mean - low)
+    one = xp.ones_like(spread)
+    quantum = xp.exp2(xp.floor(xp.log2(xp.where(spread > 0, spread, one))))
+    return xp.where(spread > 0, xp.round(mean / quantum) * quantum, mean)
+
+
 def fused_kernels(array: Array) -> Any:
     """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
     if isinstance(array, np.ndarray) or not array.is_cuda or array.element_size() != 4:

@@ -6,7 +6,7 @@ smallest among all others; ties go to the lowest index. `scaled(spread)` turns w
 spread (the mean smallest H at the start) into plain numbers.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
@@ -70,7 +70,7 @@ class MarginCost:
 
     smooth: ClassVar[bool] = True
     alpha: float = 0.0
-    prices: Array | None = None
+    prices: Array | None = field(default=None, kw_only=True, compare=False)
 
     def scaled(self, spread: float) -> Self:
         """The same cost with plain numbers in place of multiples of the spread."""

@@ -91,7 +91,7 @@ class Cauchy(Kernel):
         return 2 * ratio / (1 + ratio)
 
     def _slope(self, ratio: Array) -> Array:
-        return 2 / (1 + ratio) ** 2
+        return 2 / (1 + ratio) / (1 + ratio)
 
 
 @dataclass(frozen=True)

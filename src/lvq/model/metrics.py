@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from lvq.model.arrays import Array, fused_kernels, namespace, zeros
+from lvq.model.arrays import Array, fused_kernels, namespace, round_centre, zeros
 
 
 class Slopes(NamedTuple):
@@ -98,7 +98,7 @@ def squared_distances(X: Array, W: Array) -> Array:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
     [[25.0, 1.0]]
     """
-    centre = W.mean(0)
+    centre = round_centre(W)
     return _squared_distances(X - centre, W - centre)
 
 
@@ -129,12 +129,12 @@ class SharedMetric:
 
     def distances(self, X: Array, W: Array, R: Array | None = None) -> Array:
         """Squared distances, (N, M)."""
-        centre = W.mean(0)
+        centre = round_centre(W)
         return _squared_distances(self.project(X - centre, R), self.project(W - centre, R))
 
     def pullback(self, X: Array, W: Array, R: Array | None, slopes: Slopes) -> tuple[Array, Array | None]:
         """Gradient by the prototypes and by the metric's parameters."""
-        centre = W.mean(0)
+        centre = round_centre(W)
         X, W = X - centre, W - centre
         return self.back(X, W, R, self.project(X, R), self.project(W, R), slopes)
 

@@ -47,7 +47,7 @@ def prototypes_per_class(n_prototypes: int | Mapping[Any, int], classes: np.ndar
     if unknown or missing:
         raise ValueError(
             "n_prototypes must be a dict with one entry for each class; "
-            f"missing: {missing or 'none'}, not a class: {unknown or 'none'}. The classes are {list(classes)}."
+            f"missing: {missing or 'none'}, not a class: {unknown or 'none'}. The classes are {classes.tolist()}."
         )
     counts = np.array([n_prototypes[label] for label in classes])
     if not np.issubdtype(counts.dtype, np.integer) or counts.min() < 1:
@@ -115,19 +115,20 @@ def class_means(X: np.ndarray, y: np.ndarray, weight: np.ndarray, n_classes: int
     """Weighted mean of each class."""
     one_hot = np.zeros((n_classes, len(y)), dtype=X.dtype)
     one_hot[y, np.arange(len(y))] = weight
-    return (one_hot @ X) / one_hot.sum(axis=1, keepdims=True)
+    return _inside((one_hot @ X) / one_hot.sum(axis=1, keepdims=True), X)
 
 
 def canonical_order(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """An order of the rows that does not depend on the order they came in, and the places where a new row begins.
 
-    Rows are told apart by their product with one fixed vector of no simple structure.
+    Rows are sorted by their bytes: any order will do that is the same for the same rows.
     """
-    direction = np.cos(np.arange(1, samples.shape[1] + 1, dtype=np.float64) ** 2)
-    # row by row: a matrix product may round equal rows differently, depending on where they stand
-    key = np.einsum("ij,j->i", samples.astype(np.float64, copy=False), direction)
-    order = np.argsort(key, kind="stable")
-    return order, np.flatnonzero(np.diff(key[order], prepend=-np.inf) > 0)
+    rows = np.ascontiguousarray(samples) + 0.0  # the sum turns minus zero into zero
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    order = np.argsort(keys, kind="stable")
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    return order, np.flatnonzero(new)
 
 
 def _start_class(
@@ -148,7 +149,7 @@ def _start_class(
     mean = np.average(samples, axis=0, weights=weight)
     deviation = np.sqrt(np.average((samples - mean) ** 2, axis=0, weights=weight))
     spread = 0.1 * deviation * random_state.standard_normal((wanted, X.shape[1]))
-    return mean + spread if wanted > 1 else mean[None]
+    return mean + spread if wanted > 1 else _inside(mean[None], samples)
 
 
 def weighted_k_means(
@@ -160,7 +161,7 @@ def weighted_k_means(
     scikit-learn's KMeans, drawing by row number, does not.
     """
     if k == 1:
-        return np.average(samples, axis=0, weights=weight)[None]
+        return _inside(np.average(samples, axis=0, weights=weight)[None], samples)
     weight = weight.astype(np.float64, copy=False)
     centres = _plus_plus(samples, weight, k, random_state)
     assigned = None
@@ -174,7 +175,12 @@ def weighted_k_means(
         np.add.at(sums, assigned, samples * weight[:, None].astype(samples.dtype))
         full = mass > 0
         centres[full] = sums[full] / mass[full, None]
-    return centres
+    return _inside(centres, samples)
+
+
+def _inside(centres: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """Means lie in the range of the samples; rounding may carry those of equal numbers past it."""
+    return np.clip(centres, samples.min(axis=0), samples.max(axis=0))
 
 
 def _plus_plus(samples: np.ndarray, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> np.ndarray:

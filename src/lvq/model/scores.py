@@ -33,8 +33,9 @@ def class_scores(link: Link, distances: np.ndarray, xi: float | None) -> np.ndar
     gap = others - np.where(known, linked, 0)
     if xi is not None:
         return _crown(np.where(known, xi * gap, -np.inf), distances)
-    total = others + np.where(known, linked, 0)
-    scores = gap / np.where(total > 0, total, 1)
+    total = np.where(np.isfinite(others), others + np.where(known, linked, 0), np.inf)
+    scores = np.where(np.isfinite(total) & (total > 0), gap, 0) / np.where(total > 0, total, 1)
+    scores = np.where(np.isfinite(others), scores, 1)  # no other class has prototypes yet
     return _crown(np.where(known, scores, -1), distances)
 
 

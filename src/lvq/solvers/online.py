@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lvq.model.arrays import round_centre
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
 from lvq.model.objective import Objective, Params
@@ -83,6 +84,11 @@ class Memory:
     step: float
     statistics: "rows_module.Statistics"
 
+    def shift(self, by: np.ndarray) -> None:
+        """Move the remembered means along with the coordinates."""
+        if len(self.statistics.mean):
+            self.statistics.mean[self.statistics.wins > 0] += by
+
 
 class Result(NamedTuple):
     """What a solver gives back."""
@@ -110,16 +116,6 @@ def new_memory(relevance: Relevance, cost: Any, params: Params, n_classes: int, 
         rates=np.full(count if olvq else 0, float(learning_rate)),
     )
     return Memory(0.0, statistics)
-
-
-def centre_of(X: np.ndarray) -> np.ndarray:
-    """A point near the mean whose digits are few, so that subtracting it from round numbers is exact."""
-    mean = X.mean(axis=0, dtype=np.float64)
-    spread = np.abs(X - mean).max(axis=0)
-    with np.errstate(divide="ignore"):
-        quantum = np.exp2(np.floor(np.log2(spread)))
-    safe = np.where(quantum > 0, quantum, 1.0)
-    return np.where(quantum > 0, np.round(mean / safe) * safe, mean).astype(X.dtype)
 
 
 def train(
@@ -163,8 +159,9 @@ def train(
         One epoch of a stream that has no known end: a linear schedule stays at its start.
     """
     # a copy in any case: the compiled code writes, and wants rows in C order
-    centre = centre_of(X)
+    centre = round_centre(X)
     X = np.ascontiguousarray(X - centre)
+    memory.shift(-centre)
     engine = _Engine(objective, relevance, params._replace(prototypes=params.prototypes - centre), X, memory)
     epochs = 1 if stream else settings.max_iter
     schedule = "constant" if stream and settings.schedule == "linear" else settings.schedule
@@ -179,6 +176,7 @@ def train(
         history += (engine.run(X, y, weight, orders) / weight.sum()).tolist()
         watch.see(history[-1])
         report(len(history), history[-1])
+    memory.shift(centre)
     learned = engine.params()
     return Result(learned._replace(prototypes=learned.prototypes + centre), len(history), history, watch.converged)
 
@@ -218,7 +216,7 @@ class _Engine:
         labels = np.asarray(objective.labels)
         self.count = len(labels)
         self.starts = np.searchsorted(labels, np.arange(labels.max() + 2)).astype(np.int64)
-        width = 1.0 if params.width is None else float(params.width)
+        width = float(getattr(objective.link, "width", 1.0) if params.width is None else params.width)
         self.learns_width = params.width is not None
         self.width = np.array([width, 1e-3 * width, 1e3 * width])
         self.radius = float(np.square(X).sum(axis=1, dtype=np.float64).max())

@@ -113,7 +113,7 @@ def _margin_slopes(rule, step, width, own, other):
     if rule.cost == GLVQ:
         total = near + far
         if total <= 0.0:
-            return 0.0, rule.alpha * near_slope, 0.0
+            return 0.5 if rule.slope != 0.0 else 0.0, rule.alpha * near_slope, 0.0
         mu = (near - far) / total
         cost, outer = mu, 1.0
         if rule.slope != 0.0:
@@ -134,7 +134,8 @@ def _margin_slopes(rule, step, width, own, other):
         else:
             cost, near_part = max(z, 0.0) + np.log1p(small), rule.xi * sigmoid
         far_part = near_part
-    return cost + rule.alpha * near, (near_part + rule.alpha) * near_slope, -far_part * far_slope
+    alpha = rule.alpha * (near + far) if rule.relative else rule.alpha
+    return cost + rule.alpha * near, (near_part + alpha) * near_slope, -far_part * far_slope
 
 
 @_jit
@@ -508,10 +509,16 @@ def _fisher_over_prototypes(statistics, W, starts, between, within):
         known += 1
         prior = statistics.seen[label] / total_seen
         prior_known += prior
-        for j in range(starts[label], starts[label + 1]):
-            share = statistics.wins[j] / wins
-            for k in range(features):
-                means[label, k] += share * W[j, k]
+        # relative to one of them, so that equal prototypes give exactly no variance
+        base = starts[label]
+        while statistics.wins[base] == 0.0:
+            base += 1
+        for k in range(features):
+            shift = 0.0
+            for j in range(base + 1, starts[label + 1]):
+                if statistics.wins[j] > 0.0:
+                    shift += statistics.wins[j] / wins * (W[j, k] - W[base, k])
+            means[label, k] = W[base, k] + shift
         for j in range(starts[label], starts[label + 1]):
             share = statistics.wins[j] / wins
             for k in range(features):

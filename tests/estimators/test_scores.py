@@ -1,0 +1,331 @@
+"""Labels, scores, probabilities and explanations tell one story, because one `_distances` feeds them all."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from sklearn.base import clone
+
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC
+from lvq.model.links import KERNELS
+
+
+def by_scores(model, X):
+    """The answers that the decision function gives."""
+    scores = model.decision_function(X)
+    if len(model.classes_) == 2:
+        assert scores.shape == (len(X),)
+        return model.classes_[(scores > 0).astype(int)]
+    assert scores.shape == (len(X), len(model.classes_))
+    return model.classes_[scores.argmax(axis=1)]
+
+
+def assert_one_story(model, X):
+    answers = model.predict(X)
+    probabilities = model.predict_proba(X)
+    assert probabilities.shape == (len(X), len(model.classes_))
+    assert np.isfinite(probabilities).all()
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
+    assert not np.isnan(model.decision_function(X)).any()
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], answers)
+    np.testing.assert_array_equal(by_scores(model, X), answers)
+
+
+def hard_samples(model, X):
+    """The data; outliers up to where a kernel has long run flat; prototypes; midpoints, where classes tie."""
+    W = model.prototypes_
+    middle = (W[:, None] + W[None]).reshape(-1, W.shape[1]) / 2
+    outliers = np.concatenate([X[:5] * scale for scale in (1e1, 1e2, 1e3, 1e6, 1e9)])
+    return np.concatenate([X, outliers, W, middle, np.zeros((1, X.shape[1]))]).astype(W.dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_one_story(model, data, dtype, labels):
+    X, y = data
+    X, y = X[y < labels].astype(dtype), y[y < labels]
+    model.fit(X, y)
+    assert_one_story(model, hard_samples(model, X))
+
+
+@pytest.mark.parametrize("first", [[0], [1], [2], [0, 2], [1, 2], [0, 1]], ids=str)
+def test_one_story_while_classes_are_missing(model, data, first):
+    """In a stream some classes may have no prototypes yet: they are never the answer, and have no probability."""
+    X, y = data
+    early = np.isin(y, first)
+    if model.get_params().get("rank") and len(first) == 1:
+        pytest.skip("see test_streams: low rank from one class")
+    model.partial_fit(X[early], y[early], classes=[0, 1, 2])
+    assert_one_story(model, hard_samples(model, X))
+    assert set(model.predict(X)) <= set(first)
+    missing = np.setdiff1d([0, 1, 2], first)
+    if model.get_params().get("xi"):
+        assert (model.predict_proba(X)[:, missing] == 0).all()
+    scores = model.decision_function(X)
+    assert (scores[:, missing] <= scores[:, first].min(axis=1, keepdims=True)).all()
+
+
+@pytest.mark.parametrize("only", [0, 1])
+def test_one_story_of_two_classes_while_one_is_missing(model, pair, only):
+    X, y = pair
+    if model.get_params().get("rank"):
+        pytest.skip("see test_streams: low rank from one class")
+    model.partial_fit(X[y == only], y[y == only], classes=[0, 1])
+    assert_one_story(model, hard_samples(model, X))
+    assert (model.predict(X) == only).all()
+
+
+@pytest.mark.parametrize("cls", [GLVQ, LOGM, RSLVQ, LVQ1])
+@pytest.mark.parametrize("kernel", [None, *KERNELS])
+def test_exact_ties_go_to_the_first(cls, kernel):
+    """A sample halfway between two prototypes, and one far away on the same line."""
+    model = cls(init=[[-1.0, 0.0], [1.0, 0.0], [0.0, 40.0]], kernel=kernel, kernel_width=1.0, learning_rate=0.0)
+    model.set_params(**{"solver": "online"} if "solver" in model.get_params() else {})
+    model.fit([[-1.0, 0.0], [1.0, 0.0], [0.0, 40.0]], ["a", "b", "c"])
+    X = np.array([[0.0, 0.0], [0.0, -1e3], [0.0, -1e6]])
+    assert model.predict(X).tolist() == ["a", "a", "a"]
+    assert_one_story(model, X)
+
+
+# -- one function of distances -----------------------------------------------------------------------------------------
+
+
+class Spy:
+    """Stands in for `_distances` and gives back what it was told to."""
+
+    def __init__(self, distances):
+        self.distances, self.calls = distances, 0
+
+    def __call__(self, X):
+        self.calls += 1
+        return self.distances.copy()
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "explain", "score"])
+def test_one_distances_feeds_everything(model, data, method, monkeypatch):
+    """Whoever replaces `_distances` changes every answer; nobody looks at prototypes behind its back."""
+    X, y = data
+    model.fit(X, y)
+    chosen = model.prototype_labels_ == 2
+    spy = Spy(np.where(chosen, 1.0, 50.0) * np.ones((len(X), 1)))
+    monkeypatch.setattr(model, "_distances", spy)
+    if method == "score":
+        assert model.score(X, y) == (y == 2).mean()
+    elif method == "explain":
+        assert (model.explain(X).label == 2).all()
+    else:
+        found = getattr(model, method)(X)
+        assert (model.classes_[found.argmax(axis=1)] == 2).all() if found.ndim == 2 else (found == 2).all()
+    assert spy.calls == 1
+
+
+def test_distances_are_those_of_the_learned_metric(model, data):
+    X, y = data
+    model.fit(X, y)
+    differences = X[:, None] - model.prototypes_
+    if hasattr(model, "relevances_"):
+        expected = (model.relevances_ * differences**2).sum(axis=2)
+    elif not hasattr(model, "omega_"):
+        expected = (differences**2).sum(axis=2)
+    else:
+        matrices = np.array(model.omega_, ndmin=3)
+        matrices = np.repeat(matrices, len(model.prototypes_) // len(matrices), axis=0)
+        expected = np.square(np.einsum("jrk,ijk->ijr", matrices, differences)).sum(axis=2)
+    np.testing.assert_allclose(model._distances(X), expected, rtol=1e-8, atol=1e-9)
+
+
+crafted = arrays.arrays(
+    np.float64,
+    (7, 6),
+    elements=st.one_of(
+        st.sampled_from([0.0, 1.0, 1.0 + 2**-52, 2.0, 1e6, 1e12, 1e100, 5e-324]),
+        st.floats(0, 1e3, allow_subnormal=False),
+    ),
+)
+FITTED = {}
+
+
+def fitted(index):
+    """Models with six prototypes over two, three or six classes; fitted once."""
+    if index not in FITTED:
+        model, classes = MODELS[index]
+        X = np.random.default_rng(0).normal(size=(60, 3))
+        FITTED[index] = clone(model).set_params(n_prototypes_total=6, max_iter=1).fit(X, np.arange(60) % classes)
+    return FITTED[index]
+
+
+MODELS = [
+    (model.set_params(random_state=0, **({"solver": "online"} if "solver" in model.get_params() else {})), classes)
+    for classes in (2, 3, 6)
+    for model in (
+        LVQ1(),
+        GLVQ(slope=3.0),
+        *(GLVQ(kernel=kernel) for kernel in KERNELS),
+        *(LOGM(kernel=kernel, xi=5.0) for kernel in KERNELS),
+        MCE(xi=1e-3),
+        SNPC(xi=30.0),
+        RSLVQ(decision="posterior"),
+        SNPC(decision="posterior", kernel="cauchy", xi=50.0),
+    )
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(index=st.integers(0, len(MODELS) - 1), distances=crafted)
+def test_one_story_for_any_distances(dtype, index, distances):
+    """Equal, neighbouring, zero, tiny and huge distances, after every kernel."""
+    model = fitted(index)
+    model._distances = Spy(np.minimum(distances, 1e30).astype(dtype))
+    X = np.zeros((7, 3), dtype=dtype)
+    assert_one_story(model, X)
+    explanation = model.explain(X)
+    assert ((explanation.certainty >= 0) & (explanation.certainty <= 1)).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("nearer", [0, 1])
+def test_one_story_for_neighbouring_distances(kernel, dtype, nearer):
+    """Rounding can turn two neighbouring distances round in a kernel; the answer is still the nearest in D."""
+    rng = np.random.default_rng(0)
+    small = np.exp(rng.uniform(-5, 5, 4000)).astype(dtype)
+    distances = np.stack([small, np.nextafter(small, dtype(np.inf))], axis=1)
+    if nearer == 1:
+        distances = distances[:, ::-1]
+    for cls in (GLVQ, LOGM):
+        model = cls(kernel=kernel, kernel_width=0.7, solver="online", max_iter=1)
+        model.fit(np.array([[0.0], [1.0], [0.1], [1.1]], dtype=dtype), [0, 1, 0, 1])
+        model._distances = Spy(distances)
+        X = np.zeros((len(distances), 1), dtype=dtype)
+        assert (model.predict(X) == nearer).all()
+        assert_one_story(model, X)
+        assert (model.explain(X).certainty >= 0).all()
+
+
+# -- what the numbers are ----------------------------------------------------------------------------------------------
+
+
+def test_margin_scores_by_hand():
+    """d = 1, 9, 16: the scores are (d_other - d_k)/(d_other + d_k)."""
+    model = GLVQ(init=[[1.0], [-3.0], [4.0]], learning_rate=0.0, solver="online", max_iter=1)
+    model.fit([[1.0], [-3.0], [4.0]], [0, 1, 2])
+    np.testing.assert_allclose(model.decision_function([[0.0]]), [[8 / 10, -8 / 10, -15 / 17]])
+
+
+def test_margin_scores_of_two_classes_by_hand():
+    model = GLVQ(init=[[1.0], [-3.0]], learning_rate=0.0, solver="online", max_iter=1).fit([[1.0], [-3.0]], [0, 1])
+    np.testing.assert_allclose(model.decision_function([[0.0], [-3.0]]), [-8 / 10, 1.0])
+
+
+@pytest.mark.parametrize("cls", [MCE, LOGM, SNPC, RSLVQ])
+def test_steep_scores_by_hand(cls, data):
+    X, y = data
+    model = cls(solver="online", xi=3.0, random_state=0, max_iter=3).fit(X, y)
+    D = model._distances(X)
+    xi = 3.0 / np.square(X[:, None] - [X[y == k].mean(axis=0) for k in range(3)]).sum(axis=2).min(axis=1).mean()
+    shares = np.exp(-xi * (D - D.min(axis=1, keepdims=True)))
+    np.testing.assert_allclose(model.predict_proba(X), shares / shares.sum(axis=1, keepdims=True), rtol=1e-8)
+    others = np.stack([np.delete(D, k, axis=1).min(axis=1) for k in range(3)], axis=1)
+    np.testing.assert_allclose(model.decision_function(X), xi * (others - D), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("cls", [SNPC, RSLVQ])
+def test_posterior_by_hand(cls, data):
+    X, y = data
+    model = cls(solver="online", decision="posterior", n_prototypes=2, random_state=0, max_iter=3).fit(X, y)
+    shares = np.exp(-model._xi() * model._distances(X))
+    posterior = shares.reshape(len(X), 3, 2).sum(axis=2) / shares.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), posterior, rtol=1e-8)
+    np.testing.assert_allclose(model.decision_function(X), np.log(posterior), rtol=1e-6, atol=1e-8)
+
+
+def test_the_decision_matters(data):
+    """Else the parameter would be for nothing: with several prototypes the two rules differ somewhere."""
+    X, y = data
+    model = RSLVQ(solver="online", n_prototypes={0: 5, 1: 1, 2: 1}, xi=0.2, random_state=0).fit(X, y)
+    nearest = model.predict(X)
+    assert (model.set_params(decision="posterior").predict(X) != nearest).any()
+
+
+# -- explain -----------------------------------------------------------------------------------------------------------
+
+
+def test_explanation(model, data):
+    X, y = data
+    model.fit(X, y)
+    samples = np.concatenate([X, 10 * X[:5], model.prototypes_])
+    label, winner, rival, certainty, contributions = model.explain(samples)
+    D = model._distances(samples)
+    rows = np.arange(len(samples))
+    labels = model.prototype_labels_
+    own = labels == model.predict(samples)[:, None]
+    np.testing.assert_array_equal(label, labels[winner])
+    np.testing.assert_array_equal(winner, np.where(own, D, np.inf).argmin(axis=1), err_msg="the nearest of the answer")
+    np.testing.assert_array_equal(rival, np.where(own, np.inf, D).argmin(axis=1), err_msg="the nearest of the others")
+    if model.get_params().get("decision") != "posterior":
+        np.testing.assert_array_equal(winner, D.argmin(axis=1))
+    assert ((certainty >= 0) & (certainty <= 1)).all()
+    assert contributions.shape == samples.shape
+    gap = D[rows, rival] - D[rows, winner]
+    np.testing.assert_allclose(contributions.sum(axis=1), gap, rtol=1e-7, atol=1e-8 * D.max())
+
+
+def test_explanations_give_the_label_of_predict(model, data):
+    """Whatever rule `decision` names: an explanation of another answer than the one given explains nothing."""
+    X, y = data
+    if model.get_params().get("decision") == "posterior":
+        model.set_params(n_prototypes={0: 5, 1: 1, 2: 1}, xi=0.2)
+    model.fit(X, y)
+    np.testing.assert_array_equal(model.explain(X).label, model.predict(X))
+
+
+def test_certainty_by_hand():
+    model = GLVQ(init=[[1.0], [-3.0], [4.0]], learning_rate=0.0, solver="online", max_iter=1)
+    model.fit([[1.0], [-3.0], [4.0]], [0, 1, 2])
+    np.testing.assert_allclose(model.explain([[0.0], [1.0], [-1.0]]).certainty, [8 / 10, 1.0, 0.0], atol=1e-15)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_certainty_is_taken_after_the_kernel(kernel):
+    model = GLVQ(init=[[1.0], [-3.0]], kernel=kernel, kernel_width=2.0, learning_rate=0.0, solver="online", max_iter=1)
+    model.fit([[1.0], [-3.0]], [0, 1])
+    near, far = KERNELS[kernel](2.0).value(np.array([1.0, 9.0]))
+    np.testing.assert_allclose(model.explain([[0.0]]).certainty, [(far - near) / (far + near)])
+    np.testing.assert_allclose(model.decision_function([[0.0]]), [-(far - near) / (far + near)])
+
+
+def test_contributions_by_hand():
+    """One feature speaks for the label, one against it, one says nothing."""
+    model = GLVQ(init=[[0.0, 2.0, 0.0], [3.0, 0.0, 0.0]], learning_rate=0.0, solver="online", max_iter=1)
+    model.fit([[0.0, 2.0, 0.0], [3.0, 0.0, 0.0]], ["a", "b"])
+    explanation = model.explain([[0.0, 0.0, 5.0]])
+    assert explanation.label.tolist() == ["a"]
+    np.testing.assert_allclose(explanation.contributions, [[9.0, -4.0, 0.0]])
+
+
+@pytest.mark.parametrize("model", [GMLVQ(rank=2), LGMLVQ(n_prototypes=2), LGMLVQ(local="prototype")], ids=repr)
+def test_contributions_with_matrices_by_hand(model, data):
+    """u_l (Lambda u)_l, with the matrix of the prototype in question."""
+    X, y = data
+    model.set_params(solver="online", max_iter=5, random_state=0).fit(X, y)
+    found = model.explain(X)
+    for i in range(0, len(X), 7):
+        shares = []
+        for j in (found.rival[i], found.winner[i]):
+            group = 0 if model.lambda_.ndim == 2 else j * len(model.lambda_) // len(model.prototypes_)
+            matrix = model.lambda_ if model.lambda_.ndim == 2 else model.lambda_[group]
+            u = X[i] - model.prototypes_[j]
+            shares.append(u * (matrix @ u))
+        np.testing.assert_allclose(found.contributions[i], shares[0] - shares[1], rtol=1e-8, atol=1e-10)
+
+
+def test_explaining_one_sample_is_explaining_it_among_others(model, data):
+    X, y = data
+    model.fit(X, y)
+    together, alone = model.explain(X), model.explain(X[4:5])
+    assert alone.winner[0] == together.winner[4]
+    assert alone.rival[0] == together.rival[4]
+    np.testing.assert_allclose(alone.contributions[0], together.contributions[4], rtol=1e-9, atol=1e-11)

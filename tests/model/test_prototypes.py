@@ -1,0 +1,247 @@
+"""Starting prototypes: how many, where, and that a weight is exactly a number of copies."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from lvq.model.prototypes import (
+    STARTS,
+    canonical_order,
+    class_means,
+    prototypes_per_class,
+    share_out,
+    start_prototypes,
+    weighted_k_means,
+)
+
+SEEDS = range(12)
+
+
+def start(X, y, counts, init, seed=0, weight=None, names=None):
+    weight = np.ones(len(X)) if weight is None else weight
+    return start_prototypes(X, y, weight, np.array(counts), init, np.random.RandomState(seed), names)
+
+
+def blobs(seed, n_samples=40, n_features=None):
+    """Samples of three classes, in no order."""
+    rng = np.random.default_rng(seed)
+    n_features = int(rng.integers(1, 12)) if n_features is None else n_features
+    y = rng.permutation(np.arange(n_samples) % 3)
+    return rng, rng.normal(size=(n_samples, n_features)) + 2 * y[:, None], y
+
+
+# -- how many ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 7])
+def test_share_out_gives_the_first_classes_the_remainder(n_classes):
+    for total in range(n_classes, 4 * n_classes):
+        counts = share_out(total, n_classes)
+        assert counts.sum() == total
+        assert counts.max() - counts.min() <= 1
+        assert (np.diff(counts) <= 0).all()
+
+
+def test_share_out_refuses_fewer_than_classes():
+    with pytest.raises(ValueError, match=r"n_prototypes_total must be at least the number of classes \(3\), got 2\."):
+        share_out(2, 3)
+
+
+def test_one_number_serves_all_classes():
+    assert prototypes_per_class(4, np.array(["a", "b", "c"])).tolist() == [4, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("counts", "classes"),
+    [({"b": 1, "a": 3}, ["a", "b"]), ({2: 1, 1: 3}, [1, 2]), ({True: 1, False: 3}, [False, True])],
+)
+def test_a_dict_is_read_by_class_not_by_order(counts, classes):
+    assert prototypes_per_class(counts, np.array(classes)).tolist() == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ({"a": 1}, "missing: ['b'], not a class: none"),
+        ({"a": 1, "b": 1, "z": 1}, "missing: none, not a class: ['z']"),
+        ({"a": 1, "c": 1}, "missing: ['b'], not a class: ['c']"),
+        ({}, "missing: ['a', 'b']"),
+        ({0: 1, 1: 1}, "not a class: [0, 1]"),
+    ],
+)
+def test_a_dict_must_name_every_class_and_no_other(counts, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        prototypes_per_class(counts, np.array(["a", "b"]))
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "2", None, True])
+def test_a_dict_must_give_whole_numbers_of_at_least_one(count):
+    with pytest.raises(ValueError, match="n_prototypes must give every class a whole number of at least 1"):
+        prototypes_per_class({"a": count, "b": count}, np.array(["a", "b"]))
+
+
+# -- where -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("init", STARTS)
+def test_prototypes_stand_class_by_class_in_the_numbers_asked_for(init, seed):
+    _, X, y = blobs(seed)
+    W, labels = start(X, y, [2, 4, 1], init, seed)
+    assert labels.tolist() == [0, 0, 1, 1, 1, 1, 2]
+    assert W.shape == (7, X.shape[1])
+    assert np.isfinite(W).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_means_are_the_weighted_means_of_the_classes(seed):
+    rng, X, y = blobs(seed)
+    weight = rng.uniform(0.1, 3, len(X))
+    expected = [sum(w * x for w, x in zip(weight[y == k], X[y == k])) / weight[y == k].sum() for k in range(3)]
+    W, labels = start(X, y, [1, 1, 1], "means", weight=weight)
+    np.testing.assert_allclose(W, expected, rtol=1e-12)
+    np.testing.assert_allclose(class_means(X, y, weight, 3), expected, rtol=1e-12)
+    assert labels.tolist() == [0, 1, 2]
+    # the quick way for one prototype a class and the long way agree
+    mixed, labels = start(X, y, [1, 3, 1], "means", weight=weight)
+    np.testing.assert_allclose(mixed[[0, 4]], np.array(expected)[[0, 2]], rtol=1e-12)
+    deviation = np.sqrt(np.average((X[y == 1] - expected[1]) ** 2, axis=0, weights=weight[y == 1]))
+    assert (np.abs(mixed[1:4] - expected[1]) < 0.6 * deviation).all()  # a small spread: six sigma of a tenth
+    assert len(np.unique(mixed[1:4], axis=0)) == 3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_samples_are_different_samples_of_the_class(seed):
+    _, X, y = blobs(seed)
+    W, labels = start(X, y, [3, 5, 2], "samples", seed)
+    assert len(np.unique(W, axis=0)) == len(W)
+    for w, label in zip(W, labels):
+        assert (X[y == label] == w).all(axis=1).any()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_places_lie_in_the_range_of_each_feature(seed):
+    _, X, y = blobs(seed)
+    W, _ = start(X, y, [5, 5, 5], "random", seed)
+    assert (X.min(axis=0) <= W).all()
+    assert (X.max(axis=0) >= W).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_k_means_ends_where_every_centre_is_the_weighted_mean_of_its_samples(k, seed):
+    rng, X, _ = blobs(seed)
+    weight = rng.integers(1, 4, len(X)).astype(float)
+    centres = weighted_k_means(X, weight, k, np.random.RandomState(seed))
+    nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    for j, centre in enumerate(centres):
+        np.testing.assert_allclose(
+            centre, np.average(X[nearest == j], axis=0, weights=weight[nearest == j]), rtol=1e-10
+        )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_k_means_finds_clusters_that_nobody_can_miss(seed):
+    """So far apart that k-means++ draws two centres from one of them once in 1e12 times."""
+    rng = np.random.default_rng(seed)
+    middle = 1e7 * rng.permutation(4)[:, None] + np.zeros((4, 3))
+    X = rng.permutation((middle[:, None] + rng.normal(size=(4, 10, 3))).reshape(-1, 3))
+    W, _ = start(np.vstack((X, [[0.0] * 3])), np.append(np.zeros(40, int), 1), [4, 1], "kmeans", seed)
+    np.testing.assert_allclose(np.sort(W[:4, 0]), 1e7 * np.arange(4), atol=5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("init", STARTS)
+def test_a_weight_is_exactly_a_number_of_copies_in_any_order(init, seed):
+    rng, X, y = blobs(seed, n_samples=24)
+    copies = rng.integers(1, 4, len(X))
+    order = rng.permutation(copies.sum())
+    W, labels = start(X, y, [3, 2, 1], init, seed, copies.astype(float))
+    many, many_labels = start(X.repeat(copies, 0)[order], y.repeat(copies)[order], [3, 2, 1], init, seed)
+    np.testing.assert_array_equal(labels, many_labels)
+    np.testing.assert_allclose(W, many, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("init", STARTS)
+def test_the_order_of_the_samples_does_not_matter(init, seed):
+    rng, X, y = blobs(seed)
+    order = rng.permutation(len(X))
+    one, _ = start(X, y, [3, 2, 2], init, seed)
+    other, _ = start(X[order], y[order], [3, 2, 2], init, seed)
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("init", STARTS)
+def test_single_precision_stays_single(init):
+    _, X, y = blobs(0)
+    for counts in ([1, 1, 1], [2, 3, 1]):
+        assert start(X.astype(np.float32), y, counts, init)[0].dtype == np.float32
+
+
+@pytest.mark.parametrize("init", STARTS)
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(init):
+    _, X, y = blobs(3, n_features=4)
+    one, again, other = (start(X, y, [3, 3, 3], init, seed)[0] for seed in (7, 7, 8))
+    np.testing.assert_array_equal(one, again)
+    if init != "kmeans":  # which may well find the same centres
+        assert (one != other).any()
+
+
+# -- too few distinct samples ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 5, 13, 30])
+@pytest.mark.parametrize("copies", [2, 3, 5, 7, 18])
+def test_equal_rows_are_one_row(n_features, copies):
+    """Whatever the arithmetic of a matrix product makes of rows at different places."""
+    rng = np.random.default_rng(100 * n_features + copies)
+    rows = rng.normal(size=(3, n_features))
+    order, distinct = canonical_order(rng.permutation(rows.repeat(copies, axis=0)))
+    assert sorted(order) == list(range(3 * copies))
+    assert len(distinct) == 3
+
+
+@pytest.mark.parametrize("large", [1e8, 1e15])
+def test_rows_that_differ_anywhere_are_different_rows(large):
+    """A large feature must not hide a small one."""
+    samples = np.column_stack((np.full(6, large), np.arange(6) / 128))
+    assert len(canonical_order(samples)[1]) == 6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("init", STARTS)
+def test_a_class_with_too_few_distinct_samples_warns_and_gets_what_it_has(init, seed):
+    rng, X, y = blobs(seed, n_samples=30)
+    X[y == 1] = X[y == 1][:2].repeat(5, axis=0)
+    X, y = X[order := rng.permutation(30)], y[order]
+    with pytest.warns(UserWarning, match="class b has 2 distinct samples for 4 prototypes") as caught:
+        W, labels = start(X, y, [3, 4, 3], init, seed, names=np.array(["a", "b", "c"]))
+    assert len(caught) == 1
+    assert labels.tolist() == [0, 0, 0, 1, 1, 2, 2, 2]
+    assert len(W) == 8
+
+
+def test_a_class_of_one_sample():
+    X, y = np.array([[0.0, 1.0], [5.0, 5.0], [6.0, 5.0]]), np.array([0, 1, 1])
+    for init in ("means", "kmeans", "samples"):
+        with pytest.warns(UserWarning, match="class 0 has 1 distinct samples for 2 prototypes"):
+            W, labels = start(X, y, [2, 2], init)
+        np.testing.assert_allclose(W[0], [0.0, 1.0])
+        assert labels.tolist() == [0, 1, 1]
+
+
+def test_the_warning_names_five_classes_and_counts_the_rest():
+    X, y = np.arange(8.0)[:, None], np.arange(8)
+    with pytest.warns(UserWarning, match="class 4 has 1 distinct samples for 2 prototypes; and 3 more"):
+        start(X, y, [2] * 8, "samples")
+
+
+@pytest.mark.parametrize("init", STARTS)
+def test_enough_samples_need_no_warning(init):
+    X, y = np.array([[0.0], [1.0], [1.0], [5.0], [6.0]]), np.array([0, 0, 0, 1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(start(X, y, [2, 2], init)[0]) == 4

@@ -1,0 +1,213 @@
+"""Where the metric's parameters start, what shape they have, and which directions a low rank begins with."""
+
+import numpy as np
+import pytest
+
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.relevance import (
+    RELEVANCES,
+    FisherNeighbours,
+    FisherPrototypes,
+    GradientRelevance,
+    Hebbian,
+    LocalMatrixRelevance,
+    MatrixRelevance,
+    Relevance,
+    discriminant_directions,
+)
+
+SEEDS = range(6)
+LABELS = np.array([0, 0, 1, 2, 2])
+
+
+def two_of_many(seed, n_samples=150, n_features=10):
+    """Three classes told apart by the last two features alone; the first ones vary most and say nothing."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_samples) % 3
+    X = rng.normal(size=(n_samples, n_features)) * np.linspace(5, 1, n_features)
+    middle = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
+    X[:, -2:] = middle[y] + rng.normal(size=(n_samples, 2))
+    return X, y
+
+
+def nearest_mean_score(X, y, omega):
+    """Share of samples that are nearest to the mean of their own class after the map."""
+    Z = X @ omega.T
+    means = np.array([Z[y == k].mean(axis=0) for k in np.unique(y)])
+    return (((Z[:, None] - means) ** 2).sum(axis=2).argmin(axis=1) == y).mean()
+
+
+def test_the_plain_rule_has_no_parameters():
+    assert Relevance().start(np.ones((3, 2)), np.array([0, 1, 2]), np.ones(3), LABELS) is None
+    assert Relevance().metric(LABELS) == Euclidean()
+
+
+@pytest.mark.parametrize("rule", [GradientRelevance(), Hebbian(), FisherPrototypes(), FisherNeighbours()])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_relevances_start_equal_and_sum_to_one(rule, dtype):
+    start = rule.start(np.ones((3, 4), dtype), np.array([0, 1, 2]), np.ones(3), LABELS)
+    assert start.tolist() == [0.25] * 4
+    assert start.dtype == dtype
+    assert rule.metric(LABELS) == Diagonal()
+
+
+@pytest.mark.parametrize("kind", [FisherPrototypes, FisherNeighbours])
+def test_scores_by_their_maximum_start_at_one(kind):
+    start = kind(scores="max").start(np.ones((3, 4)), np.array([0, 1, 2]), np.ones(3), LABELS)
+    assert start.tolist() == [1.0] * 4
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rank", [None, 1, 2, 9, 10])
+@pytest.mark.parametrize(("local", "count"), [(None, None), ("class", 3), ("prototype", 5)])
+def test_matrices_start_at_unit_norm(local, count, rank, dtype):
+    X, y = two_of_many(0)
+    start = MatrixRelevance(rank=rank, local=local).start(X.astype(dtype), y, np.ones(len(X)), LABELS)
+    assert start.shape == (() if count is None else (count,)) + (rank or 10, 10)
+    assert start.dtype == dtype
+    np.testing.assert_allclose((start**2).sum(axis=(-2, -1)), 1.0, rtol=1e-6)
+    if rank in (None, 10):
+        np.testing.assert_allclose(start, np.broadcast_to(np.eye(10) / np.sqrt(10), start.shape), rtol=1e-6)
+
+
+def test_a_rank_above_the_number_of_features_is_refused():
+    X, y = two_of_many(0)
+    with pytest.raises(ValueError, match=r"rank must be at most the number of features \(10\), got 11\."):
+        MatrixRelevance(rank=11).start(X, y, np.ones(len(X)), LABELS)
+
+
+def test_groups_of_prototypes_that_share_a_matrix():
+    assert MatrixRelevance().groups(LABELS) == (0, 5)
+    assert MatrixRelevance(local="class").groups(LABELS) == (0, 2, 3, 5)
+    assert MatrixRelevance(local="prototype").groups(LABELS) == (0, 1, 2, 3, 4, 5)
+    assert LocalMatrixRelevance().groups(LABELS) == (0, 2, 3, 5)
+    assert LocalMatrixRelevance().groups(np.array([0, 0, 4])) == (0, 2, 3)  # a class without prototypes
+
+
+def test_every_rule_has_the_metric_of_its_parameters():
+    X, y = two_of_many(0)
+    shapes = {Euclidean: None, Diagonal: 1, Matrix: 2, LocalMatrix: 3}
+    for kind in [Relevance, *RELEVANCES.values()]:
+        start = kind().start(X, y, np.ones(len(X)), LABELS)
+        assert shapes[type(kind().metric(LABELS))] == (None if start is None else start.ndim)
+
+
+def test_who_has_a_gradient_and_whose_step_carries_the_metric():
+    smooth = {name for name, kind in RELEVANCES.items() if kind.smooth}
+    assert smooth == {"gradient", "matrix", "local_matrix"}
+    assert {name for name, kind in RELEVANCES.items() if kind().weighted_step} == smooth
+
+
+# -- free parameters of the batch solvers ------------------------------------------------------------------------------
+
+SMOOTH = {
+    "plain vector": GradientRelevance(),
+    "matrix": MatrixRelevance(),
+    "matrix rank 2": MatrixRelevance(rank=2),
+    "matrix per class": MatrixRelevance(local="class"),
+    "matrix of any size": MatrixRelevance(unit_trace=False, ridge=0.3),
+    "matrix with determinant": MatrixRelevance(rank=2, log_determinant=0.2),
+    "matrix per class with both": MatrixRelevance(rank=2, local="class", ridge=0.3, log_determinant=0.2),
+}
+
+
+def by_differences(function, start):
+    """Central differences by every number of an array."""
+    result = np.empty(start.size)
+    for index in range(start.size):
+        step = np.zeros(start.size)
+        step[index] = 1e-5
+        step = step.reshape(start.shape)
+        result[index] = (function(start + step) - function(start - step)) / 2e-5
+    return result.reshape(start.shape)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rule", SMOOTH.values(), ids=SMOOTH)
+def test_free_parameters_give_back_the_constrained_ones(rule, seed):
+    rng = np.random.default_rng(seed)
+    X, y = two_of_many(seed, n_features=4)
+    free = rng.uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
+    R = rule.constrained(free)
+    if R.ndim == 1:
+        assert (R >= 0).all()
+        np.testing.assert_allclose(R.sum(), 1.0)
+    elif rule.unit_trace:
+        np.testing.assert_allclose((R**2).sum(axis=(-2, -1)), 1.0)
+    np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rule", SMOOTH.values(), ids=SMOOTH)
+def test_pull_and_penalty_are_gradients(rule, seed):
+    rng = np.random.default_rng(seed)
+    X, y = two_of_many(seed, n_features=4)
+    free = rng.uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
+    R, by_relevance = rule.constrained(free), rng.normal(size=free.shape)
+    expected = by_differences(lambda at: (by_relevance * rule.constrained(at)).sum(), free)
+    np.testing.assert_allclose(rule.pull(free, R, by_relevance), expected, rtol=1e-6, atol=1e-8)
+    if rule.penalty(R) is not None:
+        expected = by_differences(lambda at: rule.penalty(at)[0], R)
+        np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)
+
+
+# -- directions of a low rank ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rank", [1, 2])
+def test_discriminant_directions_see_the_informative_features(rank, seed):
+    X, y = two_of_many(seed)
+    rows = discriminant_directions(X, y, np.ones(len(X)), rank)
+    share = (rows[:, -2:] ** 2).sum() / (rows**2).sum()
+    assert rows.shape == (rank, 10)
+    assert share > 0.9
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_discriminant_directions_beat_the_truncated_identity(seed):
+    X, y = two_of_many(seed)
+    score = nearest_mean_score(X, y, MatrixRelevance(rank=2).start(X, y, np.ones(len(X)), LABELS))
+    assert score > 0.9
+    assert nearest_mean_score(X, y, np.eye(10)[:2]) < 0.6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_directions_beyond_the_discriminant_ones_are_new(seed):
+    X, y = two_of_many(seed)
+    for rank in range(1, 10):
+        rows = discriminant_directions(X, y, np.ones(len(X)), rank)
+        assert rows.shape == (rank, 10)
+        assert np.linalg.matrix_rank(rows) == rank
+    # the third is where the most is left to see: the first feature has by far the largest spread
+    assert np.abs(discriminant_directions(X, y, np.ones(len(X)), 3)[2]).argmax() == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rank", [1, 2, 5])
+def test_weights_are_copies_and_order_does_not_matter(rank, seed):
+    X, y = two_of_many(seed, n_samples=45)
+    rng = np.random.default_rng(seed)
+    copies = rng.integers(1, 4, len(X))
+    order = rng.permutation(copies.sum())
+    one = discriminant_directions(X, y, copies.astype(float), rank)
+    many = discriminant_directions(X.repeat(copies, 0)[order], y.repeat(copies)[order], np.ones(copies.sum()), rank)
+    np.testing.assert_allclose(one.T @ one, many.T @ many, rtol=1e-8, atol=1e-10)  # free of the rows' signs
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_constant_features_and_few_samples_do_no_harm(seed):
+    X, y = two_of_many(seed, n_samples=6)
+    X[:, 3] = 7.0
+    for rank in (1, 2, 6, 9):
+        rows = discriminant_directions(X, y, np.ones(6), rank)
+        assert np.isfinite(rows).all()
+        assert np.linalg.matrix_rank(rows) == rank
+    assert np.abs(discriminant_directions(X, y, np.ones(6), 2)[:, 3]).max() < 1e-8
+
+
+def test_classes_without_any_spread():
+    X, y = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0]]), np.array([0, 0, 1])
+    rows = discriminant_directions(X, y, np.ones(3), 1)
+    assert abs(rows[0, 0]) > 0
+    assert abs(rows[0, 1]) < 1e-12
