@@ -7,6 +7,7 @@ from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.heuristic import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
 from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
 from lvq.estimators.names import MODELS
+from lvq.estimators.search import LVQClassifierCV
 from lvq.estimators.soft import RSLVQ, SNPC
 
 __version__ = "0.1.0"
@@ -27,4 +28,5 @@ __all__ = [
     "RSLVQ",
     "SNPC",
     "LVQClassifier",
+    "LVQClassifierCV",
 ]

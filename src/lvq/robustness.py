@@ -8,12 +8,17 @@ One metric for all. D_j - D_k is linear in x with gradient -2 B'(p_j - p_k), so 
 while |d| < r_jk = (D_j - D_k)/(2 |B'(p_j - p_k)|_q). The answer stands as long as every j is beaten by some k: the
 radius is min_j max_k r_jk. With one prototype per class it is exact.
 
-A metric for each prototype, B_j in place of B. Two bounds hold for every pair, and the larger is taken:
-- Roots of distances are Lipschitz: |B_j d|_2 <= L_j |d| with L_j the norm of B_j from l_p to l_2, so that the root of
-  D_j stays above that of D_k while |d| < (sqrt(D_j) - sqrt(D_k))/(L_j + L_k).
-- D_j(x + d) - D_k(x + d) = c + 2 g'd - d'S d with c = D_j - D_k, g half the gradient of that difference and
-  S = B_k'B_k - B_j'B_j. With d'S d <= kappa |d|^2 the difference is at least c - 2 |g|_q |d| - kappa |d|^2, which is
-  positive while |d| < c/(|g|_q + sqrt(|g|_q^2 + kappa c)). For equal matrices kappa is 0 and this is r_jk above.
+A metric for each prototype, B_j in place of B. Then D_j(x + d) - D_k(x + d) = f(d) = c + 2 g'd - d'S d with
+c = D_j - D_k, g half the gradient of that difference and S = B_k'B_k - B_j'B_j. For every pair the largest of these
+is taken, each a length below which f stays positive:
+- l_2: for every t >= 0 with I - t S positive definite, |d|_2^2 + t f(d) is convex in d with the least value
+  phi(t) = t c - t^2 g'(I - t S)^-1 g. So f(d) <= 0 needs |d|_2^2 >= phi(t), whatever t; the best t is sought. By the
+  S-lemma that is the exact distance, so with one prototype per class the radius is exact. As |d|_1 >= |d|_2 it holds
+  for l_1, and divided by sqrt(n) for l_inf.
+- l_1, l_inf: f(d) >= c - 2 |g|_q |d| - kappa |d|^2 with d'S d <= kappa |d|^2, which is positive while
+  |d| < c/(|g|_q + sqrt(|g|_q^2 + kappa c)). For equal matrices kappa is 0 and this is r_jk above.
+- l_1, l_inf: roots of distances are Lipschitz, |B_j d|_2 <= L_j |d| with L_j the norm of B_j from l_p to l_2: the root
+  of D_j stays above that of D_k while |d| < (sqrt(D_j) - sqrt(D_k))/(L_j + L_k).
 
 A scaler that clips, such as MinMaxScaler(clip=True), moves z by A d' with |d'_l| <= |d_l| for every feature: it only
 shortens the perturbation, and the bounds stand. A kernel is increasing in D and changes no answer.
@@ -22,6 +27,7 @@ shortens the perturbation, and the bounds stand. A kernel is increasing in D and
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,6 +94,11 @@ def _transformers(steps: list[tuple[str, Any]]) -> tuple[Any, ...]:
     return flat
 
 
+def answers_by_posterior(model: BaseLVQ) -> bool:
+    """Whether the answer is not the nearest prototype's."""
+    return hasattr(model, "_by_posterior") and model._by_posterior()
+
+
 def need_model(estimator: Any, purpose: str) -> Found:
     """The model, or a sentence that says why there is none for this purpose."""
     found = find_model(estimator)
@@ -95,7 +106,7 @@ def need_model(estimator: Any, purpose: str) -> Found:
         raise ValueError(
             f"{purpose} needs a model of this library, or a Pipeline that ends in one, got {type(estimator).__name__}."
         )
-    if getattr(found.model, "decision", "nearest") != "nearest":
+    if answers_by_posterior(found.model):
         raise ValueError(
             f"{purpose} needs answers by the nearest prototype, got {type(found.model).__name__} with "
             f"decision={found.model.decision!r}; set decision='nearest'."
@@ -180,7 +191,7 @@ DUAL: dict[float, str] = {1.0: "chebyshev", 2.0: "euclidean", np.inf: "cityblock
 def certified_radius(model: Any, X: Any, norm: float = 2) -> Floats:
     """No change of a sample that is smaller than its radius changes the model's answer.
 
-    Exact for one prototype per class and one metric for all; a lower bound otherwise.
+    Exact for one prototype per class, if all prototypes share a metric or `norm` is 2; a lower bound otherwise.
 
     Parameters
     ----------
@@ -261,7 +272,6 @@ class _LocalPairs:
         self.W = model._params.prototypes.astype(np.float64)
         self.roots = metric_root(model)
         self.full = [compose(root, before) for root in self.roots]
-        self.squares = [B.T @ B for B in self.full]
         self.lipschitz = np.array([operator_norm(B, norm) for B in self.full])
         groups = np.asarray(model._metric.groups)
         self.group = np.searchsorted(groups, np.arange(len(self.W)), side="right") - 1
@@ -271,21 +281,58 @@ class _LocalPairs:
         g = self.group[prototype]
         return ((self.Z[rows] - self.W[prototype]) @ self.roots[g].T) @ self.full[g]
 
+    @cache  # noqa: B019 - it lives as long as one call of certified_radius
+    def curved(self, here: int, there: int) -> tuple[Floats, Floats, float]:
+        """S by its eigenvalues and axes, and its kappa."""
+        S = self.full[here].T @ self.full[here] - self.full[there].T @ self.full[there]
+        return *np.linalg.eigh(S), curvature(S, self.norm)
+
     def __call__(self, D: Floats, doubt: Floats, rows: Any, own: int, rivals: Any) -> Floats:
-        here, own_slope = self.group[own], self.slopes(rows, own)
-        order = {1.0: np.inf, 2.0: 2, np.inf: 1}[self.norm]
         bound = np.empty((len(rows), len(rivals)))
+        here, own_slope = self.group[own], self.slopes(rows, own)
         for column, rival in enumerate(rivals):
             there = self.group[rival]
             value = np.maximum(D[rows, rival] - D[rows, own] - doubt[rows, 0], 0.0)
-            slope = np.linalg.norm(self.slopes(rows, rival) - own_slope, ord=order, axis=1)
-            kappa = curvature(self.squares[here] - self.squares[there], self.norm)
-            quadratic = _ratio(value, slope + np.sqrt(slope**2 + kappa * value))
-            # sqrt(a) - sqrt(b) = (a - b)/(sqrt(a) + sqrt(b)), without the cancellation
-            gap = _ratio(value, np.sqrt(D[rows, rival]) + np.sqrt(D[rows, own]))
-            steepest = np.broadcast_to(self.lipschitz[here] + self.lipschitz[there], gap.shape)
-            bound[:, column] = np.maximum(quadratic, _ratio(gap, steepest))
+            slope = self.slopes(rows, rival) - own_slope
+            sigma, axes, kappa = self.curved(here, there)
+            best = distance_to_quadric(value, slope @ axes, sigma)
+            if self.norm != 2:
+                best = best / (1 if self.norm == 1 else np.sqrt(slope.shape[1]))
+                steep = np.linalg.norm(slope, ord=np.inf if self.norm == 1 else 1, axis=1)
+                best = np.maximum(best, _ratio(value, steep + np.sqrt(steep**2 + kappa * value)))
+                # sqrt(a) - sqrt(b) = (a - b)/(sqrt(a) + sqrt(b)), without the cancellation
+                gap = _ratio(value, np.sqrt(D[rows, rival]) + np.sqrt(D[rows, own]))
+                steepest = np.full(len(gap), self.lipschitz[here] + self.lipschitz[there])
+                best = np.maximum(best, _ratio(gap, steepest))
+            bound[:, column] = best
         return bound
+
+
+def distance_to_quadric(c: Floats, g: Floats, sigma: Floats) -> Floats:
+    """How far c + 2 g'd - d'S d <= 0 is from the origin, S diagonal with `sigma`: the best phi(t), by bisection.
+
+    Examples
+    --------
+    >>> distance_to_quadric(np.array([4.0]), np.array([[0.0, 0.0]]), np.array([1.0, -3.0])).round(5)
+    array([2.])
+    >>> distance_to_quadric(np.array([4.0]), np.array([[1.0, 0.0]]), np.array([0.0, 0.0])).round(5)
+    array([2.])
+    """
+    # t runs from 0 to 1/top, or to infinity, as u runs from 0 to 1. It stops short of 1/top, where I - t S is singular
+    # and rounding could pass off too large a phi as a bound.
+    top = max(0.0, float(sigma.max())) * (1 + 1e-6)
+    unit = np.maximum(np.abs(sigma).max(), _ratio((g**2).sum(axis=1), c)) + 1e-100
+    low, high, best = np.zeros(len(c)), np.ones(len(c)), np.zeros(len(c))
+    for _ in range(50):
+        u = (low + high) / 2
+        t = u / (top * u + (1 - u) * unit)
+        room = 1 - t[:, None] * sigma
+        pull = g**2 / room
+        best = np.maximum(best, t * c * (1 - 1e-9) - t**2 * pull.sum(axis=1))
+        rising = c > t * (pull * (1 + 1 / room)).sum(axis=1)
+        low, high = np.where(rising, u, low), np.where(rising, high, u)
+    endless = (c > 0) & (top == 0) & (low > 1 - 1e-12)  # phi rises for ever: no d reaches the set
+    return np.where(endless, np.inf, np.sqrt(best))
 
 
 def operator_norm(B: Floats, norm: float) -> float:

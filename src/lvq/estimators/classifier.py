@@ -1,4 +1,4 @@
-"""The front door: one estimator with every axis as a parameter, and a search over the axes that matter."""
+"""The front door: one estimator with every axis as a parameter, and defaults that need no tuning."""
 
 from dataclasses import replace
 from typing import Any, Literal

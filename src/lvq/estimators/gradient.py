@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ, Parts
 from lvq.estimators.parameters import estimator
-from lvq.estimators.validation import at_least_one, below_one, not_negative, step_constraint, strings
+from lvq.estimators.validation import at_least_one, below_one, check_samples, not_negative, step_constraint, strings
 from lvq.model.arrays import round_centre
 from lvq.model.objective import Params
 from lvq.solvers import adam, lbfgs
@@ -76,6 +77,32 @@ class GradientLVQ(BaseLVQ):
         width = result.params.width if result.params.width is not None else self._params.width
         self._store(result.params._replace(prototypes=result.params.prototypes + centre, width=width), self._labels)
         return result
+
+    def objective_value(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The mean cost of samples in the fitted model, with its penalty: what the batch solvers make small.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        value : float
+            The objective.
+        """
+        check_is_fitted(self)
+        X = check_samples(self, X)
+        labels = np.searchsorted(self.classes_, np.asarray(y))
+        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        parts, centre = self._parts(), round_centre(X)
+        problem = Problem(self._objective_for(parts, self._labels, self._link), parts.relevance)
+        free = problem.free(Params(self._params.prototypes - centre, self._params.relevance))
+        return float(problem.value_and_gradient(free, lay_out(X, labels, weight, centre))[0])
 
     def _adam(self) -> adam.Adam:
         return adam.Adam(

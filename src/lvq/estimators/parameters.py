@@ -70,6 +70,10 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '{"logm", "glvq", "mce", "rslvq", "snpc"} or Cost',
         "What is made small; see the classes of these names. An object of your own needs `value_and_slope`.",
     ),
+    "cv": ("int, splitter or iterable", "Folds, in scikit-learn's manner."),
+    "structures": ("sequence of dict", "Parameters of `LVQClassifier` to compare."),
+    "ridges": ("sequence of float", "Ridges to compare, from strong to weak."),
+    "n_jobs": ("int, optional", "Threads over folds and structures; None means one, -1 all cores."),
     "ridge": (
         "float",
         "Weight of the penalty |Omega|^2; the size of Omega is then learned, in place of its unit trace. 0 keeps the "
@@ -138,6 +142,8 @@ def describe(field: Any) -> str:
     """The numpydoc entry of one parameter."""
     kind, text = PARAMETERS[field.name]
     default = "" if field.default in (None, MISSING) else f", default={field.default!r}"
+    if len(default) > 40:
+        default = ""
     lines, line = [], ""
     for word in text.split():
         if len(line) + len(word) > 105:

@@ -25,6 +25,7 @@ below_one = Interval(Real, 0, 1, closed="left")
 unit_interval = Interval(Real, 0, 1, closed="neither")
 positive = Interval(Real, 0, None, closed="neither")
 not_negative = Interval(Real, 0, None, closed="left")
+whole_number = Integral
 at_least_one = Interval(Integral, 1, None, closed="left")
 
 shared_constraints: ParameterConstraints = {

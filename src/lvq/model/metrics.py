@@ -199,14 +199,20 @@ class LocalMatrix:
 
     def distances(self, X: Array, W: Array, R: Array) -> Array:
         """Squared distances, (N, M)."""
-        parts = [Matrix().distances(X, W[self._rows(k)], R[k]) for k in range(len(self.groups) - 1)]
+        centre = round_centre(W)
+        X, W = X - centre, W - centre
+        parts = [_squared_distances(X @ R[k].T, W[self._rows(k)] @ R[k].T) for k in range(len(self.groups) - 1)]
         return namespace(X).concatenate(parts, 1)
 
     def pullback(self, X: Array, W: Array, R: Array, slopes: Slopes) -> tuple[Array, Array]:
-        """Group by group, each as for one matrix."""
+        """Group by group, each as for one matrix, with the samples that touch the group."""
+        centre = round_centre(W)
+        X, W = X - centre, W - centre
         by_prototype, by_matrix = [], []
         for k in range(len(self.groups) - 1):
-            dW, dR = Matrix().pullback(X, W[self._rows(k)], R[k], self._within(slopes, k))
+            samples, within = self._within(slopes, k)
+            near, prototypes = X if samples is None else X[samples], W[self._rows(k)]
+            dW, dR = Matrix().back(near, prototypes, R[k], near @ R[k].T, prototypes @ R[k].T, within)
             by_prototype.append(dW)
             by_matrix.append(dR)
         xp = namespace(X)
@@ -215,11 +221,15 @@ class LocalMatrix:
     def _rows(self, k: int) -> slice:
         return slice(self.groups[k], self.groups[k + 1])
 
-    def _within(self, slopes: Slopes, k: int) -> Slopes:
+    def _within(self, slopes: Slopes, k: int) -> tuple[Array | None, Slopes]:
+        """The samples that touch group k (None stands for all) and their slopes on its prototypes."""
         if slopes.touched is None:
-            return Slopes(slopes.value[:, self._rows(k)])
+            return None, Slopes(slopes.value[:, self._rows(k)])
         low, high = self.groups[k], self.groups[k + 1]
-        inside = (slopes.touched >= low) & (slopes.touched < high)
-        xp = namespace(slopes.value)
-        zero = xp.zeros_like(slopes.value)
-        return Slopes(xp.where(inside, slopes.value, zero), xp.where(inside, slopes.touched - low, 0 * slopes.touched))
+        value, touched, samples = slopes.value, slopes.touched, None
+        xp = namespace(value)
+        if xp is np:  # on a GPU the number of such samples would have to be read back
+            samples = np.flatnonzero(((touched >= low) & (touched < high)).any(axis=1))
+            value, touched = value[samples], touched[samples]
+        inside = (touched >= low) & (touched < high)
+        return samples, Slopes(xp.where(inside, value, 0 * value), xp.where(inside, touched - low, 0 * touched))

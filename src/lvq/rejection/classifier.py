@@ -1,71 +1,40 @@
-"""A classifier that may decline to answer: any scikit-learn classifier, a measure of certainty, and thresholds per cell.
+"""A classifier that may decline to answer: any scikit-learn classifier, a measure of certainty, thresholds per cell.
 
-Rules kept here:
-- `predict` always gives a class; whether to use it is a separate question, answered by `accept` and `reason`;
-- thresholds are fitted on samples the answering model was not trained on: given (prefit), held out, or cross-fitted;
-- for a guarantee, path, outlier limits and order of tests are settled before the testing samples are looked at, and
-  these are drawn at random (not by class), because the exact test needs independent samples;
-- calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is left out throughout.
+`predict` always gives a class; whether to use it is a separate question, answered by `accept` and `reason`. How the
+thresholds come about is told in `calibration.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from math import ceil
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
-from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import assert_all_finite, check_random_state, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from lvq.estimators.validation import ParameterConstraints, at_least_one, strings, unit_interval
-from lvq.rejection.binomial import perfect_record
+from lvq.rejection.calibration import Data, calibrate, calibration_samples, is_prefit, plain_point, shares
 from lvq.rejection.measures import MEASURES, Answers, Combination, as_combination, cells_of, doubt_of, measured
-from lvq.rejection.path import ThresholdPath
-from lvq.rejection.point import OperatingPoint
-from lvq.rejection.procedures import PROCEDURES, GuaranteeError
-from lvq.rejection.risk import CertifiedPoint, certify
-from lvq.rejection.samples import BoolArray, FloatArray, IntArray, check_share, label_codes
-from lvq.rejection.thresholds import METHODS, local_thresholds
-
-PATH_SHARE = 0.25  # of the calibration samples, for the path of a guarantee; the tests need the larger part
-DEFAULT_COVERAGE = 0.9
+from lvq.rejection.procedures import PROCEDURES
+from lvq.rejection.samples import BoolArray, FloatArray, check_share, label_codes
+from lvq.rejection.thresholds import METHODS
 
 
-class Classified(NamedTuple):
-    """Samples and what became of them: how sure, how typical, whether right, in which cell, as which class."""
+def _estimator_has(name: str) -> Callable[[Any], bool]:
+    """For `available_if`: whether the estimator, fitted or not, has a method; its own AttributeError where not."""
 
-    certainty: FloatArray
-    typical: FloatArray
-    correct: BoolArray
-    cell: NDArray[Any]
-    predicted: NDArray[Any]
+    def check(self: RejectClassifier) -> bool:
+        getattr(self._answers_by, name)
+        return True
 
-    def take(self, rows: Any) -> Classified:
-        """Some of them."""
-        return Classified(*(part[rows] for part in self))
-
-
-class OutlierLimits(NamedTuple):
-    """A sample is an outlier if it is less typical than the limit of its cell; small and new cells share one."""
-
-    by_cell: dict[Hashable, float]
-    others: float
-
-    def outlying(self, typical: FloatArray, cell: NDArray[Any]) -> BoolArray:
-        """Which samples are outliers."""
-        cells, code = label_codes(cell)
-        limit = np.array([self.by_cell.get(label, self.others) for label in cells.tolist()])[code]
-        return typical < limit
+    return check
 
 
 class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -236,23 +205,283 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError("RejectClassifier requires y to be passed, but the target y is None.")
         X, y = indexable(X, y)
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        self._outlook(len(y))
-        for_fit, for_split = self._routed(sample_weight, fit_params)
-        counts = np.ones(len(y), dtype=np.bool_) if sample_weight is None else np.asarray(sample_weight) > 0
+        weight = _checked_weight(sample_weight, len(y))
+        for_fit, for_split = self._routed(None if sample_weight is None else weight, fit_params)
+        data = Data(X, y, weight > 0, for_fit, for_split)
         rng = check_random_state(self.random_state)
-        training, held_out = self._shares(y, counts, rng)
-        fold_of = self._folds(X, y, training, for_split)
-        if self._is_prefit():
+        training, held_out = shares(self, data, rng)
+        if is_prefit(self):
             check_is_fitted(self.estimator)
             self.estimator_ = self.estimator
         else:
-            self.estimator_ = self._trained(X, y, training, for_fit)
-        crossed = [self._judged(self._trained(X, y, a, for_fit), X, y, b[counts[b]]) for a, b in fold_of]
-        samples = self._judged(self.estimator_, X, y, held_out) if len(held_out) else None
-        fitting, testing = self._parts(crossed, samples, rng)
-        self._calibrate(fitting, testing, wish)
+            self.estimator_ = training.trained(self.estimator)
+        fitting, testing = calibration_samples(self, training, held_out, rng)
+        testing_share = 0.0 if testing is None else len(testing.correct) / len(y)
+        self.path_, self.point_, self.outlier_limits_ = calibrate(self, fitting, testing, wish, testing_share)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _wish(self) -> dict[str, float]:
+        """The one thing asked for."""
+        if not (hasattr(self.estimator, "fit") and hasattr(self.estimator, "predict")):
+            raise ValueError(f"estimator must be a classifier with fit and predict, got {self.estimator!r}.")
+        names = ("coverage", "accuracy", "cost_ratio", "max_error")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if len(given) > 1:
+            raise ValueError(f"RejectClassifier takes one of {', '.join(names)}, got {', '.join(given)}; choose one.")
+        for name, value in given.items():
+            check_share(name, value, open_interval=name == "max_error")
+        if self.per_class and self.max_error is None:
+            raise ValueError("per_class=True is about max_error, which is None; give max_error.")
+        return given or {"coverage": 0.9}
+
+    def _routed(self, sample_weight: Any, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What goes to the estimator's `fit` and to the splitter's `split`."""
+        if sample_weight is not None:
+            fit_params = {"sample_weight": sample_weight, **fit_params}
+        if not get_config()["enable_metadata_routing"]:
+            return fit_params, {}
+        routed = process_routing(self, "fit", **fit_params)
+        return routed.estimator.fit, routed.splitter.split if hasattr(self.cv, "split") else {}
+
+    # -- answering -----------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """A class for every sample, accepted or not.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    def accept(self, X: Any) -> BoolArray:
+        """Which answers to use.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        accepted : bool ndarray of shape (n_samples,)
+        """
+        return self.reason(X) == ""
+
+    def reason(self, X: Any) -> NDArray[np.str_]:
+        """Why answers are not to be used.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        reason : str ndarray of shape (n_samples,)
+            "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low (of both "outlier");
+            "unseen cell" for one in a cell without calibration samples; "uncertified" where `max_error` could not be
+            had.
+        """
+        check_is_fitted(self)
+        return self._reasons(Answers(self.estimator_, X))
+
+    def _reasons(self, answers: Answers) -> NDArray[np.str_]:
+        parts = as_combination(self.measure)
+        values, cell = measured(answers, parts.ambiguity), cells_of(answers, self.cells)
+        points = self.point_ if isinstance(self.point_, dict) else {None: self.point_}
+        reason = np.full(len(values), "uncertified")
+        for group, point in points.items():
+            here = np.ones(len(values), dtype=np.bool_) if group is None else answers.predicted == group
+            if point is None or not here.any():
+                continue
+            plain = plain_point(point)
+            cells, code = label_codes(cell[here])
+            known = np.isin(cells, plain.cells)[code] | (plain.unseen < np.inf)
+            rejected = np.where(known, doubt_of(parts.ambiguity), "unseen cell")
+            reason[here] = np.where(plain.accept(values[here], cell[here]), "", rejected)
+        if self.outlier_limits_ is not None:
+            assert parts.outlier is not None
+            reason[self.outlier_limits_.outlying(measured(answers, parts.outlier), cell)] = "outlier"
+        return reason
+
+    def certainty(self, X: Any) -> FloatArray:
+        """How sure the answers are, by the measure that has the thresholds; higher is surer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        certainty : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return measured(Answers(self.estimator_, X), as_combination(self.measure).ambiguity)
+
+    def cell(self, X: Any) -> NDArray[Any]:
+        """Which threshold each sample is held against: the index of its prototype, its class, or its own label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        cell : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return cells_of(Answers(self.estimator_, X), self.cells)
+
+    def predict_or_reject(self, X: Any, reject_label: Any = None) -> NDArray[Any]:
+        """Classes, and a label of its own for the rejected samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        reject_label : scalar, default=None
+            Any label that is not a class.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Of the classes' type where that can hold the label, as integers hold -1; else of objects, so that no class
+            changes its type.
+        """
+        check_is_fitted(self)
+        classes = np.asarray(self.classes_)
+        dtype = _common_type(classes, reject_label)
+        answers = Answers(self.estimator_, X)
+        labels = answers.predicted.astype(dtype)
+        labels[self._reasons(answers) != ""] = reject_label
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the accepted answers that are right.
+
+        It says nothing about how many are accepted: look at `coverage_scorer` beside it, or use `cost_scorer`, which
+        weighs the two.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        score : float
+            NaN where nothing is accepted.
+        """
+        check_is_fitted(self)
+        answers = Answers(self.estimator_, X)
+        weight = np.ones(len(answers.predicted)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        weight = np.where(self._reasons(answers) == "", weight, 0.0)
+        right = answers.predicted == column_or_1d(y)
+        return float((weight * right).sum() / weight.sum()) if weight.sum() > 0 else float("nan")
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes."""
+        return self.estimator_.classes_
+
+    @property
+    def _answers_by(self) -> Any:
+        """For `find_model`: the estimator whose answers these are."""
+        return getattr(self, "estimator_", self.estimator)
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes, as the estimator gives them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of the classes, as the estimator gives them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where metadata go: weights and the like to the estimator's `fit`, groups to the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        if hasattr(self.cv, "split"):
+            router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        return router
+
+    def __sklearn_tags__(self) -> Any:
+        """What the estimator takes, this takes."""
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags, tags.non_deterministic = inner.input_tags, inner.non_deterministic
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+            tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
+        return tags
+
+
+def _checked_weight(sample_weight: Any, n_samples: int) -> FloatArray:
+    weight = np.ones(n_samples) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = np.full(n_samples, float(weight)) if weight.ndim == 0 else weight
+    if weight.shape != (n_samples,):
+        raise ValueError(f"sample_weight must have shape ({n_samples},), one entry per sample, got {weight.shape}.")
+    if not (weight >= 0).all() or not (weight > 0).any():
+        raise ValueError("sample_weight must not be negative or NaN, nor zero for all samples; zero leaves one out.")
+    return weight
+
+
+def _common_type(classes: NDArray[Any], label: Any) -> np.dtype[Any]:
+    """A type that holds classes and label without changing the value of a class."""
+    if np.ndim(label) or any(label == known for known in classes.tolist()):
+        raise ValueError(
+            f"reject_label must be a scalar that is not a class, got {label!r} beside the classes {classes.tolist()}; "
+            "use None, or a label that no sample can have."
+        )
+    given = np.asarray(label)
+    alike = {classes.dtype.kind, given.dtype.kind} <= set("iuf") or classes.dtype.kind == given.dtype.kind
+    common = np.result_type(classes.dtype, given.dtype) if alike else np.dtype(object)
+    # there and back: large integers do not survive as floats, which a comparison of the two would hide
+    return common if np.array_equal(classes.astype(common).astype(classes.dtype), classes) else np.dtype(object)

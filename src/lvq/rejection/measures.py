@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lvq.model.certainty import relative_similarity
+from lvq.model.costs import SoftCost
 from lvq.model.metrics import LocalMatrix
-from lvq.rejection.samples import FloatArray, IntArray
-from lvq.robustness import certified_radius, find_model, metric_root, project
+from lvq.rejection.samples import FloatArray, IntArray, label_codes
+from lvq.robustness import answers_by_posterior, certified_radius, find_model, metric_root, project
 
 
 class Answers:
@@ -49,8 +50,9 @@ class Answers:
         """The model of this library that answers; a sentence where there is none."""
         if self.found is None:
             raise ValueError(
-                f"this measure needs a model of this library, or a Pipeline that ends in one, got "
-                f"{type(self.estimator).__name__}; use measure='probability' or 'margin', or a function."
+                "Distances and prototypes need a model of this library, or a Pipeline that ends in one, got "
+                f"{type(self.estimator).__name__}; use measure='probability' or 'margin' and cells='class', or "
+                "functions of your own."
             )
         return self.found.model
 
@@ -64,7 +66,7 @@ class Answers:
     @cached_property
     def predicted(self) -> NDArray[Any]:
         """The predicted classes."""
-        if self.found is None or getattr(self.model, "decision", "nearest") != "nearest":
+        if self.found is None or answers_by_posterior(self.model):
             return np.asarray(self.estimator.predict(self.X))
         return self.model.classes_[self.model._labels[self.distances.argmin(axis=1)]]
 
@@ -127,7 +129,7 @@ def _distance(answers: Answers) -> FloatArray:
 
 def _probability(answers: Answers) -> FloatArray:
     estimator = answers.estimator
-    soft = answers.found is not None and hasattr(answers.model, "_posterior")
+    soft = answers.found is not None and isinstance(answers.model._parts().cost, SoftCost)
     if not soft and not hasattr(estimator, "predict_proba"):
         raise ValueError(
             f"measure='probability' needs a classifier with predict_proba, which {type(estimator).__name__} has not; "
@@ -149,6 +151,8 @@ def _margin(answers: Answers) -> FloatArray:
             "use measure='probability' or a function."
         )
     scores = np.asarray(estimator.decision_function(answers.X), dtype=np.float64)
+    if len(estimator.classes_) == 1:
+        return np.ones(len(scores))
     if scores.ndim == 1:  # two classes: one column, positive for the second
         return np.where(answers.predicted == estimator.classes_[1], scores, -scores)
     own = _of_the_answer(answers, scores)
@@ -220,7 +224,7 @@ class Combination:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = RejectClassifier(GLVQ(random_state=0), measure=Combination("relsim", "distance")).fit(X, y)
     >>> model.reason([[5.0, 3.4, 1.5, 0.2], [50.0, 3.4, 1.5, 0.2]])
-    array(['', 'outlier'], dtype='<U17')
+    array(['', 'outlier'], dtype='<U11')
     """
 
     ambiguity: Any = "auto"
@@ -292,7 +296,8 @@ def certainty(estimator: Any, X: Any, measure: Any = "auto") -> FloatArray:
 def cells_of(answers: Answers, cells: Any) -> NDArray[Any]:
     """Where answers were given: "prototype" (the winner), "class" (the predicted), "auto", or by a function."""
     if callable(cells):
-        return np.asarray(cells(answers.estimator, answers.X))
+        labels, code = label_codes(cells(answers.estimator, answers.X))
+        return labels[code]
     if cells == "prototype" or (cells == "auto" and answers.found is not None):
         return answers.sides[0]
     return answers.predicted

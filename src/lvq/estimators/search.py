@@ -1,0 +1,139 @@
+"""A small, fast search over the axes that matter: how many prototypes, who has a matrix, how strong the ridge."""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.model_selection import check_cv
+from sklearn.utils.metaestimators import available_if
+
+from lvq.estimators.base import Parts
+from lvq.estimators.classifier import LVQClassifier
+from lvq.estimators.parameters import estimator
+from lvq.estimators.validation import check_training_data, whole_number
+
+# few prototypes with a matrix each, or more that share one
+STRUCTURES: tuple[dict[str, Any], ...] = (
+    {"relevance": "local_matrix", "n_prototypes": 1},
+    {"relevance": "local_matrix", "n_prototypes": 2},
+    {"relevance": "matrix", "n_prototypes": 5, "kernel": None, "xi": 1.0},
+)
+RIDGES = (0.01, 0.003, 0.001)
+
+
+@estimator
+class LVQClassifierCV(LVQClassifier):
+    """`LVQClassifier` with structure and ridge chosen by cross-validation.
+
+    For each fold and structure the ridges form a path, from strong to weak: each fit starts from the one before, so a
+    path costs little more than its first fit. Folds run in threads. The best mean accuracy wins; of equal ones the
+    first, which is the simpler. The winner is fitted on all samples, along its path.
+
+    {parameters}
+
+    {attributes}
+    best_params_ : dict
+        The winner's structure and ridge.
+    best_score_ : float
+        Its mean accuracy over the folds.
+    cv_results_ : dict
+        "params" (list of dict), "mean_test_score" and "std_test_score" (arrays).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import LVQClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LVQClassifierCV(cv=3, ridges=(0.01,), random_state=0).fit(X, y)
+    >>> model.best_params_["ridge"], len(model.cv_results_["params"])
+    (0.01, 3)
+    """
+
+    _parameter_constraints = LVQClassifier._parameter_constraints | {
+        "cv": ["cv_object"],
+        "structures": [tuple, list],
+        "ridges": [tuple, list],
+        "n_jobs": [whole_number, None],
+    }
+
+    cv: Any = 5
+    structures: Any = STRUCTURES
+    ridges: Any = RIDGES
+    n_jobs: int | None = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose by cross-validation, then fit on all samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples, in fitting and in the folds' accuracies.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._validate_params()
+        X, index, weight, classes = check_training_data(self, X, y, sample_weight, reset=True)
+        labels = classes[index]
+        folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
+        scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._path_scores)(structure, X, labels, weight, train, test)
+            for train, test in folds
+            for structure in self.structures
+        )
+        best = self._record(np.array(scores).reshape(len(folds), -1))
+        structure = self.structures[best // len(self.ridges)]
+        for model in self._path(structure, X, labels, weight):
+            if model.ridge == self.best_params_["ridge"]:
+                self._adopt(model)
+                break
+        return self
+
+    def _path(self, structure: dict[str, Any], X: Any, y: Any, weight: Any) -> Iterator[LVQClassifier]:
+        """Fits of one structure, ridge after ridge, each from the one before."""
+        own = {name: value for name, value in self.get_params(deep=False).items() if name in _CLASSIFIER}
+        model = LVQClassifier(**(own | structure | {"warm_start": True}))
+        for ridge in self.ridges:
+            yield model.set_params(ridge=ridge).fit(X, y, weight)
+
+    def _path_scores(
+        self, structure: dict[str, Any], X: Any, y: Any, weight: Any, train: Any, test: Any
+    ) -> list[float]:
+        path = self._path(structure, X[train], y[train], weight[train])
+        return [model.score(X[test], y[test], weight[test]) for model in path]
+
+    def _record(self, table: np.ndarray) -> int:
+        """Fill in what the search found; the index of the best candidate."""
+        mean = table.mean(axis=0)
+        best = int(mean.argmax())
+        candidates = [structure | {"ridge": ridge} for structure in self.structures for ridge in self.ridges]
+        self.cv_results_ = {"params": candidates, "mean_test_score": mean, "std_test_score": table.std(axis=0)}
+        self.best_params_, self.best_score_ = candidates[best], float(mean[best])
+        return best
+
+    def _adopt(self, model: LVQClassifier) -> None:
+        """Take over everything a fitted model has learned."""
+        self._model = model
+        for name, value in vars(model).items():
+            learned = name.endswith("_") or name.startswith("_")
+            if learned and name not in ("n_features_in_", "feature_names_in_"):
+                setattr(self, name, value)
+
+    def _parts(self) -> Parts:
+        model = getattr(self, "_model", None)
+        return super()._parts() if model is None else model._parts()
+
+    @available_if(lambda self: False)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """A stream cannot be cross-validated; use `LVQClassifier`."""
+        raise AttributeError
+
+
+_CLASSIFIER = frozenset(LVQClassifier().get_params())
