@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.parameters import estimator
+from lvq.estimators.tensors import as_numpy, same_kind
 from lvq.estimators.validation import (
     ParameterConstraints,
     check_batch,
@@ -24,6 +25,7 @@ from lvq.estimators.validation import (
     make_kernel,
     shared_constraints,
 )
+from lvq.model.arrays import first_argmin
 from lvq.model.certainty import answer, relative_similarity
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Euclidean
@@ -304,7 +306,7 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
 
     def _class_distances(self, X: Any) -> np.ndarray:
         """Smallest squared distance of each class, infinite for a class without prototypes: (N, C)."""
-        distances = self._distances(X)
+        distances = as_numpy(self._distances(X))
         return class_distances(distances, self._labels, len(self.classes_))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -320,8 +322,8 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        winner = self._distances(X).argmin(axis=1)
-        return self.classes_[self._labels[winner]]
+        winner = as_numpy(first_argmin(self._distances(X)))
+        return same_kind(self.classes_[self._labels[winner]], X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """How much nearer each class is than all others.
@@ -340,7 +342,7 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
             The largest is that of the predicted class; with two classes one column, positive for ``classes_[1]``.
         """
         scores = class_scores(*self._linked_distances(X), self._xi())
-        return scores[:, 1] if len(self.classes_) == 2 else scores
+        return same_kind(scores[:, 1] if len(self.classes_) == 2 else scores, X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Softmax of the classes' scores; not calibrated.
@@ -360,7 +362,7 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
         """
         slope = getattr(self, "slope", None)
         sharpness = slope if isinstance(slope, float | int) and slope > 0 else 5.0
-        return class_probabilities(*self._linked_distances(X), self._xi(), sharpness)
+        return same_kind(class_probabilities(*self._linked_distances(X), self._xi(), sharpness), X)
 
     def _linked_distances(self, X: Any) -> tuple[Link, np.ndarray]:
         distances = self._class_distances(X)
@@ -381,10 +383,10 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
             and prototype, feature l has the share u_l (Lambda u)_l in the squared distance; its contribution is its
             share in the rival's distance less that in the winner's, and a row sums to D- - D+.
         """
-        distances = self._distances(X)
+        distances = as_numpy(self._distances(X))
         found = answer(distances, self._labels)
         certainty = relative_similarity(self._link.value(found.near), self._link.value(found.far))
-        X = check_samples(self, X)
+        X = check_samples(self, as_numpy(X))
         contributions = self._shares(X, found.rival) - self._shares(X, found.winner)
         labels = self.classes_[self._labels[found.winner]]
         return Explanation(labels, found.winner, found.rival, certainty, contributions)

@@ -1,7 +1,8 @@
 """Estimators with a cost: they can learn sample by sample, by L-BFGS, or by Adam."""
 
 import warnings
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -9,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ, Parts
 from lvq.estimators.parameters import estimator
+from lvq.estimators.tensors import as_numpy, is_tensor, on_device, require_torch
 from lvq.estimators.validation import at_least_one, below_one, check_samples, not_negative, step_constraint, strings
 from lvq.model.arrays import round_centre
 from lvq.model.objective import Params
 from lvq.solvers import adam, lbfgs
-from lvq.solvers.batch import Problem, lay_out
+from lvq.solvers.batch import Data, Problem, lay_out
 from lvq.solvers.online import Result
 from lvq.solvers.progress import progress_bar, silent
 
@@ -32,6 +34,7 @@ class GradientLVQ(BaseLVQ):
         "batch_size": [at_least_one],
         "validation_fraction": [below_one],
         "cost_matrix": ["array-like", None],
+        "device": [str, None],
     }
 
     alpha: float = 0.0
@@ -40,6 +43,44 @@ class GradientLVQ(BaseLVQ):
     batch_size: int = 256
     validation_fraction: float = 0.0
     cost_matrix: Any = None
+    device: str | None = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn prototypes from samples.
+
+        Parameters
+        ----------
+        X : array-like or torch tensor of shape (n_samples, n_features)
+            Samples. Tensors are learned from where they lie; the start is found on the host.
+        y : array-like or torch tensor of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples; with lbfgs a weight is exactly a number of copies. Online it is the factor of each
+            sample's step, after division by their mean. A sample of weight 0 is left out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._place = str(X.device) if is_tensor(X) else self.device
+        if self._place is not None:
+            require_torch(self._place)
+        return super().fit(as_numpy(X), as_numpy(y), as_numpy(sample_weight))
+
+    def _distances(self, X: Any) -> Any:
+        """Squared distances of samples to prototypes; of tensors, and with a `device`, computed there."""
+        place = str(X.device) if is_tensor(X) else self.device
+        if place is None:
+            return super()._distances(X)
+        check_is_fitted(self)
+        if not is_tensor(X):
+            X = on_device(check_samples(self, X), place)
+        elif X.ndim != 2 or X.shape[1] != self.n_features_in_ or not X.isfinite().all():
+            check_samples(self, as_numpy(X))  # words the error
+        W = on_device(self._params.prototypes, place).to(X.dtype)
+        R = self._params.relevance
+        return self._metric.distances(X, W, None if R is None else on_device(R, place).to(X.dtype))
 
     def _prices(self) -> np.ndarray | None:
         return None if self.cost_matrix is None else np.asarray(self.cost_matrix, dtype=np.float64)
@@ -66,6 +107,8 @@ class GradientLVQ(BaseLVQ):
             self._params.width if self.kernel_width == "learned" else None,
         )
         data = lay_out(X, y, weight, centre)
+        if self._place is not None:
+            problem, start, data = self._moved(problem, start, data)
         report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
         if solver == "lbfgs":
             tol = TOLERANCE if self.tol is None else self.tol
@@ -74,9 +117,21 @@ class GradientLVQ(BaseLVQ):
                 self._warn_not_converged(result, tol)
         else:
             result = adam.train(problem, start, data, self._adam(), random_state, report)
-        width = result.params.width if result.params.width is not None else self._params.width
-        self._store(result.params._replace(prototypes=result.params.prototypes + centre, width=width), self._labels)
+        W, R, learned = (as_numpy(part) for part in result.params)
+        width = self._params.width if learned is None else float(learned)
+        self._store(Params(W + centre, R, width), self._labels)
         return result
+
+    def _moved(self, problem: Problem, start: Params, data: Data) -> tuple[Problem, Params, Data]:
+        """Everything on the device."""
+        place = str(self._place)
+        objective = problem.objective
+        cost: Any = objective.cost
+        if getattr(cost, "prices", None) is not None:
+            cost = replace(cost, prices=on_device(cost.prices, place))
+        moved = replace(objective, cost=cost, labels=on_device(objective.labels, place))
+        params = Params(on_device(start.prototypes, place), on_device(start.relevance, place), start.width)
+        return replace(problem, objective=moved), params, Data(*(on_device(part, place) for part in data))
 
     def objective_value(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The mean cost of samples in the fitted model, with its penalty: what the batch solvers make small.

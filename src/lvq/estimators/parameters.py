@@ -83,6 +83,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "float",
         "Weight of the penalty -log det(Omega Omega')/2, which keeps directions of Omega from dying out.",
     ),
+    "device": (
+        "str, optional",
+        'Where lbfgs and adam compute, in torch\'s words ("cuda", "cpu"); None is NumPy, or the place of the tensors '
+        "given to `fit`.",
+    ),
     "batch_size": ("int", "Samples in one step of adam."),
     "validation_fraction": (
         "float",

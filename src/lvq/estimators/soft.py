@@ -7,6 +7,7 @@ import numpy as np
 from lvq.estimators.base import Parts
 from lvq.estimators.margin import SteepLVQ
 from lvq.estimators.parameters import estimator
+from lvq.estimators.tensors import as_numpy, same_kind
 from lvq.estimators.validation import strings
 from lvq.model.costs import RSLVQCost, SNPCCost
 from lvq.model.scores import posterior
@@ -37,7 +38,7 @@ class SoftLVQ(SteepLVQ):
         if not self._by_posterior():
             return super().predict(X)
         answers = self._posterior(X).argmax(axis=1)
-        return self.classes_[answers]
+        return same_kind(self.classes_[answers], X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes; those of the rule that `decision` names.
@@ -55,7 +56,7 @@ class SoftLVQ(SteepLVQ):
         probabilities : ndarray of shape (n_samples, n_classes)
             Rows sum to one.
         """
-        return self._posterior(X) if self._by_posterior() else super().predict_proba(X)
+        return same_kind(self._posterior(X), X) if self._by_posterior() else super().predict_proba(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """With "posterior" the log posterior (two classes: the log odds), else as for the margin models.
@@ -73,13 +74,13 @@ class SoftLVQ(SteepLVQ):
         if not self._by_posterior():
             return super().decision_function(X)
         log = np.log(np.maximum(self._posterior(X), np.finfo(float).tiny))
-        return log[:, 1] - log[:, 0] if len(self.classes_) == 2 else log
+        return same_kind(log[:, 1] - log[:, 0] if len(self.classes_) == 2 else log, X)
 
     def _by_posterior(self) -> bool:
         return self.decision == "posterior"
 
     def _posterior(self, X: Any) -> np.ndarray:
-        distances = self._distances(X)
+        distances = as_numpy(self._distances(X))
         xi = self._xi()
         assert xi is not None
         return posterior(self._link, distances, self._labels, len(self.classes_), xi)

@@ -1,0 +1,296 @@
+"""Rejection: speed of the thresholds, and coverage at equal guarantee next to MAPIE's controller.
+
+    python -m benchmarks.rejection            # needs the package mapie for the second part; LVQ_DATA names the data folder
+
+Part 1: seconds for "optimal" thresholds of 100,000 samples in 200 cells with 10,000 errors, and for "hull" of a million.
+Part 2: the promise P(error | accepted) <= max_error with confidence 0.95, by `RejectClassifier` and by
+`MultiClassificationLTTController` with selective accuracy as its risk (right among the accepted) and the abstention rate
+as what it chooses by. Both get the same fitted model and the same calibration and test samples; "probability" is the
+same score for both. What counts is the share of test samples that are answered; 0 where nothing can be promised. Writes
+`results/rejection.json` and `results/rejection.md`.
+"""
+
+import os
+
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
+import json
+import pathlib
+import platform
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import sklearn
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lvq import LOGM
+from lvq.datasets import load
+from lvq.rejection import RejectClassifier, local_thresholds
+
+RESULTS = pathlib.Path(__file__).parent / "results"
+DATASETS = ("segment", "vehicle", "satimage", "letter", "digits", "usps", "diabetes", "wdbc")
+LARGEST = 6000
+LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
+CONFIDENCE = 0.95
+N_SEEDS = 10
+
+OURS: dict[str, dict[str, str]] = {
+    "global, fixed sequence": {"measure": "probability", "thresholds": "global"},
+    "global, bonferroni": {"measure": "probability", "thresholds": "global", "procedure": "bonferroni"},
+    "local hull, fixed sequence": {"measure": "probability", "thresholds": "hull"},
+    "local optimal, fixed sequence": {"measure": "probability", "thresholds": "optimal"},
+    "RelSim global, fixed sequence": {"measure": "relsim", "thresholds": "global"},
+    "RelSim local hull, fixed sequence": {"measure": "relsim", "thresholds": "hull"},
+}
+MAPIE = {
+    "MAPIE Bonferroni-Holm (default)": "bonferroni_holm",
+    "MAPIE fixed sequence": "fixed_sequence",
+    "MAPIE split fixed sequence": "split_fixed_sequence",
+}
+
+
+def best_time(call: Callable[[], object], repeats: int) -> float:
+    """Shortest of some runs."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def speeds() -> dict[str, float]:
+    """Seconds of the threshold searches."""
+    rng = np.random.default_rng(0)
+    certainty, cell = rng.random(100_000), rng.integers(0, 200, 100_000)
+    correct = np.ones(100_000, dtype=bool)
+    correct[np.argsort(certainty + rng.normal(scale=0.5, size=100_000))[:10_000]] = False  # errors where it is unsure
+    million, cells = rng.random(1_000_000), rng.integers(0, 200, 1_000_000)
+    right = rng.random(1_000_000) < 0.7 + 0.3 * million
+    return {
+        "optimal: 100,000 samples, 200 cells, 10,000 errors": best_time(
+            lambda: local_thresholds(certainty, correct, cell), 5
+        ),
+        "hull: 1,000,000 samples, 200 cells": best_time(
+            lambda: local_thresholds(million, right, cells, method="hull"), 3
+        ),
+    }
+
+
+def models(name: str, seed: int) -> dict[str, object]:
+    """A prototype model and, as an example of any other classifier, a forest."""
+    n_prototypes = 5 if name == "letter" else 3
+    prototypes = LOGM(n_prototypes=n_prototypes, relevance="matrix", kernel="gaussian", max_iter=50, random_state=seed)
+    forest = RandomForestClassifier(100, min_samples_leaf=2, random_state=seed)
+    return {"LOGM": make_pipeline(StandardScaler(), prototypes), "forest": forest}
+
+
+def by_us(model: object, calibration: tuple, X_test: np.ndarray, level: float, settings: dict) -> np.ndarray:
+    """Which test samples are accepted."""
+    safe = RejectClassifier(
+        FrozenEstimator(model), max_error=level, confidence=CONFIDENCE, impossible="reject", **settings
+    )
+    return safe.fit(*calibration).accept(X_test)
+
+
+def by_mapie(model: object, calibration: tuple, X_test: np.ndarray, level: float, method: str) -> np.ndarray:
+    """Which test samples are accepted; the split method gets the split that ours has."""
+    from mapie.risk_control import MultiClassificationLTTController
+    from mapie.risk_control.risks import BinaryRisk, abstention_rate
+
+    selective_accuracy = BinaryRisk(
+        risk_occurrence=lambda y_true, y_pred: y_pred == y_true,
+        risk_condition=lambda y_true, y_pred: ~np.isnan(y_pred),
+        higher_is_better=True,
+    )
+    controller = MultiClassificationLTTController(
+        model.predict_proba,
+        risks=[selective_accuracy],
+        target_level=[1 - level],
+        confidence_level=CONFIDENCE,
+        best_predict_param_choice=abstention_rate,
+        classes=model.classes_,
+        fwer_method=method,
+    )
+    X, y = calibration
+    if method == "split_fixed_sequence":
+        X_learn, X, y_learn, y = train_test_split(X, y, train_size=0.25, random_state=0)
+        controller.learn_fixed_sequence_order(X_learn, y_learn, binary=True)
+    controller.calibrate(X, y)
+    if controller.best_predict_param is None:
+        return np.zeros(len(X_test), dtype=bool)
+    # the threshold itself, as the split method keeps it as an object that `predict` cannot compare
+    return model.predict_proba(X_test).max(axis=1) >= float(controller.best_predict_param)
+
+
+def run(name: str, seed: int) -> list[dict]:
+    """All methods at all levels on one split: 40 % to train, 30 % to calibrate, 30 % to test."""
+    X, y = load(name, return_X_y=True)
+    y = np.unique(y, return_inverse=True)[1]
+    rows = np.random.default_rng(seed).permutation(len(y))[:LARGEST]
+    n_train, n_calibration = round(0.4 * len(rows)), round(0.3 * len(rows))
+    train, calibrate, test = np.split(rows, [n_train, n_train + n_calibration])
+    found = []
+    for kind, model in models(name, seed).items():
+        model.fit(X[train], y[train])
+        wrong = model.predict(X[test]) != y[test]
+        calibration = X[calibrate], y[calibrate]
+        for level in LEVELS:
+            methods: dict[str, Callable[[], np.ndarray]] = {
+                label: (lambda settings=settings, level=level: by_us(model, calibration, X[test], level, settings))
+                for label, settings in OURS.items()
+                if settings["measure"] != "relsim" or kind == "LOGM"
+            }
+            methods |= {
+                label: (lambda method=method, level=level: by_mapie(model, calibration, X[test], level, method))
+                for label, method in MAPIE.items()
+            }
+            for label, method in methods.items():
+                start = time.perf_counter()
+                accepted = method()
+                found.append(
+                    {
+                        "data": name,
+                        "model": kind,
+                        "seed": seed,
+                        "max_error": level,
+                        "method": label,
+                        "coverage": float(accepted.mean()),
+                        "error": float(wrong[accepted].mean()) if accepted.any() else None,
+                        "n_accepted": int(accepted.sum()),
+                        "base_error": float(wrong.mean()),
+                        "seconds": time.perf_counter() - start,
+                    }
+                )
+    return found
+
+
+def summary(runs: list[dict]) -> list[dict]:
+    """Means over the seeds."""
+    groups: dict[tuple, list[dict]] = {}
+    for row in runs:
+        groups.setdefault((row["data"], row["model"], row["max_error"], row["method"]), []).append(row)
+    return [
+        {
+            "data": data,
+            "model": model,
+            "max_error": level,
+            "method": method,
+            "coverage": float(np.mean([row["coverage"] for row in rows])),
+            "promised": sum(row["error"] is not None for row in rows),
+            "runs": len(rows),
+            "error": pooled_error(rows),
+            "base_error": float(np.mean([row["base_error"] for row in rows])),
+        }
+        for (data, model, level, method), rows in groups.items()
+    ]
+
+
+def pooled_error(rows: list[dict]) -> float | None:
+    """Errors among all accepted test samples."""
+    accepted = sum(row["n_accepted"] for row in rows)
+    return sum(row["n_accepted"] * (row["error"] or 0) for row in rows) / accepted if accepted else None
+
+
+def table(means: list[dict], model: str) -> str:
+    """Coverage by data set and level; the best of a row in bold."""
+    labels = [label for label in (*OURS, *MAPIE) if any(m["method"] == label and m["model"] == model for m in means)]
+    lines = ["| data (error) | max_error | " + " | ".join(labels) + " |", "|---|---|" + "---|" * len(labels)]
+    for data in DATASETS:
+        for level in LEVELS:
+            here = {m["method"]: m for m in means if (m["data"], m["model"], m["max_error"]) == (data, model, level)}
+            best = max(round(m["coverage"], 3) for m in here.values())
+            cells = [f"{here[label]['coverage']:.3f}" for label in labels]
+            cells = [f"**{c}**" if float(c) == best and best > 0 else c for c in cells]
+            base = next(iter(here.values()))["base_error"]
+            lines.append(f"| {data} ({base:.1%}) | {level} | " + " | ".join(cells) + " |")
+    mean = [np.mean([m["coverage"] for m in means if (m["model"], m["method"]) == (model, label)]) for label in labels]
+    lines.append("| **mean** | | " + " | ".join(f"{value:.3f}" for value in mean) + " |")
+    return "\n".join(lines)
+
+
+def honesty(means: list[dict]) -> str:
+    """How far the promises were kept: test errors among the accepted, relative to what was promised."""
+    lines = ["| method | settings promised | pooled test error / max_error, mean | largest |", "|---|---|---|---|"]
+    for label in (*OURS, *MAPIE):
+        ratios = [m["error"] / m["max_error"] for m in means if m["method"] == label and m["error"] is not None]
+        if ratios:
+            lines.append(f"| {label} | {len(ratios)} | {np.mean(ratios):.2f} | {np.max(ratios):.2f} |")
+    return "\n".join(lines)
+
+
+def versus(means: list[dict], ours: str, theirs: str) -> str:
+    """In how many settings one answers more than the other, by more than a hundredth."""
+    both = {}
+    for m in means:
+        both.setdefault((m["data"], m["model"], m["max_error"]), {})[m["method"]] = m["coverage"]
+    gaps = np.array([found[ours] - found[theirs] for found in both.values() if ours in found and theirs in found])
+    more, less = int((gaps > 0.01).sum()), int((gaps < -0.01).sum())
+    return f"| {ours} | {theirs} | {more} | {less} | {len(gaps) - more - less} | {gaps.mean():+.3f} |"
+
+
+def report(result: dict) -> str:
+    """The page of results."""
+    means = result["means"]
+    pairs = [(ours, theirs) for theirs in MAPIE for ours in OURS]
+    against = ["| ours | theirs | we answer more | less | within 0.01 | mean difference |", "|---|---|---|---|---|---|"]
+    against += [versus(means, *pair) for pair in pairs]
+    speed = [f"- {what}: {seconds:.2f} s" for what, seconds in result["speeds"].items()]
+    return "\n\n".join(
+        [
+            "# Rejection: speed, and coverage at equal guarantee",
+            f"By `python -m benchmarks.rejection`; {result['machine']}, {result['versions']}.",
+            "## Speed, one thread",
+            "\n".join(speed),
+            "## Coverage at equal guarantee",
+            f"P(error | accepted) <= max_error with confidence {CONFIDENCE}; share of test samples answered, mean of "
+            f"{N_SEEDS} splits (40 % train, 30 % calibration, 30 % test, at most {LARGEST} samples); 0 where nothing "
+            "can be promised. All but the RelSim columns threshold the same probability.",
+            "### LOGM, a matrix and a Gaussian kernel (local cells: winning prototypes)",
+            table(means, "LOGM"),
+            "### Random forest (local cells: predicted classes)",
+            table(means, "forest"),
+            "### Against each other",
+            "\n".join(against),
+            "### Were the promises kept?",
+            "Above 1 the errors on the test samples, pooled over the splits, exceed what was promised; with confidence "
+            f"{CONFIDENCE} and finite test sets, a few settings slightly above 1 are no surprise.",
+            honesty(means),
+        ]
+    )
+
+
+def main() -> None:
+    """Measure all, print, and write."""
+    warnings.simplefilter("ignore")  # MAPIE's about risks that are not monotone; solvers' about their iterations
+    start = time.perf_counter()
+    result: dict = {
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "speeds": speeds(),
+    }
+    print(result["speeds"], flush=True)
+    import mapie
+
+    result["versions"] = f"scikit-learn {sklearn.__version__}, NumPy {np.__version__}, MAPIE {mapie.__version__}"
+    runs: list[dict] = []
+    for name in DATASETS:
+        for seed in range(N_SEEDS):
+            runs += run(name, seed)
+        print(name, f"{time.perf_counter() - start:.0f} s", flush=True)
+    result["means"] = summary(runs)
+    result["seconds"] = time.perf_counter() - start
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "rejection.json").write_text(json.dumps(result, indent=1) + "\n")
+    page = report(result)
+    (RESULTS / "rejection.md").write_text(page + "\n")
+    print(page)
+
+
+if __name__ == "__main__":
+    main()
