@@ -1,7 +1,7 @@
 """Which defaults: accuracy of solvers, models and a tuned SVM on fourteen sets, by repeated 5-fold cross-validation.
 
-`python -m benchmarks.defaults [--repeats 5] [--jobs 2] [--methods NAME ...]` needs `LVQ_DATA`. Features are standardised
-on the training folds; all methods see the same folds. Finished cells are stored at once in
+`python -m benchmarks.defaults [--repeats 5] [--jobs 2] [--methods NAME ...]` needs `LVQ_DATA`. Features are scaled
+to unit variance on the training folds; all methods see the same folds. Finished cells are stored at once in
 `benchmarks/results/defaults.json`, so a stopped run goes on where it was; the table is written beside it as Markdown.
 The SVM's grid is C in .1, 1, 10, 100, 1000 and gamma in .03, .1, .3, 1, 3 over the number of features, by inner 5-fold
 cross-validation.

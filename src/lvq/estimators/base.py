@@ -1,38 +1,32 @@
-"""What every estimator shares: validate, start, run, store; and everything that looks at distances.
+"""What every estimator shares in learning: validate, start, run, store.
 
-An estimator is a table of choices. It names its parts in `_parts()`; this file turns them into prototypes. One
-`_distances(X)` feeds `predict`, the scores, `explain` and the reject options.
+An estimator is a table of choices. It names its parts in `_parts()`; this file turns them into prototypes, and
+`answers.py` turns those into answers.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
+from lvq.estimators.answers import Answers
 from lvq.estimators.parameters import estimator
-from lvq.estimators.tensors import as_numpy, same_kind
 from lvq.estimators.validation import (
     ParameterConstraints,
     check_batch,
     check_cost_matrix_classes,
     check_parts,
-    check_samples,
     check_training_data,
     given_prototypes,
     make_kernel,
     shared_constraints,
 )
-from lvq.model.arrays import first_argmin
-from lvq.model.certainty import answer, relative_similarity
 from lvq.model.links import Identity, Kernel, Link
-from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params
 from lvq.model.prototypes import prototypes_per_class, share_out, start_prototypes
 from lvq.model.relevance import Relevance
-from lvq.model.scores import class_distances, class_probabilities, class_scores
 from lvq.solvers.online import Memory, Online, Result, Units, new_memory, train, units_of
 from lvq.solvers.progress import progress_bar, silent
 
@@ -45,19 +39,9 @@ class Parts:
     relevance: Relevance
 
 
-class Explanation(NamedTuple):
-    """Why each sample got its label; all arrays have one row a sample."""
-
-    label: np.ndarray
-    winner: np.ndarray  # index of the nearest prototype
-    rival: np.ndarray  # index of the nearest prototype of another class
-    certainty: np.ndarray  # (d- - d+)/(d- + d+), in [0, 1]
-    contributions: np.ndarray  # (n_samples, n_features): each feature's share in D- - D+; positive speaks for the label
-
-
 @estimator
-class BaseLVQ(ClassifierMixin, BaseEstimator):
-    """Base of all estimators: from data and parts to prototypes, and from prototypes to answers."""
+class BaseLVQ(Answers, ClassifierMixin, BaseEstimator):
+    """Base of all estimators: from data and parts to prototypes."""
 
     _parameter_constraints: ClassVar[ParameterConstraints] = shared_constraints
 
@@ -290,120 +274,3 @@ class BaseLVQ(ClassifierMixin, BaseEstimator):
         else:
             self.omega_ = params.relevance
             self.lambda_ = np.swapaxes(self.omega_, -1, -2) @ self.omega_
-
-    # -- answering -----------------------------------------------------------------------------------------------------
-
-    def _distances(self, X: Any) -> np.ndarray:
-        """Squared distances of samples to prototypes in the learned metric, before any kernel: (N, M)."""
-        check_is_fitted(self)
-        X = check_samples(self, X)
-        return self._metric.distances(X, self._params.prototypes, self._params.relevance)
-
-    def _xi(self) -> float | None:
-        """The steepness of the cost, where it has one."""
-        cost = self._parts().cost
-        return float(cost.scaled(self._units.link).xi) if hasattr(cost, "xi") else None
-
-    def _class_distances(self, X: Any) -> np.ndarray:
-        """Smallest squared distance of each class, infinite for a class without prototypes: (N, C)."""
-        distances = as_numpy(self._distances(X))
-        return class_distances(distances, self._labels, len(self.classes_))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of the nearest prototype.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Classes.
-        """
-        winner = as_numpy(first_argmin(self._distances(X)))
-        return same_kind(self.classes_[self._labels[winner]], X)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """How much nearer each class is than all others.
-
-        With d_k the smallest distance (after the kernel) to a prototype of class k and d_other that to all others, this
-        is (d_other - d_k)/(d_other + d_k) in [-1, 1], or xi (d_other - d_k) for costs with a steepness xi.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The largest is that of the predicted class; with two classes one column, positive for ``classes_[1]``.
-        """
-        scores = class_scores(*self._linked_distances(X), self._xi())
-        return same_kind(scores[:, 1] if len(self.classes_) == 2 else scores, X)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Softmax of the classes' scores; not calibrated.
-
-        For costs with a steepness xi the softmax of -xi d_k, else that of the relative scores of `decision_function`.
-        `sklearn.calibration.CalibratedClassifierCV` calibrates.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Rows sum to one; the largest is that of the predicted class.
-        """
-        slope = getattr(self, "slope", None)
-        sharpness = slope if isinstance(slope, float | int) and slope > 0 else 5.0
-        return same_kind(class_probabilities(*self._linked_distances(X), self._xi(), sharpness), X)
-
-    def _linked_distances(self, X: Any) -> tuple[Link, np.ndarray]:
-        distances = self._class_distances(X)
-        return self._link, distances
-
-    def explain(self, X: Any) -> Explanation:
-        """For each sample the winner, its rival, the certainty, and what each feature contributes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        explanation : Explanation
-            Named tuple of `label`, `winner`, `rival`, `certainty` and `contributions`. With u the difference of sample
-            and prototype, feature l has the share u_l (Lambda u)_l in the squared distance; its contribution is its
-            share in the rival's distance less that in the winner's, and a row sums to D- - D+.
-        """
-        distances = as_numpy(self._distances(X))
-        found = answer(distances, self._labels)
-        certainty = relative_similarity(self._link.value(found.near), self._link.value(found.far))
-        X = check_samples(self, as_numpy(X))
-        contributions = self._shares(X, found.rival) - self._shares(X, found.winner)
-        labels = self.classes_[self._labels[found.winner]]
-        return Explanation(labels, found.winner, found.rival, certainty, contributions)
-
-    def _shares(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
-        """u * (Lambda u) for each sample and its prototype."""
-        u = X - self._params.prototypes[prototypes]
-        R = self._params.relevance
-        if R is None or isinstance(self._metric, Euclidean):
-            return u * u
-        if R.ndim == 1:
-            return R * u * u
-        if R.ndim == 2:
-            return u * ((u @ R.T) @ R)
-        group = np.searchsorted(self._metric.groups, prototypes, side="right") - 1
-        shares = np.empty_like(u)
-        for g in np.unique(group):
-            inside = group == g
-            shares[inside] = u[inside] * ((u[inside] @ R[g].T) @ R[g])
-        return shares
