@@ -5,7 +5,7 @@ BIN := .venv/bin
 LVQ_DATA ?= $(wildcard $(abspath ../shared/data))
 export LVQ_DATA
 
-.PHONY: demo test check bench test-oldest format clean
+.PHONY: demo test check bench torch test-oldest format clean
 
 demo: .venv/.user
 	$(BIN)/python -m lvq.demo
@@ -18,8 +18,13 @@ check: .venv/.developer
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Against the machine's own limit in the same run; nothing else should run. benchmarks/ holds further ones.
 bench: .venv/.user
 	$(BIN)/python -m benchmarks.online
+	$(BIN)/python -m benchmarks.batch
+
+# Optional: with torch the tests of tensors run too, without it they skip.
+torch: .venv/.torch
 
 # The oldest supported versions of every runtime dependency, in an environment of their own.
 test-oldest: .venv-oldest/.developer
@@ -39,6 +44,10 @@ format: .venv/.developer
 .venv/.developer: pyproject.toml | .venv/bin/python
 	$(BIN)/pip install --quiet --editable ".[test,check]"
 	touch $@ .venv/.user
+
+.venv/.torch: | .venv/bin/python
+	$(BIN)/pip install --quiet torch==2.13.0
+	touch $@
 
 .venv-oldest/.developer: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest

@@ -18,6 +18,7 @@ from lvq.estimators.validation import (
     check_batch,
     check_cost_matrix_classes,
     check_parts,
+    check_stream,
     check_training_data,
     given_prototypes,
     make_kernel,
@@ -147,6 +148,7 @@ class BaseLVQ(Answers, ClassifierMixin, BaseEstimator):
             self._validate_params()
         parts = self._parts()
         check_parts(self, parts)
+        check_stream(self, parts)
         X, y, weight, self.classes_ = check_batch(self, X, y, classes, sample_weight, first=first)
         random_state = check_random_state(self.random_state)
         if first:

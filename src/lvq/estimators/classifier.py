@@ -1,7 +1,7 @@
 """The front door: one estimator with every axis as a parameter, and defaults that need no tuning."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -10,7 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.base import Parts
 from lvq.estimators.parameters import estimator
 from lvq.estimators.soft import SoftLVQ
-from lvq.estimators.validation import at_least_one, check_samples, make_relevance, not_negative, positive, strings
+from lvq.estimators.validation import (
+    at_least_one,
+    check_samples,
+    make_relevance,
+    not_negative,
+    offers,
+    positive,
+    strings,
+)
 from lvq.model.costs import COSTS, GLVQCost, MarginCost, SoftCost
 from lvq.model.relevance import MatrixRelevance, Relevance
 
@@ -18,6 +26,10 @@ from lvq.model.relevance import MatrixRelevance, Relevance
 def _shared_matrix(model: "LVQClassifier") -> bool:
     relevance = model._relevance()
     return isinstance(relevance, MatrixRelevance) and relevance.local is None
+
+
+def _can_stream(model: "LVQClassifier") -> bool:
+    return getattr(model._relevance(), "unit_trace", True)
 
 
 @estimator
@@ -47,7 +59,7 @@ class LVQClassifier(SoftLVQ):
     """
 
     _parameter_constraints = SoftLVQ._parameter_constraints | {
-        "cost": [strings(*COSTS), object],
+        "cost": [strings(*COSTS), offers("value_and_slope")],
         "rank": [at_least_one, None],
         "local": [strings("class", "prototype")],
         "ridge": [not_negative],
@@ -98,6 +110,28 @@ class LVQClassifier(SoftLVQ):
 
     def _by_posterior(self) -> bool:
         return self.decision == "posterior" and isinstance(self._cost(), SoftCost)
+
+    @available_if(_can_stream)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one batch of a stream, online; only with ``solver="online"`` or ``ridge=0``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        classes : array-like of shape (n_classes,), optional
+            All classes that can occur; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of each sample's step.
+
+        Returns
+        -------
+        self : object
+            The estimator, one batch wiser.
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
 
     @available_if(_shared_matrix)
     def transform(self, X: Any) -> np.ndarray:

@@ -113,7 +113,7 @@ class GradientLVQ(BaseLVQ):
         if solver == "lbfgs":
             tol = TOLERANCE if self.tol is None else self.tol
             result = lbfgs.train(problem, start, data, self.max_iter, tol, report)
-            if not result.converged:
+            if not result.converged and _still_falling(result.history):
                 self._warn_not_converged(result, tol)
         else:
             result = adam.train(problem, start, data, self._adam(), random_state, report)
@@ -178,3 +178,9 @@ class GradientLVQ(BaseLVQ):
             ConvergenceWarning,
             stacklevel=3,
         )
+
+
+def _still_falling(history: list[float]) -> bool:
+    """Whether the last tenth of the iterations brought more than a hundredth of the whole fall."""
+    late = history[-max(2, len(history) // 10)]
+    return late - history[-1] > 0.01 * (history[0] - history[-1])

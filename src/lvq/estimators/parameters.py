@@ -77,7 +77,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "ridge": (
         "float",
         "Weight of the penalty |Omega|^2; the size of Omega is then learned, in place of its unit trace. 0 keeps the "
-        "unit trace.",
+        "unit trace, and so does the online solver.",
     ),
     "log_determinant": (
         "float",

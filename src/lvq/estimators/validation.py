@@ -8,12 +8,12 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from lvq.model.costs import MarginCost
+from lvq.model.costs import MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototypes import STARTS
 from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
@@ -32,7 +32,7 @@ shared_constraints: ParameterConstraints = {
     "n_prototypes": [at_least_one, dict],
     "n_prototypes_total": [at_least_one, None],
     "init": [StrOptions(set(STARTS)), "array-like", tuple],
-    "kernel": [StrOptions(set(KERNELS)), None, Kernel, object],
+    "kernel": [StrOptions(set(KERNELS)), None, HasMethods(["value", "slope"])],
     "kernel_width": [positive, StrOptions({"auto", "learned"})],
     "learning_rate": [not_negative],
     "relevance_rate": [not_negative],
@@ -47,6 +47,11 @@ shared_constraints: ParameterConstraints = {
     "verbose": ["verbose"],
 }
 relevance_constraint = [StrOptions(set(RELEVANCES)), None, Relevance]
+
+
+def offers(*methods: str) -> Any:
+    """An object with these methods."""
+    return HasMethods(list(methods))
 
 
 def strings(*options: str) -> Any:
@@ -84,6 +89,11 @@ def check_parts(estimator: Any, parts: Any) -> None:
             f"got {estimator.relevance!r}. Use GRLVQ or GMLVQ for relevances learned by gradient."
         )
     check_solver(estimator, parts)
+    if getattr(estimator, "decision", "nearest") == "posterior" and not isinstance(cost, SoftCost):
+        raise ValueError(
+            f"decision='posterior' of {name} needs a cost with a posterior, 'snpc' or 'rslvq'; got {estimator.cost!r}. "
+            "Use decision='nearest'."
+        )
     step = getattr(estimator, "step", "scaled")
     if step == "relative" and not hasattr(cost, "slope"):
         raise ValueError(
@@ -118,6 +128,17 @@ def check_solver(estimator: Any, parts: Any) -> None:
         raise ValueError(
             f"solver='online' of {name} keeps every Omega at unit trace; for unit_trace=False use 'lbfgs' or 'adam'."
         )
+
+
+def check_stream(estimator: Any, parts: Any) -> None:
+    """Refuse to stream what the online solver cannot learn."""
+    if not getattr(parts.relevance, "unit_trace", True):
+        raise ValueError(
+            f"{type(estimator).__name__}.partial_fit learns online, which keeps every Omega at unit trace; this model "
+            "leaves its size free. Use ridge=0 or solver='online' from the start, or unit_trace=True."
+        )
+    if getattr(estimator, "cost_matrix", None) is not None:
+        raise ValueError(f"{type(estimator).__name__}.partial_fit learns online, which knows no cost_matrix.")
 
 
 def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:

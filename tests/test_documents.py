@@ -1,0 +1,150 @@
+"""The documents tell the truth: their Python runs, and the files, targets, names and arrows they mention exist."""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from sklearn.base import BaseEstimator
+
+import lvq
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+EXTENSIONS = "py|md|toml|txt|json"
+
+
+def names_of(paths):
+    return [path.relative_to(ROOT).as_posix() for path in paths]
+
+
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(text):
+    return re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=names_of(DOCUMENTS))
+with_python = [path for path in DOCUMENTS if blocks(path.read_text(encoding="utf-8"))]
+
+
+def test_the_documents_are_there():
+    assert {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/design.md"} <= set(names_of(DOCUMENTS))
+
+
+@pytest.mark.parametrize("path", with_python, ids=names_of(with_python))
+def test_python_runs(path, capsys):
+    """Block after block, each document from nothing; a warning is an error."""
+    namespace = {"__name__": "__main__"}
+    for number, block in enumerate(blocks(path.read_text(encoding="utf-8")), start=1):
+        exec(compile(block, f"{path.name}, block {number}", "exec"), namespace)
+    assert capsys.readouterr().out
+
+
+def test_the_readme_has_an_example():
+    assert "README.md" in names_of(with_python)
+
+
+@every_document
+def test_links_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+        if not target.startswith("https://"):
+            assert (path.parent / target).exists(), target
+
+
+@every_document
+def test_files_exist(path):
+    """A path from the root or from the package, or the bare name of a file somewhere in source, tests or documents."""
+    for word in re.findall(r"`([^`\n]+)`", path.read_text(encoding="utf-8")):
+        if re.fullmatch(rf"[\w.-]+\.({EXTENSIONS})", word):
+            places = [ROOT, *(ROOT / folder for folder in ("src", "tests", "docs"))]
+            assert any((place / word).exists() or any(place.glob(f"*/**/{word}")) for place in places), word
+        elif re.fullmatch(rf"[\w.-]+(/[\w.-]+)*(/|/[\w-]+|\.({EXTENSIONS}))", word) and "/" in word:
+            assert (ROOT / word).exists() or (ROOT / "src/lvq" / word).exists(), word
+
+
+@every_document
+def test_make_targets_exist(path):
+    targets = set(re.findall(r"^([\w-]+):", text_of("Makefile"), flags=re.MULTILINE))
+    assert set(re.findall(r"(?:`|^    )make ([\w-]+)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)) <= targets
+
+
+@every_document
+def test_dotted_names_exist(path):
+    """Such as `lvq.rejection.RejectClassifier`, with or without what is called on it."""
+    for dotted in re.findall(r"`lvq\.([\w.]+)", path.read_text(encoding="utf-8")):
+        module, rest = lvq, dotted.split(".")
+        while rest and not hasattr(module, rest[0]):
+            module = importlib.import_module(f"{module.__name__}.{rest.pop(0)}")
+        for name in rest:
+            module = getattr(module, name)
+
+
+def test_every_estimator_is_in_the_readme():
+    classes = [name for name in lvq.__all__ if inspect.isclass(getattr(lvq, name))]
+    missing = [
+        name for name in classes
+        if issubclass(getattr(lvq, name), BaseEstimator) and f"`{name}`" not in text_of("README.md")
+    ]  # fmt: skip
+    assert missing == []
+
+
+def test_names_of_the_papers_in_the_readme():
+    """Each row `| FC2GLVQ | `GLVQ(relevance="fc2")` |` says what the table of names says."""
+    rows = re.findall(r"^\| ([^|`]+) \| `(\w+\(.*\))` \|$", text_of("README.md"), flags=re.MULTILINE)
+    assert len(rows) > 2
+    for name, spelling in rows:
+        shown = eval(spelling, vars(lvq))
+        made = lvq.MODELS[name].make()
+        assert type(shown) is type(made)
+        assert shown.get_params() == made.get_params()
+
+
+def test_the_changelog_knows_the_version():
+    assert re.search(rf"^## \[{re.escape(lvq.__version__)}\]", text_of("CHANGELOG.md"), flags=re.MULTILINE)
+
+
+# -- imports go one way, as docs/design.md says ------------------------------------------------------------------------
+
+
+def order():
+    line = re.search(r"^    (datasets -> .*)$", text_of("docs/design.md"), flags=re.MULTILINE).group(1)
+    return line.split(" -> ")
+
+
+def room_of(module):
+    """The room of a module of the package: its folder or file; `lvq` for the package itself."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "lvq"
+
+
+def imported(path):
+    """Modules of this package that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name.partition(".")[0] == "lvq")
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "lvq":
+            names = [name.name for name in node.names] if node.module == "lvq" else []
+            rooms = {room.stem for room in (ROOT / "src/lvq").iterdir()}
+            yield from (f"lvq.{name}" if name in rooms else "lvq" for name in names) if names else [node.module]
+
+
+def test_every_room_has_its_place():
+    rooms = {
+        path.stem for path in (ROOT / "src/lvq").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert rooms - {"__init__"} | {"lvq"} == set(order())
+
+
+def test_imports_go_one_way():
+    place = {room: index for index, room in enumerate(order())}
+    backward = []
+    for path in sorted((ROOT / "src/lvq").rglob("*.py")):
+        parts = path.relative_to(ROOT / "src/lvq").with_suffix("").parts
+        here = "lvq" if parts[0] == "__init__" else parts[0]
+        backward += [f"{here} -> {module}" for module in imported(path) if place[room_of(module)] > place[here]]
+    assert backward == []
