@@ -29,7 +29,7 @@ def _shared_matrix(model: "LVQClassifier") -> bool:
 
 
 def _can_stream(model: "LVQClassifier") -> bool:
-    return getattr(model._relevance(), "unit_trace", True)
+    return model._streams()
 
 
 @estimator
@@ -107,6 +107,9 @@ class LVQClassifier(SoftLVQ):
 
     def _parts(self) -> Parts:
         return Parts(self._cost(), self._relevance())
+
+    def _streams(self) -> bool:
+        return getattr(self._relevance(), "unit_trace", True)
 
     def _by_posterior(self) -> bool:
         return self.decision == "posterior" and isinstance(self._cost(), SoftCost)

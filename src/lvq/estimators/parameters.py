@@ -71,7 +71,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "What is made small; see the classes of these names. An object of your own needs `value_and_slope`.",
     ),
     "cv": ("int, splitter or iterable", "Folds, in scikit-learn's manner."),
-    "structures": ("sequence of dict", "Parameters of `LVQClassifier` to compare."),
+    "structures": (
+        "sequence of dict, optional",
+        "Parameters of `LVQClassifier` to compare; None compares one and two prototypes per class with a matrix "
+        "each, and five that share one.",
+    ),
     "ridges": ("sequence of float", "Ridges to compare, from strong to weak."),
     "n_jobs": ("int, optional", "Threads over folds and structures; None means one, -1 all cores."),
     "ridge": (
@@ -147,8 +151,6 @@ def describe(field: Any) -> str:
     """The numpydoc entry of one parameter."""
     kind, text = PARAMETERS[field.name]
     default = "" if field.default in (None, MISSING) else f", default={field.default!r}"
-    if len(default) > 40:
-        default = ""
     lines, line = [], ""
     for word in text.split():
         if len(line) + len(word) > 105:

@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import check_cv
-from sklearn.utils.metaestimators import available_if
 
 from lvq.estimators.base import Parts
 from lvq.estimators.classifier import LVQClassifier
@@ -52,13 +51,13 @@ class LVQClassifierCV(LVQClassifier):
 
     _parameter_constraints = LVQClassifier._parameter_constraints | {
         "cv": ["cv_object"],
-        "structures": [tuple, list],
+        "structures": [tuple, list, None],
         "ridges": [tuple, list],
         "n_jobs": [whole_number, None],
     }
 
     cv: Any = 5
-    structures: Any = STRUCTURES
+    structures: Any = None
     ridges: Any = RIDGES
     n_jobs: int | None = None
 
@@ -86,15 +85,18 @@ class LVQClassifierCV(LVQClassifier):
         scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(self._path_scores)(structure, X, labels, weight, train, test)
             for train, test in folds
-            for structure in self.structures
+            for structure in self._structures()
         )
         best = self._record(np.array(scores).reshape(len(folds), -1))
-        structure = self.structures[best // len(self.ridges)]
+        structure = self._structures()[best // len(self.ridges)]
         for model in self._path(structure, X, labels, weight):
             if model.ridge == self.best_params_["ridge"]:
                 self._adopt(model)
                 break
         return self
+
+    def _structures(self) -> Any:
+        return STRUCTURES if self.structures is None else self.structures
 
     def _path(self, structure: dict[str, Any], X: Any, y: Any, weight: Any) -> Iterator[LVQClassifier]:
         """Fits of one structure, ridge after ridge, each from the one before."""
@@ -113,7 +115,7 @@ class LVQClassifierCV(LVQClassifier):
         """Fill in what the search found; the index of the best candidate."""
         mean = table.mean(axis=0)
         best = int(mean.argmax())
-        candidates = [structure | {"ridge": ridge} for structure in self.structures for ridge in self.ridges]
+        candidates = [structure | {"ridge": ridge} for structure in self._structures() for ridge in self.ridges]
         self.cv_results_ = {"params": candidates, "mean_test_score": mean, "std_test_score": table.std(axis=0)}
         self.best_params_, self.best_score_ = candidates[best], float(mean[best])
         return best
@@ -130,10 +132,8 @@ class LVQClassifierCV(LVQClassifier):
         model = getattr(self, "_model", None)
         return super()._parts() if model is None else model._parts()
 
-    @available_if(lambda self: False)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """A stream cannot be cross-validated; use `LVQClassifier`."""
-        raise AttributeError
+    def _streams(self) -> bool:
+        return False  # a stream cannot be cross-validated
 
 
 _CLASSIFIER = frozenset(LVQClassifier().get_params())
