@@ -1,13 +1,14 @@
 """Rejection: speed of the thresholds, and coverage at equal guarantee next to MAPIE's controller.
 
-    python -m benchmarks.rejection            # needs the package mapie for the second part; LVQ_DATA names the data folder
+Run ``python -m benchmarks.rejection`` in an environment that has the package mapie; LVQ_DATA names the folder of data.
 
-Part 1: seconds for "optimal" thresholds of 100,000 samples in 200 cells with 10,000 errors, and for "hull" of a million.
-Part 2: the promise P(error | accepted) <= max_error with confidence 0.95, by `RejectClassifier` and by
-`MultiClassificationLTTController` with selective accuracy as its risk (right among the accepted) and the abstention rate
-as what it chooses by. Both get the same fitted model and the same calibration and test samples; "probability" is the
-same score for both. What counts is the share of test samples that are answered; 0 where nothing can be promised. Writes
-`results/rejection.json` and `results/rejection.md`.
+Part 1: seconds for "optimal" thresholds of 100,000 samples, 200 cells and 10,000 errors, and for "hull" of a million.
+
+Part 2: the promise P(error | accepted) <= max_error with confidence 0.95, by this library and by MAPIE's
+`MultiClassificationLTTController` with selective accuracy as its risk (right among the accepted) and the abstention
+rate as what it chooses by. Both get the same fitted model, the same calibration and test samples, and, but for the
+columns named RelSim, the same score: the largest probability. What counts is the share of test samples that are
+answered; 0 where nothing can be promised. Writes `results/rejection.json` and `results/rejection.md`.
 """
 
 import os
@@ -32,27 +33,51 @@ from sklearn.preprocessing import StandardScaler
 from lvq import LOGM
 from lvq.datasets import load
 from lvq.rejection import RejectClassifier, local_thresholds
+from lvq.rejection.calibration import Classified, Data, calibrate, cross_fitted, judged
 
+Samples = tuple[np.ndarray, np.ndarray]
 RESULTS = pathlib.Path(__file__).parent / "results"
 DATASETS = ("segment", "vehicle", "satimage", "letter", "digits", "usps", "diabetes", "wdbc")
 LARGEST = 6000
-LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
+LEVELS = (0.01, 0.02, 0.05, 0.1)
 CONFIDENCE = 0.95
-N_SEEDS = 10
+N_SEEDS = 5
 
+# A quarter of the calibration samples fits the path, the rest tests it.
 OURS: dict[str, dict[str, str]] = {
-    "global, fixed sequence": {"measure": "probability", "thresholds": "global"},
-    "global, bonferroni": {"measure": "probability", "thresholds": "global", "procedure": "bonferroni"},
-    "local hull, fixed sequence": {"measure": "probability", "thresholds": "hull"},
-    "local optimal, fixed sequence": {"measure": "probability", "thresholds": "optimal"},
-    "RelSim global, fixed sequence": {"measure": "relsim", "thresholds": "global"},
-    "RelSim local hull, fixed sequence": {"measure": "relsim", "thresholds": "hull"},
+    "global": {"measure": "probability", "thresholds": "global"},
+    "global, Bonferroni": {"measure": "probability", "thresholds": "global", "procedure": "bonferroni"},
+    "local": {"measure": "probability"},
+    "RelSim, global": {"measure": "relsim", "thresholds": "global"},
+    "RelSim, local": {"measure": "relsim"},
 }
-MAPIE = {
-    "MAPIE Bonferroni-Holm (default)": "bonferroni_holm",
-    "MAPIE fixed sequence": "fixed_sequence",
-    "MAPIE split fixed sequence": "split_fixed_sequence",
+# Cross-fitted training samples fit the path, all calibration samples test it.
+CROSSED: dict[str, dict[str, str]] = {
+    "cross-fitted, global": {"measure": "probability", "thresholds": "global"},
+    "cross-fitted, local": {"measure": "probability"},
+    "cross-fitted, RelSim, local": {"measure": "relsim"},
 }
+# As it comes; and with what it does not do by itself: thresholds where the scores are, and a first one that accepts
+# enough samples to be tested, from the same quarter of the samples that ours has for its path.
+MAPIE: dict[str, tuple[str, bool]] = {
+    "MAPIE default": ("bonferroni_holm", False),
+    "MAPIE Bonferroni": ("bonferroni", False),
+    "MAPIE split fixed sequence": ("split_fixed_sequence", False),
+    "MAPIE Holm, our grid": ("bonferroni_holm", True),
+    "MAPIE fixed sequence, our grid": ("fixed_sequence", True),
+}
+
+
+EXPLANATION = f"""P(error | accepted) <= max_error with confidence {CONFIDENCE}; share of test samples answered, mean of
+{N_SEEDS} splits (40 % train, 30 % calibration, 30 % test, at most {LARGEST} samples); 0 where nothing can be promised.
+All but the RelSim columns threshold the same score, the largest probability.
+
+- "local": the optimal thresholds of cells of 10 samples or more. Ours are fixed sequences but where it says Bonferroni.
+- "cross-fitted": the path comes from the training samples, and all calibration samples are for the tests, as
+  `RejectClassifier(cv=3, max_error=...)` has it; else a quarter of the calibration samples is for the path.
+- "MAPIE default": Bonferroni-Holm over 100 thresholds from 0 to 0.99. The p-value of a threshold that accepts no sample
+  is NaN there, at which Holm and fixed sequences stop: hence the zeros where no probability reaches 0.99.
+- "our grid": quantiles of the score on a quarter of the calibration samples, the strictest where ours begins."""
 
 
 def best_time(call: Callable[[], object], repeats: int) -> float:
@@ -91,7 +116,7 @@ def models(name: str, seed: int) -> dict[str, object]:
     return {"LOGM": make_pipeline(StandardScaler(), prototypes), "forest": forest}
 
 
-def by_us(model: object, calibration: tuple, X_test: np.ndarray, level: float, settings: dict) -> np.ndarray:
+def by_us(model: object, calibration: Samples, X_test: np.ndarray, level: float, settings: dict) -> np.ndarray:
     """Which test samples are accepted."""
     safe = RejectClassifier(
         FrozenEstimator(model), max_error=level, confidence=CONFIDENCE, impossible="reject", **settings
@@ -99,29 +124,56 @@ def by_us(model: object, calibration: tuple, X_test: np.ndarray, level: float, s
     return safe.fit(*calibration).accept(X_test)
 
 
-def by_mapie(model: object, calibration: tuple, X_test: np.ndarray, level: float, method: str) -> np.ndarray:
-    """Which test samples are accepted; the split method gets the split that ours has."""
+def by_us_crossed(safe: RejectClassifier, fitting: Classified, testing: Classified, level: float) -> RejectClassifier:
+    """What `RejectClassifier(cv=3).fit` does, on the split that the others have."""
+    safe.set_params(max_error=level)
+    safe.path_, safe.point_, safe.outlier_limits_ = calibrate(safe, fitting, testing, {}, 1.0)
+    return safe
+
+
+def crossed_samples(
+    model: object, training: Samples, calibration: Samples, settings: dict
+) -> tuple[RejectClassifier, Classified, Classified]:
+    """Out-of-fold scores of the training samples, for the path, and the model's own of the others, for the tests."""
+    safe = RejectClassifier(model, cv=3, confidence=CONFIDENCE, impossible="reject", **settings)
+    safe.estimator_ = model
+    first, second = (Data(X, y, np.ones(len(y), dtype=bool), {}, {}) for X, y in (training, calibration))
+    return safe, cross_fitted(safe, model, first), judged(safe, model, second)
+
+
+def by_mapie(
+    model: object, calibration: Samples, X_test: np.ndarray, level: float, how: tuple[str, bool]
+) -> np.ndarray:
+    """Which test samples are accepted."""
     from mapie.risk_control import MultiClassificationLTTController
     from mapie.risk_control.risks import BinaryRisk, abstention_rate
 
-    selective_accuracy = BinaryRisk(
-        risk_occurrence=lambda y_true, y_pred: y_pred == y_true,
-        risk_condition=lambda y_true, y_pred: ~np.isnan(y_pred),
-        higher_is_better=True,
-    )
+    method, our_grid = how
+    (X, y), grid = calibration, np.linspace(0, 0.99, 100)
+    if our_grid or method == "split_fixed_sequence":
+        X_first, X, y_first, y = train_test_split(X, y, train_size=0.25, random_state=0)
+    if our_grid:
+        needed = np.log(1 - CONFIDENCE) / np.log(1 - level)
+        least = min(1.0, min(3 * needed, np.sqrt(needed * len(y))) / len(y))
+        grid = np.unique(np.quantile(model.predict_proba(X_first).max(axis=1), np.linspace(0, 1 - least, 100)))
     controller = MultiClassificationLTTController(
         model.predict_proba,
-        risks=[selective_accuracy],
+        risks=[
+            BinaryRisk(
+                risk_occurrence=lambda y_true, y_pred: y_pred == y_true,
+                risk_condition=lambda y_true, y_pred: ~np.isnan(y_pred),
+                higher_is_better=True,
+            )
+        ],
         target_level=[1 - level],
         confidence_level=CONFIDENCE,
         best_predict_param_choice=abstention_rate,
+        list_predict_params=grid,
         classes=model.classes_,
         fwer_method=method,
     )
-    X, y = calibration
     if method == "split_fixed_sequence":
-        X_learn, X, y_learn, y = train_test_split(X, y, train_size=0.25, random_state=0)
-        controller.learn_fixed_sequence_order(X_learn, y_learn, binary=True)
+        controller.learn_fixed_sequence_order(X_first, y_first, binary=True)
     controller.calibrate(X, y)
     if controller.best_predict_param is None:
         return np.zeros(len(X_test), dtype=bool)
@@ -136,38 +188,38 @@ def run(name: str, seed: int) -> list[dict]:
     rows = np.random.default_rng(seed).permutation(len(y))[:LARGEST]
     n_train, n_calibration = round(0.4 * len(rows)), round(0.3 * len(rows))
     train, calibrate, test = np.split(rows, [n_train, n_train + n_calibration])
+    return [
+        {"data": name, "model": kind, "seed": seed} | row
+        for kind, model in models(name, seed).items()
+        for row in compare(kind, model, (X[train], y[train]), (X[calibrate], y[calibrate]), (X[test], y[test]))
+    ]
+
+
+def compare(kind: str, model: object, training: Samples, calibration: Samples, test: Samples) -> list[dict]:
+    """All methods at all levels for one model."""
+    model.fit(*training)
+    wrong = model.predict(test[0]) != test[1]
+    ours, crossed = (
+        {label: given for label, given in methods.items() if given["measure"] != "relsim" or kind == "LOGM"}
+        for methods in (OURS, CROSSED)
+    )
+    parts = {label: crossed_samples(model, training, calibration, given) for label, given in crossed.items()}
     found = []
-    for kind, model in models(name, seed).items():
-        model.fit(X[train], y[train])
-        wrong = model.predict(X[test]) != y[test]
-        calibration = X[calibrate], y[calibrate]
-        for level in LEVELS:
-            methods: dict[str, Callable[[], np.ndarray]] = {
-                label: (lambda settings=settings, level=level: by_us(model, calibration, X[test], level, settings))
-                for label, settings in OURS.items()
-                if settings["measure"] != "relsim" or kind == "LOGM"
+    for level in LEVELS:
+        accepted = {label: by_us(model, calibration, test[0], level, given) for label, given in ours.items()}
+        accepted |= {label: by_us_crossed(*part, level).accept(test[0]) for label, part in parts.items()}
+        accepted |= {label: by_mapie(model, calibration, test[0], level, how) for label, how in MAPIE.items()}
+        found += [
+            {
+                "max_error": level,
+                "method": label,
+                "coverage": float(mask.mean()),
+                "error": float(wrong[mask].mean()) if mask.any() else None,
+                "n_accepted": int(mask.sum()),
+                "base_error": float(wrong.mean()),
             }
-            methods |= {
-                label: (lambda method=method, level=level: by_mapie(model, calibration, X[test], level, method))
-                for label, method in MAPIE.items()
-            }
-            for label, method in methods.items():
-                start = time.perf_counter()
-                accepted = method()
-                found.append(
-                    {
-                        "data": name,
-                        "model": kind,
-                        "seed": seed,
-                        "max_error": level,
-                        "method": label,
-                        "coverage": float(accepted.mean()),
-                        "error": float(wrong[accepted].mean()) if accepted.any() else None,
-                        "n_accepted": int(accepted.sum()),
-                        "base_error": float(wrong.mean()),
-                        "seconds": time.perf_counter() - start,
-                    }
-                )
+            for label, mask in accepted.items()
+        ]
     return found
 
 
@@ -200,7 +252,9 @@ def pooled_error(rows: list[dict]) -> float | None:
 
 def table(means: list[dict], model: str) -> str:
     """Coverage by data set and level; the best of a row in bold."""
-    labels = [label for label in (*OURS, *MAPIE) if any(m["method"] == label and m["model"] == model for m in means)]
+    labels = [
+        label for label in (*OURS, *CROSSED, *MAPIE) if any(m["method"] == label and m["model"] == model for m in means)
+    ]
     lines = ["| data (error) | max_error | " + " | ".join(labels) + " |", "|---|---|" + "---|" * len(labels)]
     for data in DATASETS:
         for level in LEVELS:
@@ -218,7 +272,7 @@ def table(means: list[dict], model: str) -> str:
 def honesty(means: list[dict]) -> str:
     """How far the promises were kept: test errors among the accepted, relative to what was promised."""
     lines = ["| method | settings promised | pooled test error / max_error, mean | largest |", "|---|---|---|---|"]
-    for label in (*OURS, *MAPIE):
+    for label in (*OURS, *CROSSED, *MAPIE):
         ratios = [m["error"] / m["max_error"] for m in means if m["method"] == label and m["error"] is not None]
         if ratios:
             lines.append(f"| {label} | {len(ratios)} | {np.mean(ratios):.2f} | {np.max(ratios):.2f} |")
@@ -238,7 +292,7 @@ def versus(means: list[dict], ours: str, theirs: str) -> str:
 def report(result: dict) -> str:
     """The page of results."""
     means = result["means"]
-    pairs = [(ours, theirs) for theirs in MAPIE for ours in OURS]
+    pairs = [(ours, theirs) for theirs in MAPIE for ours in (*OURS, *CROSSED)]
     against = ["| ours | theirs | we answer more | less | within 0.01 | mean difference |", "|---|---|---|---|---|---|"]
     against += [versus(means, *pair) for pair in pairs]
     speed = [f"- {what}: {seconds:.2f} s" for what, seconds in result["speeds"].items()]
@@ -249,9 +303,7 @@ def report(result: dict) -> str:
             "## Speed, one thread",
             "\n".join(speed),
             "## Coverage at equal guarantee",
-            f"P(error | accepted) <= max_error with confidence {CONFIDENCE}; share of test samples answered, mean of "
-            f"{N_SEEDS} splits (40 % train, 30 % calibration, 30 % test, at most {LARGEST} samples); 0 where nothing "
-            "can be promised. All but the RelSim columns threshold the same probability.",
+            EXPLANATION,
             "### LOGM, a matrix and a Gaussian kernel (local cells: winning prototypes)",
             table(means, "LOGM"),
             "### Random forest (local cells: predicted classes)",

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, nnls
-from sklearn.pipeline import Pipeline
 
 from lvq.estimators.base import BaseLVQ
 from lvq.model.links import Identity, Link
@@ -167,12 +166,12 @@ def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Count
     (array([[2., 9.]]), array([1.5]), array(['right'], dtype='<U5'))
     """
     found = need_model(model, "counterfactual")
-    inner, wary = found.model, _wary(model)
+    inner, (wary, _) = found.model, last_classifier(model, X)
     _refuse_clipping(found.steps)
     sight = Sight(found, X)
     regions = _class_regions(inner) if wary is None else _accepted_regions(wary, inner, sight.prototypes)
     values = np.array(X, dtype=np.float64)
-    first, accepted = _ask(model, X, wary)
+    first, accepted = _ask(model, X)
     wish = _Wish(first, _known_classes(target, inner.classes_, len(values)), wary is not None)
     done = wish.granted(first, accepted)
     samples, distance, label = np.where(done[:, None], values, np.nan), np.where(done, 0.0, np.inf), first.copy()
@@ -186,7 +185,7 @@ def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Count
                 cost[row] = np.linalg.norm(y)
         if np.isinf(cost).all():
             break
-        answers, accepted = _ask(model, _like(X, moved), wary)
+        answers, accepted = _ask(model, _like(X, moved))
         good = np.isfinite(cost) & wish.granted(answers, accepted)
         samples[good], distance[good], label[good] = moved[good], cost[good], answers[good]
     return Counterfactual(samples, distance, label)
@@ -213,19 +212,11 @@ class _Wish(NamedTuple):
         return self.wary or bool(label != self.first[row])
 
 
-def _wary(model: Any) -> RejectClassifier | None:
-    """The RejectClassifier that answers, if one does."""
-    while isinstance(model, Pipeline):
-        model = model.steps[-1][1]
-    return model if isinstance(model, RejectClassifier) else None
-
-
-def _ask(model: Any, X: Any, wary: RejectClassifier | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _ask(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Classes, and which are accepted: all, where nothing can be rejected."""
     label = np.asarray(model.predict(X))
-    if wary is None:
-        return label, np.ones(len(label), dtype=np.bool_)
     classifier, inputs = last_classifier(model, X)
-    return label, classifier.accept(inputs)
+    return label, np.ones(len(label), dtype=np.bool_) if classifier is None else classifier.accept(inputs)
 
 
 def _like(X: Any, values: Floats) -> Any:

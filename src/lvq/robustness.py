@@ -38,6 +38,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
@@ -106,12 +107,13 @@ def need_model(estimator: Any, purpose: str) -> Found:
         raise ValueError(
             f"{purpose} needs a model of this library, or a Pipeline that ends in one, got {type(estimator).__name__}."
         )
+    check_is_fitted(found.model)
     if answers_by_posterior(found.model):
         raise ValueError(
             f"{purpose} needs answers by the nearest prototype, got {type(found.model).__name__} with "
             f"decision={found.model.decision!r}; set decision='nearest'."
         )
-    if not isinstance(getattr(found.model, "_metric", Euclidean()), Euclidean | Diagonal | Matrix | LocalMatrix):
+    if not isinstance(found.model._metric, Euclidean | Diagonal | Matrix | LocalMatrix):
         raise ValueError(f"{purpose} does not know the metric {found.model._metric!r}; use one of lvq.model.metrics.")
     return found
 

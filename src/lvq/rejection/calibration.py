@@ -153,12 +153,12 @@ def _refuse_hopeless(settings: Any, n_testing: int, n_samples: int) -> None:
 
 
 def calibration_samples(
-    settings: Any, training: Data, held_out: Data, rng: Any
+    settings: Any, estimator: Any, training: Data, held_out: Data, rng: Any
 ) -> tuple[Classified, Classified | None]:
-    """Classified samples to fit thresholds on, and, for a guarantee, those to test them on."""
-    held = _judged(settings, settings.estimator_, held_out) if len(held_out.y) else None
+    """Samples to fit thresholds on and, for a guarantee, those to test them on; `estimator` is the one that answers."""
+    held = judged(settings, estimator, held_out) if len(held_out.y) else None
     if is_crossed(settings):
-        return _cross_fitted(settings, training), held
+        return cross_fitted(settings, estimator, training), held
     assert held is not None
     if settings.max_error is None:
         return held, None
@@ -166,7 +166,8 @@ def calibration_samples(
     return held.take(order[:n_path]), held.take(order[n_path:])
 
 
-def _judged(settings: Any, estimator: Any, data: Data) -> Classified:
+def judged(settings: Any, estimator: Any, data: Data) -> Classified:
+    """What becomes of samples at the hands of an estimator."""
     answers, parts = Answers(estimator, data.X), as_combination(settings.measure)
     values = measured(answers, parts.ambiguity)
     typical = values if parts.outlier is None else measured(answers, parts.outlier)
@@ -174,7 +175,7 @@ def _judged(settings: Any, estimator: Any, data: Data) -> Classified:
     return Classified(values, typical, right, cells_of(answers, settings.cells), answers.predicted)
 
 
-def _cross_fitted(settings: Any, data: Data) -> Classified:
+def cross_fitted(settings: Any, estimator: Any, data: Data) -> Classified:
     """Every sample judged by a model that has not seen it.
 
     The folds' prototypes are not those of the model that will answer, so a sample's cell is taken from the latter: its
@@ -191,10 +192,10 @@ def _cross_fitted(settings: Any, data: Data) -> Classified:
         test = everyone[test][data.counts[test]]
         if len(test):
             model = data.take(everyone[train]).trained(settings.estimator)
-            parts.append(_judged(settings, model, data.take(test)))
+            parts.append(judged(settings, model, data.take(test)))
             tested.append(test)
     joined = Classified(*(np.concatenate(columns) for columns in zip(*parts)))
-    answers = Answers(settings.estimator_, _rows(data.X, np.concatenate(tested)))
+    answers = Answers(estimator, _rows(data.X, np.concatenate(tested)))
     if callable(settings.cells):
         return joined._replace(cell=cells_of(answers, settings.cells))
     by_class = settings.cells == "class" or (settings.cells == "auto" and answers.found is None)

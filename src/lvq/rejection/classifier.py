@@ -214,12 +214,12 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         training, held_out = shares(self, data, rng)
         if is_prefit(self):
             check_is_fitted(self.estimator)
-            self.estimator_ = self.estimator
-        else:
-            self.estimator_ = training.trained(self.estimator)
-        fitting, testing = calibration_samples(self, training, held_out, rng)
+        estimator = self.estimator if is_prefit(self) else training.trained(self.estimator)
+        fitting, testing = calibration_samples(self, estimator, training, held_out, rng)
         testing_share = 0.0 if testing is None else len(testing.correct) / len(y)
+        # all at once: where calibration fails, no new model is left with old thresholds
         self.path_, self.point_, self.outlier_limits_ = calibrate(self, fitting, testing, wish, testing_share)
+        self.estimator_ = estimator
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -309,7 +309,8 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 continue
             plain = plain_point(point)
             cells, code = label_codes(cell[here])
-            known = np.isin(cells, plain.cells)[code] | (plain.unseen < np.inf)
+            seen = set(plain.cells.tolist())
+            known = np.array([label in seen for label in cells.tolist()])[code] | (plain.unseen < np.inf)
             rejected = np.where(known, doubt_of(parts.ambiguity), "unseen cell")
             reason[here] = np.where(plain.accept(values[here], cell[here]), "", rejected)
         if self.outlier_limits_ is not None:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import column_or_1d
 
@@ -18,20 +19,27 @@ from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.samples import check_share
 
 
-def last_classifier(estimator: Any, X: Any) -> tuple[RejectClassifier, Any]:
-    """The RejectClassifier that answers, and the samples as they reach it."""
+def last_classifier(estimator: Any, X: Any) -> tuple[RejectClassifier | None, Any]:
+    """The RejectClassifier that answers, if one does, and the samples as they reach it."""
     while not isinstance(estimator, RejectClassifier):
         if isinstance(estimator, Pipeline):
             for _, step in estimator.steps[:-1]:
                 X = step.transform(X) if hasattr(step, "transform") else X
             estimator = estimator.steps[-1][1]
+        elif isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
         elif hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
         else:
-            raise ValueError(
-                f"this scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}."
-            )
+            return None, X
     return estimator, X
+
+
+def _needed(estimator: Any, X: Any) -> tuple[RejectClassifier, Any]:
+    classifier, inputs = last_classifier(estimator, X)
+    if classifier is None:
+        raise ValueError(f"this scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
+    return classifier, inputs
 
 
 def coverage_scorer(estimator: Any, X: Any, y: Any = None) -> float:
@@ -59,13 +67,13 @@ def coverage_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     >>> sorted(key for key in result if key.startswith("test"))
     ['test_accuracy', 'test_coverage']
     """
-    classifier, X = last_classifier(estimator, X)
+    classifier, X = _needed(estimator, X)
     return float(np.mean(classifier.accept(X)))
 
 
 def accepted_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
     """Share of the accepted answers that are right, NaN where there are none; as `coverage_scorer`."""
-    classifier, X = last_classifier(estimator, X)
+    classifier, X = _needed(estimator, X)
     return classifier.score(X, y)
 
 
@@ -86,6 +94,6 @@ def cost_scorer(cost_ratio: float) -> Callable[[Any, Any, Any], float]:
 
 
 def _negative_cost(estimator: Any, X: Any, y: Any, *, cost_ratio: float) -> float:
-    classifier, X = last_classifier(estimator, X)
+    classifier, X = _needed(estimator, X)
     accepted = classifier.accept(X)
     return -float(np.mean(np.where(accepted, classifier.predict(X) != column_or_1d(y), cost_ratio)))

@@ -1,0 +1,243 @@
+"""The search: what it tries, what it finds, and that it is an estimator like any other."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from lvq import LVQClassifier, LVQClassifierCV
+from lvq.estimators.search import RIDGES, STRUCTURES
+
+FOLDS = "folds are drawn over rows, so copies of a sample can fall into different folds"
+SMALL = {"cv": 3, "ridges": (0.01, 0.001), "structures": STRUCTURES[:2], "random_state": 0, "max_iter": 30}
+quietly = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than asked for:UserWarning"
+)
+
+
+def every_check(estimator):
+    """scikit-learn's `parametrize_with_checks`, as a list: from 1.6 it comes as a generator, which pytest 9 refuses."""
+    expected = {"check_sample_weight_equivalence_on_dense_data": FOLDS}
+    mark = parametrize_with_checks([estimator], expected_failed_checks=lambda _: expected)
+    names, checks = mark.args
+    return pytest.mark.parametrize(names, list(checks), **mark.kwargs)
+
+
+@quietly
+@every_check(LVQClassifierCV(cv=2, ridges=(0.01,), structures=STRUCTURES[:2], max_iter=20))
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def quiet_fit(model, *arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*arguments)
+
+
+@pytest.fixture(scope="module")
+def searched():
+    """A search that has run, on data of its own."""
+    X, y = small_data()
+    return quiet_fit(LVQClassifierCV(**SMALL), X, y), X, y
+
+
+def small_data():
+    rng = np.random.default_rng(5)
+    y = np.arange(90) % 3
+    centres = np.array([[0.0, 0.0, 1.0, 0.0], [2.0, 0.0, 0.0, 0.0], [0.0, 2.0, -1.0, 0.0]])
+    return centres[y] + rng.normal(size=(90, 4)), y
+
+
+def by_hand(X, y, structure, ridges, folds):
+    """The path of one structure, written out: each fit starts from the one before."""
+    table = []
+    for train, test in folds.split(X, y):
+        model = LVQClassifier(random_state=0, max_iter=30, warm_start=True, **structure)
+        table.append(
+            [quiet_fit(model.set_params(ridge=ridge), X[train], y[train]).score(X[test], y[test]) for ridge in ridges]
+        )
+    return np.array(table)
+
+
+def test_results_are_those_of_the_paths(searched):
+    model, X, y = searched
+    tables = [by_hand(X, y, structure, SMALL["ridges"], StratifiedKFold(3)) for structure in SMALL["structures"]]
+    table = np.hstack(tables)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], table.mean(axis=0))
+    np.testing.assert_allclose(model.cv_results_["std_test_score"], table.std(axis=0))
+    expected = [structure | {"ridge": ridge} for structure in SMALL["structures"] for ridge in SMALL["ridges"]]
+    assert model.cv_results_["params"] == expected
+    best = int(table.mean(axis=0).argmax())  # of equal ones the first
+    assert model.best_params_ == expected[best]
+    assert model.best_score_ == pytest.approx(table.mean(axis=0)[best])
+
+
+def test_the_answer_is_the_best_path_on_all_samples(searched):
+    model, X, y = searched
+    best = dict(model.best_params_)
+    last = SMALL["ridges"].index(best.pop("ridge"))
+    path = LVQClassifier(random_state=0, max_iter=30, warm_start=True, **best)
+    for ridge in SMALL["ridges"][: last + 1]:
+        quiet_fit(path.set_params(ridge=ridge), X, y)
+    np.testing.assert_array_equal(model.prototypes_, path.prototypes_)
+    np.testing.assert_array_equal(model.omega_, path.omega_)
+    for method in ("predict", "predict_proba", "decision_function"):
+        np.testing.assert_array_equal(getattr(model, method)(X), getattr(path, method)(X))
+    assert model.objective_value(X, y) == path.objective_value(X, y)
+    np.testing.assert_array_equal(model.explain(X).contributions, path.explain(X).contributions)
+
+
+def test_a_path_is_really_warm_started():
+    """Five iterations a fit and thrice the same ridge: each starts where the last one ended, so each ends lower."""
+    X, y = small_data()
+    search = LVQClassifierCV(ridges=(0.01, 0.01, 0.01), max_iter=5, random_state=0)
+    values = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for fitted in search._path({"n_prototypes": 1}, X, y, None):
+            values.append(fitted.objective_value(X, y))
+    assert values[0] > values[1] > values[2]
+
+
+def test_threads_change_nothing(searched):
+    model, X, y = searched
+    threaded = quiet_fit(clone(model).set_params(n_jobs=2), X, y)
+    np.testing.assert_array_equal(threaded.cv_results_["mean_test_score"], model.cv_results_["mean_test_score"])
+    assert threaded.best_params_ == model.best_params_
+    np.testing.assert_array_equal(threaded.prototypes_, model.prototypes_)
+
+
+@pytest.mark.parametrize(
+    "cv", [2, KFold(4, shuffle=True, random_state=1), "splits"], ids=["number", "splitter", "list"]
+)
+def test_folds_in_scikit_learns_manner(cv):
+    X, y = small_data()
+    if cv == "splits":
+        cv = list(StratifiedKFold(2).split(X, y))
+    model = quiet_fit(LVQClassifierCV(**(SMALL | {"cv": cv, "structures": STRUCTURES[:1], "max_iter": 5})), X, y)
+    assert len(model.cv_results_["params"]) == 2
+
+
+def test_clone_and_parameters(searched):
+    model, _, _ = searched
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "prototypes_")
+    assert set(LVQClassifier().get_params()) < set(copy.get_params())
+    assert copy.set_params(cv=7, cost="mce").cost == "mce"
+    assert LVQClassifierCV().ridges == RIDGES
+
+
+def test_a_pickle_answers_the_same(searched):
+    model, X, _ = searched
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), model.predict_proba(X))
+
+
+def test_fitting_again_forgets(searched):
+    """Another structure, other classes: nothing of the first fit is left."""
+    _, X, y = searched
+    model = quiet_fit(LVQClassifierCV(**SMALL), X, y)
+    again = quiet_fit(model.set_params(structures=({"relevance": None, "n_prototypes": 1},)), X[y < 2], y[y < 2])
+    assert again.prototypes_.shape == (2, 4)
+    assert again.best_params_["relevance"] is None
+    assert not hasattr(again, "omega_")
+    assert again.predict(X[y < 2]).max() == 1
+
+
+@quietly
+def test_in_a_pipeline_and_in_cross_validation():
+    X, y = load_wine(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LVQClassifierCV(**SMALL))
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.94
+
+
+def test_weights_count_in_fits_and_in_scores():
+    X, y = small_data()
+    weight = np.random.default_rng(0).uniform(0.1, 5, len(X))
+    settings = SMALL | {"structures": ({"n_prototypes": 1},), "ridges": (0.01,)}
+    model = quiet_fit(LVQClassifierCV(**settings), X, y, weight)
+    scores = []
+    for train, test in StratifiedKFold(3).split(X, y):
+        inner = quiet_fit(
+            LVQClassifier(n_prototypes=1, ridge=0.01, max_iter=30, random_state=0), X[train], y[train], weight[train]
+        )
+        scores.append(np.average(inner.predict(X[test]) == y[test], weights=weight[test]))
+    assert model.best_score_ == pytest.approx(np.mean(scores))
+
+
+def test_no_stream():
+    assert not hasattr(LVQClassifierCV(), "partial_fit")
+
+
+def test_names_of_classes_and_features():
+    pandas = pytest.importorskip("pandas")
+    X, y = small_data()
+    names = np.array(["ash", "birch", "cedar"])[y]
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = quiet_fit(LVQClassifierCV(**(SMALL | {"structures": STRUCTURES[:1]})), frame, names)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert set(model.predict(frame)) <= {"ash", "birch", "cedar"}
+
+
+# -- structures that change more than the matrix -----------------------------------------------------------------------
+
+
+def assert_answers_like(model, X, y, structure):
+    plain = quiet_fit(LVQClassifier(random_state=0, max_iter=30, ridge=0.01, **structure), X, y)
+    for method in ("predict", "predict_proba", "decision_function"):
+        np.testing.assert_allclose(getattr(model, method)(X), getattr(plain, method)(X), rtol=1e-9, err_msg=method)
+
+
+@pytest.mark.parametrize(
+    "structure",
+    [
+        {"relevance": None, "n_prototypes": 3, "cost": "rslvq", "decision": "posterior"},
+        {"relevance": None, "cost": "glvq", "slope": 3.0},
+        {"relevance": "matrix", "kernel": None, "xi": 1.0},
+    ],
+    ids=["posterior", "slope", "matrix"],
+)
+def test_the_answers_are_those_of_the_winner(structure):
+    """Whatever a structure sets, the search answers as an `LVQClassifier` of that structure does."""
+    X, y = small_data()
+    model = quiet_fit(LVQClassifierCV(**(SMALL | {"structures": (structure,), "ridges": (0.01,)})), X, y)
+    assert_answers_like(model, X, y, structure)
+
+
+@pytest.mark.parametrize(("given", "winner"), [("matrix", "local_matrix"), ("local_matrix", "matrix")])
+def test_transform_goes_with_the_winner(given, winner):
+    """A shared matrix maps samples, local ones do not, whatever the parameter said before the search."""
+    X, y = small_data()
+    settings = SMALL | {
+        "structures": ({"relevance": winner, "n_prototypes": 1},),
+        "ridges": (0.01,),
+        "relevance": given,
+    }
+    model = quiet_fit(LVQClassifierCV(**settings), X, y)
+    assert hasattr(model, "transform") == (winner == "matrix")
+    if winner == "matrix":
+        assert model.transform(X).shape == X.shape
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("structures", ()), ("ridges", ()), ("ridges", (-1.0,)), ("ridges", (0.01, "a"))]
+)
+def test_bad_lists(parameter, value):
+    X, y = small_data()
+    with pytest.raises(ValueError, match=parameter.rstrip("s")):
+        LVQClassifierCV(**(SMALL | {parameter: value})).fit(X, y)
+
+
+def test_a_structure_with_an_unknown_name():
+    X, y = small_data()
+    with pytest.raises((TypeError, ValueError), match="n_protos"):
+        LVQClassifierCV(**(SMALL | {"structures": ({"n_protos": 2},)})).fit(X, y)

@@ -1,0 +1,263 @@
+"""torch at the door: tensors in, tensors out, equal to NumPy; and plain sentences where torch or a GPU is missing."""
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, RSLVQ, LVQClassifier, LVQClassifierCV
+from lvq.estimators.tensors import as_numpy, is_tensor, on_device, same_kind
+
+torch = pytest.importorskip("torch")
+
+MODELS = [
+    GLVQ(n_prototypes=2),
+    GRLVQ(kernel="cauchy"),
+    GMLVQ(rank=2),
+    LOGM(kernel="gaussian", kernel_width="learned"),
+    RSLVQ(n_prototypes=2, decision="posterior"),
+    LVQClassifier(),
+    LVQClassifier(cost="mce", relevance="matrix", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 3, 0]]),
+]
+PLACES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and torch sees none here"),
+    ),
+]
+places = pytest.mark.parametrize("place", PLACES)
+
+
+def spelled(model):
+    return repr(model).replace("\n", "").replace(" ", "")
+
+
+def quiet_fit(model, *arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*arguments)
+
+
+def assert_same_model(ours, theirs, tolerance):
+    np.testing.assert_allclose(ours.prototypes_, theirs.prototypes_, rtol=tolerance, atol=tolerance)
+    for name in ("omega_", "relevances_", "kernel_width_"):
+        assert hasattr(ours, name) == hasattr(theirs, name)
+        if hasattr(ours, name):
+            np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=tolerance, atol=tolerance)
+
+
+@places
+@pytest.mark.parametrize("model", MODELS, ids=spelled)
+def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
+    """Five iterations, so that rounding has no time to grow; what is learned is NumPy's again."""
+    X, y = data
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(X))
+    model = clone(model).set_params(solver="lbfgs", max_iter=5, random_state=0)
+    plain = quiet_fit(clone(model), X, y, weight)
+    tensors = [torch.as_tensor(part, device=place) for part in (X, y, weight)]
+    on_tensors = quiet_fit(clone(model), *tensors)
+    by_device = quiet_fit(clone(model).set_params(device=place), X, y, weight)
+    for other in (on_tensors, by_device):
+        assert isinstance(other.prototypes_, np.ndarray)
+        assert_same_model(other, plain, 1e-7)
+        np.testing.assert_array_equal(other.classes_, plain.classes_)
+        assert isinstance(other.classes_, np.ndarray)
+
+
+@places
+@pytest.mark.parametrize("model", MODELS, ids=spelled)
+def test_adam_on_tensors_learns(model, place, data):
+    """Its order of the samples is torch's own, so only the outcome can be compared."""
+    X, y = data
+    model = clone(model).set_params(solver="adam", batch_size=30, max_iter=20, learning_rate=0.05, random_state=0)
+    tensors = torch.as_tensor(X, device=place), torch.as_tensor(y, device=place)
+    start = clone(model).set_params(learning_rate=0.0, max_iter=1).fit(X, y).objective_value(X, y)
+    one, same = model.fit(*tensors).prototypes_, clone(model).fit(*tensors).prototypes_
+    assert model.objective_value(X, y) < start
+    np.testing.assert_allclose(one, same, rtol=1e-9, atol=1e-9)
+    assert model.set_params(validation_fraction=0.2).fit(*tensors).n_iter_ <= 20
+
+
+@places
+@pytest.mark.parametrize("model", MODELS, ids=spelled)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 2e-4)])
+def test_answers_to_tensors_are_tensors_beside_them(model, place, dtype, tolerance, data):
+    X, y = data
+    model = quiet_fit(clone(model).set_params(max_iter=20, random_state=0), X, y)
+    tensor = torch.as_tensor(X, dtype=dtype, device=place)
+    expected = {name: getattr(model, name)(X) for name in ("predict_proba", "decision_function")}
+    clear = np.sort(expected["predict_proba"], axis=1)[:, -2:] @ [-1, 1] > 1e-3
+    predicted = model.predict(tensor)
+    assert isinstance(predicted, torch.Tensor)
+    assert predicted.device == tensor.device
+    assert predicted.dtype == torch.int64
+    np.testing.assert_array_equal(predicted.cpu().numpy()[clear], model.predict(X)[clear])
+    for name, values in expected.items():
+        found = getattr(model, name)(tensor)
+        assert isinstance(found, torch.Tensor), name
+        assert found.device == tensor.device
+        assert tuple(found.shape) == values.shape
+        np.testing.assert_allclose(found.cpu().numpy(), values, rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+@places
+def test_two_classes(place, pair):
+    X, y = pair
+    model = quiet_fit(GMLVQ(random_state=0), X, y)
+    found = model.decision_function(torch.as_tensor(X, device=place))
+    assert tuple(found.shape) == (len(X),)
+    np.testing.assert_allclose(found.cpu().numpy(), model.decision_function(X), rtol=1e-10)
+
+
+@places
+def test_labels_of_any_kind(place, data):
+    """Strings cannot be tensors: they stay an array. Other numbers keep their own type."""
+    X, y = data
+    tensor = torch.as_tensor(X, device=place)
+    names = np.array(["ash", "birch", "cedar"])[y]
+    named = quiet_fit(GLVQ(random_state=0), tensor, names)
+    assert isinstance(named.predict(tensor), np.ndarray)
+    np.testing.assert_array_equal(named.predict(tensor), named.predict(X))
+    assert isinstance(named.predict_proba(tensor), torch.Tensor)
+    numbered = quiet_fit(GLVQ(random_state=0), tensor, torch.as_tensor(10 * y + 5, dtype=torch.int32, device=place))
+    assert set(numbered.predict(tensor).tolist()) == {5, 15, 25}
+    assert numbered.predict(tensor).dtype == torch.int32
+    np.testing.assert_array_equal(np.searchsorted(named.classes_, named.predict(X)), numbered.predict(X) // 10)
+
+
+@places
+def test_score_and_objective_of_tensors(place, data):
+    X, y = data
+    model = quiet_fit(GMLVQ(random_state=0), X, y)
+    tensors = torch.as_tensor(X, device=place), torch.as_tensor(y, device=place)
+    assert model.score(*tensors) == pytest.approx(model.score(X, y))
+    assert model.objective_value(*tensors) == pytest.approx(model.objective_value(X, y), rel=1e-12)
+
+
+@places
+def test_transform_of_tensors(place, data):
+    """As the other answers: a tensor beside the samples."""
+    X, y = data
+    model = quiet_fit(GMLVQ(rank=2, random_state=0), X, y)
+    images = model.transform(torch.as_tensor(X, device=place))
+    assert isinstance(images, torch.Tensor)
+    np.testing.assert_allclose(images.cpu().numpy(), model.transform(X), rtol=1e-12)
+
+
+@places
+def test_a_search_takes_tensors(place, data):
+    X, y = data
+    model = LVQClassifierCV(cv=2, ridges=(0.01,), structures=({"n_prototypes": 1},), random_state=0)
+    plain = quiet_fit(clone(model), X, y)
+    found = quiet_fit(clone(model), torch.as_tensor(X, device=place), torch.as_tensor(y, device=place))
+    np.testing.assert_array_equal(found.predict(torch.as_tensor(X, device=place)).cpu().numpy(), plain.predict(X))
+
+
+@places
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8, torch.bool])
+def test_whole_numbers(dtype, place):
+    """Answers to tensors of whole numbers are those to arrays of them."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.integers(0, 2 if dtype == torch.bool else 5, (60, 3)) + y[:, None] * np.array(
+        [0 if dtype == torch.bool else 3, 0, 0]
+    )
+    model = quiet_fit(GLVQ(random_state=0), X, y)
+    tensor = torch.as_tensor(X, device=place).to(dtype)
+    np.testing.assert_array_equal(model.predict(tensor).cpu().numpy(), model.predict(X))
+    np.testing.assert_allclose(model.decision_function(tensor).cpu().numpy(), model.decision_function(X), atol=1e-5)
+
+
+def test_a_tensor_with_a_gradient_is_just_numbers(data):
+    X, y = data
+    tensor = torch.as_tensor(X).requires_grad_()
+    model = quiet_fit(GLVQ(random_state=0, max_iter=5), tensor, y)
+    assert not model.predict_proba(tensor).requires_grad
+    np.testing.assert_array_equal(model.predict(tensor).numpy(), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X: X[:, :3], "X has 3 features, but GLVQ is expecting 4 features"),
+        (lambda X: X[0], "Expected 2D array, got 1D array"),
+        (lambda X: X * float("nan"), "Input X contains NaN"),
+        (lambda X: X.abs() / 0, "Input X contains infinity"),
+        (lambda X: X * 1e160, "squared distances, which overflow"),
+    ],
+)
+def test_bad_tensors_get_the_same_sentences(change, message, data):
+    X, y = data
+    model = quiet_fit(GLVQ(random_state=0), X, y)
+    with pytest.raises(ValueError, match=message):
+        model.predict(change(torch.as_tensor(X)))
+
+
+def test_device_does_not_change_the_kind_of_the_answer(data):
+    X, y = data
+    model = quiet_fit(LVQClassifier(device="cpu", random_state=0, max_iter=10), X, y)
+    plain = clone(model).set_params(device=None)
+    plain = quiet_fit(plain, X, y)
+    assert isinstance(model.predict_proba(X), np.ndarray)
+    np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-5)
+    np.testing.assert_array_equal(model.predict(X.tolist()), model.predict(X))
+
+
+def test_float32_tensors_are_learned_in_float32(data):
+    X, y = data
+    narrow = torch.as_tensor(X, dtype=torch.float32)
+    model = quiet_fit(GMLVQ(random_state=0, max_iter=5), narrow, y)
+    assert model.prototypes_.dtype == model.omega_.dtype == np.float32
+    assert_same_model(model, quiet_fit(GMLVQ(random_state=0, max_iter=5), X, y), 2e-3)
+
+
+# -- what is not there -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("when", ["fit", "predict"])
+def test_without_torch_a_sentence_says_how_to_get_it(when, data, monkeypatch):
+    X, y = data
+    model = GLVQ(device="cuda")
+    if when == "predict":
+        model = quiet_fit(GLVQ(random_state=0), X, y).set_params(device="cuda")
+    monkeypatch.setitem(sys.modules, "torch", None)  # makes `import torch` raise
+    message = r"device='cuda' needs torch, which is not installed\. Install it with: pip install 'lvq\[gpu\]'"
+    with pytest.raises(ImportError, match=message):
+        model.fit(X, y) if when == "fit" else model.predict(X)
+
+
+def test_without_torch_arrays_are_arrays(data, monkeypatch):
+    X, y = data
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert isinstance(quiet_fit(LVQClassifier(random_state=0, max_iter=5), X, y).predict(X), np.ndarray)
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+def test_without_a_gpu_a_sentence_says_so(device, data, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    message = rf"device='{device}' needs a CUDA device, and torch {torch.__version__.split('+')[0]}.* sees none here"
+    with pytest.raises(RuntimeError, match=message):
+        GLVQ(device=device).fit(*data)
+    model = quiet_fit(GLVQ(random_state=0), *data).set_params(device=device)
+    with pytest.raises(RuntimeError, match=message):
+        model.predict(data[0])
+
+
+# -- the small functions -----------------------------------------------------------------------------------------------
+
+
+def test_small_functions():
+    array, tensor = np.arange(3.0), torch.arange(3.0)
+    assert is_tensor(tensor)
+    assert not is_tensor(array)
+    assert as_numpy(array) is array
+    np.testing.assert_array_equal(as_numpy(tensor.requires_grad_()), array)
+    assert same_kind(array, array) is array
+    assert isinstance(same_kind(array, tensor), torch.Tensor)
+    assert isinstance(same_kind(np.array(["a"]), tensor), np.ndarray)
+    assert on_device(None, "cpu") is None
+    assert on_device(array.astype(np.float32), "cpu").dtype == torch.float32

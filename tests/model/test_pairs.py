@@ -1,0 +1,116 @@
+"""The searches for the nearest own and the nearest other prototype: right, in any order, ties to the lowest index."""
+
+import numpy as np
+import pytest
+
+from lvq.model.pairs import MaskedSearch, SortedSearch, search_for
+
+
+def sorted_search(Z, y, P, labels):
+    return SortedSearch().prepare(P, labels)(Z, y)
+
+
+def masked_search(Z, y, P, labels):
+    torch = pytest.importorskip("torch")
+    found = MaskedSearch().prepare(torch.as_tensor(P), torch.as_tensor(labels))(torch.as_tensor(Z), torch.as_tensor(y))
+    return type(found)(*(part.numpy() for part in found))
+
+
+SEARCHES = pytest.mark.parametrize("search", [sorted_search, masked_search])
+
+
+def plain(Z, y, P, labels):
+    """By loops over differences."""
+    rows = []
+    for z, label in zip(Z, y):
+        distances = [float(np.square(z - p).sum()) for p in P]
+        own = min((j for j in range(len(P)) if labels[j] == label), key=lambda j: distances[j])
+        other = min((j for j in range(len(P)) if labels[j] != label), key=lambda j: distances[j])
+        rows.append((own, other, distances[own], distances[other]))
+    return [np.array(column) for column in zip(*rows)]
+
+
+@SEARCHES
+@pytest.mark.parametrize("order", ["ascending", "descending", "mixed", "one class"])
+@pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1, 2, 2, 2], [0, 1, 1, 3]])
+def test_the_nearest_of_both_kinds(search, order, labels):
+    """Classes without samples, and a class index that no prototype has, do no harm."""
+    rng = np.random.default_rng(len(labels))
+    labels = np.array(labels)
+    Z, P = rng.normal(size=(80, 3)), rng.normal(size=(len(labels), 3))
+    y = rng.choice(np.unique(labels), 80)
+    y = {"ascending": np.sort(y), "descending": np.sort(y)[::-1].copy(), "mixed": y, "one class": y * 0}[order]
+    own, other, near, far = plain(Z, y, P, labels)
+    found = search(Z, y, P, labels)
+    np.testing.assert_array_equal(found.own, own)
+    np.testing.assert_array_equal(found.other, other)
+    np.testing.assert_allclose(found.near, near, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.far, far, rtol=1e-10, atol=1e-12)
+
+
+@SEARCHES
+def test_ties_go_to_the_lowest_index(search):
+    """Whole numbers, so that the ties are exact; the second of each class is a copy of the first."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 4)
+    P = rng.integers(-2, 3, size=(12, 2)).astype(float)
+    P[[1, 5, 9]] = P[[0, 4, 8]]
+    Z = rng.integers(-3, 4, size=(500, 2)).astype(float)
+    y = rng.integers(0, 3, 500)
+    D = np.square(Z[:, None] - P).sum(axis=2)
+    ties = [(row[labels == label] == row[labels == label].min()).sum() > 1 for row, label in zip(D, y)]
+    assert np.mean(ties) > 0.2
+    own, other, near, far = plain(Z, y, P, labels)
+    found = search(Z, y, P, labels)
+    np.testing.assert_array_equal(found.own, own)
+    np.testing.assert_array_equal(found.other, other)
+    np.testing.assert_array_equal(found.near, near)
+    np.testing.assert_array_equal(found.far, far)
+
+
+@SEARCHES
+def test_all_at_one_place(search):
+    found = search(np.ones((3, 2)), np.array([1, 0, 1]), np.ones((4, 2)), np.array([0, 0, 1, 1]))
+    np.testing.assert_array_equal(found.own, [2, 0, 2])
+    np.testing.assert_array_equal(found.other, [0, 2, 0])
+    assert not found.near.any()
+    assert not found.far.any()
+
+
+@SEARCHES
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances_are_never_negative_and_keep_their_type(search, dtype):
+    """Samples on the prototypes, where |z|^2 + |p|^2 - 2 z'p rounds to either side of zero."""
+    rng = np.random.default_rng(1)
+    P = (100 * rng.normal(size=(10, 7))).astype(dtype)
+    found = search(P, np.repeat([0, 1], 5), P, np.repeat([0, 1], 5))
+    assert found.near.dtype == found.far.dtype == dtype
+    assert found.near.min() >= 0
+    np.testing.assert_array_equal(found.own, np.arange(10))
+
+
+def test_the_search_fits_the_arrays():
+    torch = pytest.importorskip("torch")
+    assert isinstance(search_for(np.zeros((1, 1))), SortedSearch)
+    assert isinstance(search_for(torch.zeros((1, 1))), MaskedSearch)
+    with pytest.raises(TypeError, match="expected a NumPy array or a torch tensor, got list"):
+        search_for([[0.0]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_search_on_a_gpu(dtype):
+    """The kernels that never write the products give what NumPy gives, ties included."""
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device, and torch sees none here")
+    rng = np.random.default_rng(0)
+    for features, classes, each in ((2, 3, 4), (70, 3, 40), (33, 1, 1)):
+        labels = np.repeat(np.arange(classes + 1), each)
+        P = rng.integers(-2, 3, size=(len(labels), features)).astype(dtype)
+        Z = rng.integers(-3, 4, size=(1000, features)).astype(dtype)
+        y = rng.integers(0, classes + 1, 1000)
+        expected = SortedSearch().prepare(P, labels)(Z, y)
+        on = [torch.as_tensor(part, device="cuda") for part in (Z, y, P, labels)]
+        found = search_for(on[0]).prepare(on[2], on[3])(on[0], on[1])
+        for ours, theirs in zip(found, expected):
+            np.testing.assert_array_equal(ours.cpu().numpy(), theirs)

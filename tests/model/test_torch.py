@@ -1,0 +1,233 @@
+"""The same function on torch tensors: equal to NumPy's, its gradient equal to autograd of the plain formulas."""
+
+import numpy as np
+import pytest
+
+from lvq.model.arrays import first_argmin, round_centre, take_columns
+from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
+from lvq.model.links import KERNELS, Identity
+from lvq.model.objective import Objective, Params
+from lvq.model.relevance import GradientRelevance, LocalMatrixRelevance, MatrixRelevance, Relevance
+from lvq.solvers.batch import Data, Problem
+
+torch = pytest.importorskip("torch")
+
+LABELS = np.array([0, 0, 0, 1, 1, 2])
+FEATURES = 4
+PRICES = np.array([[0.0, 3.0, 0.5], [1.0, 0.0, 0.0], [2.0, 7.0, 0.0]])
+ALPHA, XI, SLOPE, WIDTH = 0.3, 0.7, 3.0, 1.3
+COSTS = {
+    "glvq": GLVQCost(ALPHA),
+    "glvq sigmoid": GLVQCost(slope=SLOPE),
+    "glvq sigmoid prices": GLVQCost(ALPHA, SLOPE, prices=PRICES),
+    "mce": MCECost(ALPHA, XI),
+    "logm": LOGMCost(0.0, XI),
+    "logm prices": LOGMCost(ALPHA, XI, prices=PRICES),
+    "snpc": SNPCCost(ALPHA, XI),
+    "rslvq": RSLVQCost(ALPHA, XI),
+}
+LINKS = ["identity", *KERNELS]
+METRICS = {
+    "plain": Relevance(),
+    "vector": GradientRelevance(),
+    "matrix": MatrixRelevance(),
+    "matrix of rank 2": MatrixRelevance(rank=2),
+    "matrix of a class": LocalMatrixRelevance(),
+    "matrix of a prototype": MatrixRelevance(rank=3, local="prototype"),
+}
+PLACES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and torch sees none here"),
+    ),
+]
+
+
+def draw(seed, relevance, dtype, count=40):
+    """Parameters, and samples whose nearest prototypes of both kinds are clear in float32 too."""
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(len(LABELS), FEATURES))
+    R = relevance.start(W, LABELS, np.ones(len(W)), LABELS)
+    if R is not None:
+        R = rng.uniform(0.2, 1.0, R.shape) if R.ndim == 1 else rng.normal(size=R.shape) / 2
+    X, y = rng.normal(size=(20 * count, FEATURES)) * 1.5, rng.integers(0, 3, 20 * count)
+    D = relevance.metric(LABELS).distances(X, W, R)
+    mine = y[:, None] == LABELS
+    own, other = np.sort(np.where(mine, D, np.inf)), np.sort(np.where(mine, np.inf, D))
+    clear = np.flatnonzero((own[:, 1] - own[:, 0] > 0.02) & (other[:, 1] - other[:, 0] > 0.02) & (D.min(1) > 0.02))
+    assert len(clear) >= count
+    rows = clear[:count]
+    weight = rng.uniform(0.5, 2.0, count)
+    arrays = W.astype(dtype), None if R is None else R.astype(dtype), X[rows].astype(dtype), y[rows]
+    return *arrays, weight.astype(dtype)
+
+
+def tensor(array, place="cpu"):
+    return None if array is None else torch.as_tensor(array, device=place)
+
+
+def objective_on(relevance, link, cost, dtype, place=None):
+    """The objective for NumPy, or for tensors on a place."""
+    width = {} if link == "identity" else {"width": WIDTH}
+    kernel = Identity() if link == "identity" else KERNELS[link](**width)
+    labels = LABELS if place is None else tensor(LABELS, place)
+    if getattr(cost, "prices", None) is not None:
+        prices = cost.prices.astype(dtype)
+        cost = type(cost)(**{**vars(cost), "prices": prices if place is None else tensor(prices, place)})
+    return Objective(relevance.metric(LABELS), kernel, cost, labels)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-5)])
+@pytest.mark.parametrize("relevance", METRICS.values(), ids=METRICS)
+@pytest.mark.parametrize("cost", COSTS)
+def test_tensors_give_what_arrays_give(cost, relevance, dtype, tolerance, place):
+    for number, link in enumerate(LINKS):
+        W, R, X, y, weight = draw(number, relevance, dtype)
+        width = None if link == "identity" else 1.7
+        value, gradient = objective_on(relevance, link, COSTS[cost], dtype).value_and_gradient(
+            Params(W, R, width), X, y, weight
+        )
+        moved = objective_on(relevance, link, COSTS[cost], dtype, place)
+        params = Params(tensor(W, place), tensor(R, place), width)
+        found, on_place = moved.value_and_gradient(params, tensor(X, place), tensor(y, place), tensor(weight, place))
+        assert on_place.prototypes.dtype == tensor(W).dtype
+        assert on_place.prototypes.device.type == place
+        assert float(found) == pytest.approx(float(value), rel=tolerance, abs=tolerance)
+        for ours, theirs in zip(on_place, gradient):
+            assert (ours is None) == (theirs is None)
+            if ours is not None:
+                scale = float(np.abs(theirs).max())
+                np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=0, atol=10 * tolerance * scale)
+
+
+def plain_objective(relevance, link, cost, W, R, log_width, X, y, weight):
+    """The weighted mean cost, written once more from the papers' formulas: an N x M x n array of differences."""
+    labels = torch.as_tensor(LABELS)
+    difference = X[:, None, :] - W[None, :, :]
+    if R is None:
+        D = difference.square().sum(2)
+    elif R.ndim == 1:
+        D = (R * difference.square()).sum(2)
+    else:
+        groups = (
+            torch.as_tensor(np.repeat(np.arange(R.shape[0]), np.diff(relevance.groups(LABELS)))) if R.ndim > 2 else 0
+        )
+        matrices = R[groups] if R.ndim > 2 else R.expand(len(LABELS), *R.shape)
+        D = torch.einsum("jmn,ijn->ijm", matrices, difference).square().sum(2)
+    ratio = D / torch.exp(log_width) ** 2
+    H = {
+        "identity": lambda: D,
+        "gaussian": lambda: 2 - 2 * torch.exp(-ratio / 2),
+        "cauchy": lambda: 2 - 2 / (1 + ratio),
+        "inverse_multiquadric": lambda: 2 - 2 / torch.sqrt(1 + ratio),
+        "rational_quadratic": lambda: 2 - 2 / (1 + ratio / 2),
+    }[link]()
+    mine = y[:, None] == labels[None, :]
+    if cost in ("snpc", "rslvq"):
+        kept = torch.exp(-XI * H)
+        own = (kept * mine).sum(1)
+        posterior = own / kept.sum(1)
+        each = (1 - posterior if cost == "snpc" else -torch.log(posterior)) - ALPHA * torch.log(own)
+    else:
+        near = torch.where(mine, H, torch.inf).min(1).values
+        far, other = torch.where(mine, torch.inf, H).min(1)
+        mu, z = (near - far) / (near + far), XI * (near - far)
+        each = {
+            "glvq": lambda: mu,
+            "glvq sigmoid": lambda: 1 / (1 + torch.exp(-SLOPE * mu)),
+            "mce": lambda: 1 / (1 + torch.exp(-z)),
+            "logm": lambda: torch.log(1 + torch.exp(z)),
+        }[cost.removesuffix(" prices")]()
+        if cost.endswith("prices"):
+            least = 1 / (1 + np.exp(SLOPE)) if cost.startswith("glvq") else 0.0
+            each = (each - least) * torch.as_tensor(PRICES)[y, labels[other]] + least
+        each = each + COSTS[cost].alpha * near
+    return (weight * each).sum() / weight.sum()
+
+
+@pytest.mark.parametrize("relevance", METRICS.values(), ids=METRICS)
+@pytest.mark.parametrize("cost", COSTS)
+def test_gradient_equals_autograd_of_the_formulas(cost, relevance):
+    for number, link in enumerate(LINKS):
+        W, R, X, y, weight = draw(10 + number, relevance, np.float64)
+        free = [tensor(W).requires_grad_(), torch.tensor(np.log(1.7), requires_grad=True)]
+        R_free = None if R is None else tensor(R).requires_grad_()
+        expected = plain_objective(
+            relevance, link, cost, free[0], R_free, free[1], tensor(X), tensor(y), tensor(weight)
+        )
+        expected.backward()
+        width = None if link == "identity" else 1.7
+        value, gradient = objective_on(relevance, link, COSTS[cost], np.float64).value_and_gradient(
+            Params(W, R, width), X, y, weight
+        )
+        assert value == pytest.approx(expected.item(), rel=1e-11, abs=1e-12)
+        np.testing.assert_allclose(gradient.prototypes, free[0].grad.numpy(), rtol=1e-8, atol=1e-11)
+        if R is not None:
+            np.testing.assert_allclose(gradient.relevance, R_free.grad.numpy(), rtol=1e-8, atol=1e-11)
+        if width is not None:
+            assert gradient.width == pytest.approx(free[1].grad.item(), rel=1e-8, abs=1e-11)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "relevance",
+    [
+        GradientRelevance(),
+        MatrixRelevance(log_determinant=0.2),
+        MatrixRelevance(unit_trace=False, ridge=0.1, rank=2, log_determinant=0.2),
+        LocalMatrixRelevance(unit_trace=False, ridge=0.1),
+    ],
+    ids=["vector", "unit trace", "free size", "local"],
+)
+def test_constraints_and_penalties_on_tensors(relevance, place):
+    W, R, X, y, weight = draw(3, relevance, np.float64)
+    share = weight / weight.sum()
+    problem = Problem(objective_on(relevance, "gaussian", COSTS["logm"], np.float64), relevance, unit=2.5)
+    moved = Problem(objective_on(relevance, "gaussian", COSTS["logm"], np.float64, place), relevance, unit=2.5)
+    free = Params(W, R, 0.4)
+    value, gradient = problem.value_and_gradient(free, Data(X, y, share))
+    found, other = moved.value_and_gradient(
+        Params(tensor(W, place), tensor(R, place), torch.tensor(0.4, dtype=torch.float64, device=place)),
+        Data(tensor(X, place), tensor(y, place), tensor(share, place)),
+    )
+    assert float(found) == pytest.approx(float(value), rel=1e-12)
+    for ours, theirs in zip(other, gradient):
+        np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_chunks_of_tensors(place):
+    relevance = MatrixRelevance()
+    W, R, X, y, weight = draw(4, relevance, np.float64)
+    for cost in ("logm", "rslvq"):
+        objective = objective_on(relevance, "gaussian", COSTS[cost], np.float64, place)
+        params = Params(tensor(W, place), tensor(R, place), None)
+        data = [tensor(part, place) for part in (X, y, weight)]
+        whole, gradient = objective.value_and_gradient(params, *data)
+        small = Objective(objective.metric, objective.link, objective.cost, objective.labels, memory=4000)
+        found, other = small.value_and_gradient(params, *data)
+        assert float(found) == pytest.approx(float(whole), rel=1e-12)
+        np.testing.assert_allclose(other.prototypes.cpu(), gradient.prototypes.cpu(), rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(other.relevance.cpu(), gradient.relevance.cpu(), rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_small_operations(place):
+    values = torch.tensor([[2.0, 1.0, 1.0], [0.0, 0.0, 0.0], [5.0, 4.0, 3.0]], device=place)
+    index = first_argmin(values)
+    assert index.tolist() == [1, 0, 2]
+    assert take_columns(values, index).tolist() == [1.0, 0.0, 3.0]
+    rows = np.random.default_rng(0).normal(100, 1, (50, 3))
+    np.testing.assert_array_equal(round_centre(tensor(rows, place)).cpu().numpy(), round_centre(rows))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_tie_moves_the_lowest_index(place):
+    W = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0], [2.0, 0.0]])
+    for cost in (GLVQCost(), LOGMCost()):
+        objective = Objective(Relevance().metric(LABELS), Identity(), cost, torch.tensor([0, 0, 1, 1], device=place))
+        X, y = torch.tensor([[1.0, 0.0]], dtype=torch.float64, device=place), torch.tensor([0], device=place)
+        _, gradient = objective.value_and_gradient(Params(tensor(W, place)), X, y, torch.ones_like(X[:, 0]))
+        assert (gradient.prototypes != 0).any(dim=1).tolist() == [True, False, True, False]

@@ -1,0 +1,538 @@
+"""RejectClassifier: what it accepts and why, where its thresholds come from, and how it fits scikit-learn's tools."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
+from lvq.rejection import (
+    CertifiedPoint,
+    Combination,
+    GuaranteeError,
+    RejectClassifier,
+    accuracy_reject_curve,
+    area_under_curve,
+    certainty,
+    local_thresholds,
+)
+
+QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
+
+CHECKED = [
+    RejectClassifier(LogisticRegression()),
+    RejectClassifier(GLVQ(), thresholds="hull"),
+    RejectClassifier(GLVQ(), measure="combined", cv=3),
+    RejectClassifier(GLVQ(), measure="radius", cost_ratio=0.3),
+    RejectClassifier(RidgeClassifier(), cv=2, thresholds="greedy", coverage=0.5),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def draw(n_samples, seed=0, labels=("cat", "dog", "eel"), spread=1.0):
+    """Three overlapping classes with names."""
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, 3, n_samples)
+    return spread * rng.normal(size=(n_samples, 4)) + 2.2 * np.eye(3, 4)[code], np.array(labels)[code]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return draw(600)
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    return GLVQ(n_prototypes=2, **QUICK).fit(*data)
+
+
+# -- what it accepts ---------------------------------------------------------------------------------------------------
+
+
+def test_predict_always_answers(data, model):
+    X, y = draw(500, 1)
+    safe = RejectClassifier(model, cv="prefit", coverage=0.6).fit(X, y)
+    assert np.array_equal(safe.predict(X), model.predict(X))
+    accepted = safe.accept(X)
+    assert accepted.dtype == bool
+    assert 0.6 <= accepted.mean() < 0.7
+    assert np.array_equal(accepted, safe.reason(X) == "")
+    right = safe.predict(X) == y
+    assert right[accepted].mean() > right.mean() + 0.05
+    assert safe.score(X, y) == right[accepted].mean()
+    weight = np.random.default_rng(0).random(500)
+    assert safe.score(X, y, weight) == pytest.approx(np.average(right[accepted], weights=weight[accepted]))
+    np.testing.assert_array_equal(safe.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(safe.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("thresholds", ["optimal", "hull", "greedy", "global"])
+def test_thresholds_are_those_of_the_array_functions(model, thresholds):
+    X, y = draw(500, 1)
+    safe = RejectClassifier(model, cv="prefit", thresholds=thresholds, accuracy=0.95, min_cell_size=20).fit(X, y)
+    cell = model._distances(X).argmin(axis=1)
+    relsim, right = certainty(model, X, "relsim"), model.predict(X) == y
+    point = local_thresholds(relsim, right, cell, method=thresholds, min_cell_size=20).pick(accuracy=0.95)
+    assert np.array_equal(safe.point_.thresholds, point.thresholds)
+    assert np.array_equal(safe.accept(X), point.accept(relsim, cell))
+    assert safe.score(X, y) == pytest.approx(point.accuracy)
+    assert np.array_equal(safe.cell(X), cell)
+    np.testing.assert_array_equal(safe.certainty(X), relsim)
+
+
+@pytest.mark.parametrize("wish", [{"coverage": 0.75}, {"accuracy": 0.9}, {"cost_ratio": 0.3}, {}])
+def test_wishes(model, wish):
+    X, y = draw(500, 1)
+    safe = RejectClassifier(model, cv="prefit", **wish).fit(X, y)
+    assert safe.point_.index == safe.path_.pick(**(wish or {"coverage": 0.9})).index
+
+
+def test_cells(model):
+    X, y = draw(500, 1)
+    by_class = RejectClassifier(model, cv="prefit", cells="class").fit(X, y)
+    assert set(by_class.point_.cells) == {"cat", "dog", "eel"}
+    own = RejectClassifier(model, cv="prefit", cells=lambda estimator, Z: np.sign(Z[:, 0]), min_cell_size=1).fit(X, y)
+    assert own.point_.cells.tolist() == [-1, 1]
+    other = RejectClassifier(LogisticRegression(), min_cell_size=1).fit(X, y)
+    assert set(other.point_.cells) == {"cat", "dog", "eel"}
+    with pytest.raises(ValueError, match="need a model of this library"):
+        RejectClassifier(LogisticRegression(), cells="prototype").fit(X, y)
+
+
+# -- reasons -----------------------------------------------------------------------------------------------------------
+
+
+def test_ambiguous_or_outlying(model):
+    X, y = draw(1000, 1)
+    safe = RejectClassifier(model, cv="prefit", measure="combined", coverage=0.8).fit(X, y)
+    reason = safe.reason(X)
+    assert set(reason) == {"", "ambiguous", "outlier"}
+    assert 0.002 < np.mean(reason == "outlier") <= 0.01
+    assert 0.8 <= np.mean(reason == "") < 0.82  # outliers count as rejected
+    far = X + 100 * (X - X.mean(axis=0))
+    assert set(safe.reason(far)) == {"outlier"}
+    on_the_border = (model.prototypes_[:1] + model.prototypes_[2:3]) / 2
+    assert safe.reason(on_the_border).tolist() == ["ambiguous"]
+    assert set(safe.reason(model.prototypes_)) == {""}
+    plain = RejectClassifier(model, cv="prefit", measure="relsim").fit(X, y)
+    assert set(plain.reason(X)) == {"", "ambiguous"}
+    alone = RejectClassifier(model, cv="prefit", measure="distance").fit(X, y)
+    assert set(alone.reason(X)) == {"", "outlier"}
+
+
+def test_outliers_are_judged_cell_by_cell():
+    wide = GLVQ(init=(np.array([[0.0], [100.0]]), [0, 1]), **{**QUICK, "learning_rate": 0})
+    rng = np.random.default_rng(0)
+    X = np.concatenate((rng.normal(size=(200, 1)), 100 + 10 * rng.normal(size=(200, 1)))) @ np.ones((1, 1))
+    y = np.repeat([0, 1], 200)
+    measure = Combination(outlier_share=0.0)
+    safe = RejectClassifier(wide.fit(X, y), cv="prefit", measure=measure).fit(X, y)
+    assert safe.accept(X).all()
+    assert safe.reason([[-8.0], [92.0]]).tolist() == ["outlier", ""]
+    pooled = RejectClassifier(wide, cv="prefit", measure=measure, min_cell_size=201).fit(X, y)
+    assert pooled.reason([[-8.0], [92.0]]).tolist() == ["", ""]
+
+
+def test_a_cell_without_samples(model):
+    X, y = draw(500, 1)
+    known = np.flatnonzero(model._distances(X).argmin(axis=1) != 3)
+    safe = RejectClassifier(model, cv="prefit").fit(X[known], y[known])
+    assert safe.reason(model.prototypes_).tolist() == ["", "", "", "unseen cell", "", ""]
+    single = RejectClassifier(model, cv="prefit", thresholds="global").fit(X[known], y[known])
+    assert set(single.reason(model.prototypes_)) == {""}
+
+
+def test_a_measure_of_ones_own_says_what_it_doubts(data):
+    def typical(estimator, X):
+        return -np.abs(X).max(axis=1)
+
+    typical.doubt = "outlier"
+    X, y = data
+    safe = RejectClassifier(LogisticRegression(), measure=typical, accuracy=1.0).fit(X, y)
+    assert set(safe.reason(X)) == {"", "outlier"}
+    both = RejectClassifier(LogisticRegression(), measure=Combination("probability", typical)).fit(X, y)
+    assert both.reason(np.full((1, 4), 1e3)).tolist() == ["outlier"]
+
+
+# -- a label for the rejected ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "reject_label", "kind"),
+    [
+        (("cat", "dog", "eel"), "unknown species", "U"),
+        (("cat", "dog", "eel"), None, "O"),
+        (("cat", "dog", "eel"), -1, "O"),
+        ((0, 1, 2), -1, "i"),
+        ((0, 1, 2), np.nan, "f"),
+        ((0, 1, 2), None, "O"),
+        ((0, 1, 2), "?", "O"),
+        ((2**60, 2**60 + 1, 2**60 + 2), np.nan, "O"),
+    ],
+)
+def test_a_label_for_the_rejected(labels, reject_label, kind):
+    X, y = draw(300, 1, labels)
+    safe = RejectClassifier(GLVQ(**QUICK), coverage=0.7).fit(X, y)
+    answers, accepted = safe.predict_or_reject(X, reject_label), safe.accept(X)
+    assert answers.dtype.kind == kind
+    assert np.array_equal(answers[accepted].tolist(), safe.predict(X)[accepted].tolist())
+    rejected = answers[~accepted].tolist()
+    assert rejected
+    assert all(label == reject_label or label != label for label in rejected)
+
+
+@pytest.mark.parametrize(
+    ("labels", "reject_label"),
+    [(("cat", "dog", "eel"), "dog"), ((0, 1, 2), 1), ((0, 1, 2), 1.0), ((0, 1, 2), True), ((0, 1, 2), [7])],
+)
+def test_a_label_that_is_a_class(labels, reject_label):
+    X, y = draw(100, 1, labels)
+    safe = RejectClassifier(GLVQ(**QUICK)).fit(X, y)
+    with pytest.raises(ValueError, match="reject_label must be a scalar that is not a class, got"):
+        safe.predict_or_reject(X, reject_label)
+
+
+# -- where calibration samples come from -------------------------------------------------------------------------------
+
+
+def test_split(data):
+    X, y = data
+    safe = RejectClassifier(GLVQ(**QUICK), calibration_size=0.4).fit(X, y)
+    assert safe.path_.n_samples == 240
+    assert not hasattr(safe.estimator, "prototypes_")
+    counts = [np.count_nonzero(y == label) for label in safe.classes_]
+    assert safe.path_.n_samples == sum(round(0.4 * count) for count in counts)
+    again = RejectClassifier(GLVQ(**QUICK), calibration_size=0.4).fit(X, y)
+    assert np.array_equal(again.point_.thresholds, safe.point_.thresholds)
+    other = RejectClassifier(GLVQ(**QUICK), calibration_size=0.4, random_state=1).fit(X, y)
+    assert not np.array_equal(other.estimator_.prototypes_, safe.estimator_.prototypes_)
+
+
+def test_rare_classes_are_left_to_training():
+    X, y = draw(100, 1)
+    y[0] = "yak"
+    assert "yak" in RejectClassifier(GLVQ(**QUICK)).fit(X, y).classes_
+
+
+@pytest.mark.parametrize("how", ["prefit", "frozen"])
+def test_prefit(model, how):
+    X, y = draw(300, 1)
+    before = model.prototypes_.copy()
+    safe = RejectClassifier(FrozenEstimator(model)) if how == "frozen" else RejectClassifier(model, cv="prefit")
+    safe.fit(X, y)
+    assert safe.path_.n_samples == 300
+    assert np.array_equal(model.prototypes_, before)
+    assert set(safe.point_.cells) == set(range(6))  # prototypes are found inside the ice
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        RejectClassifier(GLVQ(), cv="prefit").fit(X, y)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        RejectClassifier(model, cv="prefit").accept(X)
+
+
+def test_cross_fitting_of_any_classifier(data):
+    X, y = data
+    splitter = StratifiedKFold(4, shuffle=True, random_state=0)
+    safe = RejectClassifier(LogisticRegression(), cv=splitter, accuracy=0.9).fit(X, y)
+    table = cross_val_predict(LogisticRegression(), X, y, cv=splitter, method="predict_proba")
+    answers = LogisticRegression().fit(X, y).classes_[table.argmax(axis=1)]
+    path = local_thresholds(table.max(axis=1), answers == y, answers, min_cell_size=10)
+    assert np.array_equal(safe.point_.thresholds, path.pick(accuracy=0.9).thresholds)
+    np.testing.assert_allclose(safe.estimator_.coef_, LogisticRegression().fit(X, y).coef_)
+
+
+def test_cross_fitted_cells_are_those_of_the_model_that_answers(data):
+    X, y = data
+    safe = RejectClassifier(GLVQ(n_prototypes=2, **QUICK), cv=5, min_cell_size=1).fit(X, y)
+    assert safe.path_.n_samples == 600
+    assert set(safe.point_.cells) <= set(range(6))
+    answers = cross_val_predict(GLVQ(n_prototypes=2, **QUICK), X, y, cv=5)
+    assert safe.path_.n_correct == np.count_nonzero(answers == y)
+    D = safe.estimator_._distances(X)
+    own = safe.estimator_.prototype_labels_ == answers[:, None]
+    cell = np.where(own, D, np.inf).argmin(axis=1)
+    sizes = np.bincount(cell, minlength=6)
+    assert safe.point_.cells.tolist() == np.flatnonzero(sizes).tolist()
+    assert np.array_equal(safe.estimator_.prototypes_, GLVQ(n_prototypes=2, **QUICK).fit(X, y).prototypes_)
+    for cells in ("class", lambda estimator, Z: np.sign(Z[:, 0])):
+        assert RejectClassifier(GLVQ(**QUICK), cv=3, cells=cells).fit(X, y).path_.n_samples == 600
+
+
+def test_thresholds_from_training_data_promise_too_much():
+    """Why calibration samples are others than training samples: a forest is right on all it has seen."""
+    X, y = draw(300, 2)
+    forest = RandomForestClassifier(50, random_state=0)
+    inside = RejectClassifier(forest.fit(X, y), cv="prefit", accuracy=0.95).fit(X, y)
+    outside = RejectClassifier(forest, cv=5, accuracy=0.95).fit(X, y)
+    X_test, y_test = draw(3000, 3)
+    assert inside.accept(X_test).all()
+    assert inside.score(X_test, y_test) < 0.9
+    assert outside.score(X_test, y_test) > 0.93
+
+
+# -- guarantees --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", [{"cv": "prefit"}, {"cv": None, "calibration_size": 0.5}, {"cv": 3}])
+def test_certified(data, source):
+    X, y = draw(3000, 4)
+    estimator = GLVQ(n_prototypes=2, **QUICK)
+    if source["cv"] == "prefit":
+        estimator.fit(*data)
+    safe = RejectClassifier(estimator, max_error=0.1, **source).fit(X, y)
+    assert isinstance(safe.point_, CertifiedPoint)
+    tested = {"prefit": 2250, None: 1125, 3: 900}[source["cv"]]
+    assert safe.point_.n_testing == tested
+    X_test, y_test = draw(20_000, 5)
+    assert safe.score(X_test, y_test) > 0.89
+    assert safe.accept(X_test).mean() > 0.5
+
+
+def test_the_promise_holds_by_simulation(data):
+    """150 calibration sets of one population; violations by a test set large enough to stand for it."""
+    model = GLVQ(**QUICK).fit(*data)
+    X_test, y_test = draw(20_000, 6)
+    wrong = model.predict(X_test) != y_test
+    for measure, procedure in (("combined", "fixed_sequence"), ("relsim", "bonferroni")):
+        broken = certified = 0
+        for seed in range(150):
+            safe = RejectClassifier(
+                FrozenEstimator(model),
+                measure=measure,
+                max_error=0.05,
+                confidence=0.8,
+                procedure=procedure,
+                thresholds="hull",
+                impossible="reject",
+            ).fit(*draw(400, 1000 + seed))
+            if safe.point_ is not None:
+                certified += 1
+                broken += wrong[safe.accept(X_test)].mean() > 0.05
+        assert certified > 75
+        assert broken <= 150 * 0.2 + 3 * np.sqrt(150 * 0.2 * 0.8)
+
+
+def test_per_class():
+    X, y = draw(6000, 7)
+    safe = RejectClassifier(GLVQ(**QUICK), max_error=0.1, per_class=True, calibration_size=0.5).fit(X, y)
+    assert set(safe.point_) == {"cat", "dog", "eel"} == set(safe.path_)
+    X_test, y_test = draw(20_000, 8)
+    labels, accepted = safe.predict(X_test), safe.accept(X_test)
+    for label, point in safe.point_.items():
+        assert point.confidence == pytest.approx(1 - 0.05 / 3)
+        assert np.mean(y_test[accepted & (labels == label)] != label) < 0.11
+        assert np.mean(accepted[labels == label]) > 0.3
+
+
+def test_classes_that_cannot_be_certified():
+    X, y = draw(2000, 9)
+    y[(y == "eel") & (np.arange(2000) % 2 == 0)] = "fox"  # as good as a toss
+    wish = {"max_error": 0.15, "per_class": True, "calibration_size": 0.5}
+    safe = RejectClassifier(GLVQ(**QUICK), impossible="reject", **wish).fit(X, y)
+    assert safe.point_["eel"] is None
+    labels, reason = safe.predict(X), safe.reason(X)
+    assert set(reason[labels == "eel"]) == {"uncertified"}
+    assert "" in set(reason[labels == "cat"])
+    with pytest.raises(
+        GuaranteeError, match=r"class '(eel|fox)' of 4: max_error=0.15 with confidence=0.9875 cannot be"
+    ):
+        RejectClassifier(GLVQ(**QUICK), **wish).fit(X, y)
+
+
+def test_a_class_that_the_path_has_not_seen(model):
+    X, y = draw(400, 10)
+    few = np.flatnonzero((y != "eel") | (np.cumsum(y == "eel") <= 1))
+    wish = {"cv": "prefit", "max_error": 0.2, "per_class": True, "confidence": 0.8}
+    only = few[(model.predict(X[few]) != "eel") | (np.cumsum(model.predict(X[few]) == "eel") <= 1)]
+    safe = RejectClassifier(model, impossible="reject", **wish).fit(X[only], y[only])
+    assert safe.point_.get("eel") is None
+    assert set(safe.reason(X)[model.predict(X) == "eel"]) == {"uncertified"}
+
+
+def test_guarantees_that_cannot_be_had(data):
+    X, y = data
+    with pytest.raises(
+        GuaranteeError, match=r"needs at least 299 .* but 135 of the 600 samples .* give about 1329"
+    ) as e:
+        RejectClassifier(GLVQ(**QUICK), max_error=0.01).fit(X, y)
+    assert (e.value.reason, e.value.samples_needed) == ("too_few_samples", 1329)
+    X, y = draw(4000, 11)
+    with pytest.raises(
+        GuaranteeError, match=r"could not be shown .* a share of 0.225 is for testing: give about \d+"
+    ) as e:
+        RejectClassifier(GLVQ(**QUICK), max_error=0.01).fit(X, y)
+    assert e.value.samples_needed > 1400
+    y = np.random.default_rng(0).permutation(y)
+    with pytest.raises(GuaranteeError, match=r"cannot be had: .* no number of samples would cure that") as e:
+        RejectClassifier(GLVQ(**QUICK), max_error=0.1).fit(X, y)
+    assert (e.value.reason, e.value.samples_needed) == ("error_rate", None)
+    nothing = RejectClassifier(GLVQ(**QUICK), max_error=0.1, impossible="reject").fit(X, y)
+    assert nothing.point_ is None
+    assert set(nothing.reason(X)) == {"uncertified"}
+    assert np.isnan(nothing.score(X, y))
+
+
+def test_a_failed_fit_leaves_the_old_model(data):
+    X, y = data
+    safe = RejectClassifier(GLVQ(**QUICK), cells=lambda estimator, Z: [("half", int(z > 0)) for z in Z[:, 0]]).fit(X, y)
+    before = safe.reason(X)
+    assert set(before) == {"", "ambiguous"}
+    with pytest.raises(GuaranteeError, match="cannot be had"):
+        safe.set_params(max_error=0.05).fit(*(lambda Z, t: (Z, np.random.default_rng(0).permutation(t)))(*draw(2000)))
+    assert np.array_equal(safe.reason(X), before)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        clone(safe).accept(X)
+
+
+# -- among scikit-learn's tools ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_frames(data, frame):
+    X, y = data
+    table = frame(dict(zip("abcd", X.T)))
+    for cv in (None, 3):
+        safe = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(**QUICK)), cv=cv).fit(table, y)
+        plain = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(**QUICK)), cv=cv).fit(X, y)
+        assert safe.feature_names_in_.tolist() == list("abcd")
+        assert np.array_equal(safe.accept(table), plain.accept(X))
+    with pytest.raises(ValueError, match="feature names"):
+        safe.accept(frame(dict(zip("abce", X.T))))
+
+
+def test_sparse_and_lists(data):
+    X, y = data
+    dense = RejectClassifier(LogisticRegression()).fit(X, y)
+    for kind in (sparse.csr_array, sparse.coo_array, lambda values: values.tolist()):
+        other = RejectClassifier(LogisticRegression()).fit(kind(X), y.tolist())
+        # a sample that sets a threshold may fall on either side when its probability is computed another way
+        assert np.mean(other.accept(X) == dense.accept(X)) > 0.99
+
+
+def test_clone_and_pickle(data):
+    X, y = data
+    safe = RejectClassifier(GLVQ(**QUICK), measure=Combination("relsim"), coverage=0.8).fit(X, y)
+    assert clone(safe).get_params()["measure"] == Combination("relsim")
+    again = pickle.loads(pickle.dumps(safe))
+    assert np.array_equal(again.reason(X), safe.reason(X))
+
+
+def test_in_a_pipeline_and_cross_validation(data):
+    X, y = data
+    outside = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(**QUICK), coverage=0.7))
+    scores = cross_val_score(outside, X, y, cv=3)
+    plain = cross_val_score(make_pipeline(StandardScaler(), GLVQ(**QUICK)), X, y, cv=3)
+    assert scores.mean() > plain.mean() + 0.05
+    wrapped = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, **QUICK))).fit(X, y)
+    assert set(wrapped.cell(X)) == set(range(6))
+
+
+def test_sample_weight_reaches_the_estimator(data):
+    X, y = data
+    weight = np.where(np.arange(600) % 3 == 0, 0.0, np.random.default_rng(0).random(600) + 0.5)
+    for cv in (None, 3):
+        safe = RejectClassifier(LogisticRegression(), cv=cv).fit(X, y, sample_weight=weight)
+        only = RejectClassifier(LogisticRegression(), cv=cv).fit(X[weight > 0], y[weight > 0], weight[weight > 0])
+        assert safe.path_.n_samples == only.path_.n_samples
+    assert not np.allclose(safe.estimator_.coef_, LogisticRegression().fit(X, y).coef_)
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    inside = RejectClassifier(pipeline, cv=3).fit(X, y, logisticregression__sample_weight=weight)
+    expected = pipeline.fit(X, y, logisticregression__sample_weight=weight)[-1].coef_
+    np.testing.assert_allclose(inside.estimator_[-1].coef_, expected)
+
+
+def test_metadata_routing(data):
+    X, y = data
+    weight, groups = np.random.default_rng(0).random(600) + 0.5, np.arange(600) // 30
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = LogisticRegression().set_fit_request(sample_weight=True)
+        safe = RejectClassifier(inner, cv=GroupKFold(4)).fit(X, y, sample_weight=weight, groups=groups)
+        expected = LogisticRegression().fit(X, y, weight).coef_
+        np.testing.assert_allclose(safe.estimator_.coef_, expected)
+        folds = cross_val_predict(
+            inner, X, y, cv=GroupKFold(4), params={"groups": groups, "sample_weight": weight}, method="predict"
+        )
+        assert safe.path_.n_correct == np.count_nonzero(folds == y)
+        with pytest.raises(TypeError, match="unexpected argument"):
+            RejectClassifier(inner).fit(X, y, nonsense=weight)
+
+
+def test_certainty_orders_answers(data):
+    """Every measure ranks better than chance on data it has not seen."""
+    X, y = draw(2000, 12)
+    for model, measure in [
+        (GLVQ(n_prototypes=2, **QUICK), "relsim"),
+        (GMLVQ(**QUICK), "boundary"),
+        (LGMLVQ(**QUICK), "radius"),
+        (RSLVQ(n_prototypes=2, **QUICK), "probability"),
+        (RidgeClassifier(), "margin"),
+    ]:
+        safe = RejectClassifier(model, measure=measure).fit(*data)
+        right = safe.predict(X) == y
+        assert area_under_curve(accuracy_reject_curve(safe.certainty(X), right)) > right.mean() + 0.05
+
+
+def test_multiclass_with_many_classes_and_few_samples():
+    X, y = make_classification(200, 20, n_informative=10, n_classes=10, random_state=0)
+    safe = RejectClassifier(GLVQ(n_prototypes=3, **QUICK), coverage=0.5).fit(X, y)
+    assert safe.accept(X).mean() > 0.2
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"coverage": 0.9, "max_error": 0.1},
+            "takes one of coverage, accuracy, cost_ratio, max_error, got cov",
+        ),
+        ({"coverage": 90}, "coverage must be between 0 and 1, got 90"),
+        ({"max_error": 1.0}, "max_error must be strictly between 0 and 1, got 1.0"),
+        ({"per_class": True}, "per_class=True is about max_error, which is None"),
+        ({"measure": "entropy"}, "The 'measure' parameter of RejectClassifier must be"),
+        ({"thresholds": "best"}, "The 'thresholds' parameter of RejectClassifier must be"),
+        ({"cells": "voronoi"}, "The 'cells' parameter of RejectClassifier must be"),
+        ({"cv": "loo"}, "The 'cv' parameter of RejectClassifier must be"),
+        ({"confidence": 95}, "The 'confidence' parameter of RejectClassifier must be"),
+        ({"calibration_size": 0.001}, "found no sample to calibrate on among n_samples = 600"),
+        ({"estimator": 3}, "estimator must be a classifier with fit and predict, got 3"),
+        ({"measure": "boundary", "estimator": LGMLVQ(**QUICK)}, "measure='boundary' needs one metric"),
+    ],
+)
+def test_refused(data, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        RejectClassifier(**{"estimator": GLVQ(**QUICK), **parameters}).fit(*data)
+
+
+def test_refused_data(data):
+    X, y = data
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        RejectClassifier(GLVQ()).fit(X, None)
+    with pytest.raises(ValueError, match=r"sample_weight must have shape \(600,\), one entry per sample, got \(3,\)"):
+        RejectClassifier(GLVQ()).fit(X, y, [1, 2, 3])
+    with pytest.raises(ValueError, match="sample_weight must not be negative or NaN, nor zero for all samples"):
+        RejectClassifier(GLVQ()).fit(X, y, -np.ones(600))
+    with pytest.raises(ValueError, match="cv as a list of splits does not go with max_error"):
+        RejectClassifier(GLVQ(**QUICK), cv=[(np.arange(300), np.arange(300, 600))], max_error=0.3).fit(X, y)
+    assert RejectClassifier(GLVQ(**QUICK), cv=[(np.arange(300), np.arange(300, 600))]).fit(X, y).path_.n_samples == 300
+    with pytest.raises(AttributeError, match="predict_proba"):
+        RejectClassifier(RidgeClassifier()).fit(X, y).predict_proba(X)

@@ -1,0 +1,191 @@
+"""Measures of certainty: their values, on which side they are sure, and the sentences where there are none."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
+from lvq.rejection import MEASURES, Combination, certainty
+from lvq.rejection.measures import Answers, as_combination, cells_of, doubt_of
+from lvq.robustness import certified_radius
+
+QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b", "c"])[np.arange(150) % 3]
+    X = rng.normal(size=(150, 4)) + 2 * np.eye(3, 4)[np.arange(150) % 3]
+    return X, y
+
+
+def placed(prototypes, labels, **parameters):
+    still = {"solver": "online", "learning_rate": 0, "max_iter": 1}
+    return GLVQ(init=(np.array(prototypes), np.array(labels)), **still, **parameters).fit(prototypes, labels)
+
+
+def test_values():
+    model = placed([[0.0], [1.0], [4.0]], ["a", "a", "b"])
+    X = [[0.0], [0.25], [2.0], [2.5], [4.0], [9.0]]
+    near, far = np.array([0, 0.0625, 1, 2.25, 0, 25]), np.array([16, 14.0625, 4, 2.25, 9, 64])
+    np.testing.assert_allclose(certainty(model, X, "relsim"), (far - near) / (far + near), atol=1e-12)
+    np.testing.assert_allclose(certainty(model, X, "distance"), -np.sqrt(near), atol=1e-12)
+    # to the midplanes x = 2 (of 0 and 4) and x = 2.5 (of 1 and 4), by whoever wins
+    np.testing.assert_allclose(certainty(model, X, "boundary"), [2, 1.75, 0.5, 0, 1.5, 6.5], atol=1e-12)
+    np.testing.assert_array_equal(certainty(model, X, "radius"), certified_radius(model, X))
+
+
+def test_relative_similarity_of_nothing_is_nothing():
+    model = placed([[0.0], [0.0]], [0, 1])
+    assert certainty(model, [[0.0]], "relsim").tolist() == [0.0]
+    assert certainty(model, [[0.0]], "boundary").tolist() == [0.0]
+
+
+@pytest.mark.parametrize("kernel", [None, "gaussian", "cauchy"])
+def test_relsim_is_what_explain_says(data, kernel):
+    X, y = data
+    model = GMLVQ(n_prototypes=2, kernel=kernel, **QUICK).fit(X, y)
+    np.testing.assert_allclose(certainty(model, X), model.explain(X).certainty)
+    assert certainty(model, X).min() >= 0
+    assert certainty(model, X).max() <= 1
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ(rank=2)], ids=lambda model: type(model).__name__)
+def test_boundary_is_reached_where_it_says(data, model):
+    """In the model's own space, a step of just that length along the line to the rival reaches the border."""
+    X, y = data
+    model.set_params(**QUICK).fit(X, y)
+    found = Answers(model, X)
+    winner, _ = found.sides
+    step = certainty(model, X, "boundary")
+    weight = np.sqrt(getattr(model, "relevances_", np.ones(4)))
+    root = np.diag(weight) if not hasattr(model, "omega_") else model.omega_
+    P = model.prototypes_ @ root.T
+    reached = np.full(len(X), np.inf)
+    for j in range(len(P)):
+        direction = P[j] - P[winner]
+        length = np.linalg.norm(direction, axis=1)
+        other = length > 0
+        moved = X @ root.T + np.where(other, step / np.where(other, length, 1), 0)[:, None] * direction
+        D = ((moved[:, None] - P[None]) ** 2).sum(axis=2)
+        gap = D[np.arange(len(X)), j] - D[np.arange(len(X)), winner]
+        reached = np.where(other, np.minimum(reached, gap), reached)
+    np.testing.assert_allclose(reached, 0, atol=1e-9)
+
+
+def test_one_table_of_distances(data, monkeypatch):
+    X, y = data
+    model = GLVQ(n_prototypes=2, **QUICK).fit(X, y)
+    calls = []
+    monkeypatch.setattr(GLVQ, "_distances", lambda self, Z, old=GLVQ._distances: calls.append(1) or old(self, Z))
+    found = Answers(model, X)
+    for name in ("relsim", "boundary", "distance"):
+        MEASURES[name].certainty(found)
+    assert found.predicted.tolist()
+    assert cells_of(found, "auto").tolist()
+    assert len(calls) == 1
+
+
+def test_what_is_measured_belongs_to_the_answer(data):
+    """With the posterior's answer the winner is the nearest prototype of the predicted class, not of all."""
+    X, y = data
+    model = SNPC(n_prototypes=4, decision="posterior", xi=0.3, **QUICK).fit(X, y)
+    found = Answers(model, X)
+    answers = model.predict(X)
+    assert np.array_equal(found.predicted, answers)
+    assert np.array_equal(model.prototype_labels_[found.sides[0]], answers)
+    assert not np.any(model.prototype_labels_[found.sides[1]] == answers)
+    others = answers != model.set_params(decision="nearest").predict(X)
+    assert others.any()  # otherwise the case shows nothing
+    model.set_params(decision="posterior")
+    assert np.all(certainty(model, X, "relsim")[others] < 0)
+    np.testing.assert_allclose(certainty(model, X, "probability"), model.predict_proba(X).max(axis=1))
+
+
+def test_soft_models_measure_their_posterior(data):
+    X, y = data
+    model = RSLVQ(n_prototypes=3, **QUICK).fit(X, y)
+    column = (model.predict(X)[:, None] == model.classes_).argmax(axis=1)
+    np.testing.assert_allclose(certainty(model, X, "probability"), model._posterior(X)[np.arange(len(X)), column])
+
+
+def test_any_classifier(data):
+    X, y = data
+    logistic = LogisticRegression().fit(X, y)
+    np.testing.assert_allclose(certainty(logistic, X), logistic.predict_proba(X).max(axis=1))
+    np.testing.assert_allclose(certainty(logistic, X, "probability"), certainty(logistic, X))
+    ridge = RidgeClassifier().fit(X, y)
+    scores = np.sort(ridge.decision_function(X), axis=1)
+    np.testing.assert_allclose(certainty(ridge, X), scores[:, -1] - scores[:, -2])
+    binary = RidgeClassifier().fit(X[y != "c"], y[y != "c"])
+    np.testing.assert_allclose(certainty(binary, X), np.abs(binary.decision_function(X)))
+    assert cells_of(Answers(logistic, X), "auto").tolist() == logistic.predict(X).tolist()
+
+
+def test_the_probability_is_that_of_the_answer():
+    class Contrary(LogisticRegression):
+        def predict(self, X):
+            return self.classes_[super().predict_proba(X).argmin(axis=1)]
+
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    model = Contrary().fit(X, y)
+    assert np.all(certainty(model, X, "probability") < 0.5)
+
+
+def test_pipelines_measure_in_the_models_space(data):
+    X, y = data
+    pipeline = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, **QUICK)).fit(X, y)
+    inner, Z = pipeline[-1], pipeline[:-1].transform(X)
+    for name in ("relsim", "boundary", "distance", "probability"):
+        np.testing.assert_array_equal(certainty(pipeline, X, name), certainty(inner, Z, name))
+    assert np.array_equal(cells_of(Answers(pipeline, X), "auto"), inner._distances(Z).argmin(axis=1))
+    assert not np.allclose(certainty(pipeline, X, "radius"), certainty(inner, Z, "radius"))
+
+
+def test_a_function_of_ones_own(data):
+    X, y = data
+    model = LogisticRegression().fit(X, y)
+    assert certainty(model, X, lambda estimator, Z: -np.abs(Z[:, 0])).tolist() == (-np.abs(X[:, 0])).tolist()
+    with pytest.raises(ValueError, match=r"one number per sample, shape \(150,\), got shape \(150, 3\)"):
+        certainty(model, X, lambda estimator, Z: estimator.predict_proba(Z))
+    assert cells_of(Answers(model, X[:2]), lambda estimator, Z: [("north", 1), ("south", 2)])[1] == ("south", 2)
+
+
+def test_combinations():
+    assert as_combination("combined") == Combination("auto", "distance", 0.01)
+    assert as_combination("relsim") == Combination("relsim", None)
+    assert as_combination(Combination("margin", "distance")).ambiguity == "margin"
+    assert [doubt_of(name) for name in ("relsim", "distance", abs)] == ["ambiguous", "outlier", "ambiguous"]
+    with pytest.raises(ValueError, match=r"outlier_share must be in \[0, 1\), got 1"):
+        Combination(outlier_share=1)
+
+
+def test_refused(data):
+    X, y = data
+    logistic, local = LogisticRegression().fit(X, y), LGMLVQ(**QUICK).fit(X, y)
+    with pytest.raises(ValueError, match=r"need a model of this library, .* got LogisticRegression; use measure='prob"):
+        certainty(logistic, X, "relsim")
+    with pytest.raises(ValueError, match="measure='boundary' needs one metric for all prototypes, got LGMLVQ with sev"):
+        certainty(local, X, "boundary")
+    assert np.all(certainty(local, X, "radius") >= 0)
+    with pytest.raises(ValueError, match=r"measure='probability' needs .* predict_proba, which RidgeClassifier has"):
+        certainty(RidgeClassifier().fit(X, y), X, "probability")
+    with pytest.raises(ValueError, match=r"measure='margin' needs .* decision_function, which Forest has not"):
+        certainty(type("Forest", (NearestCentroid,), {"decision_function": property()})().fit(X, y), X, "margin")
+    with pytest.raises(ValueError, match=r"measure must be one of 'auto', 'relsim', .*, got 'entropy'"):
+        certainty(logistic, X, "entropy")
+    with pytest.raises(ValueError, match=r"measure must be a name or a function of \(estimator, X\), got 3"):
+        certainty(logistic, X, 3)
+
+
+def test_a_vote_of_one_against_one_has_no_column_for_a_class(data):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), np.arange(80) % 4
+    model = SVC(decision_function_shape="ovo").fit(X, y)
+    with pytest.raises(ValueError, match=r"expected a column for each of 4 classes, got shape \(80, 6\)"):
+        certainty(model, X, "margin")

@@ -1,0 +1,206 @@
+"""Adam: mini-batches, schedules, a held-out part that stops it, and warm starts from L-BFGS and back."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from lvq import GLVQ, GMLVQ, LOGM, RSLVQ, LVQClassifier
+from lvq.model.costs import GLVQCost
+from lvq.model.links import Identity
+from lvq.model.metrics import Euclidean
+from lvq.model.objective import Objective, Params
+from lvq.model.relevance import Relevance
+from lvq.solvers.adam import Adam, Moments, train
+from lvq.solvers.batch import Data, Problem
+
+MODELS = [
+    GLVQ(n_prototypes=2),
+    GMLVQ(log_determinant=0.01),
+    LOGM(kernel="gaussian", kernel_width="learned", n_prototypes=2),
+    RSLVQ(n_prototypes=2),
+    LVQClassifier(),
+]
+
+
+def spelled(model):
+    return repr(model).replace("\n", "").replace(" ", "")
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three overlapping classes of 100."""
+    rng = np.random.default_rng(3)
+    y = np.arange(300) % 3
+    centres = np.array([[0.0, 0.0, 1.0, 0.0], [2.5, 0.0, 0.0, 0.0], [0.0, 2.5, -1.0, 0.0]])
+    return centres[y] + rng.normal(size=(300, 4)), y
+
+
+class Recorder:
+    """A problem that remembers how many samples it was asked about, and of which weight."""
+
+    def __init__(self, problem):
+        self.problem, self.sizes, self.shares = problem, [], []
+        self.free, self.params = problem.free, problem.params
+
+    def value_and_gradient(self, free, data):
+        self.sizes.append(len(data.X))
+        self.shares.append(float(data.share.sum()))
+        return self.problem.value_and_gradient(free, data)
+
+
+def problem_of(data):
+    X, y = data
+    order = np.argsort(y, kind="stable")
+    recorder = Recorder(Problem(Objective(Euclidean(), Identity(), GLVQCost(), np.arange(3)), Relevance()))
+    start = Params(np.stack([X[y == label].mean(axis=0) for label in range(3)]))
+    return recorder, start, Data(X[order], y[order], np.full(len(X), 1 / len(X)))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=spelled)
+@pytest.mark.parametrize("batch_size", [32, 1000])
+def test_the_objective_falls(model, batch_size, data):
+    X, y = data
+    model = clone(model).set_params(solver="adam", batch_size=batch_size, random_state=0)
+    start = clone(model).set_params(learning_rate=0.0, max_iter=1).fit(X, y).objective_value(X, y)
+    model.set_params(learning_rate=0.05, max_iter=30).fit(X, y)
+    assert model.n_iter_ == len(model.objective_history_) == 30
+    assert model.objective_value(X, y) < start - 1e-3
+
+
+@pytest.mark.parametrize(("batch_size", "batches"), [(1, 300), (10, 30), (100, 3), (300, 1), (5000, 1)])
+def test_an_epoch_takes_each_sample_once(batch_size, batches, data):
+    recorder, start, samples = problem_of(data)
+    train(recorder, start, samples, Adam(batch_size=batch_size, max_iter=1), np.random.RandomState(0))
+    assert len(recorder.sizes) == batches
+    assert sum(recorder.sizes) == 300
+    np.testing.assert_allclose(recorder.shares, 1.0)
+
+
+def test_a_batch_is_about_as_large_as_asked_for(data):
+    """300 samples in batches of 160: one of 300 would be nearly twice as large."""
+    recorder, start, samples = problem_of(data)
+    train(recorder, start, samples, Adam(batch_size=160, max_iter=1), np.random.RandomState(0))
+    assert max(recorder.sizes) <= 160
+
+
+def test_one_step_by_hand():
+    """The first step of Adam is the rate times the sign of the gradient, the second follows the running means."""
+    moments, free = Moments(Params(np.array([1.0, 2.0]))), Params(np.array([1.0, 2.0]))
+    free = moments.step(free, Params(np.array([4.0, -0.5])), 0.1)
+    np.testing.assert_allclose(free.prototypes, [0.9, 2.1], rtol=1e-6)
+    free = moments.step(free, Params(np.array([0.0, -0.5])), 0.1)
+    first = np.array([0.9 * 0.1 * 4.0, 0.9 * 0.1 * -0.5 + 0.1 * -0.5]) / (1 - 0.9**2)
+    second = np.array([0.999 * 0.001 * 16.0, 0.999 * 0.001 * 0.25 + 0.001 * 0.25]) / (1 - 0.999**2)
+    np.testing.assert_allclose(free.prototypes, np.array([0.9, 2.1]) - 0.1 * first / np.sqrt(second), rtol=1e-6)
+
+
+class Constant:
+    """A problem of slope one everywhere, so that each step of Adam has the length of its rate."""
+
+    def free(self, params):
+        return params
+
+    params = free
+
+    def value_and_gradient(self, free, data):
+        return float(free.prototypes[0, 0]), Params(np.ones((1, 1)))
+
+
+@pytest.mark.parametrize(
+    ("schedule", "rates"),
+    [
+        ("constant", [0.1] * 8),
+        ("linear", [0.1 * (1 - k / 8) for k in range(8)]),
+        ("inverse", [0.1 / (1 + k / 2) for k in range(8)]),
+    ],
+)
+def test_schedules(schedule, rates):
+    """Four epochs of two batches; the sum of all steps is the sum of all rates."""
+    samples = Data(np.zeros((4, 1)), np.zeros(4, dtype=int), np.full(4, 0.25))
+    settings = Adam(learning_rate=0.1, batch_size=2, schedule=schedule, max_iter=4)
+    result = train(Constant(), Params(np.zeros((1, 1))), samples, settings, np.random.RandomState(0))
+    assert result.params.prototypes[0, 0] == pytest.approx(-sum(rates), rel=1e-5)
+
+
+def test_the_seed_decides(data):
+    X, y = data
+    model = GLVQ(solver="adam", batch_size=20, max_iter=3, n_prototypes=2)
+    one, same, other = (clone(model).set_params(random_state=seed).fit(X, y).prototypes_ for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+
+
+# -- stopping ----------------------------------------------------------------------------------------------------------
+
+
+def test_tol_stops(data):
+    X, y = data
+    model = GLVQ(solver="adam", tol=0.5, n_iter_no_change=3, max_iter=100, random_state=0).fit(X, y)
+    assert model.n_iter_ == 4  # the first improves on nothing, then three that do not
+    assert GLVQ(solver="adam", max_iter=12, random_state=0).fit(X, y).n_iter_ == 12
+
+
+def test_a_held_out_part_stops_and_its_best_is_kept(data):
+    """A rate so large that the cost gets worse sooner or later."""
+    recorder, start, samples = problem_of(data)
+    settings = Adam(learning_rate=2.0, batch_size=20, schedule="constant", max_iter=200, validation_fraction=0.3)
+    result = train(recorder, start, samples, settings, np.random.RandomState(0))
+    assert result.converged
+    assert result.n_iter < 200
+    best = int(np.argmin(result.history))
+    assert result.n_iter == best + 1 + settings.n_iter_no_change
+    held_out = [size for size in recorder.sizes if size == 90]
+    assert len(held_out) == result.n_iter
+    # the same number of epochs without the end brings the same parameters
+    again, _, _ = problem_of(data)
+    short = Adam(**{**vars(settings), "max_iter": best + 1})
+    np.testing.assert_array_equal(
+        train(again, start, samples, short, np.random.RandomState(0)).params.prototypes, result.params.prototypes
+    )
+
+
+def test_the_held_out_part_is_not_learned_from(data):
+    """Samples of a monstrous place: with all of them held out or none in the end, prototypes stay in the crowd."""
+    recorder, start, samples = problem_of(data)
+    settings = Adam(batch_size=30, max_iter=2, validation_fraction=0.2)
+    train(recorder, start, samples, settings, np.random.RandomState(0))
+    assert sum(size for size in recorder.sizes if size != 60) == 2 * 240
+    assert recorder.sizes.count(60) == 2
+    np.testing.assert_allclose(recorder.shares, 1.0)
+
+
+@pytest.mark.parametrize("fraction", [0.9, 0.96, 0.999])
+def test_a_held_out_part_leaves_something_to_learn_from(fraction, data):
+    """Ten samples, of which rounding must not take the last: a sentence or a fit, not an accident."""
+    X, y = data
+    model = GLVQ(solver="adam", validation_fraction=fraction, max_iter=3, random_state=0)
+    try:
+        model.fit(X[:10], y[:10])
+    except ValueError as error:
+        assert "validation_fraction" in str(error)  # noqa: PT017 - either is right
+    else:
+        assert np.isfinite(model.prototypes_).all()
+
+
+# -- from one solver into the other ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS, ids=spelled)
+def test_from_lbfgs_into_adam_and_back(model, data):
+    X, y = data
+    model = clone(model).set_params(solver="lbfgs", warm_start=True, random_state=0, max_iter=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        first = model.fit(X, y).objective_value(X, y)
+        settled = model.prototypes_.copy()
+        model.set_params(solver="adam", learning_rate=0.0, max_iter=1).fit(X, y)
+        np.testing.assert_allclose(model.prototypes_, settled, rtol=1e-12, atol=1e-12)
+        assert model.objective_value(X, y) == pytest.approx(first, rel=1e-10)
+        model.set_params(learning_rate=0.05, batch_size=30, max_iter=3).fit(X, y)
+        shaken = model.objective_value(X, y)
+        assert shaken != first
+        model.set_params(solver="lbfgs", max_iter=300).fit(X, y)
+    assert model.objective_value(X, y) <= shaken

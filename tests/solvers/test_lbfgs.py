@@ -1,0 +1,226 @@
+"""L-BFGS: the objective falls, the answer is never worse than the start, and a weight is a number of copies."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
+from lvq.model.costs import GLVQCost
+from lvq.model.links import Identity
+from lvq.model.objective import Objective, Params
+from lvq.model.relevance import Relevance
+from lvq.solvers.batch import Problem, lay_out
+from lvq.solvers.lbfgs import ravel, train, unravel
+
+MODELS = [
+    GLVQ(n_prototypes=2),
+    GLVQ(slope=5.0, kernel="cauchy"),
+    GRLVQ(n_prototypes=2),
+    GMLVQ(rank=2),
+    GMLVQ(log_determinant=0.05, n_prototypes=2),
+    LGMLVQ(),
+    MCE(n_prototypes=2, relevance="matrix"),
+    LOGM(n_prototypes=3),
+    LOGM(kernel="gaussian", kernel_width="learned", alpha=0.05),
+    SNPC(n_prototypes=2),
+    RSLVQ(n_prototypes=2, relevance="gradient"),
+    LVQClassifier(),
+    LVQClassifier(relevance="matrix", kernel=None, n_prototypes=3),
+]
+
+
+def spelled(model):
+    return repr(model).replace("\n", "").replace(" ", "")
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three overlapping classes, four features of which the last is noise, in no order."""
+    rng = np.random.default_rng(7)
+    y = rng.permutation(np.arange(90) % 3)
+    centres = np.array([[0.0, 0.0, 1.0, 0.0], [2.5, 0.0, 0.0, 0.0], [0.0, 2.5, -1.0, 0.0]])
+    return centres[y] + rng.normal(size=(90, 4)), y
+
+
+def quiet_fit(model, *arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*arguments)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=spelled)
+def test_the_objective_falls(model, data):
+    """From that of the start, which zero steps of another solver show, to the last of the history."""
+    X, y = data
+    start = clone(model).set_params(solver="adam", learning_rate=0.0, max_iter=1, random_state=0).fit(X, y)
+    model = quiet_fit(clone(model).set_params(solver="lbfgs", random_state=0), X, y)
+    history = model.objective_history_
+    assert model.n_iter_ == len(history) > 1
+    assert (np.diff(history) <= 0).all()
+    assert history[0] < start.objective_value(X, y)
+    assert model.objective_value(X, y) == pytest.approx(history[-1], rel=1e-8)
+    assert model.objective_value(X, y) < start.objective_value(X, y) - 1e-3
+
+
+@pytest.mark.parametrize("model", MODELS, ids=spelled)
+def test_never_higher_than_the_answer_of_online(model, data):
+    X, y = data
+    model = clone(model).set_params(solver="online", warm_start=True, random_state=0, max_iter=30).fit(X, y)
+    model.set_params(solver="lbfgs")
+    before = model.objective_value(X, y)
+    quiet_fit(model.set_params(max_iter=100), X, y)
+    assert model.objective_value(X, y) <= before + 1e-12 * abs(before)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=spelled)
+def test_never_higher_than_its_own_answer(model, data):
+    X, y = data
+    model = quiet_fit(clone(model).set_params(solver="lbfgs", warm_start=True, random_state=0), X, y)
+    before = model.objective_value(X, y)
+    quiet_fit(model, X, y)
+    assert model.objective_value(X, y) <= before + 1e-9 * abs(before)
+
+
+def test_a_start_that_is_already_best_stays():
+    """All samples of a class at one place, prototypes on them: the gradient is zero."""
+    X, y = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0), np.repeat([0, 1], 5)
+    model = GLVQ(solver="lbfgs").fit(X, y)
+    np.testing.assert_array_equal(model.prototypes_, [[0, 0], [1, 1]])
+    np.testing.assert_allclose(model.objective_history_, np.full(model.n_iter_, -1.0))
+
+
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_convergence_warning_says_what_to_raise(max_iter, data):
+    X, y = data
+    message = (
+        rf"LOGM: lbfgs stopped after {max_iter} iterations, before the objective \(.*\) settled to a relative change "
+        rf"of tol=1e-09. Raise max_iter \(now {max_iter}\) or tol, or scale the features"
+    )
+    with pytest.warns(ConvergenceWarning, match=message):
+        model = LOGM(solver="lbfgs", n_prototypes=3, max_iter=max_iter, tol=1e-9, random_state=0).fit(X, y)
+    assert model.n_iter_ == max_iter
+
+
+def test_no_warning_where_it_settles(data):
+    """Warnings are errors here."""
+    model = GLVQ(solver="lbfgs", max_iter=1000, random_state=0).fit(*data)
+    assert model.n_iter_ < 1000
+
+
+def test_a_run_that_settles_with_its_last_iteration_has_settled(data):
+    """How many iterations the first run takes is found with plenty of them; then exactly as many are allowed."""
+    X, y = data
+    problem = Problem(Objective(Relevance().metric(y), Identity(), GLVQCost(), np.arange(3)), Relevance())
+    start = Params(np.stack([X[y == label].mean(axis=0) for label in range(3)]))
+    data = lay_out(X, y, np.ones(len(X)), np.zeros(4))
+    taken = []
+    for allowed in range(1, 60):
+        result = train(problem, start, data, allowed, 1e-3)
+        taken.append(result.converged)
+        if result.converged:
+            break
+    assert taken[-1]
+    # from there on more iterations must not take it back
+    assert all(train(problem, start, data, allowed + more, 1e-3).converged for more in range(1, 30))
+
+
+def test_a_smaller_tol_goes_further(data):
+    X, y = data
+    values = []
+    for tol in (1e-1, 1e-4, 1e-9):
+        model = RSLVQ(solver="lbfgs", n_prototypes=2, tol=tol, max_iter=5000, random_state=0)
+        values.append(quiet_fit(model, X, y).objective_history_[-1])
+    assert values[0] > values[1] > values[2] or values[0] > values[1] >= values[2]
+
+
+def test_float32_stays_float32_and_comes_near_float64(data):
+    X, y = data
+    narrow = quiet_fit(GMLVQ(solver="lbfgs", random_state=0), X.astype(np.float32), y)
+    wide = quiet_fit(GMLVQ(solver="lbfgs", random_state=0), X, y)
+    assert narrow.prototypes_.dtype == narrow.omega_.dtype == np.float32
+    assert narrow.objective_history_[-1] == pytest.approx(wide.objective_history_[-1], abs=0.02)
+
+
+@pytest.mark.parametrize("offset", [1e6, -3e4])
+def test_far_from_the_origin_is_as_near_to_it(offset, data):
+    """Exactly: the offset is a whole number and the centre is rounded, so the differences are nearly the same."""
+    X, y = data
+    X = np.round(X * 1024) / 1024
+    near = quiet_fit(GMLVQ(solver="lbfgs", random_state=0, max_iter=20), X, y)
+    far = quiet_fit(GMLVQ(solver="lbfgs", random_state=0, max_iter=20), X + offset, y)
+    np.testing.assert_allclose(far.prototypes_ - offset, near.prototypes_, atol=1e-4)
+
+
+# -- a weight is a number of copies ------------------------------------------------------------------------------------
+
+COPIED = [
+    LVQClassifier(),
+    LVQClassifier(relevance="matrix", rank=2),
+    GMLVQ(),
+    GMLVQ(rank=2, n_prototypes=2),
+    LOGM(n_prototypes=3),
+    LOGM(n_prototypes=2, kernel="gaussian", kernel_width="learned"),
+    RSLVQ(n_prototypes=3),
+    LGMLVQ(kernel="cauchy"),
+    LOGM(n_prototypes=2, init="means"),
+    LOGM(n_prototypes=2, init="random"),
+]
+
+
+@pytest.mark.parametrize("model", COPIED, ids=spelled)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_weight_is_a_number_of_copies(model, seed, data):
+    """Start, units and steps, whatever the order; for as many iterations as rounding has not grown in."""
+    X, y = data
+    rng = np.random.default_rng(seed)
+    copies = rng.integers(0, 4, len(X))
+    many = rng.permutation(np.repeat(np.arange(len(X)), copies))
+    model = clone(model).set_params(solver="lbfgs", random_state=0, max_iter=5)
+    weighted = quiet_fit(clone(model), X, y, copies)
+    repeated = quiet_fit(clone(model), X[many], y[many])
+    shuffled = rng.permutation(len(X))
+    reordered = quiet_fit(clone(model), X[shuffled], y[shuffled], copies[shuffled])
+    for other in (repeated, reordered):
+        np.testing.assert_allclose(other.prototypes_, weighted.prototypes_, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(other.objective_history_, weighted.objective_history_, rtol=1e-8)
+        np.testing.assert_allclose(other.predict_proba(X), weighted.predict_proba(X), rtol=1e-5, atol=1e-7)
+    assert weighted.objective_value(X, y, copies) == pytest.approx(repeated.objective_value(X[many], y[many]), rel=1e-8)
+
+
+@pytest.mark.parametrize("model", COPIED[:6], ids=spelled)
+def test_balanced_classes_are_those_weights(model, data):
+    X, y = data
+    keep = np.flatnonzero((y < 2) | (np.arange(len(X)) < 30))
+    X, y = X[keep], y[keep]
+    weight = (len(y) / (3 * np.bincount(y)))[y]
+    model = clone(model).set_params(solver="lbfgs", random_state=0, max_iter=10)
+    balanced = quiet_fit(clone(model).set_params(class_weight="balanced"), X, y)
+    weighted = quiet_fit(clone(model), X, y, weight)
+    plain = quiet_fit(clone(model), X, y)
+    np.testing.assert_allclose(balanced.prototypes_, weighted.prototypes_, rtol=1e-6, atol=1e-7)
+    assert np.abs(plain.prototypes_ - weighted.prototypes_).max() > 1e-3
+
+
+# -- the vector that SciPy sees ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [None, 0.5])
+@pytest.mark.parametrize("relevance", [None, (4,), (2, 4), (3, 2, 4)])
+def test_a_vector_and_back(relevance, width):
+    rng = np.random.default_rng(0)
+    params = Params(
+        rng.normal(size=(5, 4)).astype(np.float32),
+        None if relevance is None else rng.normal(size=relevance).astype(np.float32),
+        width,
+    )
+    vector = ravel(params)
+    assert vector.dtype == np.float64
+    back = unravel(vector, params)
+    for ours, theirs in zip(back, params):
+        assert type(ours) is type(theirs)
+        if ours is not None:
+            np.testing.assert_array_equal(ours, theirs)
+    assert back.prototypes.dtype == np.float32

@@ -1,0 +1,235 @@
+"""Counterfactuals: they reach what they were asked for, nothing nearer does, and they cost what they say."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.optimize import minimize
+from sklearn.decomposition import PCA
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ
+from lvq.counterfactual import counterfactual
+from lvq.rejection import Combination, RejectClassifier
+from lvq.robustness import certified_radius, metric_root, project
+
+QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
+MODELS = [
+    GLVQ(),
+    GLVQ(n_prototypes=4),
+    GRLVQ(n_prototypes=2),
+    GMLVQ(n_prototypes=2),
+    GMLVQ(rank=2, n_prototypes=3),
+    GLVQ(n_prototypes=3, kernel="gaussian"),
+    LGMLVQ(),
+    LGMLVQ(rank=2, local="prototype", n_prototypes=2),
+]
+MEASURES = ["relsim", "boundary", "distance", "combined", Combination("boundary")]
+
+
+def draw(n_samples, seed=0):
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, 3, n_samples)
+    return rng.normal(size=(n_samples, 5)) + 2 * np.eye(3, 5)[code], np.array(["cat", "dog", "eel"])[code]
+
+
+def cost(model, changes):
+    """Length in the model's metric; in the mean of them where there are several."""
+    root = metric_root(model)
+    if root.ndim < 3:
+        return np.linalg.norm(project(changes, root), axis=1)
+    parts = np.linalg.norm(changes @ root.transpose(0, 2, 1), axis=2) ** 2
+    return np.sqrt(np.average(parts, axis=0, weights=np.diff(model._metric.groups)))
+
+
+def something_nearer(model, X, changed, reached, rng, n_tries=1500):
+    """Samples for which a random search around what was found finds something that costs less."""
+    better = 0
+    for x, found, least in zip(X, changed.samples, changed.distance):
+        size = np.linalg.norm(found - x) * rng.choice([0.02, 0.1, 0.3, 1], size=(n_tries, 1))
+        tries = x + 0.98 * (found - x) + rng.normal(size=(n_tries, len(x))) * size
+        tries = tries[cost(model, tries - x) < least * (1 - 1e-6)]
+        better += bool(len(tries)) and bool(reached(tries).any())
+    return better
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_another_class(model):
+    X, y = draw(300)
+    model.set_params(**QUICK).fit(X, y)
+    X, before = X[:40], model.predict(X[:40])
+    changed = counterfactual(model, X)
+    assert np.array_equal(model.predict(changed.samples), changed.label)
+    assert np.all(changed.label != before)
+    np.testing.assert_allclose(cost(model, changed.samples - X), changed.distance, rtol=1e-9)
+    rng = np.random.default_rng(1)
+    for row in range(40):
+        one = type(changed)(*(part[row : row + 1] for part in changed))
+        reached = lambda tries, row=row: model.predict(tries) != before[row]  # noqa: E731
+        assert something_nearer(model, X[row : row + 1], one, reached, rng) == 0
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(rank=2), GRLVQ()], ids=str)
+def test_the_boundary_is_as_far_as_the_radius_says(model):
+    """With one prototype per class the way out is just as long as the certified radius, in the model's own norm."""
+    X, y = draw(300)
+    model.set_params(**QUICK).fit(X, y)
+    X = X[:40]
+    safe = RejectClassifier(model, measure="boundary", cv="prefit").fit(*draw(300, 1))
+    np.testing.assert_allclose(counterfactual(model, X).distance, safe.certainty(X), rtol=1e-4, atol=1e-6)
+    if isinstance(model, GLVQ):
+        np.testing.assert_allclose(counterfactual(model, X).distance, certified_radius(model, X), rtol=1e-4, atol=1e-6)
+
+
+def test_a_given_class():
+    X, y = draw(300)
+    model = GMLVQ(n_prototypes=2, **QUICK).fit(X, y)
+    X, before = X[:30], model.predict(X[:30])
+    everyone = counterfactual(model, X, "eel")
+    assert set(everyone.label) == {"eel"}
+    assert np.array_equal(everyone.distance == 0, before == "eel")
+    assert np.array_equal(everyone.samples[before == "eel"], X[before == "eel"])
+    each = counterfactual(model, X, np.where(before == "cat", "dog", "cat"))
+    assert np.array_equal(each.label, np.where(before == "cat", "dog", "cat"))
+    each = [counterfactual(model, X, label).distance + 1e9 * (before == label) for label in model.classes_]
+    nearest = np.min(each, axis=0)
+    np.testing.assert_allclose(counterfactual(model, X).distance, nearest)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+@pytest.mark.parametrize("cells", ["prototype", "class"])
+def test_an_accepted_answer(model, measure, cells):
+    if isinstance(model, LGMLVQ) and "boundary" in str(measure):
+        pytest.skip("a measure for one metric")
+    model.set_params(**QUICK).fit(*draw(300))
+    X, y = draw(200, 1)
+    safe = RejectClassifier(model, measure=measure, cells=cells, cv="prefit", coverage=0.6).fit(X, y)
+    accepted = safe.accept(X)
+    changed = counterfactual(safe, X)
+    assert np.array_equal(changed.distance == 0, accepted)
+    assert np.all(np.isfinite(changed.distance))
+    assert safe.accept(changed.samples[~accepted]).all()
+    assert np.array_equal(safe.predict(changed.samples), changed.label)
+    np.testing.assert_allclose(cost(model, changed.samples - X), changed.distance, rtol=1e-9, atol=1e-12)
+    rejected = np.flatnonzero(~accepted)[:10]
+    some = type(changed)(*(part[rejected] for part in changed))
+    assert something_nearer(model, X[rejected], some, safe.accept, np.random.default_rng(2)) == 0
+
+
+def test_an_accepted_answer_of_a_given_class():
+    model = GLVQ(n_prototypes=2, **QUICK).fit(*draw(300))
+    X, y = draw(200, 1)
+    safe = RejectClassifier(model, cv="prefit", coverage=0.6).fit(X, y)
+    changed = counterfactual(safe, X[:30], "dog")
+    assert set(safe.predict_or_reject(changed.samples, "?")) == {"dog"}
+    assert np.all(changed.distance >= counterfactual(safe, X[:30]).distance - 1e-9)
+
+
+def test_balls_against_a_general_solver():
+    """A relative similarity of at least theta, by SLSQP with the constraints written out."""
+    model = GLVQ(n_prototypes=1, **QUICK).fit(*draw(300))
+    X, y = draw(200, 1)
+    safe = RejectClassifier(model, cv="prefit", thresholds="global", coverage=0.4).fit(X, y)
+    theta, W = safe.point_.thresholds[0], model.prototypes_
+    rejected = np.flatnonzero(~safe.accept(X))[:15]
+    for x, found in zip(X[rejected], counterfactual(safe, X[rejected]).distance):
+        best = np.inf
+        for t in range(3):
+            others = [j for j in range(3) if j != t]
+
+            def inside(z, t=t, others=others):
+                D = ((z - W) ** 2).sum(axis=1)
+                return (1 - theta) * D[others] - (1 + theta) * D[t]
+
+            solution = minimize(
+                lambda z, x=x: ((z - x) ** 2).sum(),
+                W[t],
+                method="SLSQP",
+                constraints={"type": "ineq", "fun": inside},
+                options={"ftol": 1e-12, "maxiter": 500},
+            )
+            best = min(best, np.sqrt(solution.fun)) if solution.success else best
+        assert found == pytest.approx(best, rel=1e-4)
+
+
+@pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler(), PCA(3), PCA(4, whiten=True)], ids=str)
+def test_through_a_pipeline(step):
+    rng = np.random.default_rng(3)
+    X, y = draw(300)
+    X = X * [1, 50, 0.01, 3, 1] + [0, 1000, 0, -5, 0.1]
+    pipeline = make_pipeline(step, GMLVQ(rank=2, n_prototypes=2, **QUICK)).fit(X, y)
+    X = X[:20]
+    changed = counterfactual(pipeline, X)
+    assert np.array_equal(pipeline.predict(changed.samples), changed.label)
+    assert np.all(changed.label != pipeline.predict(X))
+    moved = pipeline[:-1].transform(changed.samples) - pipeline[:-1].transform(X)
+    np.testing.assert_allclose(cost(pipeline[-1], moved), changed.distance, rtol=1e-6)
+    # of all changes of X that look the same to the model, the shortest
+    B = pipeline[-1].omega_ @ (pipeline[:-1].transform(np.eye(5)) - pipeline[:-1].transform(np.zeros((5, 5)))).T
+    unseen = np.linalg.svd(B)[2][2:]
+    np.testing.assert_allclose((changed.samples - X) @ unseen.T, 0, atol=1e-6 * np.abs(changed.samples - X).max())
+    others, classes = draw(300, 4)
+    inside = RejectClassifier(make_pipeline(step, GMLVQ(**QUICK)), coverage=0.5).fit(others, classes)
+    outside = make_pipeline(step, RejectClassifier(GMLVQ(**QUICK), coverage=0.5)).fit(others, classes)
+    others = others + rng.normal(size=others.shape)
+    for safe, accept in ((inside, inside.accept), (outside, lambda Z: outside[-1].accept(outside[:-1].transform(Z)))):
+        changed = counterfactual(FrozenEstimator(safe), others)
+        assert np.array_equal(changed.distance == 0, accept(others))
+        assert accept(changed.samples).mean() > 0.99
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_frames(frame):
+    X, y = draw(300)
+    names = list("abcde")
+    table = pd.DataFrame(X, columns=names) if frame is pd.DataFrame else pl.DataFrame(X, schema=names)
+    model = make_pipeline(StandardScaler(), GLVQ(**QUICK)).fit(table, y)
+    plain = make_pipeline(StandardScaler(), GLVQ(**QUICK)).fit(X, y)
+    np.testing.assert_allclose(counterfactual(model, table[:5]).samples, counterfactual(plain, X[:5]).samples)
+
+
+def test_guarantees_and_classes():
+    X, y = draw(3000)
+    wish = {"max_error": 0.15, "calibration_size": 0.5, "per_class": True}
+    safe = RejectClassifier(GLVQ(**QUICK), **wish).fit(X, y)
+    rejected = X[~safe.accept(X)][:20]
+    assert safe.accept(counterfactual(safe, rejected).samples).all()
+    safe.point_["dog"] = None  # as if it could not be certified
+    changed = counterfactual(safe, rejected)
+    assert "dog" not in set(changed.label)
+    assert np.all(np.isinf(counterfactual(safe, rejected, "dog").distance))
+    assert np.all(np.isnan(counterfactual(safe, rejected, "dog").samples))
+
+
+def test_where_there_is_no_way():
+    """Two classes in one place: no change makes the second win, which comes later."""
+    still = {"solver": "online", "learning_rate": 0, "max_iter": 1}
+    W, labels = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 0.0]]), np.array(["a", "b", "c"])
+    model = GLVQ(init=(W, labels), **still).fit(W, labels)
+    changed = counterfactual(model, [[1.0, 1.0]], "b")
+    assert changed.distance.tolist() == [np.inf]
+    assert np.isnan(changed.samples).all()
+    assert counterfactual(model, [[1.0, 1.0]]).label.tolist() == ["c"]
+
+
+def test_refused():
+    X, y = draw(300)
+    model = GLVQ(**QUICK).fit(X, y)
+    with pytest.raises(ValueError, match=r"counterfactual needs a model of this library, .* got LogisticRegression"):
+        counterfactual(LogisticRegression().fit(X, y), X)
+    with pytest.raises(ValueError, match="needs answers by the nearest prototype, got RSLVQ"):
+        counterfactual(RSLVQ(decision="posterior", **QUICK).fit(X, y), X)
+    with pytest.raises(ValueError, match=r"target must be a class of \['cat', 'dog', 'eel'\], .* got \['fox'\]"):
+        counterfactual(model, X, "fox")
+    with pytest.raises(ValueError, match=r"cannot look behind MinMaxScaler\(clip=True\), which clips; set clip=False"):
+        counterfactual(make_pipeline(MinMaxScaler(clip=True), model).fit(X, y), X)
+    by_radius = RejectClassifier(model, measure="radius", cv="prefit").fit(X, y)
+    with pytest.raises(ValueError, match=r"knows where the measures 'auto', .* accept, .* got measure='radius'"):
+        counterfactual(by_radius, X)
+    own = RejectClassifier(model, cells=lambda estimator, Z: np.sign(Z[:, 0]), cv="prefit").fit(X, y)
+    with pytest.raises(ValueError, match="needs cells that are prototypes or classes, got a function"):
+        counterfactual(own, X)

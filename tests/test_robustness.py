@@ -1,0 +1,351 @@
+"""Certified radii: no attack inside succeeds, the next one outside does, and a pipeline's radius is in its units."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ
+from lvq.robustness import (
+    certified_accuracy,
+    certified_radius,
+    curvature,
+    distance_to_quadric,
+    find_model,
+    operator_norm,
+)
+
+NORMS = (1, 2, np.inf)
+STILL = {"solver": "online", "learning_rate": 0, "relevance_rate": 0, "max_iter": 1, "random_state": 0}
+
+
+def placed(estimator, prototypes, labels, relevance=None):
+    """A model with the given prototypes and metric."""
+    model = estimator.set_params(init=(prototypes, labels), **STILL).fit(prototypes, labels)
+    if relevance is not None:
+        model._store(model._params._replace(relevance=relevance), model._labels)
+    return model
+
+
+def random_model(rng, kind, per_class=None):
+    """Prototypes anywhere, one to three in each of two to four classes, in a metric of the given kind."""
+    n, n_classes = int(rng.integers(2, 7)), int(rng.integers(2, 5))
+    counts = rng.integers(1, 4, n_classes) if per_class is None else np.full(n_classes, per_class)
+    labels = np.repeat(np.arange(n_classes), counts)
+    W = rng.normal(size=(len(labels), n)) * rng.uniform(0.2, 3)
+    if kind == "none":
+        return placed(GLVQ(), W, labels)
+    if kind == "lambda":
+        weights = rng.random(n) * (rng.random(n) < 0.8)
+        return placed(GRLVQ(), W, labels, weights + (weights.sum() == 0))
+    rank = n if kind in ("full", "local") else int(rng.integers(1, n))
+    omega = rng.normal(size=(rank, n))
+    if kind in ("full", "low rank"):
+        return placed(GMLVQ(rank=rank), W, labels, omega)
+    near = omega + rng.uniform(0, 1) * rng.normal(size=(len(labels), rank, n))
+    return placed(LGMLVQ(local="prototype", rank=rank), W, labels, near)
+
+
+def steepest(gradient, norm):
+    """The direction of length one along which a linear function falls fastest."""
+    if norm == 2:
+        return -gradient / np.maximum(np.linalg.norm(gradient, axis=-1, keepdims=True), 1e-300)
+    if norm == 1:
+        largest = np.abs(gradient).argmax(axis=-1)[..., None]
+        return -np.sign(gradient) * (np.arange(gradient.shape[-1]) == largest)
+    return -np.sign(gradient)
+
+
+def square(model, j):
+    """Lambda of prototype j."""
+    R = model._params.relevance
+    if R is None:
+        return np.eye(model.n_features_in_)
+    if R.ndim == 1:
+        return np.diag(R)
+    return R.T @ R if R.ndim == 2 else R[j].T @ R[j]
+
+
+def attacks(model, X, radius, norm, rng):
+    """Perturbed samples: at random, and down the gradient of D_j - D_k for every pair, straightened a few times."""
+    found = []
+    for _ in range(20):
+        d = rng.normal(size=X.shape) if norm != 1 else rng.exponential(size=X.shape) * rng.choice([-1, 1], X.shape)
+        d = np.sign(d) if norm == np.inf and rng.random() < 0.5 else d
+        found.append(d / np.linalg.norm(d, ord=norm, axis=1, keepdims=True))
+    W, labels = model.prototypes_, model._labels
+    for j, k in itertools.permutations(range(len(W)), 2):
+        if labels[j] == labels[k]:
+            continue
+        d = np.zeros_like(X)
+        for _ in range(3 if model._params.relevance is not None and model._params.relevance.ndim == 3 else 1):
+            at = X + radius[:, None] * d
+            gradient = (at - W[j]) @ square(model, j) - (at - W[k]) @ square(model, k)
+            d = steepest(gradient, norm)
+            found.append(d)
+    return X + radius[:, None] * np.array(found)
+
+
+@pytest.mark.parametrize("kind", ["none", "lambda", "full", "low rank", "local", "local low rank"])
+def test_no_attack_inside_the_radius_succeeds(kind):
+    rng, n_models, positive = np.random.default_rng(len(kind)), 100 if "local" in kind else 200, 0
+    for _ in range(n_models):
+        model = random_model(rng, kind)
+        X = np.concatenate((rng.normal(size=(10, model.n_features_in_)) * 2, model.prototypes_[:2] + 1e-3))
+        for norm in NORMS:
+            radius = certified_radius(model, X, norm)
+            assert np.all(radius >= 0)
+            positive += np.count_nonzero(radius > 0)
+            inside = attacks(model, X, np.minimum(radius, 1e6) * (1 - 1e-9), norm, rng)
+            answers = model.predict(inside.reshape(-1, X.shape[1])).reshape(inside.shape[:2])
+            assert np.array_equal(answers, np.broadcast_to(model.predict(X), answers.shape))
+    assert positive > 0.9 * n_models * 12 * 3
+
+
+@pytest.mark.parametrize("kind", ["none", "lambda", "full", "low rank"])
+def test_with_one_prototype_per_class_the_next_step_flips(kind):
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        model = random_model(rng, kind, per_class=1)
+        X = rng.normal(size=(10, model.n_features_in_)) * 2
+        for norm in NORMS:
+            radius = certified_radius(model, X, norm)
+            outside = attacks(model, X, radius * (1 + 1e-6), norm, rng)
+            answers = model.predict(outside.reshape(-1, X.shape[1])).reshape(outside.shape[:2])
+            flipped = np.any(answers != model.predict(X), axis=0)
+            assert np.all(flipped | np.isinf(radius))
+
+
+@pytest.mark.parametrize("kind", ["local", "local low rank"])
+def test_local_matrices_too_in_the_euclidean_norm(kind):
+    """With one prototype per class, a general solver finds the next flip just where the radius ends."""
+    rng = np.random.default_rng(10)
+    for _ in range(12):
+        model = random_model(rng, kind, per_class=1)
+        x = rng.normal(size=model.n_features_in_) * 2
+        winner = model._distances(x[None]).argmin()
+        nearest = np.inf
+        for rival in set(range(len(model.prototypes_))) - {winner}:
+            u, v, Lu, Lv = (f(model, k) for f in (lambda m, k: m.prototypes_[k], square) for k in (winner, rival))
+
+            def flipped(d, x=x, u=u, v=v, Lu=Lu, Lv=Lv):
+                return (x + d - u) @ Lu @ (x + d - u) - (x + d - v) @ Lv @ (x + d - v)
+
+            for start in (v - x, *rng.normal(size=(4, len(x))) * 5):
+                found = minimize(
+                    lambda d: d @ d,
+                    start,
+                    method="SLSQP",
+                    constraints={"type": "ineq", "fun": flipped},
+                    options={"maxiter": 300, "ftol": 1e-12},
+                )
+                if found.success and flipped(found.x) > -1e-7:
+                    nearest = min(nearest, np.sqrt(found.fun))
+        assert certified_radius(model, x[None])[0] == pytest.approx(nearest, rel=1e-4)
+
+
+def test_the_way_to_a_quadric():
+    # 4 - d1^2 + 3 d2^2 <= 0 begins at d1 = 2; 4 + 2 d1 <= 0 at d1 = -2; 4 + d1^2 <= 0 nowhere
+    c, zero = np.array([4.0]), np.zeros((1, 2))
+    assert distance_to_quadric(c, zero, np.array([1.0, -3.0]))[0] == pytest.approx(2, rel=1e-5)
+    assert distance_to_quadric(c, np.array([[1.0, 0.0]]), np.zeros(2))[0] == pytest.approx(2, rel=1e-5)
+    assert distance_to_quadric(c, zero, np.array([-1.0, 0.0]))[0] == np.inf
+    assert distance_to_quadric(np.zeros(1), np.ones((1, 2)), np.array([1.0, 0.0]))[0] == 0
+
+
+def test_equal_local_matrices_are_one_matrix():
+    rng = np.random.default_rng(2)
+    omega = rng.normal(size=(3, 4))
+    W, labels = rng.normal(size=(5, 4)), np.array([0, 0, 1, 1, 2])
+    shared = placed(GMLVQ(rank=3), W, labels, omega)
+    local = placed(LGMLVQ(local="prototype", rank=3), W, labels, np.repeat(omega[None], 5, axis=0))
+    X = rng.normal(size=(50, 4))
+    for norm in NORMS:
+        np.testing.assert_allclose(certified_radius(local, X, norm), certified_radius(shared, X, norm), rtol=1e-6)
+
+
+def test_constants_bound_what_they_bound():
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        B, S = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+        S = S + S.T
+        d = np.concatenate((rng.normal(size=(100, 4)), rng.choice([-1.0, 1.0], size=(20, 4)), np.eye(4)))
+        for norm in NORMS:
+            unit = d / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
+            assert np.linalg.norm(unit @ B.T, axis=1).max() <= operator_norm(B, norm) * (1 + 1e-12)
+            assert np.einsum("ij,jk,ik->i", unit, S, unit).max() <= curvature(S, norm) * (1 + 1e-12)
+
+
+def test_values():
+    model = placed(GLVQ(), np.array([[0.0, 0.0], [4.0, 0.0]]), np.array(["a", "b"]))
+    X = [[0.0, 0.0], [1.0, 7.0], [2.0, 5.0], [9.0, 0.0]]
+    for norm in NORMS:  # the border is x = 2: along an axis all norms agree
+        np.testing.assert_allclose(certified_radius(model, X, norm), [2, 1, 0, 7], atol=1e-12)
+    diagonal = placed(GLVQ(), np.array([[0.0, 0.0], [2.0, 2.0]]), np.array(["a", "b"]))
+    radii = [float(certified_radius(diagonal, [[0.0, 0.0]], norm)[0]) for norm in NORMS]
+    np.testing.assert_allclose(radii, [2, np.sqrt(2), 1])
+
+
+def test_a_prototype_of_the_own_class_may_take_over():
+    model = placed(GLVQ(), np.array([[0.0], [2.0], [10.0]]), np.array([0, 0, 1]))
+    # The winner at 0 alone would give up at 5; its neighbour at 2 holds on until 6.
+    assert certified_radius(model, [[0.0]])[0] == pytest.approx(6)
+
+
+def test_where_nothing_can_flip():
+    ignored = placed(GRLVQ(), np.array([[0.0, 0.0], [0.0, 9.0], [3.0, 0.0]]), np.array([0, 1, 0]), np.array([1.0, 0.0]))
+    assert certified_radius(ignored, [[0.0, 0.0]])[0] == 0  # two classes in one place: a tie for ever
+    stream = GLVQ(solver="online").partial_fit([[0.0], [1.0]], [0, 0], classes=[0, 1])
+    assert certified_radius(stream, [[3.0]])[0] == np.inf
+
+
+def test_kernels_change_no_label():
+    rng = np.random.default_rng(4)
+    W, labels = rng.normal(size=(6, 3)), np.repeat([0, 1, 2], 2)
+    X = rng.normal(size=(30, 3))
+    plain, curved = placed(GLVQ(), W, labels), placed(GLVQ(kernel="gaussian"), W, labels)
+    np.testing.assert_array_equal(certified_radius(plain, X), certified_radius(curved, X))
+
+
+def data(rng):
+    """Features of very different scales and places."""
+    y = np.arange(120) % 3
+    X = rng.normal(size=(120, 5)) + 2 * np.eye(3, 5)[y]
+    return X * [1, 50, 0.01, 3, 1] + [0, 1000, 0, -5, 0.1], y
+
+
+STEPS = [
+    StandardScaler(),
+    StandardScaler(with_mean=False),
+    StandardScaler(with_std=False),
+    MinMaxScaler((-1, 3)),
+    MaxAbsScaler(),
+    RobustScaler(),
+    RobustScaler(with_scaling=False),
+    PCA(3),
+    PCA(4, whiten=True),
+    IncrementalPCA(3),
+    TruncatedSVD(4),
+    VarianceThreshold(),
+    SelectKBest(k=3),
+    make_pipeline("passthrough", StandardScaler(), FrozenEstimator(PCA(2))),
+]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LGMLVQ()], ids=lambda model: type(model).__name__)
+def test_the_radius_is_in_the_units_of_the_pipeline(step, model):
+    rng = np.random.default_rng(5)
+    X, y = data(rng)
+    if "FrozenEstimator" in str(step):
+        scaled = StandardScaler().fit_transform(X)
+        step = make_pipeline("passthrough", StandardScaler(), FrozenEstimator(PCA(2).fit(scaled)))
+    pipeline = make_pipeline(step, model.set_params(solver="online", max_iter=5, random_state=0)).fit(X, y)
+    answers = pipeline.predict(X)
+    for norm in NORMS:
+        radius = certified_radius(pipeline, X, norm)
+        assert np.mean(radius > 0) > 0.95
+        flips = np.zeros(len(X), dtype=bool)
+        for scale, tight in ((1 - 1e-9, False), (1 + 1e-5, not isinstance(model, LGMLVQ))):
+            for other in range(len(pipeline[-1].prototypes_)):
+                # down the slope of D_other - D_winner, found by differences: nothing here knows the steps
+                step_size = 1e-4 * X.std(axis=0)
+
+                def gap(Z, other=other):
+                    D = pipeline[-1]._distances(pipeline[:-1].transform(Z))
+                    return D[:, other] - D.min(axis=1)
+
+                gradient = np.stack(
+                    [(gap(X + h * e) - gap(X - h * e)) / (2 * h) for h, e in zip(step_size, np.eye(5))], axis=1
+                )
+                moved = X + scale * radius[:, None] * steepest(gradient, norm)
+                flipped = pipeline.predict(moved) != answers
+                flips |= flipped
+            assert np.all(flips) if tight else scale > 1 or not flips.any()
+
+
+def test_a_scaler_that_clips_shortens():
+    rng = np.random.default_rng(6)
+    X, y = data(rng)
+    X = np.concatenate((X, 3 * X[:20] - 2 * X.mean(axis=0)))
+    for model in (GMLVQ(), LGMLVQ()):
+        model.set_params(solver="online", max_iter=5, random_state=0)
+        pipeline = make_pipeline(MinMaxScaler(clip=True), model).fit(X[:120], y)
+        for norm in NORMS:
+            radius = certified_radius(pipeline, X, norm)
+            for _ in range(100):
+                d = rng.normal(size=X.shape) * X.std(axis=0)
+                d *= radius[:, None] / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
+                assert np.array_equal(pipeline.predict(X + d * (1 - 1e-9)), pipeline.predict(X))
+
+
+def test_through_wrappers():
+    rng = np.random.default_rng(7)
+    X, y = data(rng)
+    pipeline = make_pipeline(StandardScaler(), GLVQ(solver="online", max_iter=3, random_state=0)).fit(X, y)
+    search = GridSearchCV(pipeline, {"glvq__n_prototypes": [1]}, cv=2).fit(X, y)
+    expected = certified_radius(pipeline, X)
+    np.testing.assert_allclose(certified_radius(FrozenEstimator(pipeline), X), expected)
+    np.testing.assert_allclose(certified_radius(search, X), expected)
+    assert find_model(LogisticRegression()) is None
+    assert find_model(make_pipeline(StandardScaler(), LogisticRegression())) is None
+
+
+def test_certified_accuracy():
+    model = placed(GLVQ(), np.array([[0.0], [4.0]]), np.array(["a", "b"]))
+    X, y = [[0.0], [1.0], [2.5], [4.0]], ["a", "a", "a", "b"]
+    curve = certified_accuracy(model, X, y, [0, 0.5, 1.5, 1.999, 2.001])
+    np.testing.assert_allclose(curve, [0.75, 0.75, 0.5, 0.5, 0])
+    assert curve[0] == model.score(X, y)
+    with pytest.raises(ValueError, match="radii must be 0 or more"):
+        certified_accuracy(model, X, y, [-1])
+
+
+def test_float32():
+    rng = np.random.default_rng(8)
+    X, y = data(rng)
+    X = StandardScaler().fit_transform(X).astype(np.float32)
+    model = GMLVQ(solver="online", max_iter=3, random_state=0).fit(X, y)
+    radius = certified_radius(model, X)
+    assert radius.dtype == np.float64
+    inside = attacks(model, X, radius * (1 - 1e-5), 2, rng).astype(np.float32)
+    answers = model.predict(inside.reshape(-1, 5)).reshape(inside.shape[:2])
+    assert np.array_equal(answers, np.broadcast_to(model.predict(X), answers.shape))
+
+
+def test_refused():
+    rng = np.random.default_rng(9)
+    X, y = data(rng)
+    quick = {"solver": "online", "max_iter": 1}
+    model = GLVQ(**quick).fit(X, y)
+    with pytest.raises(ValueError, match="norm must be 1, 2 or inf, got 3"):
+        certified_radius(model, X, 3)
+    with pytest.raises(ValueError, match=r"certified_radius needs a model of this library, .* got LogisticRegression"):
+        certified_radius(LogisticRegression(), X)
+    with pytest.raises(NotFittedError, match="This GLVQ instance is not fitted yet"):
+        certified_radius(make_pipeline(StandardScaler(), GLVQ()), X)
+    soft = RSLVQ(decision="posterior", **quick).fit(X, y)
+    with pytest.raises(ValueError, match="needs answers by the nearest prototype, got RSLVQ with decision='posterior'"):
+        certified_radius(soft, X)
+    assert np.all(certified_radius(soft.set_params(decision="nearest"), X) >= 0)
+    bent = make_pipeline(QuantileTransformer(n_quantiles=10), model).fit(X, y)
+    with pytest.raises(ValueError, match=r"goes through linear steps only .* got QuantileTransformer; transform X"):
+        certified_radius(bent, X)
+    with pytest.raises(ValueError, match="got FunctionTransformer"):
+        certified_radius(make_pipeline(FunctionTransformer(), model).fit(X, y), X)
