@@ -18,7 +18,7 @@ from lvq.model.relevance import (
     MatrixRelevance,
     Relevance,
 )
-from lvq.solvers.online import Online, Units, round_centre, new_memory, train, units_of
+from lvq.solvers.online import Online, Units, new_memory, round_centre, train, units_of
 
 SEEDS = (0, 1, 2)
 LABELS = np.array([0, 0, 1, 1, 2, 2])

@@ -50,7 +50,7 @@ def test_the_limit_is_lifted_after_an_error(two_product_threads):
 
 
 def test_the_last_to_leave_lifts_the_limit(two_product_threads):
-    """One thread enters first and leaves first, while another is still inside."""
+    """One thread enters first and leaves first, while another is still inside; in the end the limit is gone."""
     inside, may_leave = threading.Event(), threading.Event()
 
     def stay():
@@ -62,7 +62,7 @@ def test_the_last_to_leave_lifts_the_limit(two_product_threads):
     with single_threaded_products():
         other.start()
         assert inside.wait(10)
-    assert product_threads() == 1
+        assert product_threads() == 1
     may_leave.set()
     other.join(10)
     assert product_threads() == 2

@@ -106,9 +106,12 @@ class Answers:
         probabilities : ndarray of shape (n_samples, n_classes)
             Rows sum to one; the largest is that of the predicted class.
         """
+        return same_kind(class_probabilities(*self._linked_distances(X), self._xi(), self._sharpness()), X)
+
+    def _sharpness(self) -> float:
+        """How steeply relative scores become probabilities: GLVQ's slope where it has one."""
         slope = getattr(self, "slope", None)
-        sharpness = slope if isinstance(slope, float | int) and slope > 0 else 5.0
-        return same_kind(class_probabilities(*self._linked_distances(X), self._xi(), sharpness), X)
+        return float(slope) if isinstance(slope, float | int) and slope > 0 else 5.0
 
     def _linked_distances(self, X: Any) -> tuple[Link, np.ndarray]:
         distances = self._class_distances(X)

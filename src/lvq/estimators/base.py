@@ -262,6 +262,8 @@ class BaseLVQ(Answers, ClassifierMixin, BaseEstimator):
 
     def _store(self, params: Params, labels: np.ndarray) -> None:
         """Learned things under the names users know."""
+        for name in ("relevances_", "omega_", "lambda_", "kernel_width_"):  # of an earlier fit with other parts
+            self.__dict__.pop(name, None)
         self._params, self._labels = params, labels
         if params.width is not None:
             self.kernel_width_ = float(params.width)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.base import Parts
 from lvq.estimators.parameters import estimator
 from lvq.estimators.soft import SoftLVQ
+from lvq.estimators.tensors import as_numpy, same_kind
 from lvq.estimators.validation import (
     at_least_one,
     check_samples,
@@ -97,7 +98,8 @@ class LVQClassifier(SoftLVQ):
 
     def _cost(self) -> Any:
         if not isinstance(self.cost, str):
-            return self.cost
+            priced = isinstance(self.cost, MarginCost) and self.cost_matrix is not None
+            return replace(self.cost, prices=self._prices()) if priced else self.cost
         kind: Any = COSTS[self.cost]
         if kind is GLVQCost:
             return GLVQCost(self.alpha, self.slope or 0.0, prices=self._prices())
@@ -151,4 +153,4 @@ class LVQClassifier(SoftLVQ):
             Their images ``X @ omega_.T``.
         """
         check_is_fitted(self)
-        return check_samples(self, X) @ self.omega_.T
+        return same_kind(check_samples(self, as_numpy(X)) @ self.omega_.T, X)

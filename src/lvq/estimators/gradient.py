@@ -11,7 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.base import BaseLVQ, Parts
 from lvq.estimators.parameters import estimator
 from lvq.estimators.tensors import as_numpy, is_tensor, on_device, require_torch
-from lvq.estimators.validation import at_least_one, below_one, check_samples, not_negative, step_constraint, strings
+from lvq.estimators.validation import (
+    at_least_one,
+    below_one,
+    check_samples,
+    not_negative,
+    step_constraint,
+    strings,
+    too_large,
+)
 from lvq.model.arrays import round_centre
 from lvq.model.objective import Params
 from lvq.solvers import adam, lbfgs
@@ -76,8 +84,10 @@ class GradientLVQ(BaseLVQ):
         check_is_fitted(self)
         if not is_tensor(X):
             X = on_device(check_samples(self, X), place)
-        elif X.ndim != 2 or X.shape[1] != self.n_features_in_ or not X.isfinite().all():
+        elif X.ndim != 2 or X.shape[1] != self.n_features_in_ or not X.isfinite().all() or too_large(X):
             check_samples(self, as_numpy(X))  # words the error
+        if not X.is_floating_point():
+            X = X.to(on_device(self._params.prototypes, place).dtype)
         W = on_device(self._params.prototypes, place).to(X.dtype)
         R = self._params.relevance
         return self._metric.distances(X, W, None if R is None else on_device(R, place).to(X.dtype))
@@ -151,8 +161,13 @@ class GradientLVQ(BaseLVQ):
             The objective.
         """
         check_is_fitted(self)
-        X = check_samples(self, X)
-        labels = np.searchsorted(self.classes_, np.asarray(y))
+        X, y = check_samples(self, as_numpy(X)), np.asarray(as_numpy(y))
+        if not np.isin(y, self.classes_).all():
+            raise ValueError(
+                f"y of {type(self).__name__}.objective_value contains {np.setdiff1d(y, self.classes_).tolist()}, not "
+                f"among the classes {self.classes_.tolist()}."
+            )
+        labels = np.searchsorted(self.classes_, y)
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         parts, centre = self._parts(), round_centre(X)
         problem = Problem(self._objective_for(parts, self._labels, self._link), parts.relevance)
@@ -182,5 +197,7 @@ class GradientLVQ(BaseLVQ):
 
 def _still_falling(history: list[float]) -> bool:
     """Whether the last tenth of the iterations brought more than a hundredth of the whole fall."""
+    if len(history) < 2:
+        return True
     late = history[-max(2, len(history) // 10)]
     return late - history[-1] > 0.01 * (history[0] - history[-1])

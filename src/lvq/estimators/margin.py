@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.base import Parts
 from lvq.estimators.gradient import GradientLVQ
 from lvq.estimators.parameters import estimator
+from lvq.estimators.tensors import as_numpy, same_kind
 from lvq.estimators.validation import (
     at_least_one,
     check_samples,
@@ -113,7 +114,7 @@ class SharedMatrix(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Their images.
         """
         check_is_fitted(self)
-        return check_samples(self, X) @ self.omega_.T
+        return same_kind(check_samples(self, as_numpy(X)) @ self.omega_.T, X)
 
     @property
     def _n_features_out(self) -> int:

@@ -10,7 +10,10 @@ from sklearn.model_selection import check_cv
 from lvq.estimators.base import Parts
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.parameters import estimator
+from lvq.estimators.tensors import as_numpy
 from lvq.estimators.validation import check_training_data, whole_number
+from lvq.model.relevance import Relevance
+from lvq.solvers.threads import single_threaded_products
 
 # few prototypes with a matrix each, or more that share one
 STRUCTURES: tuple[dict[str, Any], ...] = (
@@ -79,14 +82,19 @@ class LVQClassifierCV(LVQClassifier):
             The fitted estimator.
         """
         self._validate_params()
+        if not len(self._structures()) or not len(self.ridges):
+            raise ValueError("The 'structures' and 'ridges' of LVQClassifierCV must each hold at least one entry.")
+        self.__dict__.pop("_model", None)
+        X, y, sample_weight = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         X, index, weight, classes = check_training_data(self, X, y, sample_weight, reset=True)
         labels = classes[index]
         folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
-        scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._path_scores)(structure, X, labels, weight, train, test)
-            for train, test in folds
-            for structure in self._structures()
-        )
+        with single_threaded_products():  # the folds are what runs side by side
+            scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(self._path_scores)(structure, X, labels, weight, train, test)
+                for train, test in folds
+                for structure in self._structures()
+            )
         best = self._record(np.array(scores).reshape(len(folds), -1))
         structure = self._structures()[best // len(self.ridges)]
         for model in self._path(structure, X, labels, weight):
@@ -122,15 +130,34 @@ class LVQClassifierCV(LVQClassifier):
 
     def _adopt(self, model: LVQClassifier) -> None:
         """Take over everything a fitted model has learned."""
+        for name in ("relevances_", "omega_", "lambda_", "kernel_width_"):
+            self.__dict__.pop(name, None)
         self._model = model
         for name, value in vars(model).items():
             learned = name.endswith("_") or name.startswith("_")
             if learned and name not in ("n_features_in_", "feature_names_in_"):
                 setattr(self, name, value)
 
+    # Once a winner is known, answers are the winner's: its parts, its decision, its own slope.
+
+    def _winner(self) -> LVQClassifier | None:
+        return getattr(self, "_model", None)
+
     def _parts(self) -> Parts:
-        model = getattr(self, "_model", None)
+        model = self._winner()
         return super()._parts() if model is None else model._parts()
+
+    def _relevance(self) -> Relevance:
+        model = self._winner()
+        return super()._relevance() if model is None else model._relevance()
+
+    def _by_posterior(self) -> bool:
+        model = self._winner()
+        return super()._by_posterior() if model is None else model._by_posterior()
+
+    def _sharpness(self) -> float:
+        model = self._winner()
+        return super()._sharpness() if model is None else model._sharpness()
 
     def _streams(self) -> bool:
         return False  # a stream cannot be cross-validated

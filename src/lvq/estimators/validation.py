@@ -114,7 +114,10 @@ def check_parts(estimator: Any, parts: Any) -> None:
 
 def check_solver(estimator: Any, parts: Any) -> None:
     """Refuse rules that the solver cannot use."""
-    name, solver = type(estimator).__name__, getattr(estimator, "solver", "online")
+    name = type(estimator).__name__
+    solver = estimator._solver(parts) if hasattr(estimator, "_solver") else "online"
+    if solver == "online" and getattr(parts.relevance, "log_determinant", 0) > 0:
+        raise ValueError(f"log_determinant of {name} is a penalty of the batch solvers; use solver='lbfgs' or 'adam'.")
     if solver in ("lbfgs", "adam") and not parts.relevance.smooth:
         raise ValueError(
             f"solver={solver!r} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
@@ -142,7 +145,11 @@ def check_stream(estimator: Any, parts: Any) -> None:
 
 
 def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:
-    name, prices = type(estimator).__name__, np.asarray(estimator.cost_matrix)
+    name = type(estimator).__name__
+    try:
+        prices = np.asarray(estimator.cost_matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        prices = np.zeros(0)
     if not isinstance(cost, MarginCost) or solver == "online":
         raise ValueError(
             f"The 'cost_matrix' parameter of {name} goes with the costs glvq, mce and logm and the solvers lbfgs and "
@@ -171,10 +178,20 @@ def check_samples(estimator: Any, X: Any) -> np.ndarray:
     return check_magnitude(estimator, X)
 
 
+def _limit(dtype: Any, n_features: int) -> float:
+    return float(np.sqrt(float(np.finfo(dtype).max) / n_features) * 1e-7)
+
+
+def too_large(X: Any) -> bool:
+    """Whether a tensor has values whose squared distances would overflow."""
+    limit = _limit(np.float32 if X.element_size() == 4 else np.float64, X.shape[1])
+    return bool(X.is_floating_point() and X.numel() and float(X.abs().max()) > limit)
+
+
 def check_magnitude(estimator: Any, X: np.ndarray) -> np.ndarray:
     """Refuse values whose squared distances would overflow."""
     largest = float(np.abs(X).max(initial=0))
-    limit = np.sqrt(float(np.finfo(X.dtype).max) / X.shape[1]) * 1e-7
+    limit = _limit(X.dtype, X.shape[1])
     if largest > limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which overflow for values as large as "

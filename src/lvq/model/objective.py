@@ -23,6 +23,7 @@ from lvq.model.metrics import Metric, SharedMetric, Slopes
 from lvq.model.pairs import Search, search_for
 
 MEMORY = 256 * 2**20  # bytes that one evaluation may take besides the data
+THREADS = 4  # chunks that may be worked on at the same time within that
 CACHE = 2 * 2**20  # bytes of one chunk's products: small enough to stay in a processor's cache
 
 
@@ -88,7 +89,7 @@ class Objective:
         """Rows to take at a time."""
         on_processor = isinstance(X, np.ndarray)
         itemsize = X.itemsize if on_processor else X.element_size()
-        rows = self.memory // (part.columns * itemsize)
+        rows = self.memory // (part.columns * itemsize * (THREADS if on_processor else 1))
         if on_processor:
             rows = min(rows, max(1024, CACHE // (len(self.labels) * itemsize)))
         rows = max(1, rows)
@@ -116,7 +117,7 @@ class GeneralPart(Part):
 
     def __init__(self, objective: Objective, params: Params) -> None:
         self.objective, self.params, self.link = objective, params, objective.linked(params)
-        self.columns = 8 * len(objective.labels) + 4 * params.prototypes.shape[1]
+        self.columns = 9 * len(objective.labels) + 4 * params.prototypes.shape[1]
 
     def __call__(self, X: Array, y: Array, share: Array) -> Sum:
         """Weighted sum of the samples' costs, and its gradient."""
@@ -147,7 +148,7 @@ class MarginPart(Part):
         self.P = metric.project(params.prototypes, params.relevance)
         self.search = search.prepare(self.P, objective.labels)
         images = 0 if params.relevance is None else 3 * self.P.shape[1]
-        self.columns = search.columns * len(objective.labels) + images + 32
+        self.columns = search.columns * len(objective.labels) + images + 48
 
     def __call__(self, X: Array, y: Array, share: Array) -> Sum:
         """Weighted sum of the samples' costs, and its gradient."""

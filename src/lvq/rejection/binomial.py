@@ -12,7 +12,7 @@ from math import ceil, log
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincc, betaincinv
+from scipy.special import betainc, betaincinv
 
 from lvq.rejection.samples import FloatArray, IntArray, check_share
 
@@ -29,7 +29,7 @@ def error_p_value(n_errors: ArrayLike, n_accepted: ArrayLike, max_error: float) 
     errors, accepted = _check_counts(n_errors, n_accepted)
     # The tail is an incomplete beta function, whose second parameter would be 0 where every sample is an error.
     all_wrong = errors == accepted
-    return np.where(all_wrong, 1.0, betaincc(errors + 1.0, np.where(all_wrong, 1.0, accepted - errors), max_error))
+    return np.where(all_wrong, 1.0, betainc(np.where(all_wrong, 1.0, accepted - errors), errors + 1.0, 1.0 - max_error))
 
 
 def error_upper_bound(n_errors: ArrayLike, n_accepted: ArrayLike, confidence: float = 0.95) -> FloatArray:

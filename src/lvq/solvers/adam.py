@@ -59,7 +59,7 @@ def train(
     free = problem.free(params)
     data, held_out = _split(data, settings.validation_fraction, random_state)
     moments = Moments(free)
-    batches = max(1, data.X.shape[0] // settings.batch_size)
+    batches = -(-data.X.shape[0] // settings.batch_size)
     watch = Watch(settings.tol if held_out is None else settings.tol or 0.0, settings.n_iter_no_change)
     history: list[float] = []
     best, best_value = free, np.inf
@@ -69,7 +69,7 @@ def train(
         for batch in range(batches):
             done = len(history) + batch / batches
             rate = settings.learning_rate * _decay(settings.schedule, done, settings.max_iter)
-            value, gradient = problem.value_and_gradient(free, _take(data, order[batch::batches]))
+            value, gradient = problem.value_and_gradient(free, _take(data, _rows(order[batch::batches])))
             free = moments.step(free, gradient, rate)
             total = total + value
         history.append(float(total) / batches)
@@ -117,6 +117,11 @@ def _take(data: Data, rows: Array) -> Data:
     return Data(data.X[rows], data.y[rows], data.share[rows] * (data.X.shape[0] / rows.shape[0]))
 
 
+def _rows(order: Array) -> Array:
+    """The rows of a batch; NumPy's in the order of the data, which lie class by class and are searched so."""
+    return np.sort(order) if isinstance(order, np.ndarray) else order
+
+
 def _permutation(X: Array, random_state: np.random.RandomState) -> Array:
     xp = namespace(X)
     if xp is np:
@@ -128,7 +133,7 @@ def _permutation(X: Array, random_state: np.random.RandomState) -> Array:
 
 def _split(data: Data, fraction: float, random_state: np.random.RandomState) -> tuple[Data, Data | None]:
     """Training and held-out part, by chance."""
-    count = round(fraction * data.X.shape[0])
+    count = min(round(fraction * data.X.shape[0]), data.X.shape[0] - 1)
     if count == 0:
         return data, None
     order = _permutation(data.X, random_state)

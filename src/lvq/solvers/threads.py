@@ -1,26 +1,23 @@
 """Threads over chunks of rows, each with a one-thread matrix product.
 
 NumPy's matrix product uses all cores but everything around it one; chunks in threads use all cores for all of it. The
-limit on the product's threads is the whole process's, so it is counted: the first who needs it sets it, the last lifts
-it, whatever threads overlap.
+number of a product's threads can be set from the main thread only (elsewhere OpenBLAS takes no notice), where limits
+nest, so that the outermost lifts it.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+from lvq.model.objective import THREADS
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 Map = Callable[[Callable[[Item], Value], Iterable[Item]], Iterable[Value]]
-
-_lock = threading.Lock()
-_users = 0
-_limit: Any = None
 
 
 @cache
@@ -36,19 +33,9 @@ def product_threads() -> int:
 
 @contextmanager
 def single_threaded_products() -> Iterator[None]:
-    """Matrix products use one thread inside."""
-    global _users, _limit  # noqa: PLW0603 - the limit itself is global to the process
-    with _lock:
-        _users += 1
-        if _users == 1:
-            _limit = _controller().limit(limits=1, user_api="blas")
-    try:
+    """Matrix products use one thread inside, those of threads started inside too."""
+    with _controller().limit(limits=1, user_api="blas"):
         yield
-    finally:
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                _limit.restore_original_limits()
 
 
 @contextmanager
@@ -57,5 +44,5 @@ def thread_map(threads: int) -> Iterator[Map]:
     if threads < 2:
         yield map
         return
-    with single_threaded_products(), ThreadPoolExecutor(threads) as pool:
+    with single_threaded_products(), ThreadPoolExecutor(min(threads, THREADS)) as pool:
         yield pool.map
