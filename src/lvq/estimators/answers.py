@@ -1,5 +1,6 @@
 """From prototypes to answers: everything that looks at distances. One `_distances(X)` feeds it all."""
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.tensors import as_numpy, same_kind
 from lvq.estimators.validation import check_samples
 from lvq.model.arrays import first_argmin
-from lvq.model.certainty import answer, relative_similarity
+from lvq.model.certainty import Answer, answer, relative_similarity
 from lvq.model.links import Link
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Params
@@ -111,7 +112,7 @@ class Answers:
     def _sharpness(self) -> float:
         """How steeply relative scores become probabilities: GLVQ's slope where it has one."""
         slope = getattr(self, "slope", None)
-        return float(slope) if isinstance(slope, float | int) and slope > 0 else 5.0
+        return float(slope) if isinstance(slope, Real) else 5.0
 
     def _linked_distances(self, X: Any) -> tuple[Link, np.ndarray]:
         distances = self._class_distances(X)
@@ -133,12 +134,16 @@ class Answers:
             share in the rival's distance less that in the winner's, and a row sums to D- - D+.
         """
         distances = as_numpy(self._distances(X))
-        found = answer(distances, self._labels)
-        certainty = relative_similarity(self._link.value(found.near), self._link.value(found.far))
+        found, certainty = self._answer(distances)
         X = check_samples(self, as_numpy(X))
         contributions = self._shares(X, found.rival) - self._shares(X, found.winner)
         labels = self.classes_[self._labels[found.winner]]
         return Explanation(labels, found.winner, found.rival, certainty, contributions)
+
+    def _answer(self, distances: np.ndarray) -> tuple[Answer, np.ndarray]:
+        """Winner and rival of each sample, and how sure the answer is."""
+        found = answer(distances, self._labels)
+        return found, relative_similarity(self._link.value(found.near), self._link.value(found.far))
 
     def _shares(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
         """u * (Lambda u) for each sample and its prototype."""

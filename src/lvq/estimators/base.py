@@ -18,8 +18,10 @@ from lvq.estimators.validation import (
     check_batch,
     check_cost_matrix_classes,
     check_parts,
+    check_same_parts,
     check_stream,
     check_training_data,
+    check_width,
     given_prototypes,
     make_kernel,
     shared_constraints,
@@ -113,6 +115,8 @@ class BaseLVQ(Answers, ClassifierMixin, BaseEstimator):
                 f"{classes.tolist()}. Set warm_start=False to start anew."
             )
         check_cost_matrix_classes(self, len(classes))
+        if again:
+            check_same_parts(self, parts)
         self.classes_: np.ndarray = classes
         if not again:
             self._start(parts, X, y, weight, random_state)
@@ -185,7 +189,7 @@ class BaseLVQ(Answers, ClassifierMixin, BaseEstimator):
         if isinstance(kernel, Kernel):
             spread = units_of(plain, Relevance(), params, X, weight).link
             width = float(np.sqrt(spread)) if isinstance(self.kernel_width, str) else float(self.kernel_width)
-            kernel = kernel.with_width(width)
+            kernel = kernel.with_width(check_width(self, width))
         self._link: Link = kernel
         objective = self._objective_for(parts, labels, kernel)
         self._units: Units = units_of(objective, parts.relevance, params, X, weight)
@@ -225,10 +229,10 @@ class BaseLVQ(Answers, ClassifierMixin, BaseEstimator):
         kept = np.flatnonzero(order < len(params.prototypes))
         for name, before in memory.statistics._asdict().items():
             after = getattr(self._memory.statistics, name)
-            if len(before) == len(params.prototypes):
-                after[kept] = before
-            elif len(before) == len(after):
+            if name in ("seen", "scores"):  # of the classes and of the whole; all others are of the prototypes
                 after[:] = before
+            elif len(before):
+                after[kept] = before
 
     def _with_new_matrices(self, old: Any, fresh: Any, every: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Local matrices: the newcomers' at their start, the old ones kept."""

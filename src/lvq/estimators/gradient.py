@@ -88,6 +88,7 @@ class GradientLVQ(BaseLVQ):
             check_samples(self, as_numpy(X))  # words the error
         if not X.is_floating_point():
             X = X.to(on_device(self._params.prototypes, place).dtype)
+        X = X.detach()
         W = on_device(self._params.prototypes, place).to(X.dtype)
         R = self._params.relevance
         return self._metric.distances(X, W, None if R is None else on_device(R, place).to(X.dtype))

@@ -104,7 +104,7 @@ class LVQ21(LVQ1):
 
     window: float = 0.3
     learning_rate: float = 0.01
-    max_iter: int = 20
+    max_iter: int = 1  # longer it drives prototypes apart: on standardised wdbc 0.94, 0.90, 0.63 after 1, 5, 20 epochs
 
     def _parts(self) -> Parts:
         return Parts(WindowRule(self.window), make_relevance(self.relevance))

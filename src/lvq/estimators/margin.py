@@ -1,5 +1,6 @@
 """Models that learn from the nearest own and the nearest other prototype: GLVQ and its kin, MCE, LOGM."""
 
+from numbers import Real
 from typing import Any, Literal
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -31,7 +32,7 @@ class RelativeLVQ(GradientLVQ):
     slope: Any = None
 
     def _cost(self) -> GLVQCost:
-        return GLVQCost(self.alpha, self.slope if isinstance(self.slope, float | int) else 0.0, prices=self._prices())
+        return GLVQCost(self.alpha, self.slope if isinstance(self.slope, Real) else 0.0, prices=self._prices())
 
 
 @estimator

@@ -73,8 +73,10 @@ MODELS: dict[str, Spelling] = {
     # Kaestner, Nebel, Riedel, Biehl, Villmann
     "DK-GLVQ": Spelling(GLVQ, {"kernel": "gaussian"}),
     "GMLVQ": Spelling(GMLVQ, {}),
+    "GMLVQ m=n": Spelling(GMLVQ, {}),
     "GMLVQ m=2": Spelling(GMLVQ, {"rank": 2}),
     "DK-GMLVQ": Spelling(GMLVQ, {"kernel": "gaussian"}),
+    "DK-GMLVQ m=n": Spelling(GMLVQ, {"kernel": "gaussian"}),
     "DK-GMLVQ m=2": Spelling(GMLVQ, {"kernel": "gaussian", "rank": 2}),
     "LGMLVQ": Spelling(LGMLVQ, {}),
 }

@@ -86,7 +86,7 @@ class LVQClassifierCV(LVQClassifier):
             raise ValueError("The 'structures' and 'ridges' of LVQClassifierCV must each hold at least one entry.")
         self.__dict__.pop("_model", None)
         X, y, sample_weight = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
-        X, index, weight, classes = check_training_data(self, X, y, sample_weight, reset=True)
+        X, index, weight, classes = check_training_data(self, X, y, sample_weight, reset=True, keep_all=True)
         labels = classes[index]
         folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
         with single_threaded_products():  # the folds are what runs side by side
@@ -109,7 +109,7 @@ class LVQClassifierCV(LVQClassifier):
     def _path(self, structure: dict[str, Any], X: Any, y: Any, weight: Any) -> Iterator[LVQClassifier]:
         """Fits of one structure, ridge after ridge, each from the one before."""
         own = {name: value for name, value in self.get_params(deep=False).items() if name in _CLASSIFIER}
-        model = LVQClassifier(**(own | structure | {"warm_start": True}))
+        model = LVQClassifier(**(own | structure | {"warm_start": True, "class_weight": None}))  # weights have it
         for ridge in self.ridges:
             yield model.set_params(ridge=ridge).fit(X, y, weight)
 

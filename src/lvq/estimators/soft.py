@@ -9,6 +9,7 @@ from lvq.estimators.margin import SteepLVQ
 from lvq.estimators.parameters import estimator
 from lvq.estimators.tensors import as_numpy, same_kind
 from lvq.estimators.validation import strings
+from lvq.model.certainty import Answer
 from lvq.model.costs import RSLVQCost, SNPCCost
 from lvq.model.scores import posterior
 
@@ -73,14 +74,29 @@ class SoftLVQ(SteepLVQ):
         """
         if not self._by_posterior():
             return super().decision_function(X)
-        log = np.log(np.maximum(self._posterior(X), np.finfo(float).tiny))
+        shares = self._posterior(X)
+        log = np.log(np.maximum(shares, np.finfo(shares.dtype).tiny))
         return same_kind(log[:, 1] - log[:, 0] if len(self.classes_) == 2 else log, X)
 
     def _by_posterior(self) -> bool:
         return self.decision == "posterior"
 
+    def _answer(self, distances: np.ndarray) -> tuple[Answer, np.ndarray]:
+        """With "posterior" the nearest prototype of the likeliest class, and how far its probability leads."""
+        if not self._by_posterior():
+            return super()._answer(distances)
+        shares = self._posterior_of(distances)
+        own = self._labels == shares.argmax(axis=1)[:, None]
+        winner = np.where(own, distances, np.inf).argmin(axis=1)
+        rival = np.where(own, np.inf, distances).argmin(axis=1)
+        second, first = np.partition(shares, -2, axis=1)[:, -2:].T
+        near, far = (np.take_along_axis(distances, index[:, None], axis=1)[:, 0] for index in (winner, rival))
+        return Answer(winner, rival, near, far), (first - second) / (first + second)
+
     def _posterior(self, X: Any) -> np.ndarray:
-        distances = as_numpy(self._distances(X))
+        return self._posterior_of(as_numpy(self._distances(X)))
+
+    def _posterior_of(self, distances: np.ndarray) -> np.ndarray:
         xi = self._xi()
         assert xi is not None
         return posterior(self._link, distances, self._labels, len(self.classes_), xi)

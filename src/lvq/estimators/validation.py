@@ -112,6 +112,21 @@ def check_parts(estimator: Any, parts: Any) -> None:
             )
 
 
+def check_same_parts(estimator: Any, parts: Any) -> None:
+    """A warm start goes on with the metric and the kernel of the last fit."""
+    metric, link = parts.relevance.metric(estimator._labels), make_kernel(estimator.kernel)
+    rank = getattr(parts.relevance, "rank", None)
+    if (
+        metric != estimator._metric
+        or type(link) is not type(estimator._link)
+        or (rank is not None and rank != estimator.omega_.shape[-2])
+    ):
+        raise ValueError(
+            f"warm_start=True of {type(estimator).__name__} goes on with the metric and the kernel of the last fit, but "
+            "'relevance', 'rank' or 'kernel' has changed. Set warm_start=False to start anew."
+        )
+
+
 def check_solver(estimator: Any, parts: Any) -> None:
     """Refuse rules that the solver cannot use."""
     name = type(estimator).__name__
@@ -201,15 +216,22 @@ def check_magnitude(estimator: Any, X: np.ndarray) -> np.ndarray:
     return X
 
 
+def check_width(estimator: Any, width: float) -> float:
+    """Refuse a width whose square overflows or vanishes."""
+    if not 1e-150 <= width <= 1e150:
+        raise ValueError(f"kernel_width of {type(estimator).__name__} must be between 1e-150 and 1e150, got {width:g}.")
+    return width
+
+
 def check_training_data(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Samples, class indices, weights and classes; samples of weight zero are left out."""
+    """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
     X, y = validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32])
     check_magnitude(estimator, X)
     check_classification_targets(y)
     weight = _weights(estimator, X, y, sample_weight)
-    if (weight == 0).any():
+    if (weight == 0).any() and not keep_all:
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
     classes, y = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -251,6 +273,8 @@ def check_batch(
         )
     weight = _weights(estimator, X, y, sample_weight)
     keep = weight > 0
+    if not keep.any():
+        raise ValueError(f"{name}.partial_fit needs at least one sample of a weight above 0.")
     return X[keep], np.searchsorted(known, y[keep]), weight[keep], known
 
 
@@ -261,13 +285,18 @@ def _weights(estimator: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -
     return weight
 
 
+def _as_prototypes(estimator: Any, given: Any, X: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite there, and refused as such
+        return np.asarray(given).astype(X.dtype)
+
+
 def given_prototypes(estimator: Any, counts: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Prototypes handed over as `init`: an array, class by class, or a pair (array, labels)."""
     name, classes = type(estimator).__name__, estimator.classes_
     if isinstance(estimator.init, tuple):
         if len(estimator.init) != 2:
             raise ValueError(f"init of {name} must be a pair (prototypes, labels), got {len(estimator.init)} items.")
-        W, given = np.asarray(estimator.init[0], dtype=X.dtype), np.asarray(estimator.init[1])
+        W, given = _as_prototypes(estimator, estimator.init[0], X), np.asarray(estimator.init[1])
         if not np.isin(classes, given).all() or not np.isin(given, classes).all():
             raise ValueError(
                 f"The labels in init of {name} must be the classes {classes.tolist()}, each at least once; "
@@ -276,7 +305,7 @@ def given_prototypes(estimator: Any, counts: np.ndarray, X: np.ndarray) -> tuple
         order = np.argsort(np.searchsorted(classes, given), kind="stable")
         W, labels = W[order] if len(W) == len(given) else W, np.searchsorted(classes, given)[order]
     else:
-        W, labels = np.asarray(estimator.init, dtype=X.dtype), np.repeat(np.arange(len(classes)), counts)
+        W, labels = _as_prototypes(estimator, estimator.init, X), np.repeat(np.arange(len(classes)), counts)
     if W.shape != (len(labels), X.shape[1]):
         raise ValueError(
             f"init of {name} must hold {len(labels)} prototypes of {X.shape[1]} features, class by class, as "
@@ -284,4 +313,4 @@ def given_prototypes(estimator: Any, counts: np.ndarray, X: np.ndarray) -> tuple
         )
     if not np.isfinite(W).all():
         raise ValueError(f"init of {name} contains NaN or infinite values.")
-    return W.copy(), labels
+    return check_magnitude(estimator, W).copy(), labels

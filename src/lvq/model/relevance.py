@@ -234,7 +234,7 @@ class MatrixRelevance(Relevance):
 
 
 def _norms(omega: Array) -> Array:
-    return ((omega * omega).sum((-2, -1)) ** 0.5)[..., None, None]
+    return (omega * omega).sum((-2, -1))[..., None, None] ** 0.5  # of an array: NumPy 1 makes a scalar's root float64
 
 
 def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int) -> np.ndarray:
@@ -266,8 +266,10 @@ def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, ra
     centred = (means - overall) * np.sqrt(mass / mass.sum())[:, None]
     n_discriminant = min(rank, n_classes - 1)
     n = len(within)
-    _, directions = eigh(centred.T @ centred, within, subset_by_index=(n - n_discriminant, n - 1))
-    rows = directions.T[::-1]
+    rows = np.empty((0, n))
+    if n_discriminant > 0:
+        _, directions = eigh(centred.T @ centred, within, subset_by_index=(n - n_discriminant, n - 1))
+        rows = directions.T[::-1]
     if rank == n_discriminant:
         return rows
     # orthogonal to the discriminant ones, the axes of largest spread, on the scale of a typical spread within

@@ -61,7 +61,9 @@ def posterior(link: Link, distances: np.ndarray, labels: np.ndarray, n_classes: 
 
 def _linked(link: Link, distances: np.ndarray) -> np.ndarray:
     known = np.isfinite(distances)
-    return np.where(known, link.value(np.where(known, distances, 0)), np.inf)
+    linked = np.where(known, link.value(np.where(known, distances, 0)), np.inf)
+    # rounding in a kernel can turn neighbours round; none is nearer than the nearest in D
+    return np.maximum(linked, np.take_along_axis(linked, distances.argmin(axis=1)[:, None], axis=1))
 
 
 def _two_smallest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -175,7 +175,7 @@ def train(
         orders = _orders(len(X), min(ahead, epochs - len(history)), settings.shuffle, random_state)
         history += (engine.run(X, y, weight, orders) / weight.sum()).tolist()
         watch.see(history[-1])
-        report(len(history), history[-1])
+        report(len(history), history[-1], last=watch.converged)
     memory.shift(centre)
     learned = engine.params()
     return Result(learned._replace(prototypes=learned.prototypes + centre), len(history), history, watch.converged)
@@ -321,7 +321,8 @@ class _Engine:
         """What has been learned so far."""
         relevance = self.relevances
         if self.loop.endswith("matrix"):
-            omega = self.omega * self.scales.astype(self.dtype)[:, None, None]
+            norms = np.linalg.norm(self.omega.astype(np.float64), axis=(1, 2), keepdims=True)
+            omega = (self.omega / np.where(norms > 0, norms, 1)).astype(self.dtype)
             assert relevance is not None
             relevance = omega.reshape(relevance.shape)
         return Params(self.W.copy(), relevance, self.width[0] if self.learns_width else None)

@@ -4,10 +4,10 @@ import sys
 import time
 from collections.abc import Callable
 
-Report = Callable[[int, float], None]  # (iterations done, present value of the objective)
+Report = Callable[..., None]  # (iterations done, present value of the objective)
 
 
-def silent(done: int, value: float) -> None:
+def silent(done: int, value: float, last: bool = False) -> None:
     """Say nothing."""
 
 
@@ -17,15 +17,18 @@ def progress_bar(name: str, total: int) -> Report:
     live = sys.stdout.isatty()
     shown = 0.0
 
-    def report(done: int, value: float) -> None:
+    def report(done: int, value: float, last: bool = False) -> None:
         nonlocal shown
         share = done / total
-        if done < total and share - shown < (0.01 if live else 0.1):
+        if last and share == shown:
+            print("" if done == total or not live else "\n", end="", flush=True)
+            return
+        if done < total and not last and share - shown < (0.01 if live else 0.1):
             return
         shown = share
         left = (time.monotonic() - start) * (1 - share) / share
         filled = "#" * round(20 * share)
         text = f"{name} [{filled:<20}] {done}/{total}  objective {value:.5g}  {left:.0f} s left"
-        print("\r" + text if live else text, end="" if live and done < total else "\n", flush=True)
+        print("\r" + text if live else text, end="" if live and done < total and not last else "\n", flush=True)
 
     return report
