@@ -12,6 +12,7 @@ from lvq.estimators.base import BaseLVQ, Parts
 from lvq.estimators.parameters import estimator
 from lvq.estimators.tensors import as_numpy, is_tensor, on_device, require_torch
 from lvq.estimators.validation import (
+    as_prices,
     at_least_one,
     below_one,
     check_samples,
@@ -82,19 +83,19 @@ class GradientLVQ(BaseLVQ):
         if place is None:
             return super()._distances(X)
         check_is_fitted(self)
+        X = X.detach() if is_tensor(X) else X
         if not is_tensor(X):
             X = on_device(check_samples(self, X), place)
         elif X.ndim != 2 or X.shape[1] != self.n_features_in_ or not X.isfinite().all() or too_large(X):
             check_samples(self, as_numpy(X))  # words the error
         if not X.is_floating_point():
             X = X.to(on_device(self._params.prototypes, place).dtype)
-        X = X.detach()
         W = on_device(self._params.prototypes, place).to(X.dtype)
         R = self._params.relevance
         return self._metric.distances(X, W, None if R is None else on_device(R, place).to(X.dtype))
 
     def _prices(self) -> np.ndarray | None:
-        return None if self.cost_matrix is None else np.asarray(self.cost_matrix, dtype=np.float64)
+        return None if self.cost_matrix is None else as_prices(self)
 
     def _solver(self, parts: Parts) -> str:
         """The solver; "auto" takes L-BFGS wherever it can be used."""

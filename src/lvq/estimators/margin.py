@@ -32,7 +32,7 @@ class RelativeLVQ(GradientLVQ):
     slope: Any = None
 
     def _cost(self) -> GLVQCost:
-        return GLVQCost(self.alpha, self.slope if isinstance(self.slope, Real) else 0.0, prices=self._prices())
+        return GLVQCost(self.alpha, float(self.slope) if isinstance(self.slope, Real) else 0.0, prices=self._prices())
 
 
 @estimator

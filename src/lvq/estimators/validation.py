@@ -122,7 +122,7 @@ def check_same_parts(estimator: Any, parts: Any) -> None:
         or (rank is not None and rank != estimator.omega_.shape[-2])
     ):
         raise ValueError(
-            f"warm_start=True of {type(estimator).__name__} goes on with the metric and the kernel of the last fit, but "
+            f"warm_start=True of {type(estimator).__name__} goes on with the metric and kernel of the last fit, but "
             "'relevance', 'rank' or 'kernel' has changed. Set warm_start=False to start anew."
         )
 
@@ -159,12 +159,16 @@ def check_stream(estimator: Any, parts: Any) -> None:
         raise ValueError(f"{type(estimator).__name__}.partial_fit learns online, which knows no cost_matrix.")
 
 
-def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:
-    name = type(estimator).__name__
+def as_prices(estimator: Any) -> np.ndarray:
+    """A cost matrix as numbers; an empty array, refused later, where they are none."""
     try:
-        prices = np.asarray(estimator.cost_matrix, dtype=np.float64)
+        return np.asarray(estimator.cost_matrix, dtype=np.float64)
     except (TypeError, ValueError):
-        prices = np.zeros(0)
+        return np.zeros(0)
+
+
+def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:
+    name, prices = type(estimator).__name__, as_prices(estimator)
     if not isinstance(cost, MarginCost) or solver == "online":
         raise ValueError(
             f"The 'cost_matrix' parameter of {name} goes with the costs glvq, mce and logm and the solvers lbfgs and "

@@ -32,7 +32,9 @@ def class_scores(link: Link, distances: np.ndarray, xi: float | None) -> np.ndar
     known = np.isfinite(linked)
     gap = others - np.where(known, linked, 0)
     if xi is not None:
-        return _crown(np.where(known, xi * gap, -np.inf), distances)
+        largest = float(np.finfo(distances.dtype).max)  # a tiny spread makes xi too large for float32
+        steep = np.clip(xi * gap.astype(np.float64), -largest, largest).astype(distances.dtype)
+        return _crown(np.where(known, steep, -np.inf), distances)
     total = np.where(np.isfinite(others), others + np.where(known, linked, 0), np.inf)
     scores = np.where(np.isfinite(total) & (total > 0), gap, 0) / np.where(total > 0, total, 1)
     scores = np.where(np.isfinite(others), scores, 1)  # no other class has prototypes yet
@@ -47,12 +49,13 @@ def class_probabilities(link: Link, distances: np.ndarray, xi: float | None, sha
     if xi is None:
         return _crown(softmax(class_scores(link, distances, None) * (sharpness / 2), axis=1), distances)
     linked = _linked(link, distances)
-    return _crown(softmax(-xi * (linked - linked.min(axis=1, keepdims=True)), axis=1), distances)
+    behind = (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
+    return _crown(softmax(-xi * behind, axis=1).astype(distances.dtype), distances)
 
 
 def posterior(link: Link, distances: np.ndarray, labels: np.ndarray, n_classes: int, xi: float) -> np.ndarray:
     """Sum over each class's prototypes of softmax(-xi H)."""
-    shares = softmax(-xi * link.value(distances), axis=1)
+    shares = softmax(-xi * link.value(distances).astype(np.float64), axis=1)
     starts = np.flatnonzero(np.diff(labels, prepend=-1))
     result = np.zeros((len(distances), n_classes), dtype=distances.dtype)
     result[:, labels[starts]] = np.add.reduceat(shares, starts, axis=1)
