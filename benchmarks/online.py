@@ -58,8 +58,13 @@ def seconds_per_sample(model: object, n: int, n_classes: int, dtype: type) -> fl
 def rates() -> list[dict[str, object]]:
     """Each model at each size, in both precisions."""
     rows = []
-    cases = [(model, n, 2 * 100 * n) for n in (64, 256) for model in (LVQ1(), GLVQ(), LOGM())]
-    cases += [(GMLVQ(), 256, 2 * (7 * 256**2 + 5 * 100 * 256)), (GMLVQ(), 64, 2 * (7 * 64**2 + 5 * 100 * 64))]
+    cases = [
+        (model, n, 2 * 100 * n) for n in (64, 256) for model in (LVQ1(), GLVQ(solver="online"), LOGM(solver="online"))
+    ]
+    cases += [
+        (GMLVQ(solver="online"), 256, 2 * (7 * 256**2 + 5 * 100 * 256)),
+        (GMLVQ(solver="online"), 64, 2 * (7 * 64**2 + 5 * 100 * 64)),
+    ]
     for model, n, flops in cases:
         seconds = {dtype: seconds_per_sample(model, n, 10, dtype) for dtype in (np.float64, np.float32)}
         rows.append(
@@ -79,7 +84,7 @@ def rates() -> list[dict[str, object]]:
 def small_fit() -> float:
     """Milliseconds of GLVQ on iris, class means, one prototype per class, 100 epochs."""
     X, y = load_iris(return_X_y=True)
-    model = GLVQ(init="means", max_iter=100, random_state=0).fit(X, y)
+    model = GLVQ(solver="online", init="means", max_iter=100, random_state=0).fit(X, y)
     return 1e3 * best_time(lambda: model.fit(X, y), 30)
 
 
@@ -91,7 +96,7 @@ import sklearn.base, sklearn.utils.multiclass, sklearn.datasets; t1 = time.perf_
 import lvq; t2 = time.perf_counter()
 import numba; t3 = time.perf_counter()
 X, y = sklearn.datasets.load_iris(return_X_y=True)
-t4 = time.perf_counter(); lvq.GLVQ().fit(X, y); t5 = time.perf_counter()
+t4 = time.perf_counter(); lvq.GLVQ(solver="online").fit(X, y); t5 = time.perf_counter()
 print(t1 - t0, t2 - t1, t3 - t2, t5 - t4)
 """
     names = ("import_sklearn", "import_lvq_besides", "import_numba", "first_fit_beyond_numba")

@@ -24,7 +24,7 @@ from lvq.model.pairs import Search, search_for
 
 MEMORY = 256 * 2**20  # bytes that one evaluation may take besides the data
 THREADS = 4  # chunks that may be worked on at the same time within that
-CACHE = 2 * 2**20  # bytes of one chunk's products: small enough to stay in a processor's cache
+CACHE = 4 * 2**20  # bytes of one chunk's products: small enough to stay in a processor's cache
 
 
 class Params(NamedTuple):

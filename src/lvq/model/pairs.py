@@ -58,8 +58,9 @@ class SortedSearch:
             for begin, end in pairwise(runs):
                 low, high = np.searchsorted(labels, (y[begin], y[begin] + 1))
                 mine = scores[begin:end, low:high]
-                own[begin:end] = mine.argmin(axis=1) + low
-                near[begin:end] = mine.min(axis=1)
+                nearest = mine.argmin(axis=1)
+                own[begin:end] = nearest + low
+                near[begin:end] = np.take_along_axis(mine, nearest[:, None], axis=1)[:, 0]
                 mine[...] = np.inf
             other = scores.argmin(axis=1)
             far = np.take_along_axis(scores, other[:, None], axis=1)[:, 0]

@@ -132,7 +132,7 @@ def _margin_slopes(rule, step, width, own, other):
         if rule.cost == MCE:
             cost, near_part = sigmoid, rule.xi * sigmoid * (1.0 - sigmoid)
         else:
-            cost, near_part = max(z, 0.0) + np.log1p(small), rule.xi * sigmoid
+            cost, near_part = max(z, 0.0) + np.log(1.0 + small), rule.xi * sigmoid
         far_part = near_part
     alpha = rule.alpha * (near + far) if rule.relative else rule.alpha
     return cost + rule.alpha * near, (near_part + alpha) * near_slope, -far_part * far_slope
