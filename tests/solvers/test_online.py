@@ -158,7 +158,9 @@ def test_watching_changes_nothing_but_the_end(cost, relevance, seed):
 
 def test_the_report_is_told_every_watched_epoch():
     told = []
-    result = Run().train(replace(FIXED, max_iter=4, tol=0.0), report=lambda done, value: told.append((done, value)))
+    result = Run().train(
+        replace(FIXED, max_iter=4, tol=0.0), report=lambda done, value, last: told.append((done, value))
+    )
     assert told == list(enumerate(result.history, start=1))
 
 

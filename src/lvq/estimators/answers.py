@@ -143,7 +143,8 @@ class Answers:
     def _answer(self, distances: np.ndarray) -> tuple[Answer, np.ndarray]:
         """Winner and rival of each sample, and how sure the answer is."""
         found = answer(distances, self._labels)
-        return found, relative_similarity(self._link.value(found.near), self._link.value(found.far))
+        certainty = relative_similarity(self._link.value(found.near), self._link.value(found.far))
+        return found, np.maximum(certainty, 0)  # rounding in a kernel can turn neighbours round
 
     def _shares(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
         """u * (Lambda u) for each sample and its prototype."""

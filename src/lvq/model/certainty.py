@@ -35,5 +35,4 @@ def relative_similarity(near: Array, far: Array) -> Array:
     """RelSim (d- - d+)/(d- + d+) in [0, 1] (Fischer et al. 2015); 0 where both are 0."""
     xp = namespace(near)
     total = near + far
-    gap = (far - near) * (far > near)  # rounding in a kernel can turn neighbours round
-    return gap / xp.where(total > 0, total, xp.ones_like(total))
+    return (far - near) / xp.where(total > 0, total, xp.ones_like(total))
