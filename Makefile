@@ -42,7 +42,7 @@ format: .venv/.developer
 	touch $@
 
 .venv/.developer: pyproject.toml | .venv/bin/python
-	$(BIN)/pip install --quiet --editable ".[test,check]"
+	$(BIN)/pip install --quiet --editable ".[test-all,check]"
 	touch $@ .venv/.user
 
 .venv/.torch: | .venv/bin/python
