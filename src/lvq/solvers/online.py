@@ -229,9 +229,10 @@ class _Engine:
         dtype, count = self.dtype, self.count
         W = np.ascontiguousarray(params.prototypes, dtype=dtype)
         self.relevances = None if params.relevance is None else np.array(params.relevance, dtype=dtype, order="C")
-        padded = -(-count // 16) * 16  # the search for the nearest looks at 16 at a time
-        self.distances = np.full(padded, np.inf, dtype=dtype)
+        self.distances = np.zeros(count, dtype=dtype)
         self.bits = self.distances.view(np.int32 if dtype == np.float32 else np.int64)
+        padded = -(-count // 16) * 16  # whole vectors for the search
+        self.keys = np.full(padded, np.iinfo(np.int64).max)
         self.slopes = np.zeros(count)
         if isinstance(self.relevance, MatrixRelevance):
             self.loop = "soft_matrix" if self.soft else "matrix"
@@ -287,6 +288,8 @@ class _Engine:
             two_classes=getattr(relevance, "rivals", "all") == "nearest",
             between_alone=getattr(relevance, "no_variance", "zero") == "between",
             reach=min(1e12 * self.radius, limit),
+            key_shift=32 if self.dtype == np.float32 else 0,
+            index_mask=(1 << self.count.bit_length()) - 1,
         )
 
     def run(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, orders: np.ndarray) -> np.ndarray:
@@ -296,8 +299,8 @@ class _Engine:
         if self.loop == "plain":
             lengths = np.square(self.W).sum(axis=1)
             self.rows.plain_epochs(
-                *common, self.buffer, self.starts, self.width, self.products, self.distances, self.bits, lengths,
-                self.memory.statistics,
+                *common, self.buffer, self.starts, self.width, self.products, self.distances, self.bits, self.keys,
+                lengths, self.memory.statistics,
             )  # fmt: skip
         elif self.loop == "weighted":
             self.rows.weighted_epochs(
@@ -306,8 +309,8 @@ class _Engine:
             )  # fmt: skip
         elif self.loop == "matrix":
             self.rows.matrix_epochs(
-                *common, self.W, self.starts, self.width, self.omega, self.groups, self.distances, self.bits, self.P,
-                self.scales, self.z, self.wide, self.tall,
+                *common, self.W, self.starts, self.width, self.omega, self.groups, self.distances, self.bits, self.keys,
+                self.P, self.scales, self.z, self.wide, self.tall,
             )  # fmt: skip
         else:
             self.rows.soft_matrix_epochs(

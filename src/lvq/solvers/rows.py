@@ -20,7 +20,15 @@ import numba
 import numpy as np
 
 # isnan must stay honest, so not fastmath=True: only what lets sums be reordered and fused.
-_jit = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "arcp", "nsz", "afn"})
+_options = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "reassoc", "arcp", "nsz", "afn"},
+}
+_jit = numba.njit(**_options)
+# what runs for every sample: a call that is not inlined copies a whole Rule and every array's shape to the stack
+_inline = numba.njit(**_options, forceinline=True)
 
 LVQ1, OLVQ1, LVQ21, LVQ3, GLVQ, MCE, LOGM, SNPC, RSLVQ = range(9)
 IDENTITY, GAUSSIAN, CAUCHY, MULTIQUADRIC, RATIONAL = range(5)
@@ -52,6 +60,8 @@ class Rule(NamedTuple):
     two_classes: bool  # FC2 compares the winner with one rival, not all classes
     between_alone: bool  # Fisher scores without S_W as soon as one S_W is zero
     reach: float  # largest squared distance that a step may leave between sample and prototype
+    key_shift: int  # 32 for float32, 0 for float64: where a distance stands in its search key
+    index_mask: int  # the lowest bits of a search key, which hold the prototype's index
 
 
 class Statistics(NamedTuple):
@@ -70,7 +80,7 @@ class Statistics(NamedTuple):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@_jit
+@_inline
 def _decay(rule, step):
     if rule.schedule == LINEAR:
         return max(0.0, 1.0 - step / rule.horizon)
@@ -79,7 +89,7 @@ def _decay(rule, step):
     return 1.0
 
 
-@_jit
+@_inline
 def _link(rule, width, distance):
     """The kernel's squared distance H and dH/dD, both functions of D / width^2."""
     if rule.link == IDENTITY:
@@ -97,15 +107,13 @@ def _link(rule, width, distance):
     return -2.0 * np.expm1(-rule.shape * log), scale * np.exp(-(rule.shape + 1.0) * log)
 
 
-@_jit
+@_inline
 def _sigmoid(z):
-    if z >= 0:
-        return 1.0 / (1.0 + np.exp(-z))
-    growth = np.exp(z)
-    return growth / (1.0 + growth)
+    small = np.exp(-abs(z))  # without a branch on the sign, which would be guessed wrong half of the time
+    return (small if z < 0.0 else 1.0) / (1.0 + small)
 
 
-@_jit
+@_inline
 def _margin_slopes(rule, step, width, own, other):
     """Cost of a margin model and its slopes on the squared distances of the nearest own and other prototype."""
     near, near_slope = _link(rule, width, own)
@@ -127,18 +135,17 @@ def _margin_slopes(rule, step, width, own, other):
             near_part, far_part = near_part / total, far_part / total
     else:
         z = rule.xi * (near - far)
-        small = np.exp(-abs(z))
-        sigmoid = (small if z < 0.0 else 1.0) / (1.0 + small)
+        sigmoid = _sigmoid(z)
         if rule.cost == MCE:
             cost, near_part = sigmoid, rule.xi * sigmoid * (1.0 - sigmoid)
         else:
-            cost, near_part = max(z, 0.0) + np.log(1.0 + small), rule.xi * sigmoid
+            cost, near_part = max(z, 0.0) + np.log(1.0 + np.exp(-abs(z))), rule.xi * sigmoid
         far_part = near_part
     alpha = rule.alpha * (near + far) if rule.relative else rule.alpha
     return cost + rule.alpha * near, (near_part + alpha) * near_slope, -far_part * far_slope
 
 
-@_jit
+@_inline
 def _inside_window(rule, width, first, second):
     near, _ = _link(rule, width, first)
     far, _ = _link(rule, width, second)
@@ -146,7 +153,7 @@ def _inside_window(rule, width, first, second):
     return far > 0.0 and np.sqrt(near / far) > (1.0 - rule.window) / (1.0 + rule.window)
 
 
-@_jit
+@_inline
 def _pair_slopes(rule, step, width, first, second, first_own, second_own, first_wins):
     """Cost and the slopes of the two prototypes a step may move."""
     if rule.cost >= GLVQ:
@@ -204,41 +211,28 @@ def _soft_slopes(rule, width, distances, slopes, low, high):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@_jit
-def _take_nearest(bits, low, high, largest):
-    """Index of the smallest in low..high; those places are then filled with `largest`, so the rest can be searched."""
-    best, at = bits[low], low
-    bits[low] = largest
-    for j in range(low + 1, high):
-        value = bits[j]
-        if value < best:
-            best, at = value, j
-        bits[j] = largest
-    return at
+@_inline
+def _nearest_own_and_other(rule, bits, keys, count, low, high):
+    """The nearest prototype of the true class (rows low..high) and the nearest of all others.
+
+    Non-negative floats order as the integers of their bits, and an integer minimum vectorises where a floating one,
+    which must respect NaN, does not. The index goes into the lowest bits of a 64-bit key, so the minimum brings it
+    along, and equal distances fall to the lowest index. float32 keeps all of its bits; float64 gives up the last
+    log2(count), far below the rounding of a distance that was found by a product. Keys from `count` on are largest.
+    """
+    largest = np.iinfo(np.int64).max
+    for j in range(count):
+        keys[j] = ((np.int64(bits[j]) << rule.key_shift) & ~rule.index_mask) | j
+    own, other = largest, largest
+    for j in range(low, high):
+        own = min(own, keys[j])
+        keys[j] = largest
+    for j in range(keys.shape[0]):
+        other = min(other, keys[j])
+    return own & rule.index_mask, other & rule.index_mask
 
 
-@_jit
-def _nearest(bits):
-    """First index of the minimum. Non-negative floats order as the integers of their bits, and an integer minimum
-    vectorises where a floating one, which must respect NaN, does not. The length is a multiple of 16."""
-    best = bits[0]
-    for j in range(bits.shape[0]):
-        value = bits[j]
-        best = value if value < best else best
-    block = 0
-    while True:
-        found = False
-        for k in range(16):
-            found |= bits[block + k] == best
-        if found:
-            break
-        block += 16
-    while bits[block] != best:
-        block += 1
-    return block
-
-
-@_jit
+@_inline
 def _two_nearest(distances, count):
     first, second = 0, 1
     if distances[1] < distances[0]:
@@ -265,18 +259,17 @@ def _nearest_pair(distances, count, low, high):
     return first, second
 
 
-@_jit
-def _choose(rule, distances, bits, count, low, high):
+@_inline
+def _choose(rule, distances, bits, keys, count, low, high):
     """The two prototypes a step may move, and whether each is of the true class (rows low..high)."""
     if rule.cost == LVQ21 or rule.cost == LVQ3:
         first, second = _two_nearest(distances, count)
         return first, second, low <= first < high, low <= second < high
-    largest = np.iinfo(bits.dtype).max
-    first = _take_nearest(bits, low, high, largest)
-    return first, _nearest(bits), True, False
+    first, second = _nearest_own_and_other(rule, bits, keys, count, low, high)
+    return first, second, True, False
 
 
-@_jit
+@_inline
 def _cool(statistics, rule, moved, own):
     """OLVQ1: the rate of the winner falls when it was right and rises, up to its start, when it was wrong."""
     rate = statistics.rates[moved]
@@ -289,7 +282,7 @@ def _cool(statistics, rule, moved, own):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@_jit
+@_inline
 def _pair_distances(rows, sample, first, second):
     near, far = rows.dtype.type(0), rows.dtype.type(0)
     for k in range(rows.shape[1]):
@@ -301,7 +294,9 @@ def _pair_distances(rows, sample, first, second):
 
 
 @_jit
-def _plain_epoch(rule, X, y, weights, order, step, rows, starts, width, products, distances, bits, lengths, statistics):
+def _plain_epoch(
+    rule, X, y, weights, order, step, rows, starts, width, products, distances, bits, keys, lengths, statistics
+):
     """One pass of LVQ1 .. LOGM in the plain metric. Returns the sum of the costs.
 
     `rows` holds the M prototypes and below them room for a block of samples, so that one product gives the dot products
@@ -313,6 +308,7 @@ def _plain_epoch(rule, X, y, weights, order, step, rows, starts, width, products
     block = products.shape[0]
     count = lengths.shape[0]
     samples = rows[count:]
+    zero, two = rows.dtype.type(0), rows.dtype.type(2)  # plain numbers would carry float32 to float64 and back
     total = 0.0
     for begin in range(0, order.shape[0], block):
         filled = min(block, order.shape[0] - begin)
@@ -325,10 +321,10 @@ def _plain_epoch(rule, X, y, weights, order, step, rows, starts, width, products
             i = order[begin + b]
             square = products[b, count + b]
             for j in range(count):
-                distance = square + lengths[j] - 2 * products[b, j]
-                distances[j] = distance if distance > 0 else 0
+                distance = square + lengths[j] - two * products[b, j]
+                distances[j] = distance if distance > zero else zero
             low, high = starts[y[i]], starts[y[i] + 1]
-            first, second, first_own, second_own = _choose(rule, distances, bits, count, low, high)
+            first, second, first_own, second_own = _choose(rule, distances, bits, keys, count, low, high)
             near, far = _pair_distances(rows, count + b, first, second)
             first_wins = near < far or (near == far and first < second)
             cost, first_slope, second_slope = _pair_slopes(
@@ -356,14 +352,14 @@ def _plain_epoch(rule, X, y, weights, order, step, rows, starts, width, products
     return total
 
 
-@_jit
+@_inline
 def _within_reach(rule, change, distance):
     """The change, or 0 where it would carry the prototype too far from the sample."""
     rest = 1.0 - change
     return change if rest * rest * distance <= rule.reach else 0.0
 
 
-@_jit
+@_inline
 def _move(rows, sample, j, change):
     """w += change (x - w), and its new squared length."""
     factor, total = rows.dtype.type(change), rows.dtype.type(0)
@@ -374,7 +370,7 @@ def _move(rows, sample, j, change):
     return total
 
 
-@_jit
+@_inline
 def _move_pair(rows, lengths, sample, first, second, first_change, second_change):
     """`_move` for two different prototypes at once: the sample is read once, and the two sums run side by side."""
     one, two = rows.dtype.type(first_change), rows.dtype.type(second_change)
@@ -390,7 +386,7 @@ def _move_pair(rows, lengths, sample, first, second, first_change, second_change
     lengths[first], lengths[second] = first_length, second_length
 
 
-@_jit
+@_inline
 def _follow(products, sample, begin, end, j, change):
     """Let the products of later samples with prototype j follow its move towards `sample`."""
     factor = products.dtype.type(change)
@@ -398,7 +394,7 @@ def _follow(products, sample, begin, end, j, change):
         products[later, j] += factor * (products[later, sample] - products[later, j])
 
 
-@_jit
+@_inline
 def _learn_width(rule, width, decay, moment):
     """dE/dlog(width) = -2 sum_j slope_j D_j for every kernel, as each is a function of D / width^2."""
     if rule.width_rate > 0.0 and np.isfinite(moment):
@@ -858,7 +854,7 @@ def _difference(rows, i, x, out):
 
 @_jit
 def _matrix_epoch(
-    rule, X, y, weights, order, step, W, starts, width, omega, groups, distances, bits, P, scales, z, wide, tall
+    rule, X, y, weights, order, step, W, starts, width, omega, groups, distances, bits, keys, P, scales, z, wide, tall
 ):
     """One pass of a margin model with one Omega for each group of prototypes. Returns the sum of the costs.
 
@@ -874,7 +870,7 @@ def _matrix_epoch(
         x = X[i]
         low, high = starts[y[i]], starts[y[i] + 1]
         _project_distances(omega, scales, groups, x, W, P, z, distances)
-        first, second, _, _ = _choose(rule, distances, bits, W.shape[0], low, high)
+        first, second, _, _ = _choose(rule, distances, bits, keys, W.shape[0], low, high)
         g, h = _group_of(groups, first), _group_of(groups, second)
         _difference(P, first, z[g], a)
         _difference(P, second, z[h], b)
@@ -1014,7 +1010,7 @@ def _soft_matrix_epoch(
 
 @_jit
 def plain_epochs(
-    rule, X, y, weights, orders, costs, step, rows, starts, width, products, distances, bits, lengths, statistics
+    rule, X, y, weights, orders, costs, step, rows, starts, width, products, distances, bits, keys, lengths, statistics
 ):
     """LVQ1 to LOGM in the plain metric."""
     for epoch in range(orders.shape[0]):
@@ -1031,6 +1027,7 @@ def plain_epochs(
             products,
             distances,
             bits,
+            keys,
             lengths,
             statistics,
         )
@@ -1076,7 +1073,26 @@ def refresh_projections(omega, groups, W, P, scales):
 
 @_jit
 def matrix_epochs(
-    rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, bits, P, scales, z, wide, tall
+    rule,
+    X,
+    y,
+    weights,
+    orders,
+    costs,
+    step,
+    W,
+    starts,
+    width,
+    omega,
+    groups,
+    distances,
+    bits,
+    keys,
+    P,
+    scales,
+    z,
+    wide,
+    tall,
 ):
     """Margin models with matrices; the kept projections are refreshed once an epoch."""
     for epoch in range(orders.shape[0]):
@@ -1095,6 +1111,7 @@ def matrix_epochs(
             groups,
             distances,
             bits,
+            keys,
             P,
             scales,
             z,
