@@ -230,6 +230,28 @@ def test_an_error_rate_no_number_of_samples_would_cure():
     assert (caught.value.reason, caught.value.samples_needed) == ("error_rate", None)
 
 
+def test_a_few_errors_among_few_samples_rule_nothing_out():
+    # four errors among 30 are no rare thing at a rate of 0.1, so more samples may well show it
+    certainty, correct = np.zeros(30), np.arange(30) >= 4
+    path = local_thresholds(np.zeros(30), np.ones(30, dtype=bool), np.zeros(30))
+    with pytest.raises(GuaranteeError, match=r"4 errors among 30 .*too few to tell on which side") as caught:
+        certify(path, certainty, correct, np.zeros(30), max_error=0.1)
+    assert caught.value.reason == "too_few_samples"
+    needed = caught.value.samples_needed
+    half = np.arange(needed) >= needed // 20  # the true rate is half of max_error
+    assert certify(path, np.zeros(needed), half, np.zeros(needed), max_error=0.1).n_accepted == needed
+
+
+def test_too_few_accepted_where_the_tests_begin_is_not_a_wrong_order():
+    path = local_thresholds(*four_levels([50, 50, 50, 0]))
+    certainty = np.repeat([0, 1, 2, 3], [130, 130, 130, 10])
+    correct = np.arange(400) < 398  # of the ten surest, two are wrong: far too few to judge them by
+    with pytest.raises(GuaranteeError, match=r"could not be shown with 400 testing samples") as caught:
+        certify(path, certainty, correct, np.zeros(400), max_error=0.1)
+    assert caught.value.reason == "too_few_samples"
+    assert caught.value.samples_needed > 400
+
+
 def test_a_certainty_in_the_wrong_order():
     path = local_thresholds(*four_levels([50, 50, 50, 0]))
     with pytest.raises(GuaranteeError, match=r"failed at the surest samples, .* procedure=\"bonferroni\"") as caught:

@@ -55,6 +55,10 @@ class Promise(NamedTuple):
         return f"max_error={self.max_error:g} with confidence={self.confidence:g}"
 
 
+# "No number of samples would cure that" is said where so many errors have at most this chance at a rate of max_error.
+DOUBT = 0.05
+
+
 class Plan(NamedTuple):
     """Points to test, in order; what a p-value must reach; whether the first failure ends it."""
 
@@ -122,20 +126,15 @@ def why_not(accepted: IntArray, errors: IntArray, n_testing: int, plan: Plan, pr
     best = int(np.lexsort((accepted, rate))[0])
     found = f"{int(errors[best])} errors among {int(accepted[best])} accepted testing samples ({rate[best]:.2%})"
     if rate[best] >= promise.max_error:
-        return GuaranteeError(
-            f"{promise} cannot be had: the lowest error rate at any threshold that accepts {fewest} testing samples or "
-            f"more was {found}, and no number of samples would cure that; raise max_error, or use a better classifier "
-            "or measure of certainty.",
-            "error_rate",
-        )
+        return _too_many_errors(int(errors[best]), int(accepted[best]), found, n_testing, plan, promise)
     shown = bool(error_p_value(errors[best], accepted[best], promise.max_error) <= plan.level)
-    if shown and accepted[best] >= first:
+    if shown and accepted[best] >= first >= fewest:
         return GuaranteeError(
             f"{promise} failed at the surest samples, although others had {found}: the certainty does not order the "
             'samples by how often they are right; use another measure, or procedure="bonferroni" on new samples.',
             "order",
         )
-    if shown:  # but surer than where the tests begin; with more samples they begin there
+    if shown:  # but not where the tests began: too few were accepted there, or these are surer; more samples cure both
         needed = max(3 * fewest, int(accepted[best]) + 1)
     else:
         needed = max(samples_at_rate(float(rate[best]), promise.max_error, plan.level), int(accepted[best]) + 1)
@@ -143,6 +142,30 @@ def why_not(accepted: IntArray, errors: IntArray, n_testing: int, plan: Plan, pr
     return GuaranteeError(
         f"{promise} could not be shown with {n_testing} testing samples, at best {found}: that takes about {needed} "
         f"accepted ones; give about {total} calibration samples in all, raise max_error or lower confidence.",
+        "too_few_samples",
+        total,
+    )
+
+
+def _too_many_errors(
+    errors: int, accepted: int, found: str, n_testing: int, plan: Plan, promise: Promise
+) -> GuaranteeError:
+    """The lowest rate is not below max_error: hopeless if so many errors would be rare at max_error, else undecided."""
+    chance = 1 - float(error_p_value(errors - 1, accepted, promise.max_error))
+    if chance <= DOUBT:
+        fewest = perfect_record(promise.max_error, plan.level)
+        return GuaranteeError(
+            f"{promise} cannot be had: the lowest error rate at any threshold that accepts {fewest} testing samples or "
+            f"more was {found}, and no number of samples would cure that; raise max_error, or use a better classifier "
+            "or measure of certainty.",
+            "error_rate",
+        )
+    needed = max(samples_at_rate(promise.max_error / 2, promise.max_error, plan.level), accepted + 1)
+    total = ceil(n_testing * needed / accepted / promise.share_tested)
+    return GuaranteeError(
+        f"{promise} could not be shown with {n_testing} testing samples, at best {found}: too few to tell on which "
+        f"side of max_error the true rate lies. If it is half of max_error, about {needed} accepted ones show it; give "
+        f"about {total} calibration samples in all, raise max_error, or use a better classifier or measure.",
         "too_few_samples",
         total,
     )
