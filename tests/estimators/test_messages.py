@@ -240,7 +240,7 @@ def test_a_width_whose_square_is_no_number(cls, width, data):
     ids=repr,
 )
 def test_rank_too_large(model, data):
-    with pytest.raises(ValueError, match=r"rank must be at most the number of features \(4\), got 5"):
+    with pytest.raises(ValueError, match=r"'rank' parameter of \w+ must be at most the number of features, 4; got 5"):
         model.fit(*data)
 
 
@@ -271,3 +271,10 @@ def test_parts_are_checked_before_the_data():
     """Nothing is computed for a model that cannot be: the data here would be refused too."""
     with pytest.raises(ValueError, match="has no gradient"):
         LVQ1(relevance="gradient").fit(np.full((2, 2), np.nan), [0, 1])
+
+
+@pytest.mark.parametrize("model", [LVQ1, OLVQ1, LVQ21, LVQ3, RLVQ])
+@pytest.mark.parametrize("solver", ["lbfgs", "adam"])
+def test_a_rule_without_a_gradient_refuses_batch_solvers(model, solver):
+    with pytest.raises(ValueError, match=rf"solver='{solver}' of {model.__name__} needs a cost with a gradient.*GLVQ"):
+        model(solver=solver).fit(np.eye(4), [0, 0, 1, 1])

@@ -345,7 +345,7 @@ def test_bad_values_leave_the_model_as_it_was(default, data, bad):
 def test_a_refused_first_batch_leaves_no_trace(data):
     X, y = data
     model = GMLVQ(rank=9)
-    with pytest.raises(ValueError, match="rank must be at most the number of features"):
+    with pytest.raises(ValueError, match="'rank' parameter of GMLVQ must be at most"):
         model.partial_fit(X, y, classes=[0, 1, 2])
     model.set_params(rank=2).partial_fit(X, y, classes=["no", "yes"][:0] or [0, 1, 2])
     assert model.score(X, y) > 0.5

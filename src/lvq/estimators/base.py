@@ -18,6 +18,7 @@ from lvq.estimators.validation import (
     check_batch,
     check_cost_matrix_classes,
     check_parts,
+    check_rank,
     check_same_parts,
     check_stream,
     check_training_data,
@@ -175,6 +176,7 @@ class BaseLVQ(Answers, ClassifierMixin, BaseEstimator):
 
     def _start(self, parts: Parts, X: np.ndarray, y: np.ndarray, weight: np.ndarray, random_state: Any) -> None:
         """Starting prototypes, metric and kernel, and the units that make the rest free of scale."""
+        check_rank(self, parts.relevance, X.shape[1])
         if isinstance(self.init, str):
             W, labels = self._start_of(X, y, weight, random_state)
         else:

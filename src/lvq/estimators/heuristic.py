@@ -4,7 +4,7 @@ from typing import Any
 
 from lvq.estimators.base import BaseLVQ, Parts
 from lvq.estimators.parameters import estimator
-from lvq.estimators.validation import make_relevance, relevance_constraint, unit_interval
+from lvq.estimators.validation import make_relevance, relevance_constraint, strings, unit_interval
 from lvq.model.costs import WindowRule, WinnerRule
 from lvq.model.relevance import Hebbian
 
@@ -33,10 +33,14 @@ class LVQ1(BaseLVQ):
     True
     """
 
-    _parameter_constraints = BaseLVQ._parameter_constraints | {"relevance": relevance_constraint}
+    _parameter_constraints = BaseLVQ._parameter_constraints | {
+        "relevance": relevance_constraint,
+        "solver": [strings("auto", "online", "lbfgs", "adam")],  # the last two are refused by a sentence of their own
+    }
 
     relevance: Any = None
     relevance_rate: float = 1e-4
+    solver: str = "auto"
 
     def _parts(self) -> Parts:
         return Parts(WinnerRule(), make_relevance(self.relevance))
@@ -167,10 +171,14 @@ class RLVQ(BaseLVQ):
     1.0
     """
 
-    _parameter_constraints = BaseLVQ._parameter_constraints | {"squared": ["boolean"]}
+    _parameter_constraints = BaseLVQ._parameter_constraints | {
+        "squared": ["boolean"],
+        "solver": LVQ1._parameter_constraints["solver"],
+    }
 
     squared: bool = False
     relevance_rate: float = 1e-4
+    solver: str = "auto"
 
     def _parts(self) -> Parts:
         return Parts(WinnerRule(), Hebbian(squared=self.squared))

@@ -130,7 +130,12 @@ def check_same_parts(estimator: Any, parts: Any) -> None:
 def check_solver(estimator: Any, parts: Any) -> None:
     """Refuse rules that the solver cannot use."""
     name = type(estimator).__name__
-    solver = estimator._solver(parts) if hasattr(estimator, "_solver") else "online"
+    solver = estimator._solver(parts) if hasattr(estimator, "_solver") else estimator.solver
+    if solver in ("lbfgs", "adam") and not parts.cost.smooth:
+        raise ValueError(
+            f"solver={solver!r} of {name} needs a cost with a gradient, and {name} is a rule without one. Use "
+            "solver='online', or GLVQ, whose cost has a gradient."
+        )
     if solver == "online" and getattr(parts.relevance, "log_determinant", 0) > 0:
         raise ValueError(f"log_determinant of {name} is a penalty of the batch solvers; use solver='lbfgs' or 'adam'.")
     if solver in ("lbfgs", "adam") and not parts.relevance.smooth:
@@ -145,6 +150,16 @@ def check_solver(estimator: Any, parts: Any) -> None:
     if solver == "online" and not getattr(parts.relevance, "unit_trace", True):
         raise ValueError(
             f"solver='online' of {name} keeps every Omega at unit trace; for unit_trace=False use 'lbfgs' or 'adam'."
+        )
+
+
+def check_rank(estimator: Any, relevance: Any, n_features: int) -> None:
+    """A matrix has at most as many rows as there are features."""
+    rank = getattr(relevance, "rank", None)
+    if rank is not None and rank > n_features:
+        raise ValueError(
+            f"The 'rank' parameter of {type(estimator).__name__} must be at most the number of features, {n_features}; "
+            f"got {rank}. Give a smaller rank, or None for the full matrix."
         )
 
 
