@@ -1,5 +1,24 @@
-"""Doctests of the GPU kernels cannot even be imported without torch and Triton."""
+"""What every test and doctest shares: which examples need an extra, and no figure left open."""
 
+import os
+import sys
 from importlib.util import find_spec
 
+import pytest
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Examples that cannot run, or modules that cannot be imported, without an extra.
 collect_ignore = [] if find_spec("torch") and find_spec("triton") else ["src/lvq/model/fused.py"]
+if not find_spec("matplotlib"):
+    drawn = ("__init__", "projection", "relevance", "relations", "prototype", "rejecting", "certified", "loss")
+    collect_ignore += [f"src/lvq/plots/{name}.py" for name in drawn]
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    """Twenty open figures are a warning, and a warning is an error."""
+    yield
+    plt = sys.modules.get("matplotlib.pyplot")
+    if plt is not None:
+        plt.close("all")

@@ -1,0 +1,137 @@
+"""Prototypes in the units of X, as a table, lines or images."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lvq import GLVQ, GRLVQ
+from lvq.plots import PrototypeDisplay
+from lvq.plots.prototype import written
+from lvq.plots.sheets import contact_sheet
+from lvq.plots.views import prototypes_in_units
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    keep = y < 4
+    model = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0, max_iter=3, solver="online"))
+    return model.fit(X[keep], y[keep])
+
+
+def test_values_are_written_in_the_units_of_the_data(fitted):
+    model = fitted["pipeline"]
+    display = PrototypeDisplay.from_estimator(model)
+    values = model[0].inverse_transform(model[-1].prototypes_)
+    assert_allclose(display.values, values)
+    shown = {text.get_position(): text.get_text() for text in display.texts_}
+    for (prototype, feature), value in np.ndenumerate(values):
+        assert shown[prototype, display.order_.tolist().index(feature)] == written(value)
+
+
+def test_colours_are_as_the_model_sees_it(fitted):
+    model = fitted["pipeline"]
+    W = model[-1].prototypes_
+    display = PrototypeDisplay.from_estimator(model)
+    assert_allclose(display.image_.get_array(), (W - W.mean(axis=0)).T)
+
+
+def test_colours_where_features_were_mixed(data):
+    model = make_pipeline(StandardScaler(), PCA(2), GLVQ(random_state=0)).fit(*data)
+    display = PrototypeDisplay.from_estimator(model)
+    values = prototypes_in_units(model)
+    assert display.relevances is None
+    assert_allclose(display.image_.get_array(), ((values - values.mean(axis=0)) / values.std(axis=0)).T)
+
+
+def test_the_most_relevant_features_first(fitted):
+    model = fitted["relevances"]
+    display = PrototypeDisplay.from_estimator(model, max_features=2)
+    assert display.order_.tolist() == np.argsort(-model.relevances_)[:2].tolist()
+    assert display.ax_.get_xlabel() == "The 2 most relevant of 4 features"
+
+
+def test_unused_features_are_not_shown(data):
+    model = make_pipeline(SelectKBest(k=2), GRLVQ(random_state=0)).fit(*data)
+    display = PrototypeDisplay.from_estimator(model)
+    assert display.order_.tolist() == np.flatnonzero(model[0].get_support()).tolist()
+    assert_allclose(display.relevances[display.order_], model[-1].relevances_)
+
+
+def test_names(fitted):
+    display = PrototypeDisplay.from_estimator(
+        fitted["plain"], class_names=["a", "b", "c"], feature_names=["p", "q", "r", "s"]
+    )
+    assert [label.get_text() for label in display.ax_.get_xticklabels()][:2] == ["a, 1 of 2", "a, 2 of 2"]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["p", "q", "r", "s"]
+
+
+def test_lines(fitted):
+    display = PrototypeDisplay.from_estimator(fitted["plain"], kind="line")
+    for line, row in zip(display.lines_, fitted["plain"].prototypes_):
+        assert_allclose(line.get_ydata(), row)
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["0", "1", "2"]
+
+
+def test_many_numbered_features_are_lines():
+    X = np.random.default_rng(0).normal(size=(10, 70)) + (np.arange(10) % 2)[:, None]
+    display = PrototypeDisplay.from_estimator(GLVQ(random_state=0).fit(X, np.arange(10) % 2))
+    assert len(display.lines_) == 2
+
+
+def test_pixels_are_images(digits):
+    display = PrototypeDisplay.from_estimator(digits)
+    values = digits[0].inverse_transform(digits[-1].prototypes_)
+    sheet = np.asarray(display.image_.get_array().filled(np.nan))
+    assert_allclose(np.sort(sheet[~np.isnan(sheet)]), np.sort(values.ravel()))
+    assert_allclose(sheet[2:10, :8], values[0].reshape(8, 8))  # two rows for a label, then the first image
+    assert_allclose(sheet[12:20, :8], values[1].reshape(8, 8))  # the second of the same class stands below
+    assert [text.get_text() for text in display.texts_] == ["0", "0", "1", "1", "2", "2", "3", "3"]
+
+
+def test_pixels_behind_principal_axes():
+    X, y = load_digits(return_X_y=True)
+    model = make_pipeline(PCA(10, random_state=0), GLVQ(random_state=0)).fit(X[:300], y[:300])
+    display = PrototypeDisplay.from_estimator(model)
+    assert_allclose(display.values, model[0].inverse_transform(model[-1].prototypes_))
+    assert len(display.texts_) == 10
+
+
+def test_images_of_another_shape(fitted):
+    display = PrototypeDisplay.from_estimator(fitted["plain"], image_shape=(1, 4))
+    assert_allclose(display.image_.get_array().filled(np.nan)[1, :4], fitted["plain"].prototypes_[0])
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({"kind": "pie"}, "kind of PrototypeDisplay.plot must be one of auto, table, line, image, got 'pie'"),
+        ({"kind": "image"}, r"images need features that make a square.*got 4; give image_shape"),
+        ({"image_shape": (3, 3)}, "image_shape must make 4 features, got 3 x 3"),
+        ({"max_features": 0}, "max_features of PrototypeDisplay.plot must be 1 or more, or None, got 0"),
+        ({"class_names": ["a"]}, "class_names of PrototypeDisplay must hold a name for each of the 3 classes"),
+    ],
+)
+def test_wrong_parameters(fitted, keywords, words):
+    with pytest.raises(ValueError, match=words):
+        PrototypeDisplay.from_estimator(fitted["plain"], **keywords)
+
+
+@pytest.mark.parametrize("classes", [[0], [0, 0, 0, 1], list(range(40)), [0, 0, 1, 1, 2, 2], [0] * 130])
+def test_every_image_has_its_place(classes):
+    images = np.arange(len(classes))[:, None] + np.zeros(6)
+    page = contact_sheet(images, classes, (2, 3))
+    for value, (x, y) in zip(range(len(classes)), page.labels):
+        top = int(y + 1.5)
+        assert (page.pixels[top : top + 2, int(x) - 1 : int(x) + 2] == value).all()
+
+
+def test_written():
+    assert [written(value) for value in (0, -1.5, 123456.0, 1.2e7, 1e-9)] == ["0", "-1.5", "123456", "1.2e+07", "1e-09"]

@@ -1,0 +1,143 @@
+"""Bars and lines are the relevances; what is left out is told."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.model_selection import cross_validate
+
+from lvq import GLVQ, GRLVQ, LGMLVQ
+from lvq.plots import RelevanceDisplay
+from lvq.plots.views import relevance_profile
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+def widths(display):
+    return np.array([bar.get_width() for bar in display.bars_])
+
+
+def test_bars_are_the_relevances_most_relevant_first(fitted):
+    model = fitted["relevances"]
+    display = RelevanceDisplay.from_estimator(model)
+    assert_allclose(widths(display), np.sort(model.relevances_)[::-1])
+    assert_allclose(model.relevances_[display.order_], widths(display))
+    names = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert names == [f"feature {k}" for k in display.order_]
+    assert display.ax_.yaxis_inverted()  # the first on top
+
+
+def test_order_of_the_features(fitted):
+    model = fitted["relevances"]
+    display = RelevanceDisplay.from_estimator(model, sort=False)
+    assert_allclose(widths(display), model.relevances_)
+
+
+def test_matrices_by_their_diagonal(fitted):
+    model = fitted["matrix"]
+    display = RelevanceDisplay.from_estimator(model, sort=False)
+    assert_allclose(widths(display), np.diag(model.lambda_) / np.trace(model.lambda_))
+
+
+def test_what_is_left_out_is_told(fitted):
+    model = fitted["relevances"]
+    display = RelevanceDisplay.from_estimator(model, max_features=1)
+    rest = 1 - model.relevances_.max()
+    assert len(display.bars_) == 1
+    assert display.ax_.get_title() == f"1 of 4 features; the others together have {100 * rest:.0f} %"
+
+
+def test_local_matrices_are_marked(fitted):
+    model = fitted["local by class"]
+    profile = relevance_profile(model)
+    display = RelevanceDisplay.from_estimator(model, sort=False)
+    assert_allclose(widths(display), profile.mean(axis=0))
+    for line, row in zip(display.lines_, profile):
+        assert_allclose(line.get_xdata(), row)
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["mean", "0", "1", "2"]
+    named = RelevanceDisplay.from_estimator(model, class_names=["a", "b", "c"])
+    assert named.each_names == ["a", "b", "c"]
+
+
+def test_local_matrices_of_one_class_look_different(fitted):
+    for kind in ("bar", "line"):
+        display = RelevanceDisplay.from_estimator(fitted["local by prototype"], kind=kind)
+        looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in display.lines_}
+        assert len(looks) == len(display.lines_)
+
+
+@pytest.mark.parametrize("cell", [1, "1", -2, np.int64(1)])
+def test_one_local_matrix(fitted, cell):
+    model = fitted["local by class"]
+    display = RelevanceDisplay.from_estimator(model, cell=cell, sort=False)
+    assert_allclose(widths(display), relevance_profile(model)[1])
+
+
+def test_many_local_matrices_are_named_as_one(data):
+    model = LGMLVQ(local="prototype", n_prototypes=8, max_iter=2, solver="online", random_state=0).fit(*data)
+    for kind in ("bar", "line"):
+        display = RelevanceDisplay.from_estimator(model, kind=kind)
+        assert [text.get_text() for text in display.legend_.get_texts()] == ["mean", "each local matrix"]
+
+
+def test_unknown_cells(fitted):
+    with pytest.raises(ValueError, match=r"cell of RelevanceDisplay must be an index from 0 to 2 or one of .*got 'x'"):
+        RelevanceDisplay.from_estimator(fitted["local by class"], cell="x")
+    with pytest.raises(ValueError, match="GMLVQ has one metric for all"):
+        RelevanceDisplay.from_estimator(fitted["matrix"], cell=0)
+
+
+def test_folds_have_a_spread(data):
+    results = cross_validate(GRLVQ(random_state=0), *data, cv=4, return_estimator=True)
+    each = np.array([model.relevances_ for model in results["estimator"]])
+    display = RelevanceDisplay.from_cv_results(results, sort=False)
+    assert_allclose(widths(display), each.mean(axis=0))
+    assert_allclose(display.each, each)
+    segments = display.errorbar_.lines[2][0].get_segments()
+    assert_allclose([segment[1][0] - segment[0][0] for segment in segments], 2 * each.std(axis=0))
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["mean", "each fold", "standard deviation"]
+    again = RelevanceDisplay.from_cv_results(results["estimator"], kind="line")
+    assert again.errorbar_ is not None
+
+
+@pytest.mark.parametrize("kind", ["relevances", "local by class", "plain"])
+def test_lines(fitted, kind):
+    model = fitted[kind]
+    display = RelevanceDisplay.from_estimator(model, kind="line")
+    assert_allclose(display.lines_[-1].get_ydata(), np.atleast_2d(relevance_profile(model)).mean(axis=0))
+    assert display.bars_ is None
+
+
+def test_a_plain_metric_says_so(fitted):
+    display = RelevanceDisplay.from_estimator(fitted["plain"])
+    assert_allclose(widths(display), 0.25)
+    assert "all features count alike" in display.ax_.get_title()
+
+
+def test_names(data, fitted):
+    display = RelevanceDisplay.from_estimator(fitted["relevances"], feature_names=["a", "b", "c", "d"], sort=False)
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["a", "b", "c", "d"]
+    with pytest.raises(ValueError, match="feature_names of RelevanceDisplay must hold a name for each of the 4"):
+        RelevanceDisplay.from_estimator(fitted["relevances"], feature_names=["a"])
+
+
+def test_style(fitted):
+    display = RelevanceDisplay.from_estimator(fitted["relevances"], bar_kwargs={"fc": "red"})
+    assert display.bars_[0].get_facecolor() == (1, 0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [({"kind": "pie"}, "kind of RelevanceDisplay.plot must be"), ({"max_features": 0}, "max_features of Relev")],
+)
+def test_wrong_parameters(fitted, keywords, words):
+    with pytest.raises(ValueError, match=words):
+        RelevanceDisplay.from_estimator(fitted["relevances"], **keywords)
+
+
+def test_folds_without_models(data):
+    with pytest.raises(ValueError, match="return_estimator=True"):
+        RelevanceDisplay.from_cv_results(cross_validate(GRLVQ(random_state=0), *data, cv=2))
+    X, y = data
+    unequal = [GLVQ().fit(X, y), GLVQ().fit(X[:, :2], y)]
+    with pytest.raises(ValueError, match=r"models of the same features, got \[2, 4\]"):
+        RelevanceDisplay.from_cv_results(unequal)

@@ -1,0 +1,77 @@
+"""Colours and markers that tell classes apart, and words that fit."""
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from lvq.plots.style import class_colours, class_markers, fitting, mix, percent, pyplot, shortened, told_apart
+
+
+@pytest.mark.parametrize("count", [2, 8, 9, 30])
+def test_classes_differ(count):
+    assert len(set(class_colours(count))) == count
+    assert len(set(zip(class_colours(count), class_markers(count)))) == count
+    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in class_colours(count))
+
+
+def test_neighbours_differ_without_colour():
+    markers = class_markers(60)
+    assert all(here != there for here, there in pairwise(markers))
+
+
+def luminance(colour):
+    """How light a colour is, by the sRGB weights."""
+    shares = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return sum(weight * share for weight, share in zip((0.2126, 0.7152, 0.0722), linear))
+
+
+def test_a_colour_that_returns_is_lighter_or_darker():
+    colours = class_colours(30)
+    for first in range(8):
+        same = [luminance(colours[k]) for k in range(first, 30, 8)]
+        same.sort()
+        assert all(after - before > 0.02 for before, after in pairwise(same))
+
+
+def test_mixing():
+    assert mix("#000000", "#FFFFFF", 1.0) == "#FFFFFF"
+    assert mix("#102030", "#FFFFFF", 0.0) == "#102030"
+
+
+def test_names_fit():
+    assert shortened("x" * 100, 21) == "x" * 10 + "…" + "x" * 10
+    assert shortened("two\nlines") == "two lines"
+    assert shortened("a $ sign") == r"a \$ sign"
+
+
+@pytest.mark.parametrize("length", [6, 12, 24])
+def test_names_fit_and_differ(length):
+    alike = [f"class number {k} of the thirty classes" for k in range(30)]
+    shown = fitting(alike, length)
+    assert len(set(shown)) == 30
+    assert all(len(name) <= length for name in shown)
+    assert all(str(k) in name for k, name in enumerate(shown))
+    assert fitting(["a", "a", "b"]) == ["a", "a", "b"]  # the same name is the same name
+    hopeless = ["x" * 50 + middle + "y" * 50 for middle in ("a" * 40, "a" * 19 + "b" + "a" * 20)]
+    assert len(set(fitting(hopeless, 12))) == 2
+
+
+def test_legends_show_every_name():
+    assert shortened("_private") == " _private"
+
+
+def test_shares_in_words():
+    shares = (0.0, 1.0, 1 - 1e-15, 0.5, 0.996, 0.99999, 0.004, 0.0004)
+    words = ("0 %", "100 %", "100 %", "50 %", "99.6 %", "over 99.9 %", "0.4 %", "under 0.1 %")
+    assert tuple(percent(share) for share in shares) == words
+
+
+def test_names_are_told_apart():
+    assert told_apart(["a", "b", "a"]) == ["a 1", "b", "a 2"]
+
+
+def test_pyplot_is_matplotlibs():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    assert pyplot("a test") is plt

@@ -1,0 +1,130 @@
+"""Back through the steps of a pipeline, and what features are called on the way."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+
+from lvq import GLVQ, RejectClassifier
+from lvq.plots.views import feature_names, prototypes_in_units
+
+SCALERS = [
+    StandardScaler(),
+    MinMaxScaler(),
+    RobustScaler(),
+    PowerTransformer(),
+    PCA(),
+    FunctionTransformer(np.arcsinh, inverse_func=np.sinh),
+    FunctionTransformer(),
+    "passthrough",
+    make_pipeline(StandardScaler(), PCA()),
+]
+
+
+@pytest.mark.parametrize("scaler", SCALERS, ids=lambda step: type(step).__name__)
+def test_undone(data, scaler):
+    X, y = data
+    model = make_pipeline(scaler, GLVQ(random_state=0)).fit(X, y)
+    values = prototypes_in_units(model)
+    assert_allclose(model[:-1].transform(values), model[-1].prototypes_, atol=1e-6)
+    assert_allclose(prototypes_in_units(RejectClassifier(model, cv="prefit").fit(X, y)), values)
+
+
+def test_without_steps_prototypes_are_as_they_are(data, fitted):
+    assert_allclose(prototypes_in_units(fitted["matrix"]), fitted["matrix"].prototypes_)
+
+
+def test_features_that_are_left_out_are_unknown(data):
+    X, y = data
+    model = make_pipeline(StandardScaler(), SelectKBest(k=2), GLVQ(random_state=0)).fit(X, y)
+    values, kept = prototypes_in_units(model), model[1].get_support()
+    assert np.isnan(values[:, ~kept]).all()
+    scaled = (values[:, kept] - model[0].mean_[kept]) / model[0].scale_[kept]
+    assert_allclose(scaled, model[-1].prototypes_)
+    assert feature_names(model).tolist() == [f"feature {k}" for k in np.flatnonzero(kept)]
+    assert len(feature_names(model, original=True)) == 4
+
+
+@pytest.mark.parametrize("step", [PolynomialFeatures(), FunctionTransformer(np.arcsinh)], ids=["new", "one way"])
+def test_what_cannot_be_undone_is_refused(data, step):
+    model = make_pipeline(StandardScaler(), step, GLVQ(random_state=0)).fit(*data)
+    with pytest.raises(ValueError, match=rf"prototypes_in_units cannot undo {type(step).__name__}, step 1 of"):
+        prototypes_in_units(model)
+
+
+def test_names_of_tables(data):
+    pandas = pytest.importorskip("pandas")
+    X, y = pandas.DataFrame(data[0], columns=["größe", "b $x$", "c", "d"]), data[1]
+    model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
+    assert feature_names(model).tolist() == X.columns.tolist()
+    assert feature_names(model[-1]).tolist() == [f"feature {k}" for k in range(4)]
+    handed_on = make_pipeline(StandardScaler(), PCA(2), GLVQ(random_state=0)).set_output(transform="pandas").fit(X, y)
+    assert feature_names(handed_on).tolist() == ["pca0", "pca1"]
+    assert feature_names(handed_on, original=True).tolist() == X.columns.tolist()
+
+
+def test_names_where_a_step_has_none(data):
+    model = make_pipeline(FunctionTransformer(np.arcsinh), GLVQ(random_state=0)).fit(*data)
+    assert len(feature_names(model)) == 4
+
+
+@pytest.fixture
+def mixed(data):
+    """A table with text, gaps and numbers, and a model of it."""
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(data[0], columns=["length", "width", "height", "weight"])
+    X["colour"] = np.where(data[1] > 0, "red", "blue")
+    X.loc[::7, "width"] = np.nan
+    steps = [
+        ("numbers", StandardScaler(), ["length", "height"]),
+        ("gaps", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), ["width"]),
+        ("texts", OneHotEncoder(sparse_output=False), ["colour"]),
+    ]
+    return make_pipeline(ColumnTransformer(steps), GLVQ(random_state=0)).fit(X, data[1])
+
+
+def test_tables_are_undone_block_by_block(mixed):
+    names = feature_names(mixed, original=True).tolist()
+    assert names == ["length", "height", "width", "missingindicator_width", "colour_blue", "colour_red"]
+    values, W = prototypes_in_units(mixed), mixed[-1].prototypes_
+    scaler = mixed[0].named_transformers_["numbers"]
+    assert_allclose(values[:, :2], scaler.inverse_transform(W[:, :2]))
+    gaps = mixed[0].named_transformers_["gaps"][-1]
+    assert_allclose(values[:, 2:4], gaps.inverse_transform(W[:, 2:4]))
+    assert_allclose(values[:, 4:], W[:, 4:])
+
+
+@pytest.mark.parametrize(
+    "columns", [[0, 2], slice(0, 3, 2), [True, False, True, False]], ids=["index", "slice", "mask"]
+)
+def test_columns_by_index_slice_and_mask(data, columns):
+    X, y = data
+    table = ColumnTransformer([("some", StandardScaler(), columns)], remainder="passthrough")
+    model = make_pipeline(table, GLVQ(random_state=0)).fit(X, y)
+    assert feature_names(model, original=True).tolist() == ["feature 0", "feature 2", "feature 1", "feature 3"]
+    values, W = prototypes_in_units(model), model[-1].prototypes_
+    assert_allclose((values[:, :2] - X[:, [0, 2]].mean(axis=0)) / X[:, [0, 2]].std(axis=0), W[:, :2])
+    assert_allclose(values[:, 2:], W[:, 2:])
+
+
+def test_indicators_of_a_first_imputer_stay(data):
+    X, y = data[0].copy(), data[1]
+    X[::7, 1] = np.nan
+    model = make_pipeline(SimpleImputer(add_indicator=True), GLVQ(random_state=0)).fit(X, y)
+    assert prototypes_in_units(model).shape == (3, 5)
+    assert feature_names(model, original=True)[-1] == "missingindicator_feature 1"
+    inside = make_pipeline(StandardScaler(), SimpleImputer(add_indicator=True), GLVQ(random_state=0)).fit(X, y)
+    assert prototypes_in_units(inside).shape == (3, 4)
