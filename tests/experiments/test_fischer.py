@@ -1,0 +1,125 @@
+"""Fischer's experiment in small: fewer points and folds, the same code."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from experiments import fischer, fischer_notes
+from experiments.cells import Cell, Store
+from lvq.rejection import AccuracyRejectCurve
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Two runs of both models on a small necklace, as they come back from the file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(fischer.NECKLACES, "necklace", 40)
+        patch.setattr(fischer, "N_FOLDS", 4)
+        patch.setattr(fischer, "N_LIMIT", 2000)
+        store = Store(tmp_path_factory.mktemp("fischer") / "cells.jsonl")
+        for table, runs in {"figure-3": 2, "limit": 1}.items():
+            for run in range(runs):
+                for method in fischer.models_for("necklace"):
+                    cell = Cell(table, "necklace", method, run=run)
+                    store.add(cell, fischer.compute(cell))
+        store.close()
+        return store.read()
+
+
+def test_the_full_list_of_cells():
+    cells = fischer.cells(quick=False)
+    assert len(set(cells)) == len(cells) == 10 * (4 * 2 + 3 * 3) + 10 * 3
+    assert {cell.dataset for cell in cells} == {*fischer.SETS, *fischer.NECKLACES}
+
+
+def test_quick_is_less_of_the_same():
+    assert set(fischer.cells(quick=True)) < set(fischer.cells(quick=False))
+
+
+def test_a_cell_gives_the_same_whenever_it_is_computed(found, monkeypatch):
+    monkeypatch.setitem(fischer.NECKLACES, "necklace", 40)
+    monkeypatch.setattr(fischer, "N_FOLDS", 4)
+    cell = Cell("figure-3", "necklace", "GLVQ", run=1)
+    again = fischer.compute(cell)
+    assert again["curves"] == found[cell]["curves"]
+    assert again["accuracy"] == found[cell]["accuracy"]
+
+
+def test_curves_of_every_fold_by_every_strategy(found):
+    result = found[Cell("figure-3", "necklace", "GMLVQ", run=1)]
+    assert set(result["curves"]) == {"local optimal", "local greedy", "global", "Bayes"}
+    for curves in result["curves"].values():
+        assert len(curves) == 4
+        for coverage, accuracy in curves:
+            assert coverage[0] == 1.0
+            assert all(later < earlier for earlier, later in pairwise(coverage))
+            assert 0 <= min(accuracy) <= max(accuracy) <= 1
+
+
+def test_curves_begin_at_the_accuracy_without_rejection(found):
+    result = found[Cell("figure-3", "necklace", "GLVQ")]
+    for strategy in fischer.STRATEGIES:
+        begins = [accuracy[0] for _, accuracy in result["curves"][strategy]]
+        np.testing.assert_allclose(begins, result["accuracy"], atol=1e-5)
+
+
+def test_both_models_have_the_same_folds(found):
+    """The baseline depends on the folds alone."""
+    for run in range(2):
+        one, other = (found[Cell("figure-3", "necklace", method, run=run)]["curves"] for method in fischer.MODELS)
+        assert one["Bayes"] == other["Bayes"]
+
+
+def test_rows(found):
+    rows = fischer.rows(found)
+    plain = next(row for row in rows if (row.method, row.setting) == ("GLVQ", "no rejection"))
+    runs = [found[Cell("figure-3", "necklace", "GLVQ", run=run)]["accuracy"] for run in range(2)]
+    assert plain.mean == pytest.approx(100 * np.mean(runs))
+    assert (plain.n_runs, plain.paper_mean, plain.verdict) == (2, None, "")
+    at = {row.method: row.mean for row in rows if (row.table, row.setting) == ("figure-3", "coverage 0.98")}
+    assert set(at) >= {"GLVQ local optimal", "GLVQ global", "GMLVQ local optimal", "GMLVQ log det global", "Bayes"}
+    assert at["Bayes"] > at["GLVQ global"]
+    assert {row.table for row in rows} == {"figure-3", "limit of endless data"}
+
+
+def test_no_row_where_fewer_than_four_fifths_of_the_folds_have_a_value():
+    long = AccuracyRejectCurve(np.array([1.0, 0.5]), np.array([0.8, 1.0]))
+    short = AccuracyRejectCurve(np.array([1.0, 0.95]), np.array([0.8, 0.9]))
+    assert fischer.run_means([[long] * 4 + [short]], 0.5) == [100.0]
+    assert fischer.run_means([[long] * 3 + [short] * 2], 0.5) == []
+    assert fischer.run_means([], 0.5) == []
+
+
+def test_rotation_keeps_all_distances():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 40)).astype(np.float32)
+    turned = fischer._rotated(X)
+    assert turned.shape == (6, 6)
+
+    def gaps(points):
+        return np.linalg.norm(points[:, None] - points[None], axis=2)
+
+    np.testing.assert_allclose(gaps(turned), gaps(X.astype(np.float64)), rtol=1e-6)
+
+
+def test_notes_tell_the_claim(found):
+    text = "\n".join(fischer.notes(found))
+    assert "| necklace | GLVQ | local greedy |" in text
+    assert fischer_notes.claim({}) == fischer_notes.goal({}) == []
+
+
+def test_the_goal_is_told_in_points():
+    ends = {"local optimal": 0.996, "local greedy": 0.985, "global": 0.96, "Bayes": 1.0}
+    curves = {strategy: [[[0.9], [end]]] * 10 for strategy, end in ends.items()}
+    made = {Cell("figure-3", "necklace", "GLVQ"): {"curves": curves}}
+    _, text = fischer_notes.goal(made)
+    assert "| 500 per class, GLVQ, local greedy | +2.50 | -1.50 | missed |" in text
+    assert "| 500 per class, GLVQ, local optimal | +3.60 | -0.40 | reached |" in text
+
+
+def test_figures(found, tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    drawn = fischer.figures(found, tmp_path)
+    assert [path.name for path in drawn] == ["fischer-figure-1.png", "fischer-figure-3.png"]
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)

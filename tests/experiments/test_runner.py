@@ -1,0 +1,295 @@
+"""The toy paper from end to end, killed in the middle, and what is written of it."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+
+from experiments import output, reproduction, runner
+from experiments.cells import Cell, Store
+from experiments.progress import Estimate, PlainLine
+
+ROOT = pathlib.Path(__file__).parents[2]
+TOY = pathlib.Path(__file__).with_name("toy.py")
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """A fresh copy of the toy module that leaves a trace."""
+    monkeypatch.setenv("TOY_TRACE", str(tmp_path / "trace"))
+    monkeypatch.setenv("TOY_SECONDS", "0")
+    monkeypatch.delenv("TOY_FAILS", raising=False)
+    spec = importlib.util.spec_from_file_location("toy", TOY)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def computed(tmp_path):
+    trace = tmp_path / "trace"
+    return Counter(trace.read_text().splitlines()) if trace.exists() else Counter()
+
+
+def result(tmp_path, stem="toy"):
+    return json.loads((tmp_path / "out" / f"{stem}.json").read_text())
+
+
+def test_from_end_to_end(toy, tmp_path):
+    assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 0
+    found = result(tmp_path)
+    assert found["title"] == "A toy"
+    assert found["command"] == "python -m experiments toy"
+    assert found["cells"] == {"finished": 10, "all": 10}
+    assert sum(found["cells_from"].values()) == 10
+    assert [(row["dataset"], row["mean"], row["n_runs"], row["verdict"]) for row in found["rows"]] == [
+        ("iris", 76.2, 5, "short"),
+        ("diabetes", 76.2, 5, "reproduced"),
+    ]
+    assert set(found["versions"]) == {"Python", "lvq", "numpy", "scipy", "scikit-learn", "numba"}
+    page = (tmp_path / "out" / "toy.md").read_text()
+    assert "2 rows: 1 reproduced, 0 better, 1 short" in page
+    assert "| diabetes | MCE |  | 76.20 ± 0.16 | 5 | 76.13 ± 0.80 | reproduced |  |" in page
+    assert "A note on 10 cells." in page
+    hidden = [path.name for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
+    assert hidden == []  # nothing temporary is left
+
+
+def test_figures_are_put_beside(toy, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert runner.run("toy", toy, out=tmp_path / "out") == 0
+    assert result(tmp_path)["figures"] == ["toy-line.png"]
+    assert (tmp_path / "out" / "toy-line.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_quick_run_has_files_of_its_own(toy, tmp_path):
+    assert runner.run("toy", toy, quick=True, out=tmp_path / "out") == 0
+    assert result(tmp_path, "toy.quick")["cells"] == {"finished": 2, "all": 2}
+    assert not [path for path in (tmp_path / "out").iterdir() if not path.name.startswith("toy.quick")]
+    assert runner.run("toy", toy, out=tmp_path / "out") == 0
+    assert computed(tmp_path)["diabetes 0"] == 2  # once quick, once in full
+    assert result(tmp_path)["command"] == "python -m experiments toy"
+
+
+def test_what_is_stored_is_not_computed_again(toy, tmp_path):
+    for _ in range(2):
+        assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 0
+    assert set(computed(tmp_path).values()) == {1}
+
+
+def test_only_some_data_sets(toy, tmp_path, capsys):
+    assert runner.run("toy", toy, out=tmp_path / "out", only=["diabetes"]) == 0
+    assert set(computed(tmp_path)) == {f"diabetes {run}" for run in range(5)}
+    assert result(tmp_path)["cells"] == {"finished": 5, "all": 10}
+    assert "Not complete: 5 of 10 cells" in (tmp_path / "out" / "toy.md").read_text()
+    assert runner.run("toy", toy, out=tmp_path / "out", only=["dibetes"]) == 2
+    assert "must name data sets among iris, diabetes; got dibetes" in capsys.readouterr().out
+
+
+def test_a_cell_that_fails_does_not_stop_the_others(toy, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TOY_FAILS", "iris 2")
+    assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 1
+    said = capsys.readouterr().out
+    assert "ArithmeticError: this one cannot be computed" in said
+    assert "failed: Cell(table='table-1', dataset='iris', method='MCE', setting='', run=2, fold=-1)" in said
+    assert result(tmp_path)["cells"] == {"finished": 9, "all": 10}
+    monkeypatch.delenv("TOY_FAILS")
+    assert runner.run("toy", toy, out=tmp_path / "out") == 0
+    assert computed(tmp_path) == Counter({f"{name} {run}": 1 for name in ("iris", "diabetes") for run in range(5)}) + (
+        Counter({"iris 2": 1})
+    )
+
+
+def test_cells_that_fail_alike_are_told_once(toy, tmp_path, capsys):
+    def broken(cell):
+        raise LookupError("the data are not there")
+
+    toy.compute = broken
+    assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 1
+    said = capsys.readouterr().out
+    assert said.count("LookupError: the data are not there") == 1
+    assert "and 9 more" in said
+    assert "no cell of toy is finished" in said
+    assert not (tmp_path / "out" / "toy.json").exists()
+
+
+def test_cells_that_are_no_longer_wanted_do_not_count(toy, tmp_path):
+    store = Store(tmp_path / "out" / "toy.cells.jsonl")
+    store.add(Cell("table-1", "iris", "forgotten"), {"accuracy": 0.0})
+    store.close()
+    assert runner.run("toy", toy, out=tmp_path / "out") == 0
+    assert result(tmp_path)["rows"][0]["mean"] == 76.2
+
+
+def test_figures_that_fail_are_told_and_the_rest_is_written(toy, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+
+    def broken(found, out):
+        raise LookupError("no such curve")
+
+    toy.figures = broken
+    assert runner.run("toy", toy, out=tmp_path / "out") == 1
+    assert "no such curve" in capsys.readouterr().out
+    assert result(tmp_path)["figures"] == []
+
+
+def start_toy(tmp_path, seconds):
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT), "TOY_TRACE": str(tmp_path / "trace"), "TOY_SECONDS": str(seconds),
+        "MPLBACKEND": "Agg",
+    }  # fmt: skip
+    return subprocess.Popen(
+        [sys.executable, str(TOY), str(tmp_path / "out")], env=environment, stdout=subprocess.PIPE, text=True
+    )
+
+
+def wait_for_cells(process, store, at_least):
+    deadline = time.monotonic() + 60
+    while len(store.read()) < at_least:
+        assert process.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path):
+    store = Store(tmp_path / "out" / "toy.cells.jsonl")
+    first = start_toy(tmp_path, seconds=0.4)
+    wait_for_cells(first, store, at_least=3)
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    kept = {f"{cell.dataset} {cell.run}" for cell in store.read()}
+    before = computed(tmp_path)
+    assert 3 <= len(kept) < 10
+    assert len(before) - len(kept) <= 2  # those in flight in two threads
+    second = start_toy(tmp_path, seconds=0)
+    said, _ = second.communicate(timeout=60)
+    assert second.returncode == 0
+    assert f"{len(kept)} of 10 cells of toy are stored" in said
+    after = computed(tmp_path)
+    assert len(after) == 10
+    assert all(after[name] == 1 for name in kept)  # no finished cell is computed again
+    assert result(tmp_path)["cells"] == {"finished": 10, "all": 10}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
+def test_interrupted_it_leaves_whole_cells_and_what_they_give(tmp_path):
+    store = Store(tmp_path / "out" / "toy.cells.jsonl")
+    process = start_toy(tmp_path, seconds=0.4)
+    wait_for_cells(process, store, at_least=2)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "finished cells are kept" in said
+    assert 2 <= result(tmp_path)["cells"]["finished"] < 10
+    assert store.path.read_bytes().endswith(b"\n")
+
+
+def test_an_unknown_paper_is_answered_by_the_papers(capsys):
+    with pytest.raises(SystemExit):
+        runner.main(["fisher"])
+    assert "there is no paper 'fisher'; the papers are fischer, jin, ridge, kaestner" in capsys.readouterr().err
+
+
+def test_products_get_one_thread_before_numpy_is_imported():
+    code = "import runpy, sys; sys.argv[1:] = ['nothing']; runpy.run_module('experiments', run_name='__main__')"
+    program = f"""
+import builtins, os, sys
+plain = builtins.__import__
+def watched(name, *rest, **named):
+    if name.partition(".")[0] == "numpy" and "numpy" not in sys.modules:
+        assert os.environ["OPENBLAS_NUM_THREADS"] == "1", "NumPy came first"
+    return plain(name, *rest, **named)
+builtins.__import__ = watched
+{code}
+"""
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 2, answer.stderr  # the sentence about the unknown paper
+    assert "there is no paper" in answer.stderr
+
+
+def test_the_estimate_weighs_by_kind():
+    slow, fast = (
+        [Cell("t", "big", "GLVQ", run=run) for run in range(4)],
+        [Cell("t", "small", "GLVQ", run=run) for run in range(4)],
+    )
+    estimate = Estimate(2, slow + fast)
+    estimate.finished(fast[0], 1.0)
+    assert estimate.left() == (7 * 1.0 / 2, 4)  # the big ones are guessed by the method
+    assert "a guess: 4 cells" in estimate.words()
+    estimate.finished(slow[0], 101.0)
+    assert estimate.left() == ((3 * 101.0 + 3 * 1.0) / 2, 0)
+    assert estimate.words() == "about 3 min left"
+
+
+def test_off_a_terminal_a_line_comes_now_and_then(capsys):
+    with PlainLine("toy", 100, 0) as line:
+        for done in range(1, 101):
+            line.show(done, "about 1 s left")
+    assert len(capsys.readouterr().out.splitlines()) == 20
+
+
+ENTRY = dict.fromkeys(reproduction.KEYS, "*")
+
+
+def test_short_rows_must_be_explained(toy, tmp_path, monkeypatch, capsys):
+    runner.run("toy", toy, out=tmp_path / "out")
+    monkeypatch.setattr(reproduction, "PAPERS", ("toy",))
+    monkeypatch.setattr(reproduction, "RESULTS", tmp_path / "out")
+    monkeypatch.setattr(reproduction, "TARGET", tmp_path / "docs" / "reproduction.md")
+    explanations = tmp_path / "explanations.toml"
+    monkeypatch.setattr(reproduction, "EXPLANATIONS", explanations)
+    explanations.write_text("")
+    assert reproduction.main() == 1
+    assert "toy / table-1 / iris / MCE /" in capsys.readouterr().out
+    assert not reproduction.TARGET.exists()
+    explanations.write_text('[[short]]\npaper = "toy"\ndataset = "ir*"\ntext = "The toy gives 76 whatever the data."\n')
+    assert reproduction.main() == 0
+    page = reproduction.TARGET.read_text()
+    assert "- table-1 iris MCE: The toy gives 76 whatever the data." in page
+    assert "76.2 ± 0.2 (95.6 ± 0.9) ↓" in page
+    assert "| A toy | 2 | 1 | 0 | 1 | 0 |" in page
+
+
+def test_explanations_need_a_text_and_known_keys(tmp_path):
+    path = tmp_path / "explanations.toml"
+    path.write_text('[[short]]\npapers = "toy"\ntext = "why"\n')
+    with pytest.raises(ValueError, match="must have a text and keys among paper, table"):
+        reproduction.read_explanations(path)
+
+
+def test_explanations_that_nothing_needs_are_found():
+    row = {"table": "t", "dataset": "iris", "method": "m", "setting": "", "verdict": "short"}
+    results = [{"paper": "toy", "rows": [row, row | {"dataset": "wine", "verdict": "reproduced"}]}]
+    needed, idle = ENTRY | {"dataset": "iris", "text": "a"}, ENTRY | {"dataset": "wine", "text": "b"}
+    assert reproduction.stale(results, [needed, idle]) == [idle]
+    assert reproduction.unexplained(results, [idle]) == [row | {"paper": "toy"}]
+
+
+def test_committed_results_are_explained_and_told():
+    """Of the papers whose results are in the repository; a run that is not through has nothing to tell yet."""
+    results = reproduction.read_results(runner.RESULTS)
+    whole = [result for result in results if result["cells"]["finished"] == result["cells"]["all"]]
+    if not results or len(whole) < len(results):
+        pytest.skip("not all results are there")
+    explanations = reproduction.read_explanations(reproduction.EXPLANATIONS)
+    assert reproduction.unexplained(results, explanations) == []
+    page = reproduction.document(results, explanations)
+    assert reproduction.TARGET.read_text(encoding="utf-8") == page, "run python -m experiments.reproduction"
+
+
+def test_a_replaced_file_is_whole_and_readable(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("old")
+    output.replace_text(path, "new ±\n")
+    assert path.read_text(encoding="utf-8") == "new ±\n"
+    assert path.stat().st_mode & 0o444 == 0o444
+    assert [other.name for other in tmp_path.iterdir()] == ["page.md"]
