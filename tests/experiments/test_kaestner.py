@@ -1,0 +1,119 @@
+"""The experiments of Kaestner et al.: cells, folds, matrices for pictures, rows and figures."""
+
+import numpy as np
+import pytest
+
+from experiments import kaestner
+from experiments.cells import Cell
+from experiments.verdicts import published
+
+
+@pytest.fixture
+def spectra(monkeypatch):
+    """Small smooth spectra in place of the real sets."""
+    random = np.random.RandomState(0)
+    bands = np.linspace(0, 1, 120)
+    y = np.arange(40) % 2
+    X = np.sin(6 * bands) + 0.3 * y[:, None] * np.exp(-((bands - 0.4) ** 2) / 0.01) + 1.5
+    X = X + 0.02 * random.standard_normal((40, 1)) + 0.01 * random.standard_normal(X.shape)
+    monkeypatch.setattr(kaestner, "samples", lambda dataset: (X, y, ("a", "b")))
+
+
+def made_up():
+    """A result for every cell of the tables, at the published mean."""
+    printed = published("kaestner")
+    found = {}
+    for cell in kaestner.cells(False):
+        if cell.table == "figures":
+            continue
+        dataset = kaestner.NOT_PUBLIC if cell.dataset in kaestner.SPECTRA else cell.dataset
+        mean = printed[cell.table, dataset, cell.method, cell.setting][0]
+        found[cell] = {"accuracy": [mean] * 3, "confusion": [[9, 1], [2, 8]], "support_vectors": 50.0}
+    return found
+
+
+def test_every_published_row_but_coffee_has_a_verdict():
+    rows = kaestner.rows(made_up())
+    judged = {(row.table, row.dataset, row.method, row.setting) for row in rows if row.verdict}
+    assert judged == {key for key in published("kaestner") if key[1] != kaestner.NOT_PUBLIC}
+    assert {row.verdict for row in rows if row.dataset in kaestner.UCI} == {"reproduced"}
+
+
+def test_stand_ins_are_named_so_and_have_no_verdict():
+    stand_ins = [row for row in kaestner.rows(made_up()) if row.dataset in kaestner.SPECTRA]
+    assert len(stand_ins) == 12
+    assert all("stand-in" in row.dataset and row.verdict == "" and row.paper_mean is None for row in stand_ins)
+    assert stand_ins[0].note == "83.29 on the paper's own coffee spectra"
+
+
+def test_cells_differ_and_the_quick_ones_are_among_them():
+    full, quick = kaestner.cells(False), kaestner.cells(True)
+    assert len(set(full)) == len(full)
+    assert set(quick) < set(full)
+
+
+def test_folds_keep_classes_in_proportion_and_copies_together():
+    random = np.random.RandomState(1)
+    X, y = random.standard_normal((90, 4)), np.arange(90) % 2
+    X[60:] = X[:30]  # copies, of the same class
+    for train, test in kaestner.folds(X, y, run=0):
+        assert abs(y[test].mean() - 0.5) < 0.15
+        copied = {tuple(x) for x in X[train]} & {tuple(x) for x in X[test]}
+        assert not copied
+
+
+@pytest.mark.parametrize("method", kaestner.METHODS)
+def test_a_cell_is_deterministic_and_learns(method):
+    cell = Cell("table-1", "wdbc", method, kaestner.ONE_EACH, 1)
+    result = kaestner.compute(cell)
+    assert result == kaestner.compute(cell)
+    assert min(result["accuracy"]) > 85
+    total = np.array(result["confusion"])
+    assert total.sum(axis=1).tolist() == [212, 357]
+    assert 100 * np.trace(total) / total.sum() == pytest.approx(np.mean(result["accuracy"]), abs=0.5)
+
+
+@pytest.mark.parametrize("method", kaestner.MATRICES)
+def test_pictures_show_what_the_model_measures(spectra, method):
+    stored = kaestner.compute(Cell("figures", "coffee (UCR, stand-in)", method))
+    image, plane, prototypes = (np.array(stored[name]) for name in ("lambda", "samples", "prototypes"))
+    assert image.shape == (60, 60)  # 120 bands, two by two
+    np.testing.assert_allclose(image, image.T, atol=1e-3)
+    assert np.abs(image).max() == 1
+    assert plane.shape == (40, 2)
+    # one prototype a class: in the plane of m = 2 the nearest one is the answer
+    if method.endswith("=2"):
+        nearest = ((plane[:, None] - prototypes) ** 2).sum(axis=2).argmin(axis=1)
+        X, y, _ = kaestner.samples("any")
+        model = kaestner.model_of(method, 0).fit(X, y)
+        np.testing.assert_array_equal(nearest, model.predict(X))
+    assert 0 < stored["share"] <= 1
+
+
+def test_a_matrix_is_shrunk_by_means_of_blocks():
+    matrix = np.arange(250.0)[:, None] * np.ones(250)
+    small = np.array(kaestner._shrunk(matrix))
+    assert small.shape == (83, 83)  # three by three, the last four
+    np.testing.assert_allclose(small[:, 0] * 247.5, [*np.arange(82) * 3 + 1, 247.5], atol=0.02)
+
+
+def test_figures_are_drawn(spectra, tmp_path):
+    pytest.importorskip("matplotlib")
+    dataset = "coffee (UCR, stand-in)"
+    found = {
+        Cell("figures", dataset, method): kaestner.compute(Cell("figures", dataset, method))
+        for method in kaestner.MATRICES
+    }
+    found[Cell("table-1", "pima", "GLVQ", kaestner.ONE_EACH)] = {"accuracy": [80.0], "confusion": [[4, 1], [0, 5]]}
+    drawn = kaestner.figures(found, tmp_path)
+    assert [path.name for path in drawn] == [
+        "kaestner-coffee-spectra.png",
+        "kaestner-coffee-matrices.png",
+        "kaestner-coffee-projections.png",
+        "kaestner-pima-confusions.png",
+    ]
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)
+
+
+def test_notes_name_the_stand_ins():
+    assert any("stand-in" in note for note in kaestner.notes(made_up()))
