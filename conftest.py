@@ -14,6 +14,11 @@ if not find_spec("matplotlib"):
     drawn = ("__init__", "projection", "relevance", "relations", "prototype", "rejecting", "certified", "loss")
     collect_ignore += [f"src/lvq/plots/{name}.py" for name in drawn]
 
+if not find_spec("skops"):
+    collect_ignore += ["src/lvq/persistence/files.py", "src/lvq/persistence/container.py"]
+if not (find_spec("onnx") and find_spec("skl2onnx")):
+    collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/exporting.py"]
+
 
 @pytest.fixture(autouse=True)
 def closed_figures():

@@ -55,7 +55,9 @@ def test_typed():
     assert (Path(lvq.__file__).parent / "py.typed").exists()
 
 
-@pytest.mark.parametrize("heavy", ["numba", "torch", "dask", "matplotlib"])
+@pytest.mark.parametrize(
+    "heavy", ["numba", "torch", "dask", "matplotlib", "skops", "onnx", "altair", "typer", "pandas"]
+)
 def test_import_is_light(heavy, loaded_by_import):
     assert heavy not in loaded_by_import
 

@@ -10,6 +10,8 @@ from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
 from lvq.estimators.names import MODELS
 from lvq.estimators.search import LVQClassifierCV
 from lvq.estimators.soft import RSLVQ, SNPC
+from lvq.onnx import to_onnx
+from lvq.persistence import LoadError, load, save
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.robustness import certified_accuracy, certified_radius
 
@@ -33,8 +35,12 @@ __all__ = [
     "GuaranteeError",
     "LVQClassifier",
     "LVQClassifierCV",
+    "LoadError",
     "RejectClassifier",
     "certified_accuracy",
     "certified_radius",
     "counterfactual",
+    "load",
+    "save",
+    "to_onnx",
 ]

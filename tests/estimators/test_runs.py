@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import subprocess
 import sys
 
 import numpy as np
@@ -197,3 +198,14 @@ def test_verbose_on_a_terminal_ends_its_line(data, monkeypatch):
         monkeypatch.undo()
         assert terminal.getvalue().startswith("\rGLVQ [")
         assert terminal.getvalue().endswith("\n")
+
+
+def test_batch_solvers_need_no_numba():
+    program = """
+import sys
+from lvq import GLVQ, GMLVQ, LVQClassifier, RSLVQ
+for model in (GLVQ(), GMLVQ(solver="adam"), RSLVQ(), LVQClassifier()):
+    model.fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1]).predict([[2.0]])
+assert "numba" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)

@@ -6,7 +6,7 @@ far, the statistics of the Fisher rules, OLVQ1's rates) is a `Memory`, so that a
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from lvq.model.relevance import (
     VectorRelevance,
 )
 from lvq.solvers.progress import Report, silent
-
-if TYPE_CHECKING:
-    from lvq.solvers import rows as rows_module
 
 SCHEDULES = ("constant", "linear", "inverse")
 STEPS = ("scaled", "gradient", "relative")
@@ -77,12 +74,23 @@ class Online:
     shuffle: bool = True
 
 
+class Statistics(NamedTuple):
+    """What the Fisher rules and OLVQ1 remember; arrays of length zero where a rule does not need them."""
+
+    wins: np.ndarray  # (M,) correct wins of each prototype so far
+    seen: np.ndarray  # (C,) samples of each class so far
+    mean: np.ndarray  # (M, n) mean of the samples won correctly
+    scatter: np.ndarray  # (M, n) their sum of squared deviations (Welford)
+    scores: np.ndarray  # (1,) Fisher scores averaged so far
+    rates: np.ndarray  # (M,) rate of each prototype (OLVQ1)
+
+
 @dataclass
 class Memory:
     """What outlives one call of the solver."""
 
     step: float
-    statistics: "rows_module.Statistics"
+    statistics: Statistics
 
     def shift(self, by: np.ndarray) -> None:
         """Move the remembered means along with the coordinates."""
@@ -101,13 +109,11 @@ class Result(NamedTuple):
 
 def new_memory(relevance: Relevance, cost: Any, params: Params, n_classes: int, learning_rate: float) -> Memory:
     """A memory that remembers nothing yet."""
-    from lvq.solvers import rows
-
     count, features = params.prototypes.shape
     fisher = isinstance(relevance, Fisher)
     moments = (count, features) if isinstance(relevance, FisherNeighbours) else (0, 0)
     olvq = isinstance(cost, WinnerRule) and cost.own_rates
-    statistics = rows.Statistics(
+    statistics = Statistics(
         wins=np.zeros(count if fisher else 0),
         seen=np.zeros(n_classes if fisher else 0),
         mean=np.zeros(moments),

@@ -14,13 +14,13 @@ This is the one second telling of the formulas in `lvq.model`; a test holds the 
 `w += 2 rate slope Lambda (x - w)`. Rules without a cost (LVQ1 and its kin) are written in the same form with slope 1/2.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
 # isnan must stay honest, so not fastmath=True: only what lets sums be reordered and fused.
-_options = {
+_options: dict[str, Any] = {
     "cache": True,
     "nogil": True,
     "error_model": "numpy",
@@ -62,17 +62,6 @@ class Rule(NamedTuple):
     reach: float  # largest squared distance that a step may leave between sample and prototype
     key_shift: int  # 32 for float32, 0 for float64: where a distance stands in its search key
     index_mask: int  # the lowest bits of a search key, which hold the prototype's index
-
-
-class Statistics(NamedTuple):
-    """What the Fisher rules and OLVQ1 remember; arrays of length zero where a rule does not need them."""
-
-    wins: np.ndarray  # (M,) correct wins of each prototype so far
-    seen: np.ndarray  # (C,) samples of each class so far
-    mean: np.ndarray  # (M, n) mean of the samples won correctly
-    scatter: np.ndarray  # (M, n) their sum of squared deviations (Welford)
-    scores: np.ndarray  # (1,) Fisher scores averaged so far
-    rates: np.ndarray  # (M,) rate of each prototype (OLVQ1)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

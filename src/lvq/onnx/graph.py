@@ -1,0 +1,84 @@
+"""Formulas as nodes of an ONNX graph: a name stands for the array it will be."""
+
+from typing import Any
+
+import numpy as np
+
+
+class Graph:
+    """Adds nodes and constants to a graph that skl2onnx is making.
+
+    Parameters
+    ----------
+    scope, container : objects of skl2onnx
+        Who gives names, and who takes the nodes.
+    dtype : numpy.float64 or numpy.float32
+        In what the graph computes.
+    """
+
+    def __init__(self, scope: Any, container: Any, dtype: Any) -> None:
+        self.scope, self.container, self.dtype = scope, container, np.dtype(dtype)
+
+    def node(self, operation: str, *inputs: str, **attributes: Any) -> str:
+        """The one output of an operation."""
+        output = self.scope.get_unique_variable_name(operation.lower())
+        name = self.scope.get_unique_operator_name(operation)
+        self.container.add_node(operation, list(inputs), [output], name=name, **attributes)
+        return output
+
+    def split(self, values: str, sizes: Any) -> list[str]:
+        """Columns in slices of the given widths."""
+        outputs = [self.scope.get_unique_variable_name("slice") for _ in sizes]
+        name = self.scope.get_unique_operator_name("Split")
+        self.container.add_node("Split", [values, self.constant(np.array(sizes))], outputs, name=name, axis=1)
+        return outputs
+
+    def name_output(self, values: str, name: str) -> None:
+        """Give values the name of an output."""
+        self.container.add_node("Identity", [values], [name], name=self.scope.get_unique_operator_name("Identity"))
+
+    def constant(self, values: Any) -> str:
+        """Numbers, truth values or strings; floating numbers in the graph's type, integers as int64."""
+        from onnx import TensorProto, numpy_helper
+
+        array = np.asarray(values)
+        name = self.scope.get_unique_variable_name("constant")
+        if array.dtype.kind in "US":
+            texts = [str(text).encode("utf-8") for text in array.ravel()]
+            self.container.add_initializer(name, TensorProto.STRING, list(array.shape), texts)
+            return name
+        if array.dtype.kind != "b":
+            array = array.astype(self.dtype if array.dtype.kind == "f" else np.int64)
+        self.container.add_initializer(name, None, None, numpy_helper.from_array(np.ascontiguousarray(array)))
+        return name
+
+    def number(self, value: float) -> str:
+        """One number in the graph's type."""
+        return self.constant(np.float64(value))
+
+    def cast(self, values: str, dtype: Any) -> str:
+        """Values in another type."""
+        from onnx import helper
+
+        return self.node("Cast", values, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def reduce(self, operation: str, values: str, axis: int = 1, *, keep: bool = False) -> str:
+        """ReduceMin, ReduceMax or ReduceSum along an axis."""
+        return self.node(operation, values, self.constant(np.array([axis])), keepdims=int(keep))
+
+    def first(self, operation: str, values: str) -> str:
+        """ArgMin or ArgMax of each row; of equal ones the first."""
+        return self.node(operation, values, axis=1, keepdims=0, select_last_index=0)
+
+    def column(self, values: str) -> str:
+        """A vector as a column."""
+        return self.node("Unsqueeze", values, self.constant(np.array([1])))
+
+    def take(self, table: str, index: str) -> str:
+        """table[i, index[i]] for each row i."""
+        taken = self.node("GatherElements", table, self.column(index), axis=1)
+        return self.node("Squeeze", taken, self.constant(np.array([1])))
+
+    def is_class(self, index: str, count: int) -> str:
+        """One row a sample, True in the column of its index."""
+        return self.node("Equal", self.constant(np.arange(count)[None]), self.column(index))

@@ -1,0 +1,91 @@
+"""What a graph is given: one array of all features, or an array for each column where their types differ."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+
+from lvq.onnx.converters import OUTPUTS
+
+
+class Inputs(NamedTuple):
+    """Names and kinds ("number", "integer" or "text") of the inputs, and how many features each has."""
+
+    names: list[str]
+    kinds: list[str]
+    widths: list[int]
+
+
+def inputs_of(steps: list[Any], model: Any) -> Inputs:
+    """The inputs of a chain of transformers and a model; one array "X" where all features are of a kind."""
+    first = steps[0] if steps else model
+    width = int(first.n_features_in_)
+    kinds = ["number"] * width
+    for step, columns in _first_steps(first, list(range(width))):
+        for place, column in enumerate(columns):
+            kind = _kind(step, place)
+            if kinds[column] not in ("number", kind):
+                raise ValueError(
+                    f"to_onnx needs one type for each column, but column {column} is {kinds[column]} to one "
+                    f"transformer and {kind} to {type(step).__name__}. Give each its own copy of the column."
+                )
+            kinds[column] = kind if kind != "number" else kinds[column]
+    if len(set(kinds)) == 1:
+        return Inputs(["X"], kinds[:1], [width])
+    if not isinstance(first, ColumnTransformer):
+        raise ValueError(
+            f"to_onnx needs a ColumnTransformer where columns differ in type; {type(first).__name__} takes "
+            f"{', '.join(sorted(set(kinds)))} columns at once."
+        )
+    return Inputs(_names(first, width), kinds, [1] * width)
+
+
+def _names(first: Any, width: int) -> list[str]:
+    names = [str(name) for name in getattr(first, "feature_names_in_", [f"x{column}" for column in range(width)])]
+    taken = sorted(set(names) & set(OUTPUTS))
+    if taken:
+        raise ValueError(
+            f"to_onnx has an output {taken[0]!r}, so no column may have that name; rename it and fit anew."
+        )
+    return names
+
+
+def _first_steps(step: Any, columns: list[int]) -> list[tuple[Any, list[int]]]:
+    """The transformers that see the columns first, each with those it sees."""
+    if isinstance(step, Pipeline):
+        return _first_steps(step.steps[0][1], columns)
+    if isinstance(step, ColumnTransformer):
+        found = []
+        for name, inner, _ in step.transformers_:
+            seen = [columns[index] for index in step._transformer_to_input_indices[name]]
+            found += [] if isinstance(inner, str) else _first_steps(inner, seen)
+        return found
+    return [(step, columns)]
+
+
+def _kind(step: Any, place: int) -> str:
+    if hasattr(step, "categories_"):
+        categories = np.asarray(step.categories_[place])
+        if categories.dtype.kind in "OUS":
+            return "text"
+        return "integer" if categories.dtype.kind in "iu" else "number"
+    if isinstance(step, SimpleImputer) and step.statistics_.dtype.kind in "OUS":
+        return "text"
+    return "number"
+
+
+def name_inputs(graph: Any, names: list[str]) -> None:
+    """Give the inputs their names, in their order; whatever else in the graph has such a name gets another.
+
+    skl2onnx changes names that are no identifiers of C, such as "weight (kg)"; runtimes take them as they are.
+    """
+    inner = {name for node in graph.node for name in node.output} | {tensor.name for tensor in graph.initializer}
+    changed = {name: f"inner_{name}" for name in inner & set(names)}
+    changed |= {value.name: name for value, name in zip(graph.input, names)}
+    for node in graph.node:
+        for values in (node.input, node.output):
+            values[:] = [changed.get(name, name) for name in values]
+    for value in (*graph.input, *graph.initializer, *graph.value_info):
+        value.name = changed.get(value.name, value.name)
