@@ -56,7 +56,7 @@ def test_typed():
 
 
 @pytest.mark.parametrize(
-    "heavy", ["numba", "torch", "dask", "matplotlib", "skops", "onnx", "altair", "typer", "pandas"]
+    "heavy", ["numba", "torch", "dask", "matplotlib", "skops", "onnx", "altair", "typer"]
 )
 def test_import_is_light(heavy, loaded_by_import):
     assert heavy not in loaded_by_import
