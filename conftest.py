@@ -19,6 +19,9 @@ if not find_spec("skops"):
 if not (find_spec("onnx") and find_spec("skl2onnx")):
     collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/exporting.py"]
 
+if not (find_spec("jinja2") and find_spec("vl_convert")):
+    collect_ignore += ["src/lvq/report/page.py"]
+
 
 @pytest.fixture(autouse=True)
 def closed_figures():

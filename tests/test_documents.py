@@ -39,7 +39,7 @@ def test_the_documents_are_there():
 @pytest.mark.parametrize("path", with_python, ids=names_of(with_python))
 def test_python_runs(path, capsys):
     """Block after block, each document from nothing; a warning is an error."""
-    for extra in ("matplotlib", "skops", "onnx", "altair", "typer"):
+    for extra in ("matplotlib", "skops", "onnx", "vl_convert", "typer"):
         if extra in path.read_text(encoding="utf-8"):
             pytest.importorskip(extra)
     namespace = {"__name__": "__main__"}

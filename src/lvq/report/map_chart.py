@@ -1,0 +1,148 @@
+"""The map as a Vega-Lite specification: regions below, samples above them, prototypes on top, a ring around one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+COLOURS = 7
+# the shapes go round in six and the colours in seven, so that 42 classes are told apart
+SHAPES = {
+    "circle": "M8 2.5a5.5 5.5 0 1 0 .01 0z",
+    "square": "M3 3h10v10H3z",
+    "triangle-up": "M8 2.5l6 11H2z",
+    "diamond": "M8 1.5l5 6.5-5 6.5-5-6.5z",
+    "cross": "M6 2h4v4h4v4h-4v4H6v-4H2V6h4z",
+    "triangle-down": "M8 13.5l6-11H2z",
+}
+LABELLED = 24  # prototypes up to which each has its number on the map
+CROWD = 800  # samples beyond which each is drawn smaller
+WRONG = "datum.true !== datum.predicted"
+Spec = dict[str, Any]
+
+
+def colour(code: int) -> str:
+    """The colour of a class, as a CSS variable of the page."""
+    return f"var(--c{code % COLOURS})"
+
+
+def shape(code: int) -> str:
+    """The shape of a class."""
+    return list(SHAPES)[code % len(SHAPES)]
+
+
+def symbol(code: int) -> str:
+    """The path of a class's shape in a box of 16 by 16."""
+    return SHAPES[shape(code)]
+
+
+def rows_of(table: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Rows out of a table kept by columns.
+
+    Examples
+    --------
+    >>> rows_of({"x": [1, 2], "y": [3, 4], "z": 5}, ("x", "y"))
+    [{'x': 1, 'y': 3}, {'x': 2, 'y': 4}]
+    """
+    return [dict(zip(names, row)) for row in zip(*(table[name] for name in names))]
+
+
+def map_chart(summary: dict[str, Any]) -> Spec:
+    """The whole map; the page fills in `points` and `selected`."""
+    view, codes = summary["map"], list(range(len(summary["data"]["classes"])))
+    place = {name: _axis(view, axis) for axis, name in enumerate(("x", "y"))}
+    colours = {"domain": codes, "range": [colour(code) for code in codes]}
+    shapes = {"domain": codes, "range": [shape(code) for code in codes]}
+    return {
+        "description": "Map of the held-out samples, the prototypes and the regions of the classes.",
+        "width": "container",
+        "height": "container",
+        "autosize": {"type": "fit", "contains": "padding"},
+        "datasets": {"points": [], "selected": []},
+        "layer": [
+            _regions(view["regions"], place, colours),
+            _samples(48 if view["n_shown"] <= CROWD else 24, place, colours, shapes),
+            _prototypes(view["prototypes"], place, colours, shapes),
+            _ring(place),
+        ],
+    }
+
+
+def _axis(view: Spec, axis: int) -> Spec:
+    """One direction of the plane: the grid of regions spans the picture, and numbers on the axis would mean nothing."""
+    name, share = ("x", "y")[axis], view["shares"][axis]
+    ends = [min(view["regions"][name]), max(view["regions"][f"{name}2"])]
+    return {
+        "field": name,
+        "type": "quantitative",
+        "title": f"{view['axes'][axis]} ({'below 1 %' if share < 0.01 else f'{share:.0%}'})",
+        "scale": {"domain": ends, "nice": False, "zero": False},
+        "axis": {"labels": False, "ticks": False, "grid": False},
+    }
+
+
+def _by_class(field: str, scale: Spec) -> Spec:
+    return {"field": field, "type": "nominal", "scale": scale, "legend": None}
+
+
+def _regions(regions: Spec, place: Spec, colours: Spec) -> Spec:
+    ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    return {
+        "data": {"values": rows_of(regions, ("x", "x2", "y", "y2", "label"))},
+        "mark": {"type": "rect", "aria": False, "opacity": 0.17, "strokeWidth": 0, "tooltip": None},
+        "encoding": place | ends | {"color": _by_class("label", colours)},
+    }
+
+
+def _samples(size: int, place: Spec, colours: Spec, shapes: Spec) -> Spec:
+    """Colour and shape by true class; hollow where held back, a thick rim where wrong, faint where not asked for."""
+    return {
+        "data": {"name": "points"},
+        "mark": {"type": "point", "filled": True, "size": size, "aria": False},
+        "encoding": place
+        | {
+            "shape": _by_class("true", shapes),
+            "fill": {"condition": {"test": "datum.accepted", **_by_class("true", colours)}, "value": "transparent"},
+            "stroke": {"condition": {"test": WRONG, "value": "var(--ink)"}, **_by_class("true", colours)},
+            "strokeWidth": {"condition": {"test": WRONG, "value": 2.2}, "value": 1.2},
+            "opacity": {
+                "condition": [{"test": "datum.faded", "value": 0.06}, {"test": "datum.accepted", "value": 0.85}],
+                "value": 0.55,
+            },
+            "tooltip": {"field": "key", "type": "nominal"},
+        },
+    }
+
+
+def _prototypes(table: Spec, place: Spec, colours: Spec, shapes: Spec) -> Spec:
+    rows = rows_of(table, ("x", "y", "label"))
+    few = len(rows) <= LABELLED
+    sign = {"size": 300, "strokeWidth": 2.5} if few else {"size": 110, "strokeWidth": 1.5}
+    encoding = {
+        "shape": _by_class("label", shapes),
+        "fill": _by_class("label", colours),
+        "tooltip": {"field": "key", "type": "nominal"},
+    }
+    number = {"type": "text", "dy": -17, "fontWeight": "bold", "fontSize": 13, "aria": False}
+    return {
+        "data": {
+            "values": [row | {"key": f"p{k}", "number": f"P{k + 1}" if few else ""} for k, row in enumerate(rows)]
+        },
+        "encoding": place,
+        "layer": [
+            {
+                "mark": {"type": "point", "filled": True, "stroke": "var(--ink)", "opacity": 1, "aria": False, **sign},
+                "encoding": encoding,
+            },
+            {"mark": number, "encoding": {"text": {"field": "number", "type": "nominal"}}},
+        ],
+    }
+
+
+def _ring(place: Spec) -> Spec:
+    """Around the sample that is looked at."""
+    ring = {"type": "point", "size": 420, "strokeWidth": 3, "stroke": "var(--ink)", "filled": False, "fill": None}
+    return {
+        "data": {"name": "selected"},
+        "mark": ring | {"aria": False, "tooltip": None},
+        "encoding": place,
+    }

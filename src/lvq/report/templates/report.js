@@ -1,0 +1,164 @@
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const read = (id) => JSON.parse(byId(id).textContent);
+  const data = read("data"), charts = read("charts"), views = {};
+  const { rejection, points, prototypes, classes, features } = data;
+  const slider = byId("position"), only = byId("only"), sample = byId("sample"), matrix = byId("matrix");
+  const order = points.index.map((_, k) => k).sort((a, b) => points.certainty[a] - points.certainty[b] || a - b);
+  let selected = null;
+
+  // -- words, as in words.py ------------------------------------------------------------------------------------------
+
+  const percent = (share) =>
+    share === null ? "–" : `${(100 * share).toFixed(share >= 0.9995 && share < 1 ? 2 : 1)} %`;
+  const number = (value) =>
+    value === null ? "–" : Math.abs(value) >= 1000 && Math.abs(value) < 1e7 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+  const signed = (share) => {
+    const size = Math.abs(100 * share).toFixed(0);
+    return `${size === "0" ? "" : share < 0 ? "−" : "+"}${size} %`;
+  };
+  const thresholdText = ([low, high]) =>
+    low === null ? "no threshold" : low === high ? `threshold ${number(low)}` : `thresholds ${number(low)} to ${number(high)}`;
+
+  // -- what a position means --------------------------------------------------------------------------------------------
+
+  const position = () => Number(slider.value);
+  const accepted = (k, at) => points.toggles[k].filter((turn) => turn <= at).length % 2 === 0;
+  const rows = (at) => points.index.map((_, k) => ({
+    key: `s${k}`, x: points.x[k], y: points.y[k], true: points.true[k], predicted: points.predicted[k],
+    accepted: accepted(k, at), faded: only.value !== "" && points.true[k] !== Number(only.value),
+  }));
+  const present = (at) =>
+    rejection.accuracy[at] === null ? [] : [{ coverage: rejection.coverage[at], accuracy: rejection.accuracy[at] }];
+
+  function showNumbers(at) {
+    const used = rejection.n_accepted[at], wrong = rejection.n_errors[at], held = data.n_samples - used;
+    byId("coverage").textContent = percent(rejection.coverage[at]);
+    byId("n-accepted").textContent = `${used} of ${data.n_samples}`;
+    byId("accuracy").textContent = percent(rejection.accuracy[at]);
+    byId("n-errors").textContent = `${wrong} wrong`;
+    byId("n-rejected").textContent = String(held);
+    byId("threshold").textContent = thresholdText(rejection.threshold[at]);
+    const told = `${used} of ${data.n_samples} answers used (${percent(rejection.coverage[at])}), ${wrong} of them wrong ` +
+      `(accuracy ${percent(rejection.accuracy[at])}), ${held} held back`;
+    byId("told").textContent = told;
+    slider.setAttribute("aria-valuetext", told);
+  }
+
+  function showCounts(at) {
+    const table = byId("confusion") || byId("by-class");
+    const counts = rejection.confusion ? rejection.confusion[at] : rejection.by_class.map((row) => row.counts[at]);
+    for (const cell of table.querySelectorAll("td[data-row]")) {
+      const row = counts[cell.dataset.row], count = row[cell.dataset.column];
+      cell.textContent = String(count);
+      cell.style.setProperty("--share", count / Math.max(1, row.reduce((sum, each) => sum + each, 0)));
+    }
+  }
+
+  function showCharts(at) {
+    if (views.map) views.map.data("points", rows(at)).run();
+    if (views.curve) views.curve.data("now", present(at)).run();
+  }
+
+  function move() {
+    const at = position();
+    showNumbers(at);
+    showCounts(at);
+    showCharts(at);
+    if (selected !== null) tell(byId("detail"), describe(selected));
+  }
+
+  // -- samples and prototypes in words ------------------------------------------------------------------------------------
+
+  const cut = (name) => (name.length <= 40 ? name : `${name.slice(0, 39)}…`);
+  const prototype = (j) => `P${j + 1} (${cut(prototypes.name[j])})`;
+
+  function describe(key) {
+    const k = Number(key.slice(1));
+    if (key[0] === "p") return [`Prototype ${prototype(k)}`, `class ${classes[prototypes.label[k]]}`];
+    const right = points.true[k] === points.predicted[k];
+    return [
+      `Sample ${points.index[k]}: ${classes[points.predicted[k]]}`,
+      right ? "right" : `wrong, it is ${classes[points.true[k]]}`,
+      `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "used" : "held back"} at this position`,
+      `nearest ${prototype(points.winner[k])}; of another class ${prototype(points.rival[k])}`,
+      ...points.why[k].map(([feature, share, value]) => `${cut(features[feature])} = ${number(value)}: ${signed(share)}`),
+    ];
+  }
+
+  function tell(element, lines) {
+    element.replaceChildren(...lines.map((line) => {
+      const paragraph = document.createElement("p");
+      paragraph.textContent = line;
+      return paragraph;
+    }));
+  }
+
+  function tooltip(_handler, event, _item, value) {
+    const box = byId("tooltip");
+    box.hidden = value === null || value === undefined || value === "";
+    if (box.hidden) return;
+    tell(box, typeof value === "object" ? Object.entries(value).map(([name, text]) => `${name}: ${text}`) : describe(value));
+    const { width, height } = box.getBoundingClientRect();
+    const left = Math.min(event.clientX + 14, window.innerWidth - width - 8);
+    const top = event.clientY + 14 + height > window.innerHeight ? event.clientY - height - 14 : event.clientY + 14;
+    box.style.left = `${Math.max(8, left)}px`;
+    box.style.top = `${Math.max(8, top)}px`;
+  }
+
+  function select(key) {
+    selected = key;
+    const k = Number(key.slice(1)), table = key[0] === "p" ? prototypes : points;
+    if (key[0] === "s") sample.value = String(order.indexOf(k) + 1);
+    tell(byId("detail"), describe(key));
+    if (views.map) views.map.data("selected", [{ x: table.x[k], y: table.y[k] }]).run();
+  }
+
+  // -- drawing ------------------------------------------------------------------------------------------------------------
+
+  function makeSmall(name, spec) {
+    spec.config.axis.labelLimit = 110;
+    if (name !== "map") return;
+    spec.layer[1].mark.size = 24;
+    spec.layer[2].layer[0].mark.size = 130;
+    Object.assign(spec.layer[2].layer[1].mark, { fontSize: 10, dy: -11 });
+  }
+
+  async function draw(place) {
+    const name = place.dataset.chart, spec = charts[name];
+    if (!spec) return;
+    if (name === "map") spec.datasets.points = rows(position());
+    if (name === "curve") spec.datasets.now = present(position());
+    if (place.clientWidth < 420) makeSmall(name, spec);
+    const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, tooltip };
+    const { view } = await window.vegaEmbed(place, spec, options);
+    views[name] = view;
+    if (name === "map") view.addEventListener("click", (_event, item) => item?.datum?.key && select(item.datum.key));
+  }
+
+  slider.addEventListener("input", move);
+  for (const button of document.querySelectorAll("button[data-position]")) {
+    button.addEventListener("click", () => { slider.value = button.dataset.position; move(); });
+  }
+  only.addEventListener("change", () => showCharts(position()));
+  sample.addEventListener("input", () => {
+    const k = order[Number(sample.value) - 1];
+    if (k !== undefined) select(`s${k}`);
+  });
+  if (matrix) matrix.addEventListener("change", () =>
+    views.matrix.data("cells", charts.matrix.usermeta.cells[Number(matrix.value)]).run());
+
+  const theme = byId("theme"), dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme || (dark.matches ? "dark" : "light")) === "dark";
+  const nameTheme = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
+  theme.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); });
+  dark.addEventListener("change", nameTheme);
+  nameTheme();
+
+  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
+  move();
+  Promise.all([...document.querySelectorAll("[data-chart]")].map(draw)).then(() => {
+    document.documentElement.dataset.ready = "true";
+  });
+})();

@@ -1,0 +1,72 @@
+"""Fitted models and their summaries, made once: the cases that reports are looked at for."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lvq import GLVQ, GMLVQ, RejectClassifier
+from lvq.report import cross_validate, summarize
+
+NASTY = '</script><script>alert(1)</script> & "x" <img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028'
+
+
+class Case(NamedTuple):
+    """A fitted model, held-out samples, and their summary."""
+
+    model: Any
+    X: np.ndarray
+    y: np.ndarray
+    summary: dict
+
+
+@pytest.fixture(scope="session")
+def wdbc():
+    """Two classes, a matrix of rank 2, thresholds with a promise, folds."""
+    data = load_breast_cancer()
+    y = data.target_names[data.target].astype(str)
+    X, X_test, y, y_test = train_test_split(data.data, y, stratify=y, random_state=0)
+    inner = make_pipeline(StandardScaler(), GMLVQ(rank=2, n_prototypes=2, random_state=0))
+    model = RejectClassifier(inner, max_error=0.08, calibration_size=0.5).fit(X, y)
+    folds = cross_validate(model, X, y, cv=3)
+    summary = summarize(
+        model, X_test, y_test, X_train=X, y_train=y, name="GMLVQ", data_name="breast tumours", target_name="diagnosis",
+        feature_names=data.feature_names, folds=folds, seed=0, protocol="A quarter of the samples was held out.",
+    )  # fmt: skip
+    return Case(model, X_test, y_test, summary)
+
+
+@pytest.fixture(scope="session")
+def digits():
+    """Ten classes, pixels of a square, a model that answers always."""
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
+    model = GLVQ(n_prototypes=2, max_iter=20, tol=1e-2, random_state=0).fit(X, y)
+    return Case(model, X_test, y_test, summarize(model, X_test, y_test, data_name="digits", seed=0))
+
+
+@pytest.fixture(scope="session")
+def iris():
+    """Three classes, in one line."""
+    X, y = load_iris(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
+    model = GMLVQ(random_state=0).fit(X, y)
+    return Case(model, X_test, y_test, summarize(model, X_test, y_test))
+
+
+@pytest.fixture(scope="session")
+def nasty():
+    """Names that try to break out of the page, wherever a name can come from."""
+    rng = np.random.default_rng(0)
+    y = np.array(["<b>bold</b>", NASTY])[np.arange(120) % 2]
+    X = rng.normal(size=(120, 3)) + 1.5 * (np.arange(120) % 2)[:, None]
+    model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
+    summary = summarize(
+        model, X, y, name=NASTY, data_name=NASTY, target_name=NASTY, protocol=NASTY,
+        feature_names=[NASTY, "ünïcödé 特徴 " * 8, "'; alert(3); '"], folds=cross_validate(model, X, y, cv=2),
+    )  # fmt: skip
+    return Case(model, X, y, summary)
