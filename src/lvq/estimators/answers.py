@@ -4,6 +4,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.tensors import as_numpy, same_kind
@@ -90,6 +91,25 @@ class Answers:
         """
         scores = class_scores(*self._linked_distances(X), self._xi())
         return same_kind(scores[:, 1] if len(self.classes_) == 2 else scores, X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of samples answered rightly.
+
+        Parameters
+        ----------
+        X : array-like or torch.Tensor of shape (n_samples, n_features)
+            Samples.
+        y : array-like or torch.Tensor of shape (n_samples,)
+            Their classes; on any device.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            Accuracy.
+        """
+        return accuracy_score(as_numpy(y), as_numpy(self.predict(X)), sample_weight=as_numpy(sample_weight))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Softmax of the classes' scores; not calibrated.

@@ -82,7 +82,8 @@ def _sorted_kernel(
     """One tile of entries sorted by prototype: most tiles hold one prototype, and add one row of sums."""
     entry = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     inside = entry < length
-    index = tl.load(index_pointer + entry, mask=inside, other=2147483647).to(tl.int32)
+    # the indices may be 16 bits wide, where a large number to stand for nobody would turn into -1
+    index = tl.where(inside, tl.load(index_pointer + entry, mask=inside, other=0).to(tl.int32), 2147483647)
     place = tl.load(order_pointer + entry, mask=inside, other=0)
     slope = tl.load(value_pointer + place, mask=inside, other=0.0)
     sample = place // 2
