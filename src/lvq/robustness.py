@@ -38,9 +38,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from lvq.estimators.base import BaseLVQ
+from lvq.estimators.tensors import as_numpy
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
 
 Floats = NDArray[np.float64]
@@ -81,6 +82,15 @@ def find_model(estimator: Any) -> Found | None:
         if hasattr(estimator, name):
             return find_model(getattr(estimator, name))
     return None
+
+
+def last_step(estimator: Any) -> Any:
+    """The classifier at the end of pipelines, searches and frozen ones, of whatever library."""
+    if isinstance(estimator, Pipeline):
+        return last_step(estimator.steps[-1][1])
+    if isinstance(estimator, FrozenEstimator):
+        return last_step(estimator.estimator)
+    return last_step(estimator.best_estimator_) if hasattr(estimator, "best_estimator_") else estimator
 
 
 def _transformers(steps: list[tuple[str, Any]]) -> tuple[Any, ...]:
@@ -160,6 +170,12 @@ def input_map(found: Found, purpose: str) -> Floats:
                 f"{purpose} goes through linear steps only ({names}), got {type(step).__name__}; transform X with that "
                 "step first, and hand over the rest of the pipeline."
             )
+        # clipping shortens a change feature by feature, which says nothing once features have been mixed
+        if getattr(step, "clip", False) and total.ndim == 2 and (np.count_nonzero(total, axis=1) > 1).any():
+            raise ValueError(
+                f"{purpose} cannot look behind {step!r}, which clips mixed features; set clip=False, or let it stand "
+                "before the step that mixes them."
+            )
         total = compose(np.asarray(LINEAR_STEPS[kind](step), dtype=np.float64), total)
     return total
 
@@ -227,12 +243,23 @@ def certified_radius(model: Any, X: Any, norm: float = 2) -> Floats:
     if norm not in DUAL:
         raise ValueError(f"norm must be 1, 2 or inf, got {norm!r}.")
     found = need_model(model, purpose)
-    Z = found.inputs(X)
+    Z = as_numpy(found.inputs(X))
     D = found.model._distances(Z)
     before = input_map(found, purpose)
     labels = found.model._labels
     # what rounding can do to a difference of two distances is no distance
-    doubt = (8 + found.model.n_features_in_) * np.finfo(D.dtype).eps * D.max(axis=1, keepdims=True).astype(np.float64)
+    largest = D.max(axis=1, keepdims=True).astype(np.float64)
+    if isinstance(found.model._metric, LocalMatrix):
+        # each metric has its own scale: what rounds is the length of sample and prototype from the common centre
+        W = found.model._params.prototypes
+        middle = np.repeat(W.mean(axis=0, keepdims=True), len(W), axis=0)
+        R = found.model._params.relevance
+        lengths = [
+            found.model._metric.distances(rows, middle, R).max(axis=1, keepdims=True)
+            for rows in (np.asarray(Z, W.dtype), W)
+        ]
+        largest = np.maximum(largest, lengths[0].astype(np.float64) + lengths[1].max())
+    doubt = (8 + found.model.n_features_in_) * np.finfo(D.dtype).eps * largest
     local = isinstance(found.model._metric, LocalMatrix)
     pairs: Any = _LocalPairs(found.model, Z, before, norm) if local else _shared_pairs(found.model, before, norm)
     D = D.astype(np.float64)
@@ -403,7 +430,9 @@ def certified_accuracy(model: Any, X: Any, y: ArrayLike, radii: ArrayLike, norm:
     (True, 0.0)
     """
     radius = certified_radius(model, X, norm)
-    right = np.asarray(model.predict(X)) == np.asarray(y)
+    y = column_or_1d(y)
+    check_consistent_length(radius, y)
+    right = np.asarray(model.predict(X)) == y
     sizes = np.asarray(radii, dtype=np.float64)
     if not np.all(sizes >= 0):
         raise ValueError(f"radii must be 0 or more, got {radii!r}.")

@@ -57,6 +57,8 @@ def _rows(X: Any, rows: IntArray) -> Any:
     """Some rows of an array, a sparse matrix, a frame or a list."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
+    if hasattr(X, "column_names"):  # pyarrow
+        return X.take(rows)
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
 
 
@@ -89,7 +91,7 @@ class OutlierLimits(NamedTuple):
         """Which samples are outliers."""
         cells, code = label_codes(cell)
         limit = np.array([self.by_cell.get(label, self.others) for label in cells.tolist()])[code]
-        return typical < limit
+        return ~(typical >= limit)  # a NaN is an outlier
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -119,7 +121,7 @@ def shares(settings: Any, data: Data, rng: Any) -> tuple[Data, Data]:
         held_out = rng.permutation(usable)[: round(size * len(usable))]
     else:  # by class, so that the estimator meets all classes
         parts = [rng.permutation(usable[data.y[usable] == label]) for label in np.unique(data.y[usable])]
-        held_out = np.concatenate([part[: round(size * len(part))] for part in parts])
+        held_out = np.concatenate([part[: min(round(size * len(part)), len(part) - 1)] for part in parts])
     n_samples = len(data.y)
     if not len(held_out) and not nothing:
         raise ValueError(
@@ -238,12 +240,22 @@ def calibrate(
         confidence = 1 - (1 - settings.confidence) / len(groups)
         inside = fitting.take(fitting.predicted == group), testing.take(testing.predicted == group)
         paths[group], points[group] = _certified(
-            settings, *inside, confidence, testing_share, which=f"class {group!r} of {len(groups)}: "
+            settings,
+            *inside,
+            confidence,
+            testing_share * len(inside[1].correct) / len(testing.correct),
+            which=f"class {group!r} of {len(groups)}: ",
         )
     return Calibration(paths, points, limits)
 
 
 def _outlier_limits(samples: Classified, share: float, min_cell_size: int) -> OutlierLimits:
+    n_bad = int(np.count_nonzero(np.isnan(samples.typical)))
+    if n_bad:
+        raise ValueError(
+            f"the outlier measure of RejectClassifier must not be NaN, got {n_bad} of {len(samples.typical)} values; "
+            "give such samples a finite worst value."
+        )
     cells, code = label_codes(samples.cell)
     limits = {}
     for index, label in enumerate(cells.tolist()):
@@ -284,7 +296,10 @@ def _certified(
         message, total = f"{which}{error}", error.samples_needed
         if total is not None:
             total = ceil(total / share)
-            message += f" Of the samples given to fit, a share of {share:.3g} is for testing: give about {total}."
+            whose = " its" if which else ""
+            message += (
+                f" Of the samples given to fit, a share of {share:.3g} is for{whose} testing: give about {total}."
+            )
         raise GuaranteeError(message, error.reason, total) from error
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import assert_all_finite, check_random_state, get_tags, indexable
+from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -60,7 +60,8 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     min_cell_size : int, default=10
         Cells with fewer calibration samples share a threshold.
     coverage : float, optional
-        Answer at least this share of the calibration samples, as accurately as can be.
+        Answer at least this share of the calibration samples, as accurately as the points of the path allow; where
+        rejecting the next errors would go below, nothing more is rejected.
     accuracy : float, optional
         Be right on at least this share of the accepted calibration samples, and accept as many as can be. What holds on
         these samples need not hold on others: `max_error` makes that a promise.
@@ -214,6 +215,12 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         training, held_out = shares(self, data, rng)
         if is_prefit(self):
             check_is_fitted(self.estimator)
+            known = np.asarray(getattr(self.estimator, "classes_", y)).tolist()
+            if set(y.tolist()).isdisjoint(known):
+                raise ValueError(
+                    f"y must hold classes of the fitted estimator, {known[:5]}, got {np.unique(y)[:5].tolist()}; give "
+                    "the labels it was fitted with."
+                )
         estimator = self.estimator if is_prefit(self) else training.trained(self.estimator)
         fitting, testing = calibration_samples(self, estimator, training, held_out, rng)
         testing_share = 0.0 if testing is None else len(testing.correct) / len(y)
@@ -394,9 +401,11 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         answers = Answers(self.estimator_, X)
-        weight = np.ones(len(answers.predicted)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        y = column_or_1d(y)
+        weight = np.ones(len(y)) if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
+        check_consistent_length(answers.predicted, y, weight)
         weight = np.where(self._reasons(answers) == "", weight, 0.0)
-        right = answers.predicted == column_or_1d(y)
+        right = answers.predicted == y
         return float((weight * right).sum() / weight.sum()) if weight.sum() > 0 else float("nan")
 
     @property

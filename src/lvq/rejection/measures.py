@@ -29,7 +29,7 @@ from lvq.model.certainty import relative_similarity
 from lvq.model.costs import SoftCost
 from lvq.model.metrics import LocalMatrix
 from lvq.rejection.samples import FloatArray, IntArray, label_codes
-from lvq.robustness import answers_by_posterior, certified_radius, find_model, metric_root, project
+from lvq.robustness import answers_by_posterior, certified_radius, find_model, last_step, metric_root, project
 
 
 class Answers:
@@ -150,6 +150,12 @@ def _margin(answers: Answers) -> FloatArray:
             f"measure='margin' needs a classifier with decision_function, which {type(estimator).__name__} has not; "
             "use measure='probability' or a function."
         )
+    if len(estimator.classes_) > 2 and getattr(last_step(estimator), "decision_function_shape", None) == "ovo":
+        # with three classes there are as many pairs, and the shape would not tell
+        raise ValueError(
+            "measure='margin' needs a score for each class, got those of pairs of classes; set "
+            "decision_function_shape='ovr'."
+        )
     scores = np.asarray(estimator.decision_function(answers.X), dtype=np.float64)
     if len(estimator.classes_) == 1:
         return np.ones(len(scores))
@@ -177,6 +183,11 @@ def _radius(answers: Answers) -> FloatArray:
 def _automatic(answers: Answers) -> FloatArray:
     if answers.found is not None:
         return _relsim(answers)
+    if not hasattr(answers.estimator, "predict_proba") and not hasattr(answers.estimator, "decision_function"):
+        raise ValueError(
+            f"measure='auto' needs a classifier with predict_proba or decision_function, and "
+            f"{type(answers.estimator).__name__} has neither; give measure a function of (estimator, X)."
+        )
     return _probability(answers) if hasattr(answers.estimator, "predict_proba") else _margin(answers)
 
 

@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, sqrt
+from math import ceil, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +57,12 @@ class Promise(NamedTuple):
 
 # "No number of samples would cure that" is said where so many errors have at most this chance at a rate of max_error.
 DOUBT = 0.05
+
+
+# It is not said either where the rate falls so fast that up to this many times the samples would do.
+FARTHEST = 1000
+# Nor with fewer than so many times the samples of a perfect record: the surest could not be told from the rest.
+ENOUGH = 3
 
 
 class Plan(NamedTuple):
@@ -126,7 +132,9 @@ def why_not(accepted: IntArray, errors: IntArray, n_testing: int, plan: Plan, pr
     best = int(np.lexsort((accepted, rate))[0])
     found = f"{int(errors[best])} errors among {int(accepted[best])} accepted testing samples ({rate[best]:.2%})"
     if rate[best] >= promise.max_error:
-        return _too_many_errors(int(errors[best]), int(accepted[best]), found, n_testing, plan, promise)
+        surest, all_of_them = int(np.where(accepted >= fewest, accepted, most + 1).argmin()), int(accepted.argmax())
+        trend = int(errors[surest]), int(accepted[surest]), int(errors[all_of_them]), most
+        return _too_many_errors(int(errors[best]), int(accepted[best]), trend, found, n_testing, plan, promise)
     shown = bool(error_p_value(errors[best], accepted[best], promise.max_error) <= plan.level)
     if shown and accepted[best] >= first >= fewest:
         return GuaranteeError(
@@ -148,16 +156,42 @@ def why_not(accepted: IntArray, errors: IntArray, n_testing: int, plan: Plan, pr
 
 
 def _too_many_errors(
-    errors: int, accepted: int, found: str, n_testing: int, plan: Plan, promise: Promise
+    errors: int,
+    accepted: int,
+    trend: tuple[int, int, int, int],
+    found: str,
+    n_testing: int,
+    plan: Plan,
+    promise: Promise,
 ) -> GuaranteeError:
-    """The lowest rate is not below max_error: hopeless if so many errors would be rare at max_error, else undecided."""
+    """The lowest rate is not below max_error: undecided if chance allows that, or if it falls towards the surest."""
     chance = 1 - float(error_p_value(errors - 1, accepted, promise.max_error))
     if chance <= DOUBT:
         fewest = perfect_record(promise.max_error, plan.level)
+        lowest = f"the lowest error rate at any threshold that accepts {fewest} testing samples or more was {found}"
+        share = _share_that_would_do(*trend, promise.max_error / 2) * trend[1] / n_testing
+        needed = samples_at_rate(promise.max_error / 2, promise.max_error, plan.level)
+        if share * FARTHEST * n_testing > needed:
+            total = ceil(needed / share / promise.share_tested)
+            return GuaranteeError(
+                f"{promise} could not be shown with {n_testing} testing samples: {lowest}, but the rate falls towards "
+                f"the surest. At the pace it falls, about {total} calibration samples in all would do; else raise "
+                "max_error, or use a better classifier or measure of certainty.",
+                "too_few_samples",
+                total,
+            )
+        if n_testing < ENOUGH * fewest:
+            total = ceil(ENOUGH * fewest / promise.share_tested)
+            return GuaranteeError(
+                f"{promise} could not be shown with {n_testing} testing samples: {lowest}, and so few do not tell "
+                f"whether surer ones are better; give at least {total} calibration samples in all to learn that, raise "
+                "max_error, or use a better classifier or measure of certainty.",
+                "too_few_samples",
+                total,
+            )
         return GuaranteeError(
-            f"{promise} cannot be had: the lowest error rate at any threshold that accepts {fewest} testing samples or "
-            f"more was {found}, and no number of samples would cure that; raise max_error, or use a better classifier "
-            "or measure of certainty.",
+            f"{promise} cannot be had: {lowest}, and no number of samples would cure that, as it does not fall towards "
+            "the surest; raise max_error, or use a better classifier or measure of certainty.",
             "error_rate",
         )
     needed = max(samples_at_rate(promise.max_error / 2, promise.max_error, plan.level), accepted + 1)
@@ -169,3 +203,16 @@ def _too_many_errors(
         "too_few_samples",
         total,
     )
+
+
+def _share_that_would_do(errors: int, accepted: int, all_errors: int, most: int, rate: float) -> float:
+    """Which share of the accepted samples would err at `rate` if errors thin out as they do so far; 0 if they do not.
+
+    By a power of the share, through the two counts; that it falls at all must be more than chance (Fisher's test).
+    """
+    from scipy.stats import hypergeom  # slow to import, and wanted where all is lost only
+
+    if accepted == most or hypergeom.cdf(errors, most, all_errors, accepted) > DOUBT:
+        return 0.0
+    power = log(all_errors * accepted / (errors * most)) / log(most / accepted)
+    return (rate * accepted / errors) ** (1 / power)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.samples import check_share
@@ -95,5 +95,6 @@ def cost_scorer(cost_ratio: float) -> Callable[[Any, Any, Any], float]:
 
 def _negative_cost(estimator: Any, X: Any, y: Any, *, cost_ratio: float) -> float:
     classifier, X = _needed(estimator, X)
-    accepted = classifier.accept(X)
-    return -float(np.mean(np.where(accepted, classifier.predict(X) != column_or_1d(y), cost_ratio)))
+    accepted, y = classifier.accept(X), column_or_1d(y)
+    check_consistent_length(accepted, y)
+    return -float(np.mean(np.where(accepted, classifier.predict(X) != y, cost_ratio)))

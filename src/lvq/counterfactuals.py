@@ -223,6 +223,8 @@ def _like(X: Any, values: Floats) -> Any:
     """Changed values as the frame they came in, so that the model finds its feature names."""
     if hasattr(X, "iloc"):
         return type(X)(values, columns=X.columns, index=X.index)
+    if hasattr(X, "column_names"):  # pyarrow
+        return type(X).from_arrays(list(values.T), names=X.column_names)
     return type(X)(values, schema=X.columns) if hasattr(X, "columns") else values
 
 
@@ -398,19 +400,20 @@ def _by_descent(place: Place | LocalPlace, region: Region, margin: float, start:
     inside = place.towards(region.prototype)
     ways = [_first_inside(conditions, np.zeros_like(inside) if start is None else start, inside)]
     unit = float(np.linalg.norm(inside)) or 1.0
-    solution = minimize(
-        lambda y: 0.5 * (y @ y),
-        ways[0] / unit,
-        jac=lambda y: y,
-        method="SLSQP",
-        constraints={
-            "type": "ineq",
-            "fun": lambda y: conditions(y * unit),
-            "jac": lambda y: conditions.slopes(y * unit) * unit,
-        },
-        options={"maxiter": 200, "ftol": 1e-14},
-    )
-    ways.append(_first_inside(conditions, solution.x * unit, inside))
+    for begin in (ways[0], np.zeros_like(inside)):  # a region may be nearest on another side than its prototype's
+        solution = minimize(
+            lambda y: 0.5 * (y @ y),
+            begin / unit,
+            jac=lambda y: y,
+            method="SLSQP",
+            constraints={
+                "type": "ineq",
+                "fun": lambda y: conditions(y * unit),
+                "jac": lambda y: conditions.slopes(y * unit) * unit,
+            },
+            options={"maxiter": 200, "ftol": 1e-14},
+        )
+        ways.append(_first_inside(conditions, solution.x * unit, inside))
     ways = [way for way in ways if conditions.hold(way)]
     return min(ways, key=np.linalg.norm) if ways else None
 
