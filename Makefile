@@ -7,8 +7,8 @@ export LVQ_DATA
 
 .PHONY: demo test check bench torch test-oldest format clean
 
-demo: .venv/.user
-	$(BIN)/python -m lvq.demo
+demo: .venv/.cli
+	$(BIN)/lvq demo --out out/demo --force
 
 test: .venv/.developer
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -41,9 +41,13 @@ format: .venv/.developer
 	$(BIN)/pip install --quiet --editable .
 	touch $@
 
+.venv/.cli: pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --editable ".[cli]"
+	touch $@ .venv/.user
+
 .venv/.developer: pyproject.toml | .venv/bin/python
 	$(BIN)/pip install --quiet --editable ".[test-all,check]"
-	touch $@ .venv/.user
+	touch $@ .venv/.user .venv/.cli
 
 .venv/.torch: | .venv/bin/python
 	$(BIN)/pip install --quiet torch==2.13.0

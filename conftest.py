@@ -16,6 +16,8 @@ if not find_spec("matplotlib"):
 
 if not find_spec("skops"):
     collect_ignore += ["src/lvq/persistence/files.py", "src/lvq/persistence/container.py"]
+if not (find_spec("typer") and find_spec("rich")):
+    collect_ignore += [f"src/lvq/cli/{name}.py" for name in ("app", "options", "results", "running", "showing")]
 if not (find_spec("onnx") and find_spec("skl2onnx")):
     collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/exporting.py"]
 

@@ -26,10 +26,25 @@ OWN_METHODS = [
 
 
 def test_all_is_the_public_namespace():
-    visible = {
-        name for name, value in vars(lvq).items() if not name.startswith("_") and not isinstance(value, ModuleType)
-    }
+    visible = {name for name in dir(lvq) if not name.startswith("_") and not isinstance(getattr(lvq, name), ModuleType)}
     assert set(lvq.__all__) == visible
+
+
+def test_names_are_where_type_checkers_find_them():
+    """The imports that only type checkers see, and the table that Python uses, name the same places."""
+    text = Path(lvq.__file__).read_text(encoding="utf-8")
+    shown = {
+        name: module
+        for module, names in re.findall(r"^    from lvq\.([\w.]+) import (.+)$", text, flags=re.MULTILINE)
+        for name in names.split(", ")
+    }
+    assert shown == lvq._HOME
+    assert set(shown) == set(lvq.__all__)
+
+
+def test_rooms_can_be_reached_from_the_package():
+    code = "import lvq; lvq.rejection.certify, lvq.datasets.load, lvq.plots.LambdaDisplay, lvq.counterfactuals.Change"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_all_has_no_name_twice():
@@ -55,9 +70,7 @@ def test_typed():
     assert (Path(lvq.__file__).parent / "py.typed").exists()
 
 
-@pytest.mark.parametrize(
-    "heavy", ["numba", "torch", "dask", "matplotlib", "skops", "onnx", "altair", "typer"]
-)
+@pytest.mark.parametrize("heavy", ["numba", "torch", "dask", "matplotlib", "skops", "onnx", "altair", "typer"])
 def test_import_is_light(heavy, loaded_by_import):
     assert heavy not in loaded_by_import
 

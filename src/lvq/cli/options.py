@@ -1,0 +1,79 @@
+"""Arguments and options of the commands, each described once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lvq.cli.completion import complete_column, complete_kernel, complete_model
+
+
+def _argument(metavar: str, text: str) -> Any:
+    return typer.Argument(metavar=metavar, help=text, show_default=False)
+
+
+def _needed(metavar: str, text: str, **more: Any) -> Any:
+    return typer.Option(metavar=metavar, help=text, show_default=False, **more)
+
+
+def _number(text: str, least: int) -> Any:
+    return typer.Option(metavar="NUMBER", help=text, min=least)
+
+
+def _share(text: str) -> Any:
+    return typer.Option(metavar="SHARE", help=text, min=0, max=1)
+
+
+def _columns(text: str) -> Any:
+    return typer.Option(metavar="COLUMN", help=f"{text}; may be repeated.", autocompletion=complete_column)
+
+
+def _model(text: str) -> Any:
+    return typer.Option(metavar="NAME", help=text, autocompletion=complete_model)
+
+
+# what is read and written
+Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or ARFF file.")]
+Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
+ModelFile = Annotated[Path, _argument("MODEL", "model.skops, or the folder of its run.")]
+Paper = Annotated[str, _argument("PAPER", "Name of a paper.")]
+NewRun = Annotated[Path, _needed("RUN", "Folder for model, report and metrics.")]
+Answers = Annotated[Path, _needed("FILE", "Answers: .csv, .csv.gz or .parquet.")]
+Onnx = Annotated[Path, _needed("FILE", "File to write.")]
+Folder = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder for the results.")]
+DemoFolder = Annotated[Path, typer.Option(metavar="RUN", help="Folder for the run.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+
+# columns
+Target = Annotated[str, _needed("COLUMN", "Column of classes.", autocompletion=complete_column)]
+Drop = Annotated[list[str] | None, _columns("Column that is no feature")]
+Categorical = Annotated[list[str] | None, _columns("Column of numbers that name categories")]
+Keep = Annotated[list[str] | None, _columns("Column to copy into the answers")]
+
+# the model
+Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
+Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
+Prototypes = Annotated[int | None, _number("For each class.", 1)]
+PrototypeNumbers = Annotated[list[int] | None, _number("For each class; may be repeated. [default: 1 and 3]", 1)]
+Rank = Annotated[int | None, _number("Of the learned matrices.", 1)]
+Kernel = Annotated[
+    str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)
+]
+
+# rejection and testing
+MaxError = Annotated[float | None, _share("Guarantee: largest share of errors among accepted answers.")]
+Confidence = Annotated[float, _share("Of that guarantee.")]
+Coverage = Annotated[float | None, _share("Without a guarantee: share of answers to accept. [default: 0.9]")]
+TestShare = Annotated[float, _share("Share of rows held out for the test.")]
+Folds = Annotated[int, _number("Of the cross-validation; 0 for none.", 0)]
+SomeFolds = Annotated[int, _number("Of the cross-validation.", 2)]
+Repeats = Annotated[int, _number("How often the folds are drawn.", 1)]
+Seed = Annotated[int, _number("Behind everything that is drawn.", 0)]
+Quick = Annotated[bool, typer.Option("--quick", help="A small part of it.")]
+Jobs = Annotated[int | None, _number("Cells computed side by side.", 1)]
+
+# for all
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")]

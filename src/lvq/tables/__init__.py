@@ -1,0 +1,29 @@
+"""Tables on disk: CSV (also gzipped), Parquet, Arrow and ARFF, read whole or in parts, and predictions written.
+
+Everything here gives or takes pandas DataFrames, and no table is ever changed.
+"""
+
+try:
+    import pandas as _pandas
+    import pyarrow as _pyarrow
+except ModuleNotFoundError as _error:
+    raise ModuleNotFoundError(
+        f'Tables on disk need {_error.name}, which is not installed: pip install "lvq[cli]".', name=_error.name
+    ) from _error
+
+from lvq.tables.columns import TableError, as_numbers, as_text, kind_of
+from lvq.tables.reading import column_names, read_parts, read_table
+from lvq.tables.writing import TableWriter, check_output
+
+__all__ = [
+    "TableError",
+    "TableWriter",
+    "as_numbers",
+    "as_text",
+    "check_output",
+    "column_names",
+    "kind_of",
+    "read_parts",
+    "read_table",
+]
+del _pandas, _pyarrow

@@ -1,0 +1,181 @@
+"""What a column holds: numbers, text, or something else; and how values of one kind are read as the other.
+
+Rules kept here:
+- blanks round a text do not count; an empty text and the usual words for "not known" are missing;
+- numbers are float64 with NaN for missing ones, texts are objects with None for missing ones;
+- truth values are the texts "True" and "False", however a file spells them, so that a model fitted on a CSV file reads
+  a Parquet file as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Kind = Literal["number", "text", "other"]
+
+#: Texts that stand for a missing value.
+MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "<NA>", "#N/A")
+#: Other spellings of truth values.
+TRUTH = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
+
+
+class TableError(ValueError):
+    """A table on disk that cannot be read, or not as it must be; the message names the file and says what to do."""
+
+
+def kind_of(column: pd.Series) -> Kind:
+    """What a column holds.
+
+    Parameters
+    ----------
+    column : Series
+        Of a table that `read_table` has read, or of any other.
+
+    Returns
+    -------
+    kind : {"number", "text", "other"}
+        Truth values and categories are "text"; "other" are dates and the like.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> kind_of(pd.Series([1.5, None])), kind_of(pd.Series(["a", None], dtype=object))
+    ('number', 'text')
+    """
+    kind = column.dtype
+    if pd.api.types.is_bool_dtype(kind) or isinstance(kind, pd.CategoricalDtype) or _holds_texts(kind):
+        return "text"
+    return "number" if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind) else "other"
+
+
+def _holds_texts(kind: Any) -> bool:
+    return bool(pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind))
+
+
+def cleaned(column: Any) -> Any:
+    """An Arrow column of texts without blanks round them, missing where they say so."""
+    trimmed = pc.utf8_trim_whitespace(column)
+    missing = pc.is_in(trimmed, value_set=pa.array(MISSING, trimmed.type))
+    return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
+
+
+def parsed(column: Any) -> Any | None:
+    """An Arrow column of texts as numbers; None where not all of them are."""
+    try:
+        return pc.cast(column, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+
+
+def to_series(column: Any, as_number: bool = False) -> pd.Series:
+    """An Arrow column as pandas has it here: float64, objects, or whatever else there is; texts as numbers if asked."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = pc.cast(column, kind.value_type)
+        kind = column.type
+    if pa.types.is_boolean(kind):
+        column = pc.if_else(column, "True", "False")
+    elif _is_text(kind):
+        column = cleaned(pc.cast(column, pa.string()))
+        numbers = parsed(column) if as_number else None
+        if numbers is not None:
+            return pd.Series(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
+        return pd.Series(pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    else:
+        return column.to_pandas()
+    values = column.to_numpy(zero_copy_only=False) if len(column) else np.empty(0, dtype=object)
+    return pd.Series(values, dtype=object)
+
+
+def _is_text(kind: Any) -> bool:
+    views = getattr(pa.types, "is_string_view", lambda _: False)  # newer than the oldest pyarrow that will do
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
+
+
+def to_frame(batch: Any, numbers: Collection[str] = ()) -> pd.DataFrame:
+    """An Arrow table or batch as a DataFrame of such columns; `numbers` are to be numbers, if all their texts are."""
+    names = batch.schema.names
+    series = [to_series(_whole(batch.column(place)), name in numbers) for place, name in enumerate(names)]
+    return pd.DataFrame(dict(zip(names, series)), index=pd.RangeIndex(batch.num_rows))
+
+
+def _whole(column: Any) -> Any:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def as_numbers(column: pd.Series, source: str = "the table", first_row: int = 1) -> np.ndarray:
+    """The values of a column as numbers.
+
+    Parameters
+    ----------
+    column : Series
+        Numbers, or texts that read as numbers.
+    source : str
+        What to call the table in an error.
+    first_row : int, default=1
+        The number of the column's first row in the whole table.
+
+    Returns
+    -------
+    values : ndarray of float64
+        NaN where one is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_numbers(pd.Series(["1.5", None, "-2"], dtype=object))
+    array([ 1.5,  nan, -2. ])
+    """
+    if kind_of(column) == "number":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind_of(column) == "text":
+        numbers = parsed(pa.array(column.to_numpy(dtype=object), pa.string(), from_pandas=True))
+        if numbers is not None:
+            return numbers.to_numpy(zero_copy_only=False).astype(np.float64)
+        bad = pd.to_numeric(column, errors="coerce").isna().to_numpy() & column.notna().to_numpy()
+        row = int(np.argmax(bad))
+        what = f"{column.iloc[row]!r} in row {first_row + row}"
+    else:
+        what = f"values of type {column.dtype}"
+    raise TableError(
+        f"The column {column.name!r} of {source} must hold numbers, as it did when the model was fitted, but holds "
+        f"{what}; correct it or leave the cell empty."
+    )
+
+
+def as_text(column: pd.Series) -> np.ndarray:
+    """The values of a column as texts.
+
+    Parameters
+    ----------
+    column : Series
+        Texts or numbers.
+
+    Returns
+    -------
+    values : ndarray of object
+        None where one is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_text(pd.Series([1.0, 2.5, None])).tolist(), as_text(pd.Series(["yes", "TRUE"], dtype=object)).tolist()
+    (['1', '2.5', None], ['yes', 'True'])
+    """
+    codes, different = pd.factorize(column, use_na_sentinel=True)
+    texts = np.array([*map(_spelled, different.tolist() if hasattr(different, "tolist") else different), None], object)
+    return texts[codes]
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    text = str(value)
+    return TRUTH.get(text, text)

@@ -1,0 +1,288 @@
+"""Reading a table by its file name, whole or in parts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from lvq.tables import arff, delimited
+from lvq.tables.columns import TableError, cleaned, parsed, to_frame
+
+ROWS = 20_000  # in a part, at most
+FORMATS = {
+    "CSV": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
+    "Parquet": (".parquet", ".pq"),
+    "Arrow": (".arrow", ".feather", ".ipc"),
+    "ARFF": (".arff", ".arff.gz"),
+}
+_SIGNATURES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"PK\x03\x04": "a spreadsheet or a zip archive"}
+_READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error)
+
+
+class Table(NamedTuple):
+    """A table that has been opened: its columns, and its rows in parts (as Arrow tables or batches)."""
+
+    names: list[str]
+    parts: Callable[[Sequence[str]], Iterator[Any]]
+
+
+def open_table(path: Path) -> tuple[str, Table]:
+    """The format of a file and what is in it; a sentence where it is not what its name says."""
+    if path.is_dir():
+        raise TableError(f"{path} is a folder; name a file of it.")
+    if not path.exists():
+        raise TableError(f"There is no file {path}.")
+    name = path.name.lower()
+    kind = next((kind for kind, suffixes in FORMATS.items() if name.endswith(suffixes)), None)
+    if kind is None:
+        endings = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
+        raise TableError(f"{path} has a name that tells no format; a table's name ends in one of {endings}.")
+    try:
+        _check_signature(path, kind)
+        table = _OPENERS[kind](path)
+    except _READ_ERRORS as error:
+        raise TableError(_unreadable(path, kind, error)) from error
+    _check_names(path, table.names)
+    return kind, table
+
+
+def _check_signature(path: Path, kind: str) -> None:
+    with path.open("rb") as stream:
+        start = stream.read(8)
+    found = next((what for signature, what in _SIGNATURES.items() if start.startswith(signature)), None)
+    if found is not None and kind not in found:
+        raise TableError(f"{path} is {found}, which its name does not say; rename it, or save it as CSV.")
+    if not start:
+        raise TableError(f"{path} is empty; it must hold a line with the columns' names, then the rows.")
+
+
+def _unreadable(path: Path, kind: str, error: Exception) -> str:
+    if isinstance(error, PermissionError):
+        return f"{path} may not be read by this user; change its permissions."
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return f"{path} cannot be read as {kind} ({reason}); it may be damaged or not what its name says."
+
+
+def _check_names(path: Path, names: Sequence[str]) -> None:
+    twice = sorted(name for name, count in Counter(names).items() if name and count > 1)
+    if twice:
+        raise TableError(f"{path} has more than one column named {', '.join(map(repr, twice))}; rename them.")
+    if not any(names):
+        raise TableError(f"{path} has no column with a name; the first line must name the columns.")
+
+
+# -- formats -----------------------------------------------------------------------------------------------------------
+
+
+def _open_delimited(path: Path) -> Table:
+    header = delimited.read_header(path, str(path))
+    return Table(header.names, lambda columns: delimited.read_rows(path, str(path), header, columns))
+
+
+def _open_parquet(path: Path) -> Table:
+    with pq.ParquetFile(path) as file:
+        names = list(file.schema_arrow.names)
+
+    def parts(columns: Sequence[str]) -> Iterator[Any]:
+        with pq.ParquetFile(path) as file:
+            yield from map(_sound, file.iter_batches(ROWS, columns=list(columns)))
+
+    return Table(names, parts)
+
+
+def _sound(batch: Any) -> Any:
+    """The same batch, looked through: Arrow takes a damaged file's bytes as they are and would read beyond them."""
+    batch.validate(full=True)
+    return batch
+
+
+def _arrow_batches(path: Path) -> tuple[Any, Iterator[Any]]:
+    source = pa.memory_map(str(path))
+    try:
+        reader = pa.ipc.open_file(source)
+        return reader.schema, (reader.get_batch(index) for index in range(reader.num_record_batches))
+    except pa.ArrowInvalid:  # not a file but a stream, which has no table of contents
+        source.seek(0)
+        stream = pa.ipc.open_stream(source)
+        return stream.schema, iter(stream)
+
+
+def _open_arrow(path: Path) -> Table:
+    schema, _ = _arrow_batches(path)
+
+    def parts(columns: Sequence[str]) -> Iterator[Any]:
+        for batch in _arrow_batches(path)[1]:
+            chosen = _sound(batch.select(list(columns)))
+            yield from (chosen.slice(start, ROWS) for start in range(0, len(batch), ROWS))
+
+    return Table(list(schema.names), parts)
+
+
+def _open_arff(path: Path) -> Table:
+    def stream() -> io.TextIOWrapper:
+        return io.TextIOWrapper(delimited.opened(path), encoding="utf-8-sig", newline=None)
+
+    with stream() as text:
+        names = [attribute.name for attribute in arff.read_header(text, str(path))]
+
+    def parts(columns: Sequence[str]) -> Iterator[Any]:
+        with stream() as text:
+            attributes = arff.read_header(text, str(path))
+            for table in arff.read_rows(text, attributes, str(path), ROWS):
+                yield table.select(list(columns))
+
+    return Table(names, parts)
+
+
+_OPENERS: dict[str, Callable[[Path], Table]] = {
+    "CSV": _open_delimited,
+    "Parquet": _open_parquet,
+    "Arrow": _open_arrow,
+    "ARFF": _open_arff,
+}
+
+
+# -- for others --------------------------------------------------------------------------------------------------------
+
+
+def column_names(path: str | Path) -> list[str]:
+    """The names of a table's columns, read from its head alone.
+
+    Parameters
+    ----------
+    path : path
+        A CSV, Parquet, Arrow or ARFF file.
+
+    Returns
+    -------
+    names : list of str
+        In the order of the file; "" for a column without a name.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.csv")
+    ...     _ = path.write_text("size,colour\\n1.5,red\\n")
+    ...     column_names(path)
+    ['size', 'colour']
+    """
+    return open_table(Path(path))[1].names
+
+
+def read_parts(
+    path: str | Path, columns: Sequence[str] | None = None, numbers: Collection[str] = ()
+) -> Iterator[pd.DataFrame]:
+    """A table part by part, for one that is larger than memory.
+
+    What a column of a CSV file holds cannot be told from a part, so its values come as texts; `as_numbers` and
+    `as_text` read them as what they must be.
+
+    Parameters
+    ----------
+    path : path
+        A CSV, Parquet, Arrow or ARFF file.
+    columns : sequence of str, optional
+        The columns to read; all that have a name by default.
+    numbers : collection of str, default=()
+        Columns that are known to hold numbers. In a part where one does not, it comes as texts.
+
+    Yields
+    ------
+    part : DataFrame
+        Some rows.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.csv")
+    ...     _ = path.write_text("size,colour\\n1.5,red\\n")
+    ...     [part["size"].tolist() for part in read_parts(path, ["size"])]
+    [['1.5']]
+    """
+    path = Path(path)
+    kind, table = open_table(path)
+    wanted = [name for name in table.names if name] if columns is None else list(columns)
+    any_rows = False
+    try:
+        for batch in table.parts(wanted):
+            any_rows = any_rows or batch.num_rows > 0
+            yield to_frame(batch, numbers)
+    except _READ_ERRORS as error:
+        raise TableError(_unreadable(path, kind, error)) from error
+    if not any_rows:
+        raise TableError(f"{path} has columns but no rows.")
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """A whole table; columns without a name are left out.
+
+    Parameters
+    ----------
+    path : path
+        A CSV (also gzipped), Parquet, Arrow or ARFF file, told by its name.
+
+    Returns
+    -------
+    table : DataFrame
+        Columns of numbers are float64 with NaN for missing values, columns of texts and truth values are objects with
+        None. In a CSV file a column holds numbers if all its values that are there read as such.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.csv")
+    ...     _ = path.write_text("size; colour\\n1.5; red\\n?; blue\\n")
+    ...     read_table(path)
+       size colour
+    0   1.5    red
+    1   NaN   blue
+    """
+    path = Path(path)
+    kind, table = open_table(path)
+    wanted = [name for name in table.names if name]
+    try:
+        parts = list(table.parts(wanted))
+        if not sum(part.num_rows for part in parts):
+            raise TableError(f"{path} has columns but no rows.")
+        whole = pa.concat_tables(
+            part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in parts
+        )
+        return to_frame(_with_numbers(whole, path) if kind == "CSV" else whole)
+    except _READ_ERRORS as error:
+        raise TableError(_unreadable(path, kind, error)) from error
+
+
+def _with_numbers(table: Any, path: Path) -> Any:
+    """A table of texts in which the columns of numbers are such."""
+    columns = []
+    for name, column in zip(table.column_names, table.columns):
+        texts = cleaned(column)
+        numbers = parsed(texts)
+        if numbers is None:
+            _refuse_commas(texts, name, path)
+        columns.append(texts if numbers is None else numbers)
+    return pa.table(columns, names=table.column_names)
+
+
+def _refuse_commas(texts: Any, name: str, path: Path) -> None:
+    """Numbers such as 1,5 or 12,000 would be taken for names of categories."""
+    spelled = pc.match_substring_regex(texts, r"^[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?$|^[-+]?[0-9]+(\.[0-9]+)?$")
+    if pc.all(spelled, min_count=1).as_py():
+        first = next(text for text in texts.to_pylist() if text is not None and "," in text)
+        raise TableError(
+            f"The column {name!r} of {path} holds numbers with a comma, such as {first!r}; write them with a point and "
+            "without a sign between thousands."
+        )

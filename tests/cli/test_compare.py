@@ -1,0 +1,56 @@
+"""`lvq compare`: a table with a test and the Pareto set."""
+
+import json
+
+import pytest
+
+from lvq.workflow.assembly import NAMES
+from lvq.workflow.comparing import COMPARED
+
+pytest.importorskip("pandas")
+pytest.importorskip("typer")
+
+
+@pytest.fixture(scope="module")
+def said(lvq, fruit_csv):
+    return lvq(
+        "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--model", "gmlvq", "--model",
+        "lvq1", "--prototypes", 1, "--prototypes", 2, "--folds", 3, "--repeats", 2, "--json",
+    )  # fmt: skip
+
+
+def test_json_holds_scores_and_standings(said):
+    assert said.code == 0, said.err
+    found = json.loads(said.out)
+    names = {f"{model}, {count}" for model in ("glvq", "gmlvq", "lvq1") for count in (1, 2)}
+    assert {row["name"] for row in found["standings"]} == names
+    assert all(len(scores) == 6 for scores in found["scores"].values())
+    assert any(row["pareto"] for row in found["standings"])
+    assert 0.5 <= found["largest_class"] < 0.7
+    assert found["failures"] == {}
+
+
+def test_a_table_for_readers(lvq, fruit_csv):
+    found = lvq(
+        "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--prototypes", 1,
+        "--prototypes", 3, "--folds", 2, "--repeats", 1,
+    )  # fmt: skip
+    assert found.code == 0, found.err
+    lines = found.out.splitlines()
+    assert "160 rows, 4 features, 2 classes" in lines[0]
+    assert any(line.startswith("glvq, ") and "best" in line for line in lines)
+    assert any(line.startswith("glvq, ") and line.endswith("*") for line in lines)
+    assert any("most frequent class" in line for line in lines)
+    assert max(map(len, lines[:8])) <= 100
+
+
+def test_wrong_models_and_targets(lvq, fruit_csv):
+    assert lvq("compare", fruit_csv, "--target", "Sorte", "--model", "nothing").code == 2
+    found = lvq("compare", fruit_csv, "--target", "sorte")
+    assert found.code == 1
+    assert "Did you mean 'Sorte'?" in found.err
+
+
+def test_every_estimator_is_compared():
+    estimators = {spelling.estimator for name, spelling in NAMES.items() if name != "lvq-cv"}
+    assert {NAMES[name].estimator for name in COMPARED} == estimators

@@ -1,0 +1,339 @@
+"""`lvq fit`: a good run, and everything that can be wrong with a table or an option, as a user would type it."""
+
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+
+from lvq.persistence import load
+from lvq.workflow import folders
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("typer")
+FILES = {"model.skops", "report.html", "metrics.json"}
+
+
+def refused(said, code=1):
+    """The one sentence on standard error; nothing on standard output."""
+    assert said.code == code, said
+    assert said.out == ""
+    assert "Traceback" not in said.err
+    lines = [line for line in said.err.splitlines() if not line.startswith("Note:")]
+    if code == 1:
+        assert len(lines) == 1, said.err
+    assert lines[-1].startswith("Error: ")
+    return lines[-1]
+
+
+def table_of(tmp_path, **columns):
+    path = tmp_path / "table.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+def two_classes(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return {"a": rng.normal(3.0 * y), "b": rng.normal(size=n), "kind": np.array(["no", "yes"])[y]}
+
+
+# -- a good run --------------------------------------------------------------------------------------------------------
+
+
+def test_writes_its_three_files_and_nothing_else(run):
+    folder, _ = run
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert [path.name for path in folder.parent.iterdir()] == ["run"]
+    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_says_how_good_it_is(run):
+    _, said = run
+    for words in ("Accuracy of all answers", "of accepted answers", "Coverage", "Cross-validation", "Most relevant"):
+        assert words in said.out
+    assert "Written to" in said.out
+    assert "length [cm]" in said.out  # brackets are no markup
+    assert max(map(len, said.out.splitlines()[:-1])) <= 100
+
+
+def test_notes_go_to_standard_error(run):
+    _, said = run
+    assert "Note: Left out 1 column with no value in any row: 'nothing'." in said.err.splitlines()
+
+
+def test_the_numbers_are_those_of_the_model_and_the_metrics(run, fruit_csv):
+    folder, said = run
+    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    scores = metrics["scores"]
+    assert f"{scores['n_right']} of {scores['n_samples']}" in said.out
+    assert metrics["data"]["target"] == "Sorte"
+    assert metrics["data"]["n_train"] + metrics["data"]["n_samples"] == 160
+    assert scores["accuracy"] > 0.8
+    model = load(folder / "model.skops")
+    assert sorted(model.classes_) == ["Birne", "Äpfel"]
+    assert model.feature_names_in_.tolist() == ["length [cm]", "weight", "colour", "ripe"]
+
+
+def test_json_is_all_there_is_on_standard_output(lvq, tmp_path):
+    path = table_of(tmp_path, **two_classes())
+    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run", "--json")
+    result = json.loads(said.out)
+    assert result["scores"]["n_samples"] == 15
+    assert result["run"] == str(tmp_path / "run")
+    assert result["folds"] is None
+    assert result["notes"] == []
+
+
+def test_the_same_seed_gives_the_same_files(lvq, tmp_path):
+    path = table_of(tmp_path, **two_classes())
+    for name in ("one", "two"):
+        said = lvq(
+            "fit", path, "--target", "kind", "--model", "gmlvq", "--folds", 2, "--seed", 3, "--out", tmp_path / name
+        )
+        assert said.code == 0, said.err
+    one, two = ((tmp_path / name / "metrics.json").read_text(encoding="utf-8") for name in ("one", "two"))
+    assert one == two
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arff", ".arrow"])
+def test_other_formats_give_the_same_model(lvq, tmp_path, suffix):
+    columns = two_classes()
+    path = tmp_path / f"table{suffix}"
+    frame = pd.DataFrame(columns)
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    elif suffix == ".arrow":
+        frame.to_feather(path)
+    else:
+        rows = "\n".join(f"{a!r},{b!r},{kind}" for a, b, kind in frame.to_numpy().tolist())
+        path.write_text(
+            f"@relation t\n@attribute a numeric\n@attribute b numeric\n@attribute kind {{no,yes}}\n@data\n{rows}\n",
+            encoding="utf-8",
+        )
+    options = ("--target", "kind", "--model", "glvq", "--folds", 0)
+    for file, name in ((path, "one"), (table_of(tmp_path, **columns), "two")):
+        said = lvq("fit", file, *options, "--out", tmp_path / name)
+        assert said.code == 0, said.err
+    one, two = (load(tmp_path / name / "model.skops") for name in ("one", "two"))
+    np.testing.assert_allclose(one.estimator_[-1].prototypes_, two.estimator_[-1].prototypes_)
+
+
+def test_the_options_reach_the_model(lvq, tmp_path):
+    path = table_of(tmp_path, **two_classes())
+    said = lvq(
+        "fit", path, "--target", "kind", "--model", "gmlvq", "--prototypes", 3, "--rank", 1, "--kernel", "gaussian",
+        "--coverage", 0.8, "--seed", 7, "--test-share", 0.5, "--folds", 0, "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    model = load(tmp_path / "run" / "model.skops")
+    inner = model.estimator_[-1]
+    assert (inner.n_prototypes, inner.rank, inner.kernel, inner.random_state) == (3, 1, "gaussian", 7)
+    assert (model.coverage, model.max_error, model.random_state) == (0.8, None, 7)
+    assert "30 to test on" in said.out
+
+
+# -- a guarantee -------------------------------------------------------------------------------------------------------
+
+
+def test_a_guarantee_is_told(lvq, tmp_path):
+    columns = two_classes(n=400)
+    columns["a"] = columns["a"] + 6 * (columns["kind"] == "yes")
+    said = lvq(
+        "fit", table_of(tmp_path, **columns), "--target", "kind", "--model", "glvq", "--max-error", 0.1, "--confidence",
+        0.9, "--folds", 0, "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    assert "Guaranteed with confidence 0.9: at most 10 % of the accepted answers are wrong" in said.out
+
+
+def test_a_guarantee_that_cannot_be_had_is_refused_with_what_it_would_take(lvq, tmp_path):
+    said = lvq(
+        "fit", table_of(tmp_path, **two_classes()), "--target", "kind", "--max-error", 0.01, "--out", tmp_path / "run"
+    )
+    message = refused(said)
+    assert "max_error=0.01 with confidence=0.95 needs at least 299 testing samples" in message
+    assert re.search(r"give about (\d+), .* held out for the test, that is a table of \d+ rows\.$", message)
+    assert not (tmp_path / "run").exists()
+
+
+# -- tables that cannot be learned from --------------------------------------------------------------------------------
+
+
+def test_a_wrong_target_names_the_columns(lvq, tmp_path):
+    path = table_of(tmp_path, **two_classes())
+    message = refused(lvq("fit", path, "--target", "Kind", "--out", tmp_path / "run"))
+    assert message.endswith("has no column 'Kind'; its columns are 'a', 'b', 'kind'. Did you mean 'kind'?")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_file_without_a_header_is_suspected(lvq, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("5.1,3.5,1.4,setosa\n" * 10, encoding="utf-8")
+    assert "lack" in refused(lvq("fit", path, "--target", "species", "--out", tmp_path / "run"))
+
+
+def wrong(name, columns, message, *options):
+    return pytest.param(columns, message, options, id=name)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message", "options"),
+    [
+        wrong("one class", {"a": range(20), "kind": ["x"] * 20}, "has only the class 'x'; two or more are needed"),
+        wrong("each row a class", {"a": [1, 3] * 10, "kind": range(20)}, "has another value in every row"),
+        wrong("no class", {"a": [1, 3] * 10, "kind": [None] * 20}, "has no value in any row"),
+        wrong(
+            "a thousand classes of one or two",
+            {"a": np.arange(1500) ** 2, "kind": [f"c{k % 1000}" for k in range(1500)]},
+            r"needs at least 5 rows .* fewer of 'c0' \(2\), .* and 992 more",
+        ),
+        wrong("measured", {"a": [1, 3] * 50, "kind": np.repeat(np.linspace(0, 1, 25), 4)}, "measured and not a class"),
+        wrong("nothing to learn from", {"a": [1] * 20, "kind": ["x", "y"] * 10}, "no column left to learn from"),
+        wrong(
+            "too many texts",
+            {"a": [f"note {k}" for k in range(200)], "kind": ["x", "y"] * 100},
+            r"'a' .* holds 200 different texts, such as 'note 0'.* --drop 'a'",
+        ),
+        wrong("infinite", {"a": [1, np.inf] * 10, "kind": ["x", "y"] * 10}, "'a' .* holds infinite values"),
+        wrong("huge", {"a": [1, 1e300] * 10, "kind": ["x", "y"] * 10}, "Scale"),
+        wrong("few", {"a": [1, 3] * 5, "kind": ["x", "y"] * 5}, "test_share of 0.9 leaves", "--test-share", 0.9),
+        wrong("dropped target", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "cannot be left out", "--drop", "kind"),
+        wrong("dropped nothing", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "no column 'c'", "--drop", "c"),
+    ],
+)
+def test_a_table_that_cannot_be_learned_from_is_refused(lvq, tmp_path, columns, message, options):
+    path = table_of(tmp_path, **columns)
+    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--out", tmp_path / "run", *options)
+    assert re.search(message, refused(said))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", b""),
+        ("t.csv", bytes(range(256)) * 20),
+        ("t.csv", b"a,kind\n"),
+        ("t.parquet", b"PAR1"),
+        ("t.doc", b"x"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(lvq, tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    refused(lvq("fit", path, "--target", "kind", "--out", tmp_path / "run"))
+
+
+def test_a_thousand_classes_are_learned(lvq, tmp_path):
+    """Five rows each: slow models are not for this, but the job is done."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(1000, 3)) * 100
+    rows = np.repeat(centres, 5, axis=0) + rng.normal(size=(5000, 3)) * 0.1
+    path = table_of(tmp_path, a=rows[:, 0], b=rows[:, 1], c=rows[:, 2], kind=np.repeat(np.arange(1000), 5))
+    said = lvq(
+        "fit", path, "--target", "kind", "--model", "lvq1", "--prototypes", 1, "--folds", 0, "--out", tmp_path / "run"
+    )
+    assert said.code == 0, said.err
+    assert "1000 classes of kind" in said.out
+
+
+def test_what_is_left_out_is_told(lvq, tmp_path):
+    columns = two_classes()
+    path = table_of(tmp_path, id=range(1, 61), same=["s"] * 60, also=0, **columns)
+    text = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([*text, "61,s,0,1.0,2.0,", ""]), encoding="utf-8")
+    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
+    assert said.code == 0, said.err
+    assert said.err.splitlines() == [
+        "Note: Left out 1 row without a value of 'kind'.",
+        "Note: Left out 1 column with the number of the row: 'id'.",
+        "Note: Left out 2 columns with the same value in all rows: 'same', 'also'.",
+    ]
+
+
+def test_an_index_that_pandas_wrote_is_left_out(lvq, tmp_path):
+    path = tmp_path / "table.csv"
+    pd.DataFrame(two_classes()).to_csv(path)
+    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
+    assert said.code == 0, said.err
+    assert said.err == "Note: Left out column 1: it has no name (a row index?).\n"
+
+
+# -- wrong use ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--model", "gmlqv"), "Did you mean 'gmlvq'?"),
+        (("--model", "glvq", "--rank", "2"), "A rank needs a model with a matrix"),
+        (("--kernel", "round"), "The kernel must be one of gaussian"),
+        (("--prototypes", "0"), "prototypes"),
+        (("--max-error", "2"), "max-error"),
+        (("--max-error", "0.1", "--coverage", "0.5"), "--max-error or --coverage"),
+        (("--colour", "red"), "No such option"),
+        (("--folds", "x"), "folds"),
+    ],
+)
+def test_wrong_use_has_its_own_exit_code(lvq, tmp_path, options, message):
+    path = table_of(tmp_path, **two_classes())
+    said = lvq("fit", path, "--target", "kind", "--out", tmp_path / "run", *options)
+    assert message in refused(said, code=2)
+
+
+def test_missing_arguments(lvq):
+    assert "TABLE" in refused(lvq("fit"), code=2)
+    assert "--target" in refused(lvq("fit", "x.csv"), code=2)
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_existing_run_is_replaced_only_by_force(lvq, tmp_path):
+    path, folder = table_of(tmp_path, **two_classes()), tmp_path / "run"
+    folder.mkdir()
+    (folder / "metrics.json").write_text("mine", encoding="utf-8")
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    options = ("--target", "kind", "--model", "glvq", "--folds", 0, "--out", folder)
+    assert "holds metrics.json already; use force (--force)" in refused(lvq("fit", path, *options))
+    assert (folder / "metrics.json").read_text(encoding="utf-8") == "mine"
+    said = lvq("fit", path, *options, "--force")
+    assert said.code == 0, said.err
+    assert {place.name for place in folder.iterdir()} == FILES | {"notes.txt"}
+    assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def unwritable(tmp_path):
+    (tmp_path / "file").touch()
+    places = [tmp_path / "file", tmp_path / "file" / "run", tmp_path / "file" / "deep" / "run"]
+    return [*places, "/proc/run", "/proc/self/run"] if os.path.isdir("/proc/self") else places
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_computed(lvq, tmp_path, monkeypatch):
+    monkeypatch.setattr("lvq.workflow.fitting.read_table", lambda path: pytest.fail("it was read"))
+    path = table_of(tmp_path, **two_classes())
+    for place in unwritable(tmp_path):
+        message = refused(lvq("fit", path, "--target", "kind", "--out", place))
+        assert "choose another" in message
+
+
+def test_a_failure_while_writing_leaves_nothing(lvq, tmp_path, monkeypatch):
+    def broken(summary, path):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr("lvq.report.write", broken)
+    path = table_of(tmp_path, **two_classes())
+    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
+    assert "No space left on device" in refused(said)
+    assert [place.name for place in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_debug_shows_where(lvq, tmp_path):
+    with pytest.raises(ValueError, match="There is no file"):
+        lvq("fit", tmp_path / "no.csv", "--target", "kind", "--out", tmp_path / "run", "--debug")
+
+
+def test_the_three_names():
+    assert {folders.MODEL, folders.REPORT, folders.METRICS} == FILES

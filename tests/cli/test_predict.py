@@ -1,0 +1,197 @@
+"""`lvq predict`: answers are the model's, columns go by name, strange rows are not accepted, tables are streamed."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lvq import certified_radius
+from lvq.persistence import load
+from lvq.rejection.measures import Answers
+from lvq.robustness import find_model
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("typer")
+COLUMNS = ["label", "certainty", "accepted", "reason", "winner", "certified_radius"]
+
+
+@pytest.fixture(scope="module")
+def model(run):
+    return load(run[0] / "model.skops")
+
+
+@pytest.fixture(scope="module")
+def features(fruit):
+    """The fruit as the model takes it."""
+    X = fruit[["length [cm]", "weight", "colour", "ripe"]].copy()
+    X["colour"] = X["colour"].fillna("(missing)").astype(object)
+    X["ripe"] = X["ripe"].map({True: "True", False: "False"}).astype(object)
+    return X
+
+
+def read(path):
+    table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
+    return table
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_answers_are_those_of_the_model(lvq, run, model, features, fruit_csv, tmp_path, suffix):
+    out = tmp_path / f"answers{suffix}"
+    said = lvq("predict", run[0] / "model.skops", fruit_csv, "--out", out)
+    assert said.code == 0, said.err
+    answers = read(out)
+    assert list(answers) == COLUMNS
+    assert answers["label"].tolist() == model.predict(features).tolist()
+    assert answers["accepted"].tolist() == model.accept(features).tolist()
+    assert answers["reason"].tolist() == model.reason(features).tolist()
+    np.testing.assert_allclose(answers["certainty"].astype(float), model.certainty(features))
+    found = find_model(model)
+    inputs = found.inputs(features)
+    np.testing.assert_allclose(answers["certified_radius"].astype(float), certified_radius(found.model, inputs))
+    assert answers["winner"].tolist() == [f"P{index + 1}" for index in Answers(model, features).sides[0]]
+    assert f"160 rows answered, {model.accept(features).sum()} accepted" in said.out
+    assert [place.name for place in tmp_path.iterdir()] == [out.name]
+
+
+def test_the_folder_of_a_run_is_as_good_as_its_model(lvq, run, fruit_csv, tmp_path):
+    said = lvq("predict", run[0], fruit_csv, "--out", tmp_path / "answers.csv", "--json")
+    assert said.code == 0, said.err
+    result = json.loads(said.out)
+    assert result["rows"] == 160
+    assert sum(result["labels"].values()) == 160
+    assert result["accepted"] + sum(result["reasons"].values()) == 160
+    assert result["notes"] == ["Columns that the model does not use: 'name', 'nothing', 'Sorte'."]
+
+
+def test_the_order_of_columns_and_the_format_do_not_matter(lvq, run, fruit, fruit_csv, tmp_path):
+    other = tmp_path / "other.parquet"
+    fruit[["ripe", "colour", "weight", "length [cm]"]].to_parquet(other)
+    for table, name in ((fruit_csv, "one.csv"), (other, "two.csv")):
+        assert lvq("predict", run[0], table, "--out", tmp_path / name).code == 0
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_columns_are_kept(lvq, run, fruit, fruit_csv, tmp_path):
+    out = tmp_path / "answers.csv"
+    said = lvq("predict", run[0], fruit_csv, "--keep", "name", "--keep", "Sorte", "--out", out)
+    assert said.code == 0, said.err
+    answers = pd.read_csv(out)
+    assert list(answers) == ["name", "Sorte", *COLUMNS]
+    assert answers["name"].tolist() == fruit["name"].tolist()
+    assert "Columns that the model does not use: 'nothing'." in said.err
+
+
+def changed(fruit, tmp_path, **values):
+    """The first rows of the fruit, with other values in some places."""
+    table = fruit.iloc[:4].copy().astype(object)
+    for name, value in values.items():
+        table.loc[1, name.replace("_", " ").replace("length", "length [cm]")] = value
+    path = tmp_path / "changed.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("values", "reason", "label"),
+    [
+        ({"colour": "blue"}, "unknown category", True),
+        ({"ripe": ""}, "missing value", True),
+        ({"length": ""}, "missing value", False),
+        ({"length": "", "colour": "blue"}, "missing value", False),
+        ({"length": 1000.0}, "outlier", True),
+    ],
+)
+def test_a_row_unlike_any_other_is_not_accepted(lvq, run, fruit, tmp_path, values, reason, label):
+    out = tmp_path / "answers.csv"
+    said = lvq("predict", run[0], changed(fruit, tmp_path, **values), "--out", out)
+    assert said.code == 0, said.err
+    row = pd.read_csv(out).iloc[1]
+    assert (row["accepted"], row["reason"]) == (False, reason)
+    assert isinstance(row["label"], str) == label
+    assert np.isfinite(row["certainty"]) == label
+    if reason != "outlier":
+        assert "1 row with a" in said.err
+
+
+def test_a_weight_may_be_missing_as_it_was_in_training(lvq, run, fruit, tmp_path):
+    out = tmp_path / "answers.csv"
+    assert lvq("predict", run[0], changed(fruit, tmp_path, weight=""), "--out", out).code == 0
+    assert isinstance(pd.read_csv(out).loc[1, "label"], str)
+
+
+def refused(said):
+    assert said.code == 1, said
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    return said.err
+
+
+def test_missing_columns_are_named(lvq, run, fruit, tmp_path):
+    table = tmp_path / "table.csv"
+    fruit.rename(columns={"weight": "Weight", "ripe": "soft"}).to_csv(table, index=False)
+    message = refused(lvq("predict", run[0], table, "--out", tmp_path / "answers.csv"))
+    assert "lacks 2 columns that the model needs: 'weight', 'ripe'." in message
+    assert "'Weight'" in message
+    assert not (tmp_path / "answers.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"length": "long"}, "must hold numbers, as it did when the model was fitted, but holds 'long' in row 2"),
+        ({"length": "inf"}, "'length [cm]' of {} is infinite in row 2"),
+    ],
+)  # fmt: skip
+def test_values_that_are_no_numbers_are_told_by_row(lvq, run, fruit, tmp_path, values, message):
+    table = changed(fruit, tmp_path, **values)
+    said = refused(lvq("predict", run[0], table, "--out", tmp_path / "answers.csv"))
+    assert message.format(table) in said
+    assert [place.name for place in tmp_path.iterdir()] == ["changed.csv"]
+
+
+def test_other_sentences(lvq, run, fruit_csv, tmp_path):
+    out = tmp_path / "answers.csv"
+    assert "no column 'x' to keep" in refused(lvq("predict", run[0], fruit_csv, "--keep", "x", "--out", out))
+    assert "There is no model" in refused(lvq("predict", tmp_path / "no.skops", fruit_csv, "--out", out))
+    assert "no.csv" in refused(lvq("predict", run[0], tmp_path / "no.csv", "--out", out))
+    assert "must end in" in refused(lvq("predict", run[0], fruit_csv, "--out", tmp_path / "answers.xls"))
+    strange = tmp_path / "strange.skops"
+    strange.write_bytes(b"\x80\x04 not a model")
+    assert "strange.skops" in refused(lvq("predict", strange, fruit_csv, "--out", out))
+    out.write_text("mine", encoding="utf-8")
+    assert "there already" in refused(lvq("predict", run[0], fruit_csv, "--out", out))
+    assert lvq("predict", run[0], fruit_csv, "--out", out, "--force").code == 0
+    assert "cannot be written" in refused(lvq("predict", run[0], fruit_csv, "--out", "/proc/answers.csv"))
+
+
+STREAMED = """
+import resource, sys
+import pandas as pd
+from lvq import GLVQ
+from lvq.workflow import predict_table
+
+small, large = sys.argv[1:]
+table = pd.read_csv(small, nrows=200)
+model = GLVQ(random_state=0).fit(table, [0, 1] * 100)
+for path in (small, small, large):
+    found = predict_table(model, path, path + ".answers.csv", force=True)
+    print(found.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no resource module")
+def test_a_long_table_is_streamed(tmp_path):
+    """Four times the rows take no more memory: what is held is a part, whatever the table's length."""
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 20))).add_prefix("feature ")
+    head, _, body = rows.to_csv(index=False).partition("\n")
+    tables = [tmp_path / "small.csv", tmp_path / "large.csv"]
+    for table, copies in zip(tables, (50, 200)):
+        table.write_text(f"{head}\n{body * copies}", encoding="utf-8")
+    size = tables[1].stat().st_size
+    result = subprocess.run([sys.executable, "-c", STREAMED, *tables], capture_output=True, text=True, check=True)
+    _, (n_small, before), (n_large, after) = (map(int, line.split()) for line in result.stdout.splitlines())
+    assert (n_small, n_large) == (25_000, 100_000)
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert (after - before) * unit < size / 3

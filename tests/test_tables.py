@@ -1,0 +1,305 @@
+"""Tables on disk: every format gives the same columns, whole or in parts; what cannot be read is told in a sentence."""
+
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+import pyarrow.feather  # noqa: E402
+import pyarrow.parquet as pq  # noqa: E402
+
+from lvq.tables import (  # noqa: E402
+    TableError,
+    TableWriter,
+    as_numbers,
+    as_text,
+    check_output,
+    column_names,
+    kind_of,
+    read_parts,
+    read_table,
+)
+
+CSV = """\
+size,colour,ripe,weight
+1.5,red,true,10
+?,green,false,12
+-2e3,"red, dark",TRUE,
+"""
+ARFF = """\
+% fruit
+@relation 'some fruit'
+@attribute size numeric
+@ATTRIBUTE 'colour' {red, green, 'red, dark'}
+@attribute ripe {true, false}
+@attribute "weight" REAL
+
+@data
+1.5, red, true, 10
+% between
+?,green,false,12
+-2e3,'red, dark',TRUE,?
+"""
+
+
+def as_arrow():
+    return pa.table(
+        {
+            "size": pa.array([1.5, None, -2e3]),
+            "colour": pa.array(["red", "green", "red, dark"]).dictionary_encode(),
+            "ripe": pa.array([True, False, True]),
+            "weight": pa.array([10, 12, None], pa.int32()),
+        }
+    )
+
+
+def write(folder, suffix):
+    path = folder / f"fruit{suffix}"
+    if suffix in (".parquet", ".pq"):
+        pq.write_table(as_arrow(), path)
+    elif suffix in (".arrow", ".feather"):
+        pyarrow.feather.write_feather(as_arrow(), path)
+    elif suffix == ".ipc":
+        with pa.ipc.new_stream(path, as_arrow().schema) as stream:
+            stream.write_table(as_arrow())
+    else:
+        text = ARFF if ".arff" in suffix else CSV
+        text = text.replace(",", "\t").replace("red\t dark", "red, dark") if ".tsv" in suffix else text
+        data = text.encode()
+        path.write_bytes(gzip.compress(data) if suffix.endswith(".gz") else data)
+    return path
+
+
+SUFFIXES = [".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arff", ".arff.gz"]
+EXPECTED = {
+    "size": [1.5, None, -2000.0],
+    "colour": ["red", "green", "red, dark"],
+    "ripe": ["True", "False", "True"],
+    "weight": [10.0, 12.0, None],
+}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_every_format_reads_the_same(tmp_path, suffix):
+    table = read_table(write(tmp_path, suffix))
+    assert list(table) == list(EXPECTED)
+    assert {name: kind_of(table[name]) for name in table} == {
+        "size": "number", "colour": "text", "ripe": "text", "weight": "number",
+    }  # fmt: skip
+    for name, values in EXPECTED.items():
+        found = as_text(table[name]).tolist() if kind_of(table[name]) == "text" else table[name].tolist()
+        assert [None if value != value else value for value in found] == values
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_parts_hold_the_same_values(tmp_path, suffix):
+    path = write(tmp_path, suffix)
+    assert column_names(path) == list(EXPECTED)
+    parts = list(read_parts(path, ["weight", "ripe"]))
+    assert all(list(part) == ["weight", "ripe"] for part in parts)
+    weight = np.concatenate([as_numbers(part["weight"]) for part in parts])
+    np.testing.assert_array_equal(weight, [10.0, 12.0, np.nan])
+    assert [text for part in parts for text in as_text(part["ripe"])] == EXPECTED["ripe"]
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_other_signs_between_values(tmp_path, sign):
+    path = tmp_path / "table.csv"
+    path.write_text(f"a{sign}b, c\n1{sign}2\n".replace("b, c", '"b, c"'), encoding="utf-8")
+    table = read_table(path)
+    assert list(table) == ["a", "b, c"]
+    assert table.to_numpy().tolist() == [[1.0, 2.0]]
+
+
+def test_a_byte_order_mark_quotes_and_line_breaks_in_values(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes('\ufeffgröße,"say ""x"""\r\n1.5,"two\nlines"\r\n2.5,one\r\n'.encode())
+    table = read_table(path)
+    assert list(table) == ["größe", 'say "x"']
+    assert table['say "x"'].tolist() == ["two\nlines", "one"]
+
+
+def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("lvq.tables.delimited.BLOCK", 200)
+    monkeypatch.setattr("lvq.tables.reading.ROWS", 7)
+    frame = pd.DataFrame({"number": np.arange(100.0), "text": [f"text {k}" for k in range(100)]})
+    for path in (tmp_path / "t.csv", tmp_path / "t.parquet", tmp_path / "t.arrow"):
+        if path.suffix == ".csv":
+            frame.to_csv(path, index=False)
+        elif path.suffix == ".parquet":
+            frame.to_parquet(path)
+        else:
+            frame.to_feather(path)
+        assert len(list(read_parts(path))) > 2
+        assert read_table(path)["text"].tolist() == frame["text"].tolist()
+        assert np.concatenate([as_numbers(part["number"]) for part in read_parts(path)]).tolist() == list(range(100))
+
+
+def test_a_number_only_at_the_end_of_a_long_file_is_told_by_its_row(tmp_path, monkeypatch):
+    monkeypatch.setattr("lvq.tables.delimited.BLOCK", 200)
+    path = tmp_path / "t.csv"
+    path.write_text("a\n" + "1.5\n" * 200 + "oops\n", encoding="utf-8")
+    *parts, last = read_parts(path)
+    before = sum(len(as_numbers(part["a"])) for part in parts)
+    assert before > 100
+    with pytest.raises(TableError, match=r"column 'a' of t must hold numbers.*'oops' in row 201"):
+        as_numbers(last["a"], "t", before + 1)
+
+
+def test_a_column_without_a_name_is_left_out(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(",a\n0,1\n1,2\n", encoding="utf-8")
+    assert column_names(path) == ["", "a"]
+    assert list(read_table(path)) == ["a"]
+    assert [list(part) for part in read_parts(path)] == [["a"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", b"", "is empty"),
+        ("t.csv", b"\n \n", "is empty"),
+        ("t.csv", b"a,b\n", "no rows"),
+        ("t.csv", b"a,b\n1,2\n3\n", "1 values in line 3, but 2 columns"),
+        ("t.csv", b"a,b\n1,2\n3,4,5\n", "3 values in line 3, but 2 columns"),
+        ("t.csv", b"a,a,b\n1,2,3\n", "more than one column named 'a'"),
+        ("t.csv", b",\n1,2\n", "no column with a name"),
+        ("t.csv", b"a,b\n1,\xff\xfe\n", "not in UTF-8"),
+        ("t.csv", b"a\x00b,\x01\x02\n\x00\x00", "no CSV file"),
+        ("t.csv", bytes(range(256)) * 50, "no CSV file"),
+        ("t.csv", b"PAR1....", "is a Parquet file, which its name does not say"),
+        ("t.csv", b"PK\x03\x04....", "is a spreadsheet or a zip archive"),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-9], r"cannot be read as CSV \("),
+        ("t.csv", b"price,b\n\"1,5\",2\n\"12,25\",3\n", "numbers with a comma, such as '1,5'"),
+        ("t.parquet", b"PAR1 and then nonsense", r"cannot be read as Parquet \("),
+        ("t.parquet", b"", "is empty"),
+        ("t.arrow", b"nonsense", r"cannot be read as Arrow \("),
+        ("t.arff", b"@relation x\n@attribute a numeric\n", "no line @data"),
+        ("t.arff", b"@relation x\n@attribute\n@data\n1\n", "names no attribute"),
+        ("t.arff", b"@attribute a numeric\n@attribute b numeric\n@data\n1\n", "1 values in line 1 after @data, but 2"),
+        ("t.arff", b"@attribute a numeric\n@data\nx\n", "'a' of .* is numeric, but some values are not"),
+        ("t.arff", b"@attribute a numeric\n@data\n{0 1}\n", "sparse rows"),
+        ("t.arff", b"@attribute a numeric\n@data\n", "no rows"),
+        ("t.arff", b"@attribute a {\xff}\n@data\n\xff\n", r"cannot be read as ARFF \("),
+        ("t.xlsx", b"PK", "tells no format"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_told_in_a_sentence(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    for read in (read_table, lambda path: list(read_parts(path))):
+        if "comma" in message and read is not read_table:
+            continue  # parts are handed out as they are
+        with pytest.raises(TableError, match=message) as error:
+            read(path)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
+    """Whatever became of its bytes: no other error, and no crash inside of Arrow."""
+    rng = np.random.default_rng(0)
+    path = write(tmp_path, suffix)
+    data = path.read_bytes()
+    refused = []
+    for _ in range(40):
+        damaged = bytearray(data[: rng.integers(len(data)) if rng.random() < 0.2 else len(data)])
+        for place in rng.integers(len(damaged) + 1, size=rng.choice([1, 2, 8])):
+            signs = [b"\0", b"\n", b'"', b",", b"\xff", rng.bytes(1), rng.bytes(3)]
+            damaged[place : place + 1] = signs[rng.integers(len(signs))]
+        path.write_bytes(damaged)
+        for read in (read_table, lambda path: list(read_parts(path))):
+            try:
+                read(path)
+            except TableError as error:
+                refused.append(str(error))
+    assert len(refused) > 10
+    assert not any("\n" in message for message in refused)
+
+
+def test_missing_files_and_folders(tmp_path):
+    with pytest.raises(TableError, match="There is no file"):
+        read_table(tmp_path / "t.csv")
+    with pytest.raises(TableError, match="is a folder"):
+        column_names(tmp_path)
+
+
+@pytest.mark.parametrize("value", [[], [1.0], ["a"]])
+def test_a_parquet_table_without_rows(tmp_path, value):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": value}).iloc[:0].to_parquet(path)
+    with pytest.raises(TableError, match="no rows"):
+        read_table(path)
+
+
+def test_dates_are_neither_numbers_nor_texts(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2021-01-01"]), "a": [1, 2]}).to_parquet(path)
+    table = read_table(path)
+    assert kind_of(table["when"]) == "other"
+    with pytest.raises(TableError, match=r"'when' .* must hold numbers.* values of type datetime64"):
+        as_numbers(table["when"])
+
+
+def test_texts_of_numbers_do_not_depend_on_the_format(tmp_path):
+    """A column of codes, 1 and 2, is the same categories in a CSV file and as integers or floats in a Parquet file."""
+    csv = pd.Series(["1", "2", None], dtype=object)
+    assert as_text(csv).tolist() == as_text(pd.Series([1.0, 2.0, np.nan])).tolist() == ["1", "2", None]
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def parts():
+    yield pd.DataFrame({"label": np.array([None, "b"], object), "n": pd.array([None, 2], "Int64"), "ok": [True, False]})
+    yield pd.DataFrame({"label": np.array(["ü,x", "b"], object), "n": pd.array([3, 4], "Int64"), "ok": [True, True]})
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_written_parts_are_read_back(tmp_path, suffix):
+    path = tmp_path / f"answers{suffix}"
+    with TableWriter(path) as writer:
+        for part in parts():
+            writer.write(part)
+    table = read_table(path)
+    assert as_text(table["label"]).tolist() == [None, "b", "ü,x", "b"]
+    assert table["n"].tolist()[1:] == [2.0, 3.0, 4.0]
+    assert as_text(table["ok"]).tolist() == ["True", "False", "True", "True"]
+    assert [place.name for place in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_interrupted_table_leaves_nothing(tmp_path, suffix, error):
+    path = tmp_path / f"answers{suffix}"
+    path.write_text("before", encoding="utf-8")
+    with pytest.raises(error, match="stop"), TableWriter(path) as writer:  # noqa: PT012
+        writer.write(next(parts()))
+        raise error("stop")
+    assert path.read_text(encoding="utf-8") == "before"
+    assert [place.name for place in tmp_path.iterdir()] == [path.name]
+
+
+def test_outputs_are_checked_first(tmp_path):
+    with pytest.raises(TableError, match=r"must end in \.csv, \.csv\.gz or \.parquet"):
+        check_output(tmp_path / "a.xlsx")
+    (tmp_path / "a.csv").touch()
+    with pytest.raises(TableError, match=r"there already; use force"):
+        check_output(tmp_path / "a.csv")
+    assert check_output(tmp_path / "a.csv", force=True) == tmp_path / "a.csv"
+    with pytest.raises(TableError, match=r"there is no folder .*new; make it first"):
+        check_output(tmp_path / "new" / "a.csv")
+    (tmp_path / "b.csv").mkdir()
+    with pytest.raises(TableError, match="is a folder"):
+        check_output(tmp_path / "b.csv")
+
+
+def test_without_pandas_the_extra_is_named():
+    code = "import sys; sys.modules['pyarrow'] = None; import lvq.tables"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert 'pip install "lvq[cli]"' in result.stderr
