@@ -295,6 +295,31 @@ def test_a_scaler_that_clips_shortens():
                 assert np.array_equal(pipeline.predict(X + d * (1 - 1e-9)), pipeline.predict(X))
 
 
+def test_a_scaler_that_clips_what_was_mixed():
+    """Clipping shortens a change feature by feature; of mixed features it may turn it, out of any ball."""
+    rng = np.random.default_rng(11)
+    X, y = data(rng)
+    model = GLVQ(solver="online", max_iter=5, random_state=0)
+    for mixing in (PCA(3), TruncatedSVD(3), make_pipeline(StandardScaler(), PCA(3))):
+        pipeline = make_pipeline(mixing, MinMaxScaler(clip=True), model).fit(X, y)
+        with pytest.raises(
+            ValueError, match=r"radius cannot look behind MinMaxScaler\(clip=True\), which clips mixed features; set c"
+        ):
+            certified_radius(pipeline, X)
+        assert np.any(certified_radius(make_pipeline(mixing, MinMaxScaler(), model).fit(X, y), X) > 0)
+    X_far = np.concatenate((X, 3 * X[:20] - 2 * X.mean(axis=0)))
+    for steps in ([MinMaxScaler(clip=True), PCA(3)], [SelectKBest(k=3), StandardScaler(), MinMaxScaler(clip=True)]):
+        pipeline = make_pipeline(*steps, model).fit(X, y)
+        answers = pipeline.predict(X_far)
+        for norm in NORMS:
+            radius = certified_radius(pipeline, X_far, norm)
+            assert np.mean(radius > 0) > 0.95
+            for _ in range(50):
+                d = rng.normal(size=X_far.shape) * X.std(axis=0) ** rng.choice([0, 1])
+                d *= radius[:, None] / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
+                assert np.array_equal(pipeline.predict(X_far + d * (1 - 1e-9)), answers)
+
+
 def test_through_wrappers():
     rng = np.random.default_rng(7)
     X, y = data(rng)
@@ -313,8 +338,11 @@ def test_certified_accuracy():
     curve = certified_accuracy(model, X, y, [0, 0.5, 1.5, 1.999, 2.001])
     np.testing.assert_allclose(curve, [0.75, 0.75, 0.5, 0.5, 0])
     assert curve[0] == model.score(X, y)
+    np.testing.assert_array_equal(certified_accuracy(model, X, np.array(y)[:, None], [0, 1.5]), curve[[0, 2]])
     with pytest.raises(ValueError, match="radii must be 0 or more"):
         certified_accuracy(model, X, y, [-1])
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[4, 1\]"):
+        certified_accuracy(model, X, y[:1], [0])
 
 
 def test_float32():
@@ -327,6 +355,33 @@ def test_float32():
     inside = attacks(model, X, radius * (1 - 1e-5), 2, rng).astype(np.float32)
     answers = model.predict(inside.reshape(-1, 5)).reshape(inside.shape[:2])
     assert np.array_equal(answers, np.broadcast_to(model.predict(X), answers.shape))
+
+
+def test_float32_and_metrics_of_very_different_scale():
+    """What rounding does to the distances of the wide metric is much to those of the narrow one."""
+    W, labels = np.array([[10, 0], [-10, 0]], dtype=np.float32), np.array([0, 1])
+    scales = np.stack((np.eye(2), 1e-3 * np.eye(2))).astype(np.float32)
+    model = placed(LGMLVQ(local="prototype"), W, labels, scales)
+    rng = np.random.default_rng(12)
+    angle, away = rng.uniform(0, 2 * np.pi, 500), rng.uniform(0, 0.03, 500)
+    X = (W[0] + away[:, None] * np.stack((np.cos(angle), np.sin(angle)), axis=1)).astype(np.float32)
+    radius, answers = certified_radius(model, X), model.predict(X)
+    assert np.mean(radius > 0) > 0.1
+    for _ in range(100):
+        d = rng.normal(size=X.shape)
+        moved = (X + d * ((1 - 1e-3) * radius / np.linalg.norm(d, axis=1))[:, None]).astype(np.float32)
+        inside = np.linalg.norm(moved.astype(np.float64) - X, axis=1) < radius * (1 - 1e-4)
+        assert np.array_equal(model.predict(moved)[inside], answers[inside])
+
+
+@pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ()], ids=lambda model: type(model).__name__)
+def test_tensors(model):
+    torch = pytest.importorskip("torch")
+    X, y = data(np.random.default_rng(13))
+    model.set_params(solver="online", max_iter=3, random_state=0).fit(X, y)
+    for norm in NORMS:
+        radius = certified_radius(model, torch.as_tensor(X), norm)
+        np.testing.assert_array_equal(radius, certified_radius(model, X, norm))
 
 
 def test_refused():

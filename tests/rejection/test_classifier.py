@@ -80,6 +80,11 @@ def test_predict_always_answers(data, model):
     assert safe.score(X, y) == right[accepted].mean()
     weight = np.random.default_rng(0).random(500)
     assert safe.score(X, y, weight) == pytest.approx(np.average(right[accepted], weights=weight[accepted]))
+    assert safe.score(X, y, weight[:, None]) == safe.score(X, y, weight)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[500, 1, 1\]"):
+        safe.score(X, y[:1])
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[500, 500, 1\]"):
+        safe.score(X, y, weight[:1])
     np.testing.assert_array_equal(safe.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(safe.decision_function(X), model.decision_function(X))
 
@@ -172,6 +177,25 @@ def test_a_measure_of_ones_own_says_what_it_doubts(data):
     assert both.reason(np.full((1, 4), 1e3)).tolist() == ["outlier"]
 
 
+def test_how_typical_a_sample_is_must_be_a_number(data):
+    """NaN is refused where limits come from it, and an outlier where it meets them."""
+
+    def typical(estimator, X):
+        largest = np.abs(X).max(axis=1)
+        return np.where(largest > limit, np.nan, -largest)
+
+    X, y = data
+    measure, limit = Combination("probability", typical), 2.0
+    n_bad = np.count_nonzero(np.abs(X).max(axis=1) > limit)
+    assert 0 < n_bad < 600
+    with pytest.raises(ValueError, match=f"outlier measure of RejectClassifier must not be NaN, got {n_bad} of 600"):
+        RejectClassifier(LogisticRegression().fit(X, y), cv="prefit", measure=measure).fit(X, y)
+    limit = 1e5
+    safe = RejectClassifier(LogisticRegression(), measure=measure).fit(X, y)
+    assert safe.reason([[1e4, 0, 0, 0], [1e6, 0, 0, 0]]).tolist() == ["outlier", "outlier"]
+    assert safe.accept(X).any()
+
+
 # -- a label for the rejected ------------------------------------------------------------------------------------------
 
 
@@ -232,6 +256,14 @@ def test_rare_classes_are_left_to_training():
     assert "yak" in RejectClassifier(GLVQ(**QUICK)).fit(X, y).classes_
 
 
+@pytest.mark.parametrize("calibration_size", [0.3, 0.8, 0.99])
+def test_every_class_is_trained_on(calibration_size):
+    X, y = draw(100, 1)
+    y[:6] = ["ox", "ox", "rat", "rat", "rat", "yak"]
+    safe = RejectClassifier(GLVQ(**QUICK), calibration_size=calibration_size).fit(X, y)
+    assert safe.classes_.tolist() == ["cat", "dog", "eel", "ox", "rat", "yak"]
+
+
 @pytest.mark.parametrize("how", ["prefit", "frozen"])
 def test_prefit(model, how):
     X, y = draw(300, 1)
@@ -245,6 +277,16 @@ def test_prefit(model, how):
         RejectClassifier(GLVQ(), cv="prefit").fit(X, y)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         RejectClassifier(model, cv="prefit").accept(X)
+
+
+def test_prefit_with_other_labels(model):
+    X, y = draw(300, 1)
+    code = np.searchsorted(model.classes_, y)
+    for estimator in (model, FrozenEstimator(model)):
+        with pytest.raises(ValueError, match=r"y must hold classes of the fitted .*, \['cat', .* got \[0, 1, 2\]"):
+            RejectClassifier(estimator, cv="prefit").fit(X, code)
+    some = np.where(y == "eel", "fox", y)  # a class it does not know is an error like any other
+    assert RejectClassifier(model, cv="prefit").fit(X, some).path_.n_samples == 300
 
 
 def test_cross_fitting_of_any_classifier(data):
@@ -341,6 +383,21 @@ def test_per_class():
         assert np.mean(accepted[labels == label]) > 0.3
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_advice_for_a_rare_class_counts_all_samples(model, seed):
+    """One in a hundred samples given to fit is answered with the rare class, so it takes many to have enough of it."""
+    X, y = draw(3000, 20 + seed, spread=0.4)
+    kept = np.flatnonzero((y != "eel") | (np.cumsum(y == "eel") <= 20))
+    with pytest.raises(
+        GuaranteeError, match=r"class 'eel' of 3: .* needs at least 80 .* is for its testing: give about \d+\."
+    ) as caught:
+        RejectClassifier(model, cv="prefit", max_error=0.05, per_class=True).fit(X[kept], y[kept])
+    assert caught.value.reason == "too_few_samples"
+    rare = np.mean(model.predict(X[kept]) == "eel")
+    assert 0.5 < caught.value.samples_needed * 0.75 * rare / 80 < 2
+    assert caught.value.samples_needed > len(kept)
+
+
 def test_classes_that_cannot_be_certified():
     X, y = draw(2000, 9)
     y[(y == "eel") & (np.arange(2000) % 2 == 0)] = "fox"  # as good as a toss
@@ -404,7 +461,11 @@ def test_a_failed_fit_leaves_the_old_model(data):
 # -- among scikit-learn's tools ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def arrow(columns):
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, arrow], ids=["pandas", "polars", "pyarrow"])
 def test_frames(data, frame):
     X, y = data
     table = frame(dict(zip("abcd", X.T)))
@@ -413,6 +474,7 @@ def test_frames(data, frame):
         plain = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(**QUICK)), cv=cv).fit(X, y)
         assert safe.feature_names_in_.tolist() == list("abcd")
         assert np.array_equal(safe.accept(table), plain.accept(X))
+        assert np.array_equal(safe.predict(table), plain.predict(X))
     with pytest.raises(ValueError, match="feature names"):
         safe.accept(frame(dict(zip("abce", X.T))))
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -183,9 +185,33 @@ def test_refused(data):
         certainty(logistic, X, 3)
 
 
-def test_a_vote_of_one_against_one_has_no_column_for_a_class(data):
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_a_vote_of_one_against_one_has_no_column_for_a_class(n_classes):
+    """With three classes there are three pairs, so that the shape alone would not tell."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(80, 2)), np.arange(80) % 4
-    model = SVC(decision_function_shape="ovo").fit(X, y)
+    X, y = rng.normal(size=(80, 2)), np.arange(80) % n_classes
+    pairs = SVC(decision_function_shape="ovo").fit(X, y)
+    search = GridSearchCV(pairs, {"C": [1.0]}, cv=2).fit(X, y)
+    for model in (pairs, make_pipeline(StandardScaler(), pairs).fit(X, y), FrozenEstimator(pairs), search):
+        for measure in ("margin", "auto"):
+            with pytest.raises(ValueError, match="got those of pairs of classes; set decision_function_shape='ovr'"):
+                certainty(model, X, measure)
+    each = SVC(break_ties=True).fit(X, y)  # answers by these scores, not by the votes
+    scores = np.sort(each.decision_function(X), axis=1)
+    np.testing.assert_allclose(certainty(each, X, "margin"), scores[:, -1] - scores[:, -2])
+    two = pairs.fit(X[y < 2], y[y < 2])
+    np.testing.assert_allclose(certainty(two, X, "margin"), np.abs(two.decision_function(X)))
+
+
+def test_scores_of_another_shape_are_refused():
+    votes = type("Votes", (LogisticRegression,), {"decision_function": lambda self, X: np.zeros((len(X), 6))})
+    X, y = np.random.default_rng(0).normal(size=(80, 2)), np.arange(80) % 4
     with pytest.raises(ValueError, match=r"expected a column for each of 4 classes, got shape \(80, 6\)"):
-        certainty(model, X, "margin")
+        certainty(votes().fit(X, y), X, "margin")
+
+
+def test_nothing_to_measure_by(data):
+    X, y = data
+    bare = type("Bare", (NearestCentroid,), {"decision_function": property(), "predict_proba": property()})
+    with pytest.raises(ValueError, match=r"measure='auto' needs .* and Bare has neither; give measure a function"):
+        certainty(bare().fit(X, y), X)

@@ -230,6 +230,41 @@ def test_an_error_rate_no_number_of_samples_would_cure():
     assert (caught.value.reason, caught.value.samples_needed) == ("error_rate", None)
 
 
+@pytest.mark.parametrize("n_samples", [100, 200, 500])
+def test_a_rate_that_falls_towards_the_surest_may_fall_enough(n_samples):
+    """Of certainty u, a share of (1 - u)/2 is wrong: the surest tenth errs at 2.5 %, which takes thousands to show."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        certainty = rng.random(n_samples)
+        correct = rng.random(n_samples) >= 0.5 * (1 - certainty)
+        with pytest.raises(GuaranteeError, match="could not be shown with") as caught:
+            guaranteed_point(certainty, correct, np.zeros(n_samples), max_error=0.05, method="global")
+        assert "no number of samples would cure that" not in str(caught.value)
+        assert caught.value.reason == "too_few_samples"
+        assert caught.value.samples_needed > n_samples
+
+
+def test_a_rate_that_does_not_fall_is_given_up():
+    """One in three is wrong, however sure: said in all but the share of cases in which chance makes a slope of it."""
+    reasons = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        with pytest.raises(GuaranteeError, match=r"could not be shown with|cannot be had: ") as caught:
+            guaranteed_point(rng.random(600), rng.random(600) >= 1 / 3, np.zeros(600), max_error=0.05, method="global")
+        assert ("no number of samples would cure that" in str(caught.value)) == (caught.value.reason == "error_rate")
+        reasons.append(caught.value.reason)
+    assert reasons.count("error_rate") >= 34
+
+
+def test_a_rate_that_falls_to_the_last_level_only_is_given_up():
+    """The surest are all alike, with 12 % wrong among a thousand: there are none surer, however many come."""
+    path = local_thresholds(*four_levels([50, 50, 30, 12]))
+    many = [np.tile(part, 10) for part in four_levels([50, 50, 30, 12])]
+    with pytest.raises(GuaranteeError, match=r"120 errors among 1000 .* no number of samples would cure") as caught:
+        certify(path, *many, max_error=0.1)
+    assert (caught.value.reason, caught.value.samples_needed) == ("error_rate", None)
+
+
 def test_a_few_errors_among_few_samples_rule_nothing_out():
     # four errors among 30 are no rare thing at a rate of 0.1, so more samples may well show it
     certainty, correct = np.zeros(30), np.arange(30) >= 4

@@ -29,6 +29,18 @@ def test_labels_of_a_table_are_refused():
 
 
 @pytest.mark.parametrize(
+    "labels",
+    [[1.0, np.nan], np.array([np.nan, np.nan], dtype=np.float32), ["a", float("nan")]],
+    ids=["list", "array", "objects"],
+)
+def test_labels_that_equal_nothing_are_refused(labels):
+    with pytest.raises(ValueError, match="labels must not be NaN, which equals nothing; give such samples a label of"):
+        label_codes(labels)
+    with pytest.raises(ValueError, match="labels must not be NaN"):
+        check_samples([0.1, 0.2], [1, 0], labels)
+
+
+@pytest.mark.parametrize(
     ("certainty", "correct", "cell", "message"),
     [
         ([0.1, np.nan], [1, 0], [0, 0], "certainty must be finite, got 1 NaN or infinite of 2"),

@@ -34,6 +34,9 @@ def test_values(data):
     assert cost_scorer(0.25)(model, X, y) == pytest.approx(-expected / len(y))
     with pytest.raises(ValueError, match="cost_ratio must be between 0 and 1, got 3"):
         cost_scorer(3)
+    for scorer in (accepted_accuracy_scorer, cost_scorer(0.25)):
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[300, 1"):
+            scorer(model, X, y[:1])
 
 
 def test_through_pipelines_and_searches(data):

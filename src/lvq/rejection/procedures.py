@@ -171,7 +171,7 @@ def _too_many_errors(
         lowest = f"the lowest error rate at any threshold that accepts {fewest} testing samples or more was {found}"
         share = _share_that_would_do(*trend, promise.max_error / 2) * trend[1] / n_testing
         needed = samples_at_rate(promise.max_error / 2, promise.max_error, plan.level)
-        if share * FARTHEST * n_testing > needed:
+        if share * n_testing < needed < share * n_testing * FARTHEST:  # not where as many are there already, all alike
             total = ceil(needed / share / promise.share_tested)
             return GuaranteeError(
                 f"{promise} could not be shown with {n_testing} testing samples: {lowest}, but the rate falls towards "
@@ -190,8 +190,8 @@ def _too_many_errors(
                 total,
             )
         return GuaranteeError(
-            f"{promise} cannot be had: {lowest}, and no number of samples would cure that, as it does not fall towards "
-            "the surest; raise max_error, or use a better classifier or measure of certainty.",
+            f"{promise} cannot be had: {lowest}, and no number of samples would cure that, as it does not fall low "
+            "enough towards the surest; raise max_error, or use a better classifier or measure of certainty.",
             "error_rate",
         )
     needed = max(samples_at_rate(promise.max_error / 2, promise.max_error, plan.level), accepted + 1)

@@ -166,7 +166,8 @@ def _label_array(labels: Any) -> NDArray[Any]:
         kinds = {type(label) for label in labels}
         plain = len(kinds) <= 1 and tuple not in kinds
         array = np.asarray(labels) if plain else np.fromiter(labels, dtype=object, count=len(labels))
-    if array.dtype.kind == "f" and np.isnan(array).any():
+    missing = array.dtype == object and any(isinstance(label, float) and label != label for label in array.flat)
+    if missing or (array.dtype.kind == "f" and np.isnan(array).any()):
         raise ValueError("labels must not be NaN, which equals nothing; give such samples a label of their own.")
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}; give one label per sample.")
