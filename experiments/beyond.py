@@ -12,6 +12,7 @@ import pathlib
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,12 @@ def methods() -> dict[str, Callable[[int], Any]]:
     ours = {name: getattr(lvq, name)(random_state=0) for name in MODELS}
     ours["LVQClassifierCV (nested)"] = lvq.LVQClassifierCV(random_state=0)
     for name, model in (ours | others).items():
-        made[name] = lambda n, model=model: make_pipeline(StandardScaler(), model)
+        made[name] = partial(_scaled, model)
     return made
+
+
+def _scaled(model: Any, n_features: int) -> Any:
+    return make_pipeline(StandardScaler(), model)
 
 
 def cells(quick: bool) -> list[Cell]:

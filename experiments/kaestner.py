@@ -152,7 +152,7 @@ def _row(found: dict[Cell, dict[str, Any]], table: str, dataset: str, method: st
 def results_of(found: dict[Cell, dict[str, Any]], table: str, dataset: str, method: str) -> list[dict[str, Any]]:
     """The results of all runs of a method, in their order."""
     wanted = (table, dataset, method)
-    return [found[cell] for cell in sorted(found) if (cell.table, cell.dataset, cell.method) == wanted]
+    return [found[cell] for cell in sorted(cell for cell in found if (cell.table, cell.dataset, cell.method) == wanted)]
 
 
 def figures(found: dict[Cell, dict[str, Any]], out: pathlib.Path) -> list[pathlib.Path]:

@@ -112,8 +112,8 @@ class Fisher(VectorRelevance):
     weighted_step : bool, default=False
         Whether the prototypes' step carries lambda.
     scores : {"sum", "max"}, default="sum"
-        Divide the scores by their sum, as printed, or by their maximum, as in the published results; the relevances
-        then start at 1 and do not sum to one.
+        Divide the scores by their sum, as printed and as in the published results, or by their maximum, as in the
+        authors' later toolbox; the relevances then start at 1 and do not sum to one.
     no_variance : {"zero", "between"}, default="zero"
         Score of a feature without any variance within the classes: 0, or, as in the published results, S_B alone for
         all features as soon as there is one such feature.
@@ -131,7 +131,22 @@ class Fisher(VectorRelevance):
 
 @dataclass(frozen=True)
 class FisherPrototypes(Fisher):
-    """FC1: variances between and within the classes, over the prototypes, weighted by their correct wins."""
+    """FC1: variances between and within the classes, over the prototypes, weighted by their correct wins.
+
+    Parameters
+    ----------
+    weighted_step : bool, default=False
+        Whether the prototypes' step carries lambda.
+    scores : {"sum", "max"}, default="sum"
+        As in `Fisher`.
+    no_variance : {"zero", "between"}, default="zero"
+        As in `Fisher`.
+    classes : {"shares", "even"}, default="shares"
+        Count classes by their share of the samples so far and leave out those without a correct win, as printed, or,
+        as in the published results, count all alike, one without a correct win by all its prototypes alike.
+    """
+
+    classes: Literal["shares", "even"] = "shares"
 
 
 @dataclass(frozen=True)

@@ -113,9 +113,11 @@ def new_memory(relevance: Relevance, cost: Any, params: Params, n_classes: int, 
     fisher = isinstance(relevance, Fisher)
     moments = (count, features) if isinstance(relevance, FisherNeighbours) else (0, 0)
     olvq = isinstance(cost, WinnerRule) and cost.own_rates
+    # slight equal wins and large equal numbers of samples make all classes count alike, whatever is counted later
+    even = isinstance(relevance, FisherPrototypes) and relevance.classes == "even"
     statistics = Statistics(
-        wins=np.zeros(count if fisher else 0),
-        seen=np.zeros(n_classes if fisher else 0),
+        wins=np.full(count if fisher else 0, 1e-9 if even else 0.0),
+        seen=np.full(n_classes if fisher else 0, 1e9 if even else 0.0),
         mean=np.zeros(moments),
         scatter=np.zeros(moments),
         scores=np.zeros(1),
