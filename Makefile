@@ -27,8 +27,9 @@ bench: .venv/.user
 torch: .venv/.torch
 
 # The oldest supported versions of every runtime dependency, in an environment of their own.
+# Its compiled code goes elsewhere, as another numba would throw away what this one has compiled, and back again.
 test-oldest: .venv-oldest/.developer
-	.venv-oldest/bin/python -m pytest -n 2 --dist worksteal
+	NUMBA_CACHE_DIR=.venv-oldest/numba .venv-oldest/bin/python -m pytest -n 2 --dist worksteal
 
 format: .venv/.developer
 	$(BIN)/ruff check --fix .

@@ -79,6 +79,7 @@ class Words:
     scores: str = "sum"
     no_variance: str = "zero"
     rivals: str = "all"
+    classes: str = "shares"
 
 
 @dataclass
@@ -331,13 +332,18 @@ def fc1(words, state):
     won = np.array(
         [sum(1 for _, c, j in state.history if j == i and state.labels[i] == c) for i in range(len(state.labels))]
     )
-    classes = [c for c in np.unique(state.labels) if won[state.labels == c].sum() > 0]
+    classes = list(np.unique(state.labels))
+    if words.classes == "shares":
+        classes = [c for c in classes if won[state.labels == c].sum() > 0]
     if not classes:
         return None
     prior = np.array([sum(1 for _, label, _ in state.history if label == c) for c in classes]) / len(state.history)
+    if words.classes == "even":
+        prior = np.full(len(classes), 1 / len(classes))
     means, spreads = [], []
     for c in classes:
-        p = won[state.labels == c] / won[state.labels == c].sum()
+        p = won[state.labels == c] if won[state.labels == c].any() else np.ones((state.labels == c).sum())
+        p = p / p.sum()
         members = state.prototypes[state.labels == c]
         means.append(p @ members)
         # the mean of (w - mean)^2 as the mean over pairs, which is exactly 0 where all are equal or just one counts

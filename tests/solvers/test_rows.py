@@ -74,6 +74,7 @@ HEURISTICS = {
     "fc1": (FisherPrototypes(), {"relevance": "fc1"}),
     "fc1 maximum": (FisherPrototypes(scores="max"), {"relevance": "fc1", "scores": "max"}),
     "fc1 between": (FisherPrototypes(no_variance="between"), {"relevance": "fc1", "no_variance": "between"}),
+    "fc1 even": (FisherPrototypes(classes="even"), {"relevance": "fc1", "classes": "even"}),
     "fc1 published": (FisherPrototypes(**PUBLISHED), {"relevance": "fc1", **PUBLISHED}),
     "fc2": (FisherNeighbours(), {"relevance": "fc2"}),
     "fc2 maximum": (FisherNeighbours(scores="max"), {"relevance": "fc2", "scores": "max"}),

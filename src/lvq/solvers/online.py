@@ -113,11 +113,9 @@ def new_memory(relevance: Relevance, cost: Any, params: Params, n_classes: int, 
     fisher = isinstance(relevance, Fisher)
     moments = (count, features) if isinstance(relevance, FisherNeighbours) else (0, 0)
     olvq = isinstance(cost, WinnerRule) and cost.own_rates
-    # slight equal wins and large equal numbers of samples make all classes count alike, whatever is counted later
-    even = isinstance(relevance, FisherPrototypes) and relevance.classes == "even"
     statistics = Statistics(
-        wins=np.full(count if fisher else 0, 1e-9 if even else 0.0),
-        seen=np.full(n_classes if fisher else 0, 1e9 if even else 0.0),
+        wins=np.zeros(count if fisher else 0),
+        seen=np.zeros(n_classes if fisher else 0),
         mean=np.zeros(moments),
         scatter=np.zeros(moments),
         scores=np.zeros(1),
@@ -295,6 +293,7 @@ class _Engine:
             by_maximum=getattr(relevance, "scores", "sum") == "max",
             two_classes=getattr(relevance, "rivals", "all") == "nearest",
             between_alone=getattr(relevance, "no_variance", "zero") == "between",
+            even_classes=getattr(relevance, "classes", "shares") == "even",
             reach=min(1e12 * self.radius, limit),
             key_shift=32 if self.dtype == np.float32 else 0,
             index_mask=(1 << self.count.bit_length()) - 1,

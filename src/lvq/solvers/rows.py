@@ -59,6 +59,7 @@ class Rule(NamedTuple):
     by_maximum: bool  # Fisher scores divided by their maximum, not their sum
     two_classes: bool  # FC2 compares the winner with one rival, not all classes
     between_alone: bool  # Fisher scores without S_W as soon as one S_W is zero
+    even_classes: bool  # FC1 counts all classes alike, one without a correct win by all its prototypes alike
     reach: float  # largest squared distance that a step may leave between sample and prototype
     key_shift: int  # 32 for float32, 0 for float64: where a distance stands in its search key
     index_mask: int  # the lowest bits of a search key, which hold the prototype's index
@@ -477,48 +478,55 @@ def _record(statistics, x, winner, label, right, moments):
 
 
 @_jit
-def _fisher_over_prototypes(statistics, W, starts, between, within):
+def _share_of(statistics, begin, end, j, even):
+    """What prototype j counts in its class, the rows begin..end: its correct wins, or 1 where nobody has one yet."""
+    wins = statistics.wins[begin:end].sum()
+    if wins > 0.0:
+        return statistics.wins[j] / wins
+    return 1.0 / (end - begin) if even else 0.0
+
+
+@_jit
+def _prior_of(statistics, label, classes, even):
+    return 1.0 / classes if even else statistics.seen[label] / statistics.seen.sum()
+
+
+@_jit
+def _fisher_over_prototypes(statistics, W, starts, between, within, even):
     """FC1: class means and variances over the prototypes, weighted by their share of the class's correct wins."""
     between[:] = 0.0
     within[:] = 0.0
-    features = W.shape[1]
-    total_seen = statistics.seen.sum()
+    features, classes = W.shape[1], starts.shape[0] - 1
     overall = np.zeros(features)
-    means = np.zeros((starts.shape[0] - 1, features))
-    known = 0
-    prior_known = 0.0
-    for label in range(starts.shape[0] - 1):
-        wins = statistics.wins[starts[label] : starts[label + 1]].sum()
-        if wins == 0.0:
-            continue
-        known += 1
-        prior = statistics.seen[label] / total_seen
-        prior_known += prior
+    means = np.zeros((classes, features))
+    known = np.zeros(classes)  # the priors of the classes that count
+    for label in range(classes):
+        begin, end = starts[label], starts[label + 1]
         # relative to one of them, so that equal prototypes give exactly no variance
-        base = starts[label]
-        while statistics.wins[base] == 0.0:
+        base = begin
+        while base < end and _share_of(statistics, begin, end, base, even) == 0.0:
             base += 1
+        if base == end:
+            continue
+        known[label] = _prior_of(statistics, label, classes, even)
+        for j in range(base, end):
+            share = _share_of(statistics, begin, end, j, even)
+            for k in range(features):
+                means[label, k] += share * (W[j, k] - W[base, k])
         for k in range(features):
-            shift = 0.0
-            for j in range(base + 1, starts[label + 1]):
-                if statistics.wins[j] > 0.0:
-                    shift += statistics.wins[j] / wins * (W[j, k] - W[base, k])
-            means[label, k] = W[base, k] + shift
-        for j in range(starts[label], starts[label + 1]):
-            share = statistics.wins[j] / wins
+            means[label, k] += W[base, k]
+            overall[k] += known[label] * means[label, k]
+        for j in range(base, end):
+            share = _share_of(statistics, begin, end, j, even)
             for k in range(features):
                 difference = W[j, k] - means[label, k]
-                within[k] += prior * share * difference * difference
-        for k in range(features):
-            overall[k] += prior * means[label, k]
-    if known < 2:
+                within[k] += known[label] * share * difference * difference
+    if (known > 0.0).sum() < 2:
         return False
-    for label in range(starts.shape[0] - 1):
-        if statistics.wins[starts[label] : starts[label + 1]].sum() > 0.0:
-            prior = statistics.seen[label] / total_seen
-            for k in range(features):
-                difference = means[label, k] - overall[k] / prior_known
-                between[k] += prior * difference * difference
+    for label in range(classes):
+        for k in range(features):
+            difference = means[label, k] - overall[k] / known.sum()
+            between[k] += known[label] * difference * difference
     return True
 
 
@@ -661,7 +669,7 @@ def _weighted_epoch(
         if rule.relevance == FISHER1 or rule.relevance == FISHER2:
             _record(statistics, x, winner, y[i], right, rule.relevance == FISHER2)
             if rule.relevance == FISHER1:
-                defined = _fisher_over_prototypes(statistics, W, starts, scratch[0], scratch[1])
+                defined = _fisher_over_prototypes(statistics, W, starts, scratch[0], scratch[1], rule.even_classes)
             else:
                 defined = _fisher_of_neighbours(rule, statistics, distances, starts, winner, scratch[0], scratch[1])
             if defined:
