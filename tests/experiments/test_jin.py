@@ -1,0 +1,170 @@
+"""The experiments of Jin, Liu and Hou: shared folds and starts, the grid, the shortcut, and a tiny run."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import mutual_info_score
+
+from experiments import jin, jin_protocol, runner
+from experiments.cells import Cell
+from experiments.jin_protocol import Protocol, Setting
+
+TINY = Protocol(epochs=5, prototypes=(1, 2), taus=(0.5, 1.5), alphas=(0.0, 0.01))
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """The protocol of the small sets with eight grid points and five epochs, on one set."""
+    monkeypatch.setattr(jin_protocol, "SMALL", TINY)
+    monkeypatch.setattr(jin, "QUICK_SETS", ("iris",))
+
+
+@pytest.mark.parametrize("method", jin.METHODS)
+@pytest.mark.parametrize("setting", [Setting(0.0, 1, 2.0), Setting(0.05, 3, 0.5)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_shortcut_equals_the_estimator(method, setting, dtype):
+    X, y = load_wine(return_X_y=True)
+    order = np.random.RandomState(0).permutation(len(X))
+    X, y = ((X - X.mean(axis=0)) / X.std(axis=0))[order].astype(dtype), y[order]
+    start = jin_protocol.start_from(X, y, setting.prototypes)
+    model = jin_protocol.make_model(method, setting, 20, init=(start.prototypes, start.labels)).fit(X, y)
+    learned = jin_protocol.learn(jin_protocol.make_model(method, setting, 20), start)
+    assert learned.dtype == dtype
+    np.testing.assert_array_equal(learned, model.prototypes_)
+    assert np.abs(learned - start.prototypes).max() > 0.01
+
+
+def test_the_start_is_that_of_the_estimator():
+    X, y = load_iris(return_X_y=True)
+    start = jin_protocol.start_from(X, y, 3)
+    model = jin_protocol.make_model("MCE", Setting(0.0, 3, 1.0), 10).fit(X, y)  # k-means by itself
+    learned = jin_protocol.learn(jin_protocol.make_model("MCE", Setting(0.0, 3, 1.0), 10), start)
+    np.testing.assert_array_equal(learned, model.prototypes_)
+
+
+def test_folds_cover_every_sample_once_and_are_scaled_on_their_training_part():
+    X, _ = load_iris(return_X_y=True)
+    tested = []
+    for number in range(jin_protocol.FOLDS):
+        split = jin_protocol.fold("iris", 0, number)
+        np.testing.assert_allclose(split.X.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(split.X.std(axis=0), 1)
+        assert len(split.X) + len(split.X_test) == len(X)
+        tested.append(len(split.y_test))
+    assert sum(tested) == len(X)
+    assert not np.array_equal(jin_protocol.fold("iris", 0, 0).y, jin_protocol.fold("iris", 1, 0).y)
+
+
+def test_methods_share_folds_held_out_part_and_starts(monkeypatch, tiny):
+    seen = {}
+    learn = jin_protocol.learn
+
+    def spy(model, start):
+        key = (id(start.X), model.n_prototypes)
+        seen.setdefault(type(model).__name__, set()).add(key)
+        return learn(model, start)
+
+    monkeypatch.setattr(jin_protocol, "learn", spy)
+    for method in jin.METHODS:
+        jin.compute(Cell("table-1", "iris", method))
+    assert len(set(map(frozenset, seen.values()))) == 1
+    assert {len(keys) for keys in seen.values()} == {jin_protocol.FOLDS * len(TINY.prototypes)}
+
+
+def test_the_grid_has_125_points_and_the_first_best_is_chosen():
+    points = jin_protocol.grid(jin_protocol.SMALL)
+    assert len(set(points)) == 125
+    chosen = jin_protocol.search_grid(jin_protocol.SMALL, lambda setting: -abs(setting.tau - 1.5))
+    assert chosen == Setting(0.0, 1, 1.5)
+    assert jin_protocol.search_grid(jin_protocol.SMALL, lambda setting: 0.0) == Setting(0.0, 1, 2.0)
+
+
+def test_the_search_in_turn_takes_13_fits_and_finds_what_does_not_interact():
+    asked = []
+
+    def score(setting):
+        asked.append(setting)
+        return -abs(setting.prototypes - 20) - abs(setting.tau - 0.5) - abs(setting.alpha - 0.05)
+
+    assert jin_protocol.search_in_turn(jin_protocol.LARGE, score) == Setting(0.05, 20, 0.5)
+    assert len(asked) == len(set(asked)) == 13
+
+
+def test_information_gain_is_the_mutual_information_of_presence_and_class():
+    rng = np.random.RandomState(0)
+    counts, y = rng.poisson(0.7, (60, 5)), rng.randint(0, 3, 60)
+    found = jin_protocol.information_gain(sparse.csr_array(counts), y)
+    expected = [mutual_info_score(y, column > 0) / np.log(2) for column in counts.T]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_texts_become_vectors_of_length_one_of_the_telling_words(monkeypatch):
+    monkeypatch.setattr(jin_protocol, "WORDS", 2)
+    texts = ["ball goal the", "ball ball the", "disk drive the", "disk the"]
+    training, test = jin_protocol.newsgroup_vectors(texts, np.array([0, 0, 1, 1]), ["disk disk", "nothing"])
+    np.testing.assert_allclose(training, [[1, 0], [1, 0], [0, 1], [0, 1]])
+    np.testing.assert_allclose(test, [[0, 1], [0, 0]])
+    assert training.dtype == np.float32
+
+
+def test_a_tiny_run_end_to_end(tiny, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert runner.run("jin", jin, quick=True, jobs=2, out=tmp_path) == 0
+    result = json.loads((tmp_path / "jin.quick.json").read_text())
+    assert [(row["dataset"], row["method"]) for row in result["rows"]] == [("iris", name) for name in jin.METHODS]
+    assert all(row["mean"] > 80 and row["paper_mean"] > 90 and row["verdict"] for row in result["rows"])
+    assert result["figures"] == ["jin.quick-figure-1.png"]
+    cells = [json.loads(line) for line in (tmp_path / "jin.quick.cells.jsonl").read_text().splitlines()]
+    for cell in cells:
+        assert len(cell["result"]["accuracy"]) == len(cell["result"]["chosen"]) == jin_protocol.FOLDS
+        assert {tuple(point) for point in cell["result"]["chosen"]} <= set(jin_protocol.grid(TINY))
+
+
+def test_a_cell_gives_the_same_result_again(tiny):
+    cell = Cell("table-1", "iris", "SNPC", run=3)
+    first = jin.compute(cell)
+    jin_protocol.fold_trial.cache_clear()
+    assert jin.compute(cell) == first
+
+
+def test_rows_stand_as_in_the_paper_with_means_over_runs():
+    found = {Cell("table-1", "wine", "MCE", run=run): {"accuracy": [0.9, 0.9 + run / 100]} for run in range(3)}
+    found[Cell("table-1", "usps", "MCE")] = {"accuracy": [0.9462], "chosen": [[0.005, 20, 1.5]]}
+    wine, usps = jin.rows(found)
+    assert (wine.dataset, wine.n_runs, round(wine.mean, 6), round(wine.std, 6)) == ("wine", 3, 90.5, 0.5)
+    assert (wine.verdict, usps.verdict, usps.note) == ("short", "reproduced", "alpha 0.005, S 20, tau 1.5")
+
+
+def test_signed_ranks_of_the_published_means_are_those_of_the_paper():
+    found = {
+        Cell("table-1", dataset, method): {"accuracy": [mean / 100]}
+        for (_, dataset, method, _), (mean, _) in jin.published("jin").items()
+    }
+    table = jin._signed_ranks(found)[1]
+    for rival, printed, tolerance in (("MCE", 0.1099, 0.005), ("SNPC", 0.1099, 0.005), ("GLVQ", 0.0640, 5e-5)):
+        line = next(line for line in table.splitlines() if line.startswith(f"| {rival} "))
+        ours, theirs, said = (float(part) for part in line.split("|")[3:6])
+        assert ours == theirs == pytest.approx(printed, abs=tolerance)
+        assert said == printed
+    assert jin._signed_ranks({}) == []
+
+
+def test_margins_grow_during_training(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    X = X.astype(np.float32)
+    monkeypatch.setattr(jin_protocol, "official", lambda name: jin_protocol.Split(X, y, X, y))
+    for method in jin.MARGIN_METHODS:
+        values = jin.margins(method, epochs=20)
+        assert len(values) == 21
+        assert values[-1] > values[0] > 0
+
+
+def test_figures_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    found = {Cell("figure-2", "usps", name): {"margins": [1.0, 2.0]} for name in jin.MARGIN_METHODS}
+    drawn = jin.figures(found, tmp_path)
+    assert [path.name for path in drawn] == ["jin-figure-1.png", "jin-figure-2.png"]
+    assert all(path.stat().st_size > 5000 for path in drawn)
