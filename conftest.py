@@ -1,12 +1,16 @@
 """What every test and doctest shares: which examples need an extra, and no figure left open."""
 
 import os
+import signal
 import sys
 from importlib.util import find_spec
 
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# a run that was started in the background ignores Ctrl-C, and so would the programs that the tests interrupt
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Examples that cannot run, or modules that cannot be imported, without an extra.
 collect_ignore = [] if find_spec("torch") and find_spec("triton") else ["src/lvq/model/fused.py"]

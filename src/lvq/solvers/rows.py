@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from lvq.solvers.online import Statistics  # noqa: F401 - caches of earlier versions look for it here
+
 # isnan must stay honest, so not fastmath=True: only what lets sums be reordered and fused.
 _options: dict[str, Any] = {
     "cache": True,
