@@ -11,6 +11,7 @@ import argparse
 import importlib
 import os
 import pathlib
+import sys
 import time
 import traceback
 from collections.abc import Sequence
@@ -96,6 +97,7 @@ def run(
         print(problem)
     if interrupted:  # threads cannot be stopped; none may be in the middle of a line
         with store.lock:
+            sys.stdout.flush()  # a hard exit forgets what was said
             os._exit(130)
     store.close()
     return 1 if failures or problems else 0
