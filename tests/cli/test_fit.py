@@ -168,6 +168,12 @@ def test_a_wrong_target_names_the_columns(lvq, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_of_many_columns_the_last_is_named_too(lvq, tmp_path):
+    columns = {f"c{number}": np.arange(9.0) for number in range(20)} | {"species": ["a", "b", "c"] * 3}
+    message = refused(lvq("fit", table_of(tmp_path, **columns), "--target", "kind", "--out", tmp_path / "run"))
+    assert "'c7' and 13 more, the last of them 'species'." in message
+
+
 def test_a_file_without_a_header_is_suspected(lvq, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("5.1,3.5,1.4,setosa\n" * 10, encoding="utf-8")

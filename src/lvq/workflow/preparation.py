@@ -127,7 +127,8 @@ def check_columns(present: Any, wanted: Sequence[str], source: str) -> None:
     if sum(_is_number(name) for name in names) > len(names) / 2:
         hint = " They look like values: does the first line with the columns' names lack?"
     word = "column" if len(missing) == 1 else "columns"
-    raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}.{hint}")
+    last = f", the last of them {names[-1]!r}" if len(names) > SHOWN else ""  # where the class often stands
+    raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}{last}.{hint}")
 
 
 def _is_number(text: str) -> bool:
