@@ -1,5 +1,6 @@
 """The search: what it tries, what it finds, and that it is an estimator like any other."""
 
+import math
 import pickle
 import warnings
 
@@ -8,6 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -55,14 +57,22 @@ def small_data():
     return centres[y] + rng.normal(size=(90, 4)), y
 
 
-def by_hand(X, y, structure, ridges, folds):
+def log_likelihood(model, X, y):
+    """By its definition, sample by sample."""
+    classes = model.classes_.tolist()
+    total = 0.0
+    for probabilities, label in zip(model.predict_proba(X), y):
+        total += math.log(max(probabilities[classes.index(label)], 1e-6))
+    return total / len(X)
+
+
+def by_hand(X, y, structure, ridges, folds, score=log_likelihood):
     """The path of one structure, written out: each fit starts from the one before."""
     table = []
     for train, test in folds.split(X, y):
         model = LVQClassifier(random_state=0, max_iter=30, warm_start=True, **structure)
-        table.append(
-            [quiet_fit(model.set_params(ridge=ridge), X[train], y[train]).score(X[test], y[test]) for ridge in ridges]
-        )
+        path = (quiet_fit(model.set_params(ridge=ridge), X[train], y[train]) for ridge in ridges)
+        table.append([score(fitted, X[test], y[test]) for fitted in path])
     return np.array(table)
 
 
@@ -77,6 +87,45 @@ def test_results_are_those_of_the_paths(searched):
     best = int(table.mean(axis=0).argmax())  # of equal ones the first
     assert model.best_params_ == expected[best]
     assert model.best_score_ == pytest.approx(table.mean(axis=0)[best])
+
+
+def right_ones(model, X, y):
+    """A scorer that knows of no weights."""
+    return np.mean(model.predict(X) == y)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "neg_log_loss", "callable"])
+def test_the_user_says_what_decides(scoring):
+    X, y = small_data()
+    score = right_ones if scoring == "callable" else get_scorer(scoring)
+    given = right_ones if scoring == "callable" else scoring
+    model = quiet_fit(LVQClassifierCV(**SMALL, scoring=given), X, y)
+    tables = [by_hand(X, y, structure, SMALL["ridges"], StratifiedKFold(3), score) for structure in SMALL["structures"]]
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], np.hstack(tables).mean(axis=0))
+
+
+def test_a_class_that_a_training_fold_lacks():
+    """It has no probability there, and the score a floor."""
+    X, y = small_data()
+    y = np.where(np.arange(90) < 45, y % 2, 2)
+    folds = [(np.arange(45), np.arange(45, 90)), (np.arange(20, 90), np.arange(20))]
+    model = quiet_fit(LVQClassifierCV(**(SMALL | {"cv": folds[:1]})), X, y)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], math.log(1e-6))
+    assert np.isfinite(quiet_fit(LVQClassifierCV(**(SMALL | {"cv": folds})), X, y).best_score_)
+
+
+def test_an_unknown_scoring():
+    X, y = small_data()
+    with pytest.raises(ValueError, match="'scoring' parameter of LVQClassifierCV must be"):
+        LVQClassifierCV(**SMALL, scoring="accurate").fit(X, y)
+
+
+@pytest.mark.parametrize("ridges", [(0.01,), (0.1, 0.01, 0.001)])
+def test_only_the_winner_speaks_of_its_iterations(ridges):
+    X, y = small_data()
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter") as said:
+        LVQClassifierCV(cv=3, ridges=ridges, random_state=0, max_iter=2).fit(X, y)
+    assert len(said) == 1
 
 
 def test_the_answer_is_the_best_path_on_all_samples(searched):
@@ -158,17 +207,20 @@ def test_in_a_pipeline_and_in_cross_validation():
     assert cross_val_score(model, X, y, cv=3).mean() > 0.94
 
 
-def test_weights_count_in_fits_and_in_scores():
+@pytest.mark.parametrize("scoring", [None, "accuracy"])
+def test_weights_count_in_fits_and_in_scores(scoring):
     X, y = small_data()
     weight = np.random.default_rng(0).uniform(0.1, 5, len(X))
-    settings = SMALL | {"structures": ({"n_prototypes": 1},), "ridges": (0.01,)}
+    settings = SMALL | {"structures": ({"n_prototypes": 1},), "ridges": (0.01,), "scoring": scoring}
     model = quiet_fit(LVQClassifierCV(**settings), X, y, weight)
     scores = []
     for train, test in StratifiedKFold(3).split(X, y):
         inner = quiet_fit(
             LVQClassifier(n_prototypes=1, ridge=0.01, max_iter=30, random_state=0), X[train], y[train], weight[train]
         )
-        scores.append(np.average(inner.predict(X[test]) == y[test], weights=weight[test]))
+        right = inner.predict(X[test]) == y[test]
+        each = right if scoring else [log_likelihood(inner, x[None], [label]) for x, label in zip(X[test], y[test])]
+        scores.append(np.average(each, weights=weight[test]))
     assert model.best_score_ == pytest.approx(np.mean(scores))
 
 

@@ -73,10 +73,14 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "cv": ("int, splitter or iterable", "Folds, in scikit-learn's manner."),
     "structures": (
         "sequence of dict, optional",
-        "Parameters of `LVQClassifier` to compare; None compares one and two prototypes per class with a matrix "
-        "each, and five that share one.",
+        "Parameters of `LVQClassifier` to compare; None compares one prototype per class with one matrix for all, "
+        "and one and two prototypes per class with a matrix each.",
     ),
     "ridges": ("sequence of float", "Ridges to compare, from strong to weak."),
+    "scoring": (
+        "str, callable or None",
+        "What decides, as in scikit-learn, say 'accuracy' or 'balanced_accuracy'; None: the mean log-likelihood.",
+    ),
     "n_jobs": ("int, optional", "Threads over folds and structures; None means one, -1 all cores."),
     "ridge": (
         "float",

@@ -1,27 +1,32 @@
 """A small, fast search over the axes that matter: how many prototypes, who has a matrix, how strong the ridge."""
 
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 
 from lvq.estimators.base import Parts
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.parameters import estimator
 from lvq.estimators.tensors import as_numpy
-from lvq.estimators.validation import check_training_data, whole_number
+from lvq.estimators.validation import check_training_data, strings, whole_number
 from lvq.model.relevance import Relevance
 from lvq.solvers.threads import single_threaded_products
 
-# few prototypes with a matrix each, or more that share one
+# from borders that are planes (one prototype per class, one matrix for all) to the defaults of `LVQClassifier`
 STRUCTURES: tuple[dict[str, Any], ...] = (
+    {"relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0},
     {"relevance": "local_matrix", "n_prototypes": 1},
     {"relevance": "local_matrix", "n_prototypes": 2},
-    {"relevance": "matrix", "n_prototypes": 5, "kernel": None, "xi": 1.0},
 )
-RIDGES = (0.01, 0.003, 0.001)
+RIDGES = (0.03, 0.003, 0.001)
+FLOOR = 1e-6  # of a probability, so that one sample cannot outweigh all others
 
 
 @estimator
@@ -29,8 +34,11 @@ class LVQClassifierCV(LVQClassifier):
     """`LVQClassifier` with structure and ridge chosen by cross-validation.
 
     For each fold and structure the ridges form a path, from strong to weak: each fit starts from the one before, so a
-    path costs little more than its first fit. Folds run in threads. The best mean accuracy wins; of equal ones the
-    first, which is the simpler. The winner is fitted on all samples, along its path.
+    path costs little more than its first fit. Folds run in threads. The best mean score wins; of equal ones the first,
+    which is the simpler. The winner is fitted on all samples, along its path. Unless `scoring` says otherwise the score
+    is the mean log-likelihood of the true classes: on small sets it depends less on luck than the number of right
+    answers does, and the winner has more of these. Take ``scoring="accuracy"`` where `structures` differ in their cost,
+    as the costs' probabilities are not equally sharp.
 
     {parameters}
 
@@ -38,7 +46,7 @@ class LVQClassifierCV(LVQClassifier):
     best_params_ : dict
         The winner's structure and ridge.
     best_score_ : float
-        Its mean accuracy over the folds.
+        Its mean score over the folds.
     cv_results_ : dict
         "params" (list of dict), "mean_test_score" and "std_test_score" (arrays).
 
@@ -54,12 +62,14 @@ class LVQClassifierCV(LVQClassifier):
 
     _parameter_constraints = LVQClassifier._parameter_constraints | {
         "cv": ["cv_object"],
+        "scoring": [strings(*get_scorer_names()), callable, None],
         "structures": [tuple, list, None],
         "ridges": [tuple, list],
         "n_jobs": [whole_number, None],
     }
 
     cv: Any = 5
+    scoring: Any = None
     structures: Any = None
     ridges: Any = RIDGES
     n_jobs: int | None = None
@@ -74,7 +84,7 @@ class LVQClassifierCV(LVQClassifier):
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples, in fitting and in the folds' accuracies.
+            Weights of the samples, in fitting and in the folds' scores.
 
         Returns
         -------
@@ -89,18 +99,19 @@ class LVQClassifierCV(LVQClassifier):
         X, index, weight, classes = check_training_data(self, X, y, sample_weight, reset=True, keep_all=True)
         labels = classes[index]
         folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
-        with single_threaded_products():  # the folds are what runs side by side
+        with single_threaded_products(), _no_word_of_convergence():  # the folds are what runs side by side
             scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(self._path_scores)(structure, X, labels, weight, train, test)
                 for train, test in folds
                 for structure in self._structures()
             )
         best = self._record(np.array(scores).reshape(len(folds), -1))
-        structure = self._structures()[best // len(self.ridges)]
-        for model in self._path(structure, X, labels, weight):
-            if model.ridge == self.best_params_["ridge"]:
-                self._adopt(model)
-                break
+        structure, steps_before = divmod(best, len(self.ridges))
+        path = self._path(self._structures()[structure], X, labels, weight)
+        with _no_word_of_convergence():
+            for _ in range(steps_before):
+                next(path)
+        self._adopt(next(path))
         return self
 
     def _structures(self) -> Any:
@@ -117,7 +128,12 @@ class LVQClassifierCV(LVQClassifier):
         self, structure: dict[str, Any], X: Any, y: Any, weight: Any, train: Any, test: Any
     ) -> list[float]:
         path = self._path(structure, X[train], y[train], weight[train])
-        return [model.score(X[test], y[test], weight[test]) for model in path]
+        if self.scoring is None:
+            return [_log_likelihood(model, X[test], y[test], weight[test]) for model in path]
+        # a scorer of the user's own need not know of weights where there are none
+        weights = {} if np.all(weight == 1) else {"sample_weight": weight[test]}
+        scorer = get_scorer(self.scoring)
+        return [float(scorer(model, X[test], y[test], **weights)) for model in path]
 
     def _record(self, table: np.ndarray) -> int:
         """Fill in what the search found; the index of the best candidate."""
@@ -161,6 +177,21 @@ class LVQClassifierCV(LVQClassifier):
 
     def _streams(self) -> bool:
         return False  # a stream cannot be cross-validated
+
+
+@contextmanager
+def _no_word_of_convergence() -> Iterator[None]:
+    """Only the winner's own fit has something to say of its iterations."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def _log_likelihood(model: LVQClassifier, X: Any, y: Any, weight: Any) -> float:
+    """Mean logarithm of the true class's probability; a class that was not in the training fold has none."""
+    right = y[:, None] == model.classes_
+    probability = np.sum(model.predict_proba(X) * right, axis=1)
+    return float(np.average(np.log(np.maximum(probability, FLOOR)), weights=weight))
 
 
 _CLASSIFIER = frozenset(LVQClassifier().get_params())
