@@ -1,9 +1,9 @@
 """Beyond the papers: every model with its defaults, the best by nested cross-validation, and what else one may take.
 
 Stratified 5-fold cross-validation, the same folds for all rows, features scaled to unit variance in the fold.
-"Kept" is what must be stored to answer: prototypes, support vectors, training samples. Times are of one thread's
-processor, so that a busy machine does not count; each is divided by that of the tuned SVC on the same folds, its search
-included, as one does not come without the other.
+"Kept" is what must be stored to answer: prototypes, support vectors, training samples; learned matrices come on top and
+are not counted. Times are of one thread's processor, so that a busy machine does not count; each is divided by that of
+the tuned SVC on the same folds, its search included, as one does not come without the other.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def notes(found: dict[Cell, dict[str, Any]]) -> list[str]:
         return ["No set has all methods yet."]
     lines = [
         f"Means over the {len(complete)} sets that all methods have ({', '.join(complete)}). Times are geometric means "
-        f"of the ratio to the tuned SVC on the same folds.",
+        f"of the ratio to the tuned SVC on the same folds. Learned matrices are not counted in what is kept.",
         "",
         "| method | accuracy | sets within 1 point of the best | kept | fit time / SVC | predict time / SVC |",
         "|---|---|---|---|---|---|",
