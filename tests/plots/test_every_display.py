@@ -125,8 +125,27 @@ def test_not_of_this_library(data, make):
 def test_not_fitted(data, make):
     from sklearn.exceptions import NotFittedError
 
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        make(make_pipeline(StandardScaler(), GLVQ()), *data)
+    for model in (GLVQ(), make_pipeline(StandardScaler(), GLVQ())):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            make(model, *data)
+
+
+def test_axes_that_are_none(data, fitted, make):
+    _, both = plt.subplots(1, 2)
+    with pytest.raises(TypeError, match=r"ax of \w+Display.plot must be one matplotlib Axes, got ndarray"):
+        make(fitted["matrix"], *data, ax=both)
+
+
+@pytest.mark.parametrize("way", ["prototypes", "lambda", "relevance"])
+def test_names_fit_small_axes(way):
+    """Thirty features in one of eight pictures."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 30)) + y[:, None]
+    model = GRLVQ(random_state=0, max_iter=3, solver="online").fit(X, y)
+    _, grid = plt.subplots(2, 4, figsize=(16, 8))
+    display = WAYS[way](model, X, y, feature_names=[f"measurement {k}" for k in range(30)], ax=grid[0, 0])
+    assert_ticks_do_not_overlap(display.ax_.yaxis)
 
 
 @pytest.fixture(scope="module")

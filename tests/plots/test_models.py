@@ -90,6 +90,9 @@ def test_squares_with_names():
     assert image_side([f"feature {k}" for k in range(784)]) == 28
     assert image_side(["age", "height"] + [f"v{k}" for k in range(62)]) is None
     assert image_side([f"v{k}" for k in range(30)]) is None
+    assert image_side([str(k) for k in range(256)]) == 16
+    assert image_side([f"r{row}c{column}" for row in range(8) for column in range(8)]) == 8
+    assert image_side([f"abs_{k:03}" for k in range(100)]) is None  # a spectrum
 
 
 def test_names_of_estimators(fitted):

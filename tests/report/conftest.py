@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_blobs
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, RejectClassifier
+from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier
 from lvq.report import cross_validate, summarize
 
 NASTY = '</script><script>alert(1)</script> & "x" <img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028'
@@ -56,6 +56,15 @@ def iris():
     X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
     model = GMLVQ(random_state=0).fit(X, y)
     return Case(model, X_test, y_test, summarize(model, X_test, y_test))
+
+
+@pytest.fixture(scope="session")
+def crowd():
+    """Twenty classes of long names, forty prototypes, matrices of their own."""
+    X, codes = make_blobs(600, 8, centers=20, cluster_std=4, random_state=0)
+    y = np.array([f"class number {code} of the crowd" for code in codes])
+    model = LGMLVQ(n_prototypes=2, max_iter=3, tol=1.0, random_state=0).fit(X, y)
+    return Case(model, X, y, summarize(model, X, y))
 
 
 @pytest.fixture(scope="session")

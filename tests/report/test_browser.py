@@ -18,8 +18,9 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run",
 ]  # fmt: skip
-CASES = ("wdbc", "digits", "iris", "nasty")
+CASES = ("wdbc", "digits", "iris", "nasty", "crowd")
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+PAPER = {"width": 700, "height": 1030}  # A4 within its margins
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +32,9 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def files(wdbc, digits, iris, nasty, tmp_path_factory):
+def files(wdbc, digits, iris, nasty, crowd, tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
-    for name, case in zip(CASES, (wdbc, digits, iris, nasty)):
+    for name, case in zip(CASES, (wdbc, digits, iris, nasty, crowd)):
         write(case.summary, folder / f"{name}.html")
     return folder
 
@@ -227,10 +228,10 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(page, selector, colour="color"):
-    """Contrast of a text's colour, or a drawn text's fill, with the paper."""
+def contrast(page, selector, colour="color", behind="body"):
+    """Contrast of a text's colour, or a drawn text's fill, with what is behind it."""
     front = page.locator(selector).first.evaluate(f"element => getComputedStyle(element).{colour}")
-    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    back = page.locator(behind).first.evaluate("element => getComputedStyle(element).backgroundColor")
     first, second = sorted((luminance(front), luminance(back)))
     return (second + 0.05) / (first + 0.05)
 
@@ -242,6 +243,8 @@ def test_texts_stand_out_in_light_and_dark(opened):
         assert (luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) < 0.1) == (scheme == "dark")
         for selector in ("h1", ".muted", "figcaption", ".for", ".against", "a"):
             assert contrast(page, selector) > 4.5, (scheme, selector)
+        for selector in (".why .for", ".why .against", ".why .muted"):
+            assert contrast(page, selector, behind=".why") > 4.5, (scheme, selector)
         assert contrast(page, "[data-chart=curve] .role-axis-label text", "fill") > 4.5
 
 
@@ -256,13 +259,40 @@ def test_the_button_turns_the_lights(opened):
     assert luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) > 0.9
 
 
-def test_prints(opened):
+@pytest.mark.parametrize("name", CASES)
+def test_prints(name, opened):
+    page = opened(name)
+    page.emulate_media(media="print")
+    page.set_viewport_size(PAPER)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("nav, button, #position, #only, #sample").filter(visible=True).count() == 0
+    assert page.get_by_text("Move the slider").is_hidden()
+    assert page.locator("#confusion").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PAPER["width"]
+    for chart in page.locator("[data-chart] svg").all():  # as drawn, so that texts are not scaled down
+        assert chart.bounding_box()["width"] == pytest.approx(float(chart.get_attribute("width")), abs=1)
+    assert page.locator("main details:not([open])").filter(visible=True).count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.pdf(format="A4")[:5] == b"%PDF-"
+
+
+def test_nothing_that_is_announced_is_torn_off_on_paper(opened):
+    """Headings and the sentences behind them stay with what follows; that is kept whole where a page can hold it."""
     page = opened("wdbc")
     page.emulate_media(media="print")
-    assert page.locator("nav").is_hidden()
-    assert page.locator("#position").is_hidden()
-    assert page.locator("#confusion").is_visible()
-    assert page.pdf(format="A4")[:5] == b"%PDF-"
+    style = "(elements, name) => elements.map(element => getComputedStyle(element)[name])"
+    assert set(page.locator("h2, h3, h4, h2 + p").evaluate_all(style, "breakAfter")) == {"avoid"}
+    kept = page.locator("h1, h2, h3, .columns, figure, .why, #prototypes .scroll, #answers")
+    assert set(kept.evaluate_all(style, "breakInside")) == {"avoid"}
+    # grids are broken between a heading and their first row, lines are not
+    assert set(page.locator(".cards").evaluate_all(style, "display")) == {"block"}
+
+
+def test_the_printed_matrix_is_named(opened):
+    page = opened("crowd")
+    page.emulate_media(media="print")
+    assert page.locator("#matrix").is_visible()
+    assert page.locator("#matrix option:checked").text_content() == "mean over the prototypes"
 
 
 def test_without_a_script_the_tables_can_be_read(browser, files, wdbc):

@@ -104,6 +104,23 @@ def test_names_from_the_data_are_text(nasty, pages):
     assert "{{ 7 * 7 }}" in shown.text  # templates do not read the data
 
 
+def test_notes_on_the_table_are_told(iris):
+    shown = Page(render(iris.summary | {"notes": ["7 rows repeat another one.", "<i>odd</i>"]}))
+    assert "7 rows repeat another one. <i>odd</i>" in shown.text
+
+
+def test_folds_without_rejection_have_no_empty_columns(wdbc):
+    plain = wdbc.summary["folds"] | {"coverage": [None] * 3, "accepted_accuracy": [None] * 3}
+    assert "accuracy of these" not in Page(render(wdbc.summary | {"folds": plain})).text
+    known = plain | {"coverage": [None, 0.9, 0.8], "accepted_accuracy": [None, 1.0, 0.95]}
+    assert "accuracy of these" in Page(render(wdbc.summary | {"folds": known})).text
+
+
+def test_the_summary_tells_how_stable_its_features_are(wdbc, pages):
+    count = wdbc.summary["relevance"]["in_top"][0]
+    assert f"among the first five in {count} of 3 folds" in pages["wdbc"].text
+
+
 def test_json_in_the_page_is_the_summary_s(nasty, pages):
     data = json.loads(pages["nasty"].scripts["data"])
     assert data["classes"] == nasty.summary["data"]["classes"]

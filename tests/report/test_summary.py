@@ -9,6 +9,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -73,6 +74,13 @@ def test_one_threshold_of_a_plain_model(case, request):
         expected = values >= (-np.inf if low is None else low)
         np.testing.assert_array_equal(accepted_at(case.summary, position), expected)
         assert low == high
+
+
+@pytest.mark.parametrize("case", ["wdbc", "digits", "iris"])
+def test_no_position_rests_on_a_handful(case, request):
+    rejection = request.getfixturevalue(case).summary["rejection"]
+    others = [n for position, n in enumerate(rejection["n_accepted"]) if position != rejection["chosen"]]
+    assert 10 <= min(others) <= 0.3 * max(others)
 
 
 def test_the_position_as_fitted_is_the_model_s_own(wdbc):
@@ -248,6 +256,34 @@ def test_a_table_with_text_columns():
     (age,) = [f for f in card["features"] if f["name"] == "age"]
     assert age["value"] == pytest.approx(table["age"][card["sample"]], rel=1e-5)
     assert 30 < age["winner"] < 80  # years, not standard deviations
+
+
+def test_samples_are_called_as_in_their_table():
+    table = pd.DataFrame(X, index=[f"patient {k}" for k in range(len(X))])
+    summary = summarize(GLVQ(random_state=0).fit(table, Y), table[10:40], Y[10:40])
+    assert summary["data"]["indexed"]
+    assert summary["map"]["points"]["name"][:2] == ["patient 10", "patient 11"]
+    for card in summary["explanations"]["unsure"]:
+        assert card["name"] == f"patient {10 + card['sample']}"
+    plain = summarize(GLVQ(random_state=0).fit(X, Y), X[10:40].tolist(), Y[10:40])
+    assert not plain["data"]["indexed"]
+    assert plain["map"]["points"]["name"] == list(range(30))
+
+
+@pytest.mark.parametrize("as_table", [True, False])
+def test_what_an_imputer_filled_in_is_not_told_as_measured(as_table):
+    samples = X.copy()
+    samples[::3, 2] = np.nan
+    samples = pd.DataFrame(samples, columns=list("abcd")) if as_table else samples
+    model = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler(), GMLVQ(random_state=0)).fit(samples, Y)
+    summary = summarize(model, samples, Y)
+    third = summary["data"]["features"][2]
+    told = {card["sample"]: feature["value"] for part in ("wrong", "unsure") for card in summary["explanations"][part]
+            for feature in card["features"] if feature["name"] == third}  # fmt: skip
+    assert len(told) > 5
+    assert all((value is None) == (sample % 3 == 0) for sample, value in told.items())
+    named = [(k, value) for k, why in enumerate(summary["map"]["points"]["why"]) for f, _, value in why if f == 2]
+    assert all((value is None) == (k % 3 == 0) for k, value in named)
 
 
 def test_features_left_out_by_a_selector():

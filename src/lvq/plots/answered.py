@@ -30,6 +30,7 @@ def curve_on(estimator: Any, X: Any, y: Any, measure: Any = None) -> OnSamples:
     check_consistent_length(X, y)
     wary, inputs = last_classifier(estimator, X)
     if wary is None:
+        check_is_fitted(estimator)
         answers = Answers(estimator, X)
         correct = answers.predicted == y
         return OnSamples(accuracy_reject_curve(measured(answers, measure or "auto"), correct), None)

@@ -6,6 +6,7 @@ around any of these.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,7 +20,7 @@ from lvq.estimators.base import BaseLVQ
 from lvq.estimators.tensors import as_numpy
 from lvq.estimators.validation import check_samples
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
-from lvq.plots.units import Names, back_in_units, names_along
+from lvq.plots.units import Names, back_in_units, names_along, numbered
 from lvq.rejection.classifier import RejectClassifier
 from lvq.robustness import Floats, Found, find_model
 
@@ -233,12 +234,20 @@ def square_side(n_features: int) -> int | None:
 
 
 def image_side(names: Iterable[str]) -> int | None:
-    """`square_side`, but None where the names tell that the features are something else than numbered pixels.
+    """`square_side`, but None where the names tell that the features are something else than pixels.
+
+    Pixels are features without names, called pixels, or numbered by row and column. Other numbered features, such as
+    the bands of a spectrum, make no picture however many they are.
 
     Examples
     --------
-    >>> image_side([f"pixel_{k}" for k in range(64)]), image_side(["age", *map(str, range(63))])
+    >>> image_side([f"pixel_{k}" for k in range(64)]), image_side([f"band_{k}" for k in range(64)])
     (8, None)
     """
-    bare = ["".join(letter for letter in name if not letter.isdigit()) for name in names]
-    return square_side(len(bare)) if len(set(bare)) == 1 else None
+    names = list(names)
+    bare = {re.sub(r"\d+", "#", name.lower()) for name in names}
+    if len(bare) != 1:
+        return None
+    (form,) = bare
+    unnamed = form in ("#", numbered(1)[0].replace("0", "#"))
+    return square_side(len(names)) if unnamed or "pix" in form or "px" in form or form.count("#") == 2 else None

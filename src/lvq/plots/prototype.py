@@ -22,6 +22,7 @@ from lvq.plots.style import (
     axes,
     class_colours,
     fitting,
+    letter_size,
     merged,
     name_ticks,
     place_legend,
@@ -129,8 +130,8 @@ class PrototypeDisplay:
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         kind : {"auto", "table", "line", "image"}, default="auto"
-            "auto" takes images where the features are numbered and make a square of 8 x 8 or more, lines where more
-            than 60 features are numbered, else a table.
+            "auto" takes images where the features make a square of 8 x 8 or more and are called pixels, numbered by
+            row and column, or without names; lines where more than 60 features are numbered; else a table.
         max_features : int, optional, default=30
             Rows of a table, the most relevant first; None shows all, in their order.
         image_shape : tuple of int, optional
@@ -190,10 +191,11 @@ class PrototypeDisplay:
         defaults = {"cmap": DIVERGING, "vmin": -reach, "vmax": reach, "aspect": "auto", "interpolation": "nearest"}
         self.image_ = self.ax_.imshow(shown, **merged(defaults, given, AxesImage))
         if count <= WRITTEN and rows <= 60:
+            size = letter_size(self.ax_.yaxis, rows, 8)
             for (row, column), shade in np.ndenumerate(shown):
                 text = written(float(values[column, self.order_[row]]))
                 colour = "white" if abs(shade) > 0.65 * reach else "black"
-                self.texts_.append(self.ax_.text(column, row, text, ha="center", va="center", size=8, color=colour))
+                self.texts_.append(self.ax_.text(column, row, text, ha="center", va="center", size=size, color=colour))
         name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=60)
         self.ax_.xaxis.tick_top()
         name_ticks(self.ax_.xaxis, self.prototype_names)

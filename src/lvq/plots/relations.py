@@ -103,6 +103,9 @@ class LambdaDisplay:
         if "norm" in style:
             del style["vmin"], style["vmax"]
         self.image_ = self.ax_.imshow(shown, **style)
+        self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85) if colorbar else None
+        if self.colorbar_ is not None:
+            self.colorbar_.set_label("Weight in the distances")
         name_ticks(self.ax_.yaxis, names)
         name_ticks(self.ax_.xaxis, names, rotation=50)
         if count > 40:
@@ -110,9 +113,6 @@ class LambdaDisplay:
             words = "Feature, by number" if whole else f"Place among the {count} features with the largest diagonal"
             self.ax_.set(xlabel=words, ylabel=words)
         self.ax_.set_title("Lambda" if not self.name else f"Lambda of {shortened(self.name, 40)}")
-        self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85) if colorbar else None
-        if self.colorbar_ is not None:
-            self.colorbar_.set_label("Weight in the distances")
         return self
 
     @classmethod

@@ -174,7 +174,7 @@ class RelevanceDisplay:
         name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=60)
         self.ax_.set_ylim(len(places) - 0.5, -0.5)
         self.ax_.set_xlim(left=0)
-        self.ax_.set_xlabel("Relevance (share in the distances)")
+        self.ax_.set_xlabel("Relevance (weight in the distance)")
         self.ax_.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
         self.ax_.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         self.ax_.grid(axis="x", alpha=0.3)
@@ -201,7 +201,7 @@ class RelevanceDisplay:
         self.lines_ += self.ax_.plot(places, relevances, **merged(style, given, Line2D))
         name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
         self.ax_.set_ylim(bottom=0)
-        self.ax_.set(xlabel="Feature", ylabel="Relevance (share in the distances)")
+        self.ax_.set(xlabel="Feature", ylabel="Relevance (weight in the distance)")
         self.ax_.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         self.ax_.grid(alpha=0.3)
 

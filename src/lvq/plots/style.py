@@ -33,7 +33,11 @@ def pyplot(caller: str) -> Any:
 def axes(caller: str, ax: Any, size: tuple[float, float]) -> Any:
     """The axes to draw on: those given, or new ones in a figure of a size that fits."""
     plt = pyplot(caller)
-    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+    if ax is None:
+        return plt.subplots(figsize=size, layout="constrained")[1]
+    if not isinstance(ax, plt.Axes):
+        raise TypeError(f"ax of {caller} must be one matplotlib Axes, got {type(ax).__name__}.")
+    return ax
 
 
 def merged(defaults: dict[str, Any], given: dict[str, Any] | None, artist: Any) -> dict[str, Any]:
@@ -174,6 +178,16 @@ def place_legend(ax: Any, handles: Any = None) -> Any:
     return ax.legend(handles=handles, loc="best", ncols=columns, fontsize="small")
 
 
+def letter_size(axis: Any, count: int, most: Any) -> float:
+    """Points of letters so that as many lines fit along an axis; a given axes may be a small part of a figure."""
+    from matplotlib.font_manager import FontProperties
+
+    axis.axes.apply_aspect()  # the cells of an image are squares, and leave a part of the axes empty
+    box, along = axis.axes.get_window_extent(), axis.axis_name == "x"
+    room = 72 * (box.width if along else box.height) / axis.axes.figure.dpi / max(count, 1)
+    return float(min(FontProperties(size=most).get_size_in_points(), max(room, 3.0)))
+
+
 def name_ticks(axis: Any, names: Sequence[Any], *, limit: int = 40, rotation: float = 0) -> None:
     """Names at 0, 1, 2, ... where they fit; else the numbers of a few."""
     if len(names) > limit:
@@ -181,6 +195,6 @@ def name_ticks(axis: Any, names: Sequence[Any], *, limit: int = 40, rotation: fl
 
         axis.set_major_locator(MaxNLocator(nbins=8, integer=True, steps=[1, 2, 5, 10]))
         return
-    size = "small" if len(names) > 20 else "medium"
+    size = letter_size(axis, len(names), "small" if len(names) > 20 else "medium")
     turned = {"rotation": rotation, "ha": "right", "rotation_mode": "anchor"} if rotation else {}
     axis.set_ticks(range(len(names)), fitting(names), fontsize=size, **turned)

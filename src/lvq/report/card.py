@@ -155,7 +155,7 @@ def limits(summary: dict[str, Any]) -> list[str]:
 
 def _on_rejection(rejection: dict[str, Any] | None) -> list[str]:
     if rejection is None:
-        return ["The model answers always. The slider shows what holding back its least certain answers would bring; "
+        return ["The model answers always. The curve shows what holding back its least certain answers would bring; "
                 "a threshold chosen by looking at these samples promises nothing for others."]  # fmt: skip
     promise = rejection["promise"]
     if promise is None:
@@ -165,5 +165,5 @@ def _on_rejection(rejection: dict[str, Any] | None) -> list[str]:
         f"At the position as fitted, at most {percent(promise['max_error'])} of the accepted answers {whose} are "
         f"wrong in the long run, with confidence {percent(promise['confidence'])}. That promise is about "
         "samples from the same source as the calibration samples, about all accepted answers together, and about that "
-        "position only: moving the slider leaves it.".replace("  ", " ")
+        "position only: any other one leaves it.".replace("  ", " ")
     ]

@@ -157,16 +157,16 @@ def relevance_chart(relevance: dict[str, Any]) -> Spec:
     ]
     place = {
         "y": {"field": "feature", "type": "nominal", "scale": {"domain": names}, "title": None},
-        "x": _quantity("share", "share in the distances", axis={"format": ".0%", "tickCount": 5}),
+        "x": _quantity("share", "weight in the distance", axis={"format": ".0%", "tickCount": 5}),
     }
-    told = {"field": "share", "type": "quantitative", "format": ".1%", "title": "relevance"}
+    told = {"field": "share", "type": "quantitative", "format": ".1%", "title": "weight"}
     by_fold = {
         "data": {"values": ticks},
         "mark": {"type": "tick", "color": "var(--ink)", "thickness": 1.5, "opacity": 0.65, "aria": False},
         "encoding": {"tooltip": [{"field": "fold", "type": "quantitative"}, told]},
     }
     return {
-        "description": "Share of each feature in the distances.",
+        "description": "Weight of each feature in the distance, the most relevant first.",
         "width": "container",
         "height": STEP * len(names),
         "encoding": place,

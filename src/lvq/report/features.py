@@ -73,7 +73,8 @@ class Features:
             self._noise = ROUNDING * np.abs(back.values[:, self._kept]).max(axis=0)
             self.in_units = int(self._kept.sum()) == self.found.model.n_features_in_
         shown = back.names[self._kept] if self.in_units and back is not None else own
-        self.names = self.renamed(shown.tolist())
+        self._columns = shown.tolist()
+        self.names = self.renamed(self._columns)
         # whether X as it was given is a picture, whatever the steps between make of it
         self.side = None if back is None else image_side(self.renamed(back.names))
 
@@ -92,6 +93,17 @@ class Features:
         values = back_in_units(self.found, inputs, "the report").values[:, self._kept]
         return np.where(np.abs(values) < self._noise, 0.0, values)
 
+    def measured(self, X: Any, inputs: Floats) -> Floats:
+        """Values of samples, NaN where X has none and an imputer has filled the gap."""
+        values, gaps = self.values(inputs), _gaps(X)
+        if not self.in_units or gaps is None:
+            return values
+        columns = [str(name) for name in getattr(X, "columns", names_along(self.found)[0])]
+        for place, name in enumerate(self._columns):
+            if name in columns:
+                values[gaps[:, columns.index(name)], place] = np.nan
+        return values
+
     def pixels(self, inputs: Floats) -> Floats | None:
         """Whole pictures, 0 where the model sees no pixel; None where the data are none."""
         if self.side is None:
@@ -105,6 +117,16 @@ class Features:
         whole = np.zeros((len(per_feature), len(self._kept)))
         whole[:, self._kept] = per_feature
         return whole
+
+
+def _gaps(X: Any) -> NDArray[np.bool_] | None:
+    """Where a table or an array has no value; None where that cannot be told."""
+    if hasattr(X, "isna"):
+        return np.asarray(X.isna())
+    try:
+        return np.isnan(np.asarray(X, dtype=np.float64))
+    except (TypeError, ValueError):
+        return None
 
 
 def _renamed(found: Any, names: Sequence[str] | None) -> dict[str, str]:

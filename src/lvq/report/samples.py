@@ -18,7 +18,7 @@ from lvq.report.slider import Sweep, toggles
 RESOLUTION = 150  # of the regions, in each direction
 COARSE, MANY = 80, 100  # the same where a sample has many features
 FLAT = 1e-9  # height to width of a map that has only one direction
-SCATTERED = "no second direction: scattered at random"
+SCATTERED = "scattered at random"  # there is no second direction
 WHY = 3  # features that a sample on the map names
 MOST_EXPLAINED = 6  # samples of each kind
 SHOWN_FEATURES = 6  # of an explanation
@@ -73,7 +73,7 @@ def map_part(
             "winner": explanation.winner.tolist(),
             "rival": explanation.rival.tolist(),
             "toggles": toggles(found.accepted[:, rows]),
-            "why": _why(explanation.contributions, features.values(inputs)),
+            "why": _why(explanation.contributions, features.measured(X, inputs)),
         },
         "prototypes": {
             "x": placed(view.prototypes[:, 0], spans[0]),
@@ -141,17 +141,17 @@ def explanations(
     unsure = np.argsort(found.certainty, kind="stable")
     unsure = unsure[~np.isin(unsure, surest)][:MOST_EXPLAINED]
     chosen = np.concatenate([surest, unsure])
-    inputs = features.inputs(rows_of(X, chosen))
-    cards = _cards(inputs, chosen, codes, found, features, names)
+    X = rows_of(X, chosen)
+    cards = _cards(X, features.inputs(X), chosen, codes, found, features, names)
     return {"n_wrong": len(wrong), "wrong": cards[: len(surest)], "unsure": cards[len(surest) :]}
 
 
 def _cards(
-    inputs: Any, chosen: Any, codes: Any, found: Sweep, features: Features, names: list[str]
+    X: Any, inputs: Any, chosen: Any, codes: Any, found: Sweep, features: Features, names: list[str]
 ) -> list[dict[str, Any]]:
     inner = features.found.model
     explanation = inner.explain(inputs)
-    samples, prototypes = features.values(inputs), features.values(inner._params.prototypes)
+    samples, prototypes = features.measured(X, inputs), features.values(inner._params.prototypes)
     pictures, shares = features.pixels(inputs), features.as_pixels(explanation.contributions)
     cards = []
     for k, sample in enumerate(chosen.tolist()):

@@ -22,6 +22,7 @@ from lvq.rejection.scorers import last_classifier
 MOST_POSITIONS = 101
 SQUARE_CLASSES = 20  # with more, a square of counts can no longer be read: each class gets one row of totals
 SHOWN_CLASSES = 60  # of those rows
+FEW = 10  # accepted samples whose accuracy says nothing
 
 Bools = NDArray[np.bool_]
 
@@ -56,7 +57,7 @@ def sweep(model: Any, X: Any) -> Sweep:
     values, reason = reject.certainty(inputs), reject.reason(inputs)
     if isinstance(reject.path_, ThresholdPath):
         masks, limits = _along(reject, inputs, values)
-        how = "the model's own path of thresholds"
+        how = "along the model's own path of thresholds"
     else:  # classes with paths of their own have no common one
         masks, limits = _one_threshold(values)
         how = "one threshold on the certainty; the position as fitted has thresholds of its own"
@@ -64,8 +65,11 @@ def sweep(model: Any, X: Any) -> Sweep:
 
 
 def _fewest(n_samples: int) -> int:
-    """Accepted samples below which a position is not shown, unless it is the model's own."""
-    return max(1, n_samples // 100)
+    """Accepted samples below which a position is not shown, unless it is the model's own.
+
+    A share of a handful of samples swings between 0 and 100 %, and would set the scale of the whole curve.
+    """
+    return max(1, min(FEW, n_samples // 3), n_samples // 100)
 
 
 def _one_threshold(values: NDArray[np.float64]) -> tuple[list[Bools], list[Any]]:

@@ -42,7 +42,7 @@ def summarize(
     model : estimator
         A fitted model of this library, a Pipeline that ends in one, or a `RejectClassifier` around either.
     X : array-like of shape (n_samples, n_features)
-        Held-out samples, as the model takes them.
+        Held-out samples, as the model takes them. Those of a table with an index are called by it, others by number.
     y : array-like of shape (n_samples,)
         Their classes.
     X_train, y_train : array-like, optional
@@ -99,6 +99,7 @@ def summarize(
             "target": target_name,
             "n_columns": _n_columns(X),
             "n_samples": len(y),
+            "indexed": _index(X) is not None,
             "features": features.names,
             "classes": label_texts(labels),
             "class_counts": np.bincount(codes[0], minlength=len(labels)),
@@ -124,6 +125,7 @@ def summarize(
         "history": insides.history_part(inner),
         "folds": insides.folds_part(folds or ()),
     }
+    _name_samples(summary, _index(X))
     summary["limits"] = card.limits(plain(summary))
     return plain(summary)
 
@@ -147,6 +149,25 @@ def _counts(labels: NDArray[Any], y: Any) -> list[int]:
 
 def _n_columns(X: Any) -> int:
     return int(X.shape[1]) if hasattr(X, "shape") else len(X[0])
+
+
+def _index(X: Any) -> list[Any] | None:
+    """What a table calls its rows; None where it has no names for them."""
+    index: Any = getattr(X, "index", None)  # of a list it is a method
+    return list(index) if hasattr(index, "tolist") else None
+
+
+def _name_samples(summary: dict[str, Any], index: list[Any] | None) -> None:
+    """Call samples on the map and in the explanations as their table does, so that they can be found there."""
+
+    def named(place: int) -> int | str:
+        name = place if index is None else index[place]
+        return name if isinstance(name, int) else str(name)
+
+    points, explained = summary["map"]["points"], summary["explanations"]
+    points["name"] = [named(place) for place in points["index"]]
+    for told in (*explained["wrong"], *explained["unsure"]):
+        told["name"] = named(told["sample"])
 
 
 def _train_accuracy(model: Any, X_train: Any, y_train: Any) -> float | None:

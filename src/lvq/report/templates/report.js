@@ -79,11 +79,11 @@
     if (key[0] === "p") return [`Prototype ${prototype(k)}`, `class ${classes[prototypes.label[k]]}`];
     const right = points.true[k] === points.predicted[k];
     return [
-      `Sample ${points.index[k]}: ${classes[points.predicted[k]]}`,
+      `Sample ${points.name[k]}: ${classes[points.predicted[k]]}`,
       right ? "right" : `wrong, it is ${classes[points.true[k]]}`,
       `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "used" : "held back"} at this position`,
       `nearest ${prototype(points.winner[k])}; of another class ${prototype(points.rival[k])}`,
-      ...points.why[k].map(([feature, share, value]) => `${cut(features[feature])} = ${number(value)}: ${signed(share)}`),
+      ...points.why[k].map(([feature, share, value]) => `${cut(features[feature])} ${value === null ? "missing" : `= ${number(value)}`}: ${signed(share)}`),
     ];
   }
 
@@ -156,7 +156,18 @@
   dark.addEventListener("change", nameTheme);
   nameTheme();
 
-  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
+  // -- paper: charts as wide as a column there, so that their texts keep their size; nothing folded away ------------------
+
+  const PAPER = 335;
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((each) => { each.open = true; });
+    for (const [name, view] of Object.entries(views)) {
+      if (name === "map") view.height(Math.max(250, (PAPER * view.height()) / view.width()));
+      view.width(PAPER).run();
+    }
+  });
+  window.addEventListener("afterprint", () => window.dispatchEvent(new Event("resize")));
+
   move();
   Promise.all([...document.querySelectorAll("[data-chart]")].map(draw)).then(() => {
     document.documentElement.dataset.ready = "true";
