@@ -151,6 +151,14 @@ def test_a_number_only_at_the_end_of_a_long_file_is_told_by_its_row(tmp_path, mo
         as_numbers(last["a"], "t", before + 1)
 
 
+@pytest.mark.parametrize("before", ["\n", "\n \n\r\n"])
+def test_empty_lines_before_the_names_are_no_rows(tmp_path, before):
+    path = tmp_path / "t.csv"
+    path.write_bytes(f'{before}a,"two\nlines"\n1,2\n\n3,4\n'.encode())
+    assert column_names(path) == ["a", "two\nlines"]
+    assert read_table(path).to_numpy().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
 def test_a_column_without_a_name_is_left_out(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(",a\n0,1\n1,2\n", encoding="utf-8")
@@ -250,6 +258,51 @@ def test_texts_of_numbers_do_not_depend_on_the_format(tmp_path):
     """A column of codes, 1 and 2, is the same categories in a CSV file and as integers or floats in a Parquet file."""
     csv = pd.Series(["1", "2", None], dtype=object)
     assert as_text(csv).tolist() == as_text(pd.Series([1.0, 2.0, np.nan])).tolist() == ["1", "2", None]
+
+
+def test_codes_that_numbers_would_not_keep_are_texts(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "zip,id,level,size\n01067,9007199254740993,1.0,01\n04109,9007199254740992,2.0,02\n", encoding="utf-8"
+    )
+    table = read_table(path, codes={"zip", "id", "level"})
+    assert as_text(table["zip"]).tolist() == ["01067", "04109"]
+    assert as_text(table["id"]).tolist() == ["9007199254740993", "9007199254740992"]
+    assert as_text(table["level"]).tolist() == ["1", "2"]
+    assert table["size"].tolist() == [1.0, 2.0]  # not named a code
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_exact_integers_stay_integers(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    large = pa.table({"id": pa.array([2**53 + 1, None], pa.int64()), "u": pa.array([2**64 - 1, 1], pa.uint64())})
+    (pq.write_table if suffix == ".parquet" else pyarrow.feather.write_feather)(large, path)
+    for table in (read_table(path, codes={"id", "u"}), next(read_parts(path, exact={"id", "u"}))):
+        assert as_text(table["id"]).tolist() == [str(2**53 + 1), None]
+        assert as_text(table["u"]).tolist() == [str(2**64 - 1), "1"]
+        np.testing.assert_array_equal(as_numbers(table["id"]), [2.0**53, np.nan])
+
+
+def test_a_parquet_file_of_one_group_of_rows_is_read_in_parts(tmp_path):
+    """Arrow alone would fetch the group, which is the whole table, before its first row."""
+    path = tmp_path / "t.parquet"
+    rng = np.random.default_rng(0)
+    whole = pa.table({name: rng.normal(size=2_000_000) for name in "abcd"})
+    pq.write_table(whole, path, row_group_size=len(whole))
+    size = whole.nbytes
+    del whole
+    before, most, rows = pa.total_allocated_bytes(), 0, 0
+    for part in read_parts(path):
+        most = max(most, pa.total_allocated_bytes() - before)
+        rows += len(part)
+    assert rows == 2_000_000
+    assert most < size / 3
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arff"])
+def test_parts_of_wide_tables_have_fewer_rows(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr("lvq.tables.reading.CELLS", 8)
+    assert max(map(len, read_parts(write(tmp_path, suffix)))) == 2
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

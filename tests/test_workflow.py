@@ -77,6 +77,47 @@ def test_only_a_count_of_rows_is_a_count_of_rows(start, step, counts):
     assert ("id" not in prepare(table, "kind").X) == counts
 
 
+def test_a_count_of_rows_is_one_without_some_of_the_rows():
+    table = mixed().assign(id=np.arange(60.0))
+    table.loc[[0, 7, 8], "kind"] = None
+    assert "id" not in prepare(table, "kind").X
+
+
+def test_columns_to_look_at_twice():
+    table = mixed(n=80)
+    plain = prepare(table, "kind").notes
+    table = table.assign(
+        patient=np.random.default_rng(0).permutation(80) + 1000.0,
+        icd=np.where(table["kind"] == "yes", "C50", "N60").astype(object),
+        dose=np.where(np.arange(80) % 8, (np.arange(80) % 5).astype(str), "n.d.").astype(object),
+    )
+    more = prepare(table, "kind").notes
+    assert plain == ()
+    assert len(more) == 3
+    assert "'dose' holds numbers, but also texts such as 'n.d.'" in more[0]
+    assert "a whole number of its own in 'patient'" in more[1]
+    assert "can be read off 'icd' alone" in more[2]
+    assert len(prepare(table, "kind", categorical=["dose"], drop=["patient", "icd"]).notes) == 0
+
+
+def test_a_text_of_its_own_in_every_row_is_no_category():
+    table = mixed().assign(name=[f"N{k}" for k in range(60)])
+    with pytest.raises(TableError, match=r"'name' .* another text in every row, such as 'N0'.*--drop 'name'"):
+        prepare(table, "kind")
+
+
+def test_among_numbers_the_text_is_named():
+    table = mixed(n=200).assign(dose=[*(f"{k}.5" for k in range(199)), "<0.5"])
+    with pytest.raises(TableError, match=r"200 different texts, such as '<0\.5' among numbers"):
+        prepare(table, "kind")
+
+
+def test_a_class_that_reads_as_missing_is_told():
+    table = mixed().assign(stage=np.array(["severe", None], dtype=object)[np.arange(60) % 2])
+    with pytest.raises(TableError, match=r"only the class 'severe', beside 30 rows without a value \(.*None\)"):
+        prepare(table, "stage")
+
+
 def test_numbers_may_be_classes():
     table = mixed().assign(grade=np.arange(60) % 3 + 1.0)
     assert set(prepare(table, "grade").y) == {"1", "2", "3"}
@@ -224,6 +265,74 @@ def test_a_tiny_table_is_learned_from(tmp_path):
     rows.to_csv(tmp_path / "table.csv", index=False)
     result = fit_table(tmp_path / "table.csv", "kind", model="glvq")
     assert result.summary["scores"]["n_samples"] == 3
+
+
+# -- numbers that name something ---------------------------------------------------------------------------------------
+
+
+def coded(n=80):
+    """A table with a patient's number beyond float64, a ward as a number, and a postal code with a zero before."""
+    place = np.arange(n)
+    return pd.DataFrame(
+        {
+            "patient": 2**53 + 1 + place,
+            "a": np.random.default_rng(0).normal(3.0 * (place % 2)),
+            "ward": (place // 2 % 3).astype(float),
+            "zip": np.array(["01067", "04109", "10115"], dtype=object)[place // 3 % 3],
+            "kind": np.array(["007", "010"], dtype=object)[place % 2],
+        }
+    )
+
+
+def written(path, table):
+    if path.suffix == ".parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("fitted", ["fit.csv", "fit.parquet"])
+def test_codes_are_known_again_however_a_file_spells_them(tmp_path, fitted):
+    table = coded()
+    result = fit_table(
+        written(tmp_path / fitted, table), "kind", model="glvq", folds=0, drop=["patient"], categorical=["ward", "zip"]
+    )
+    assert result.model.classes_.tolist() == ["007", "010"]
+    others = {
+        "same.csv": table,
+        "same.parquet": table,
+        "whole.csv": table.assign(ward=table["ward"].astype(int)),
+        "spreadsheet.csv": table.assign(zip=table["zip"].astype(int)),
+        "spreadsheet.parquet": table.assign(zip=table["zip"].astype(int)),
+    }
+    for name, other in others.items():
+        found = predict_table(result.model, written(tmp_path / name, other), tmp_path / "answers.csv", force=True)
+        assert found.reasons["unknown category"] == 0, name
+        assert found.labels.keys() == {"007", "010"}
+    strange = written(tmp_path / "strange.csv", table.assign(ward=7))
+    assert predict_table(result.model, strange, tmp_path / "answers.csv", force=True).accepted == 0
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_kept_columns_are_copies(tmp_path, suffix):
+    table = coded()
+    model = GLVQ(random_state=0).fit(table[["a", "ward"]], table["kind"])
+    for name in ("table.csv", "table.parquet"):
+        path, out = written(tmp_path / name, table), tmp_path / f"answers{suffix}"
+        predict_table(model, path, out, keep=["patient", "zip"], force=True)
+        answers = pd.read_csv(out, dtype=str) if suffix == ".csv" else pd.read_parquet(out)
+        assert answers["patient"].astype(str).tolist() == table["patient"].astype(str).tolist()
+        assert answers["zip"].tolist() == table["zip"].tolist()
+
+
+def test_answers_never_replace_the_table(tmp_path):
+    table = written(tmp_path / "table.csv", coded())
+    before = table.read_bytes()
+    model = GLVQ(random_state=0).fit(coded()[["a"]], coded()["kind"])
+    with pytest.raises(TableError, match="is the table itself"):
+        predict_table(model, table, tmp_path / "." / "table.csv", force=True)
+    assert table.read_bytes() == before
 
 
 # -- models of other making --------------------------------------------------------------------------------------------

@@ -253,7 +253,7 @@ def test_what_is_left_out_is_told(lvq, tmp_path):
     said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
     assert said.code == 0, said.err
     assert said.err.splitlines() == [
-        "Note: Left out 1 row without a value of 'kind'.",
+        "Note: Left out 1 row without a value of 'kind' (an empty cell, or a word such as NA or None).",
         "Note: Left out 1 column with the number of the row: 'id'.",
         "Note: Left out 2 columns with the same value in all rows: 'same', 'also'.",
     ]

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,17 @@ def test_a_report_of_nonsense_is_refused(lvq, tmp_path, content):
     assert not (tmp_path / "report.html").exists()
 
 
+def test_a_report_of_an_older_version_is_refused(lvq, run, tmp_path):
+    metrics = json.loads((run[0] / "metrics.json").read_text(encoding="utf-8"))
+    for name in metrics:
+        (tmp_path / "metrics.json").write_text(
+            json.dumps({key: value for key, value in metrics.items() if key != name}), encoding="utf-8"
+        )
+        said = lvq("report", tmp_path)
+        if said.code:
+            assert re.fullmatch(r"Error: .*metrics\.json is not what this version of `lvq fit` writes .*\n", said.err)
+
+
 # -- export ------------------------------------------------------------------------------------------------------------
 
 
@@ -56,23 +68,55 @@ def test_a_model_is_exported(lvq, run, tmp_path):
     assert "There is no model" in lvq("export", tmp_path, "--onnx", tmp_path / "x.onnx").err
 
 
+def test_a_model_is_not_replaced_by_its_graph(lvq, run, tmp_path):
+    for extra in ("onnx", "skl2onnx"):
+        pytest.importorskip(extra)
+    folder = shutil.copytree(run[0], tmp_path / "run")
+    said = lvq("export", folder, "--onnx", folder / "model.skops", "--force")
+    assert said.code == 1
+    assert "is the model itself" in said.err
+    assert (folder / "model.skops").read_bytes() == (run[0] / "model.skops").read_bytes()
+
+
 # -- reproduce ---------------------------------------------------------------------------------------------------------
 
 
+def experiments_of(folder, code):
+    (folder / "experiments").mkdir()
+    (folder / "experiments" / "__main__.py").write_text(code, encoding="utf-8")
+
+
 def test_experiments_are_run_in_the_checkout(lvq, monkeypatch, tmp_path):
-    called = []
-
-    def pretend(command, **options):
-        called.append((command, options))
-        return subprocess.CompletedProcess(command, 3)
-
+    experiments_of(tmp_path, "import json, sys; json.dump(sys.argv[1:], open('told.json', 'w')); sys.exit(3)")
     monkeypatch.setattr("lvq.workflow.running.experiments_root", lambda: tmp_path)
-    monkeypatch.setattr("lvq.workflow.running.subprocess.run", pretend)
     said = lvq("reproduce", "jin", "--quick", "--jobs", 2, "--out", tmp_path)
     assert said.code == 3
-    command, options = called[0]
-    assert command == [sys.executable, "-m", "experiments", "jin", "--quick", "--jobs", "2", "--out", str(tmp_path)]
-    assert options["cwd"] == tmp_path
+    told = json.loads((tmp_path / "told.json").read_text(encoding="utf-8"))
+    assert told == ["jin", "--quick", "--jobs", "2", "--out", str(tmp_path)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent")
+def test_interrupted_experiments_have_the_last_word(tmp_path):
+    """They keep what they have finished, so "nothing was written" would be wrong."""
+    import os
+    import signal
+
+    experiments_of(
+        tmp_path,
+        "import sys, time\ntry:\n    print('begun', flush=True)\n    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n    sys.exit('some are kept')\n",
+    )
+    code = (
+        "import pathlib, sys, lvq.workflow.running as running; from lvq.cli import main; "
+        f"running.experiments_root = lambda: pathlib.Path({str(tmp_path)!r}); sys.argv[1:] = ['reproduce', 'x']; main()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout.readline() == "begun\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, err = process.communicate(timeout=50)
+    assert (process.returncode, err) == (1, "some are kept\n")
 
 
 def test_without_a_checkout_a_sentence(lvq, monkeypatch):
@@ -105,6 +149,21 @@ def test_the_demonstration_does_the_whole_job(lvq, tmp_path, monkeypatch):
     assert lvq(*shown[1].split(), "--force").code == 0
     assert lvq(*shown[0].split()).err.startswith("Error: demo holds model.skops")  # it would run
     assert lvq("demo", "--out", folder).code == 1
+
+
+def test_an_interrupted_demonstration_leaves_nothing(lvq, tmp_path, monkeypatch):
+    def fitted(table, target, *, out, **options):
+        (out / "model.skops").touch()
+        return types.SimpleNamespace(model=None)
+
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lvq.workflow.running.fit_table", fitted)
+    monkeypatch.setattr("lvq.workflow.running.predict_table", interrupt)
+    said = lvq("demo", "--out", tmp_path / "demo")
+    assert (said.code, said.err.splitlines()[-1]) == (130, "Interrupted: nothing was written.")
+    assert list(tmp_path.iterdir()) == []
 
 
 # -- the program itself ------------------------------------------------------------------------------------------------
@@ -189,6 +248,18 @@ def test_as_a_module_whose_reader_stops_reading():
 
 
 # -- Ctrl-C ------------------------------------------------------------------------------------------------------------
+
+
+def test_control_c_while_the_program_starts():
+    code = (
+        "import sys, lvq.cli\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, *more):\n"
+        "        if name == 'lvq.cli.app': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stop()); lvq.cli.main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (130, "")
 
 
 SLOW = """

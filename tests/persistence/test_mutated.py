@@ -1,4 +1,4 @@
-"""Two hundred damaged files: each is refused with a sentence, or its model answers as before."""
+"""More than two hundred damaged files: each is refused with a sentence."""
 
 import copy
 import json
@@ -50,24 +50,29 @@ DAMAGES = {flip_bit: 60, flip_many: 10, cut: 20, cut_out: 20, insert: 20, blank:
 @pytest.mark.parametrize(
     ("damage", "seed"), [(damage, seed) for damage, count in DAMAGES.items() for seed in range(count)]
 )
-def test_damaged_bytes(damage, seed, fitted, file, data, same_answers):
-    content = bytearray(file.read_bytes())
+def test_damaged_bytes(damage, seed, file):
+    before = file.read_bytes()
+    content = bytearray(before)
     damage(content, np.random.default_rng(seed))
+    if content == before:  # zeros in the place of zeros
+        content[-1] ^= 1
+    refused(file, content)
+
+
+def refused(file, content):
     file.write_bytes(content)
-    refused_or_the_same(file, fitted, data, same_answers)
+    with pytest.raises(LoadError, match=r"^model\.skops .*\.$"):
+        load(file)
 
 
-def refused_or_the_same(file, fitted, data, same_answers):
-    words = ""
-    try:
-        back = load(file)
-    except LoadError as error:
-        words = str(error)
-    if words:
-        assert words.startswith("model.skops ")
-        assert words.endswith(".")
-    else:
-        same_answers(fitted, back, data[0])
+def test_every_byte_of_the_table_of_contents_counts(file):
+    """Dates, attributes and lengths stand there, which change nothing in the model."""
+    content = file.read_bytes()
+    for place in range(content.rfind(b"PK\x01\x02"), len(content)):
+        for bit in (0, 6):
+            changed = bytearray(content)
+            changed[place] ^= 1 << bit
+            refused(file, changed)
 
 
 # -- damage to members, under checksums that no longer fit -------------------------------------------------------------

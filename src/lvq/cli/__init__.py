@@ -11,6 +11,8 @@ def main() -> None:
     """Run the command line with the arguments of the process."""
     try:
         from lvq.cli.app import app
+    except KeyboardInterrupt:
+        sys.exit(130)
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise

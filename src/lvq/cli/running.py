@@ -75,10 +75,12 @@ def sentence(error: Exception) -> str:
     --------
     >>> sentence(ValueError("folds must be\\n2 or more.")), sentence(ZeroDivisionError("division by zero"))
     ('folds must be 2 or more.', 'ZeroDivisionError: division by zero; run again with --debug to see where.')
+    >>> sentence(OSError(28, "No space left on device"))
+    'No space left on device.'
     """
     if isinstance(error, ValueError | OSError | ImportError):  # these are worded for readers
-        if isinstance(error, OSError) and error.strerror and error.filename:
-            return one_line(f"{error.filename}: {error.strerror}.")
+        if isinstance(error, OSError) and error.strerror:  # the system's; a full disk comes without a name
+            return one_line(f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}.")
         return one_line(error)
     if isinstance(error, MemoryError):
         return "There is not enough memory for this table."

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - nothing of an archive is used before its size, its members' names and their checksums are known to be right;
+- the archive's comment is a checksum of all before it, so that not even a damaged date passes unnoticed;
 - members are read into memory once, and what was checked is what is used: the archive is not opened again;
 - the same model gives the same bytes: no dates, no memory addresses.
 """
@@ -20,6 +21,8 @@ import numpy as np
 HEADER, SCHEMA = "lvq.json", "schema.json"
 LIBRARY, FORMAT = "lvq", 1
 MEMBER = re.compile(r"schema\.json|\d{1,20}\.npy")
+END = b"PK\x05\x06"  # begins the last record of an archive, 22 bytes and the comment
+SEAL = 64  # hexadecimal digits
 JSON_NODES = 1_000_000  # of a schema; each takes some hundred bytes of memory
 
 
@@ -60,7 +63,9 @@ def pack(members: dict[str, bytes], versions: dict[str, str]) -> bytes:
             info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, content)
-    return buffer.getvalue()
+        archive.comment = bytes(SEAL)
+    content = buffer.getvalue()[:-SEAL]
+    return content + digest(content).encode()
 
 
 def plain_archive(members: dict[str, bytes]) -> bytes:
@@ -91,6 +96,7 @@ def unpack(data: bytes, max_bytes: int) -> tuple[Header, dict[str, bytes]]:
     with archive:
         infos = archive.infolist()
         _check_entries(infos, max_bytes)
+        _check_seal(data, archive.comment)
         members = {info.filename: _content(archive, info) for info in infos}
     header = _header(members.pop(HEADER, None))
     if set(members) != set(header.members):
@@ -161,6 +167,13 @@ def _what_else(data: bytes) -> str:
             f"you trust where it comes from, load it with joblib.load; then {again}"
         )
     return f"is not a model file: it is no zip archive. Give a file that lvq.save has written, or {again}"
+
+
+def _check_seal(data: bytes, comment: bytes) -> None:
+    """An archive made by other means, or before there were seals, has none; its members have checksums all the same."""
+    whole = data[len(data) - 22 - len(comment) :].startswith(END)
+    if not whole or (comment and comment != digest(data[: -len(comment)]).encode()):
+        raise LoadError("is damaged: its checksum is not that of its content. Copy it anew.")
 
 
 def _check_entries(infos: list[zipfile.ZipInfo], max_bytes: int) -> None:

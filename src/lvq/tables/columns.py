@@ -73,8 +73,11 @@ def parsed(column: Any) -> Any | None:
         return None
 
 
-def to_series(column: Any, as_number: bool = False) -> pd.Series:
-    """An Arrow column as pandas has it here: float64, objects, or whatever else there is; texts as numbers if asked."""
+def to_series(column: Any, as_number: bool = False, as_it_is: bool = False) -> pd.Series:
+    """An Arrow column as pandas has it here: float64, objects, or whatever else there is; texts as numbers if asked.
+
+    Integers and floats stay what they are if asked: float64 has no 9007199254740993, and writes 7 as 7.0.
+    """
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = pc.cast(column, kind.value_type)
@@ -86,6 +89,11 @@ def to_series(column: Any, as_number: bool = False) -> pd.Series:
         numbers = parsed(column) if as_number else None
         if numbers is not None:
             return pd.Series(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    elif as_it_is and pa.types.is_integer(kind):
+        signed = "Int64" if pa.types.is_signed_integer(kind) else "UInt64"
+        return pd.Series(pd.array(column.to_pylist(), dtype=signed))
+    elif as_it_is and pa.types.is_floating(kind):
+        return column.to_pandas()
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
         return pd.Series(pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
     else:
@@ -99,10 +107,15 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
 
 
-def to_frame(batch: Any, numbers: Collection[str] = ()) -> pd.DataFrame:
-    """An Arrow table or batch as a DataFrame of such columns; `numbers` are to be numbers, if all their texts are."""
+def to_frame(batch: Any, numbers: Collection[str] = (), exact: Collection[str] = ()) -> pd.DataFrame:
+    """An Arrow table or batch as a DataFrame of such columns.
+
+    Columns of `numbers` are to be numbers, if all their texts are; integers of `exact` ones stay integers.
+    """
     names = batch.schema.names
-    series = [to_series(_whole(batch.column(place)), name in numbers) for place, name in enumerate(names)]
+    series = [
+        to_series(_whole(batch.column(place)), name in numbers, name in exact) for place, name in enumerate(names)
+    ]
     return pd.DataFrame(dict(zip(names, series)), index=pd.RangeIndex(batch.num_rows))
 
 

@@ -12,6 +12,7 @@ import codecs
 import csv
 import gzip
 import io
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,11 +29,12 @@ LONGEST = 1 << 20  # a header of more characters is none
 
 
 class Header(NamedTuple):
-    """The columns' names, "" for one that has none, the sign between values, and the bytes that a part needs."""
+    """The columns' names, "" for one that has none, the sign between values, bytes in a part, empty lines before."""
 
     names: list[str]
     sign: str
     block: int
+    empty: int
 
 
 def is_gzipped(path: Path) -> bool:
@@ -60,13 +62,12 @@ def read_header(path: Path, source: str) -> Header:
     except UnicodeDecodeError as error:
         raise TableError(f"{source} is not in UTF-8; save it as CSV in UTF-8.") from error
     lines = io.StringIO(text, newline="")
-    first = next((line for line in lines if line.strip()), "")
+    empty, first = next(((place, line) for place, line in enumerate(lines) if line.strip()), (0, ""))
     if not first:
         raise TableError(f"{source} is empty; it must hold a line with the columns' names, then the rows.")
-    lines.seek(0)
     sign = _most_frequent(first)
-    row = next(row for row in csv.reader(lines, delimiter=sign) if row)
-    return Header([name.strip() for name in row], sign, max(BLOCK, 32 * len(first)))  # a row must fit into a part
+    row = next(csv.reader(itertools.chain([first], lines), delimiter=sign))  # a name may go on in the next line
+    return Header([name.strip() for name in row], sign, max(BLOCK, 32 * len(first)), empty)  # a row fits into a part
 
 
 def _most_frequent(line: str) -> str:
@@ -88,7 +89,13 @@ def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -
     try:
         yield from pc.open_csv(
             stream,
-            pc.ReadOptions(use_threads=False, block_size=header.block, column_names=names, skip_rows_after_names=1),
+            pc.ReadOptions(
+                use_threads=False,
+                block_size=header.block,
+                skip_rows=header.empty,
+                column_names=names,
+                skip_rows_after_names=1,
+            ),
             pc.ParseOptions(delimiter=header.sign, newlines_in_values=True, invalid_row_handler=refuse),
             pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(columns)),
         )

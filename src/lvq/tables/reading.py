@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 from lvq.tables import arff, delimited
 from lvq.tables.columns import TableError, cleaned, parsed, to_frame
 
-ROWS = 20_000  # in a part, at most
+ROWS, CELLS = 20_000, 2_000_000  # in a part, at most
+PAGE = 1 << 16  # bytes of a Parquet column that are read at once
 FORMATS = {
     "CSV": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
     "Parquet": (".parquet", ".pq"),
@@ -94,10 +95,15 @@ def _open_parquet(path: Path) -> Table:
         names = list(file.schema_arrow.names)
 
     def parts(columns: Sequence[str]) -> Iterator[Any]:
-        with pq.ParquetFile(path) as file:
-            yield from map(_sound, file.iter_batches(ROWS, columns=list(columns)))
+        # page by page: a group of rows, which may be the whole table, would be read at once otherwise
+        with pq.ParquetFile(path, buffer_size=PAGE, pre_buffer=False) as file:
+            yield from map(_sound, file.iter_batches(_rows(columns), columns=list(columns)))
 
     return Table(names, parts)
+
+
+def _rows(columns: Sequence[str]) -> int:
+    return max(1, min(ROWS, CELLS // max(1, len(columns))))
 
 
 def _sound(batch: Any) -> Any:
@@ -123,7 +129,8 @@ def _open_arrow(path: Path) -> Table:
     def parts(columns: Sequence[str]) -> Iterator[Any]:
         for batch in _arrow_batches(path)[1]:
             chosen = _sound(batch.select(list(columns)))
-            yield from (chosen.slice(start, ROWS) for start in range(0, len(batch), ROWS))
+            rows = _rows(columns)
+            yield from (chosen.slice(start, rows) for start in range(0, len(batch), rows))
 
     return Table(list(schema.names), parts)
 
@@ -138,7 +145,7 @@ def _open_arff(path: Path) -> Table:
     def parts(columns: Sequence[str]) -> Iterator[Any]:
         with stream() as text:
             attributes = arff.read_header(text, str(path))
-            for table in arff.read_rows(text, attributes, str(path), ROWS):
+            for table in arff.read_rows(text, attributes, str(path), _rows(names)):
                 yield table.select(list(columns))
 
     return Table(names, parts)
@@ -171,17 +178,19 @@ def column_names(path: str | Path) -> list[str]:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "small.csv")
-    ...     _ = path.write_text("size,colour\\n1.5,red\\n")
-    ...     column_names(path)
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "small.csv")
+    >>> _ = path.write_text("size,colour\\n1.5,red\\n")
+    >>> column_names(path)
     ['size', 'colour']
     """
     return open_table(Path(path))[1].names
 
 
 def read_parts(
-    path: str | Path, columns: Sequence[str] | None = None, numbers: Collection[str] = ()
+    path: str | Path,
+    columns: Sequence[str] | None = None,
+    numbers: Collection[str] = (),
+    exact: Collection[str] = (),
 ) -> Iterator[pd.DataFrame]:
     """A table part by part, for one that is larger than memory.
 
@@ -196,6 +205,8 @@ def read_parts(
         The columns to read; all that have a name by default.
     numbers : collection of str, default=()
         Columns that are known to hold numbers. In a part where one does not, it comes as texts.
+    exact : collection of str, default=()
+        Columns whose integers stay integers, as they name something or are to be copied.
 
     Yields
     ------
@@ -205,10 +216,9 @@ def read_parts(
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "small.csv")
-    ...     _ = path.write_text("size,colour\\n1.5,red\\n")
-    ...     [part["size"].tolist() for part in read_parts(path, ["size"])]
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "small.csv")
+    >>> _ = path.write_text("size,colour\\n1.5,red\\n")
+    >>> [part["size"].tolist() for part in read_parts(path, ["size"])]
     [['1.5']]
     """
     path = Path(path)
@@ -218,20 +228,22 @@ def read_parts(
     try:
         for batch in table.parts(wanted):
             any_rows = any_rows or batch.num_rows > 0
-            yield to_frame(batch, numbers)
+            yield to_frame(batch, numbers, exact)
     except _READ_ERRORS as error:
         raise TableError(_unreadable(path, kind, error)) from error
     if not any_rows:
         raise TableError(f"{path} has columns but no rows.")
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path, codes: Collection[str] = ()) -> pd.DataFrame:
     """A whole table; columns without a name are left out.
 
     Parameters
     ----------
     path : path
         A CSV (also gzipped), Parquet, Arrow or ARFF file, told by its name.
+    codes : collection of str, default=()
+        Columns that name something. With zeros before, or more digits than a number keeps, one is of texts in CSV too.
 
     Returns
     -------
@@ -242,10 +254,9 @@ def read_table(path: str | Path) -> pd.DataFrame:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "small.csv")
-    ...     _ = path.write_text("size; colour\\n1.5; red\\n?; blue\\n")
-    ...     read_table(path)
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "small.csv")
+    >>> _ = path.write_text("size; colour\\n1.5; red\\n?; blue\\n")
+    >>> read_table(path)
        size colour
     0   1.5    red
     1   NaN   blue
@@ -260,20 +271,21 @@ def read_table(path: str | Path) -> pd.DataFrame:
         whole = pa.concat_tables(
             part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in parts
         )
-        return to_frame(_with_numbers(whole, path) if kind == "CSV" else whole)
+        return to_frame(_with_numbers(whole, path, codes) if kind == "CSV" else whole, exact=codes)
     except _READ_ERRORS as error:
         raise TableError(_unreadable(path, kind, error)) from error
 
 
-def _with_numbers(table: Any, path: Path) -> Any:
-    """A table of texts in which the columns of numbers are such."""
+def _with_numbers(table: Any, path: Path, codes: Collection[str]) -> Any:
+    """A table of texts in which the columns of numbers are such, but for codes that numbers would not keep apart."""
     columns = []
     for name, column in zip(table.column_names, table.columns):
         texts = cleaned(column)
         numbers = parsed(texts)
         if numbers is None:
             _refuse_commas(texts, name, path)
-        columns.append(texts if numbers is None else numbers)
+        coded = name in codes and pc.any(pc.match_substring_regex(texts, r"^[-+]?(0[0-9]|[0-9]{16})")).as_py()
+        columns.append(texts if numbers is None or coded else numbers)
     return pa.table(columns, names=table.column_names)
 
 

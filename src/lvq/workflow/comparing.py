@@ -99,10 +99,8 @@ def compare_table(
     named = {
         f"{name}, {count}": make_model(name, prototypes=count, seed=seed) for name in models for count in prototypes
     }
-    source = str(table)
-    samples = prepare(
-        read_table(table), target, drop=drop, categorical=categorical, source=source, fewest_rows=max(folds, 2)
-    )
+    content, source = read_table(table, codes={target, *categorical}), str(table)
+    samples = prepare(content, target, drop=drop, categorical=categorical, source=source, fewest_rows=max(folds, 2))
     pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()}
     told = None if progress is None else lambda done, total, name: progress(name, done, total)
     comparison = compare_models(pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, progress=told)

@@ -133,7 +133,8 @@ def fit_table(
         check_folder(out, force=force)
     steps = folds + 4
     progress("Reading", 0, steps)
-    samples = prepare(read_table(table), target, drop=drop, categorical=categorical, source=str(table))
+    content = read_table(table, codes={target, *categorical})
+    samples = prepare(content, target, drop=drop, categorical=categorical, source=str(table))
     notes = (*_nameless(table), *samples.notes)
     train, test = split(samples, test_share, seed)
     X, y = samples.X.iloc[train], samples.y[train]

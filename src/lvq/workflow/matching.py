@@ -13,7 +13,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from lvq.robustness import find_model
 from lvq.tables import TableError
-from lvq.workflow.preparation import listed
+from lvq.workflow.doubts import is_number
+from lvq.workflow.preparation import MISSING_TEXT, listed
 
 #: Columns of the answers.
 COLUMNS = ("label", "certainty", "accepted", "reason", "winner", "certified_radius")
@@ -64,6 +65,25 @@ def expected_columns(model: Any) -> Columns:
             elif isinstance(inner, SimpleImputer):
                 columns.gaps.update(map(str, chosen))
     return columns
+
+
+def numbered(categories: set[str]) -> dict[float, str]:
+    """The categories of a column by their numbers, where all are numbers; one number of two names is left out.
+
+    Files spell a number in several ways: 7 in one is 7.0 in another, and 007 loses its zeros in a spreadsheet.
+
+    Examples
+    --------
+    >>> numbered({"007", "8", "(missing)"}) == {7.0: "007", 8.0: "8"}
+    True
+    >>> numbered({"1", "1.0"}), numbered({"1", "one"})
+    ({}, {})
+    """
+    names = sorted(categories - {MISSING_TEXT})
+    if not all(map(is_number, names)):
+        return {}
+    numbers = list(map(float, names))
+    return {number: name for number, name in zip(numbers, names) if numbers.count(number) == 1}
 
 
 def matched(present: Sequence[str], columns: Columns, keep: Sequence[str], table: Path) -> list[str]:

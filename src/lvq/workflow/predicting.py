@@ -22,8 +22,9 @@ from lvq.rejection import RejectClassifier
 from lvq.rejection.measures import Answers, as_combination, measured
 from lvq.robustness import Found, certified_radius, find_model, need_model
 from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_output, column_names, read_parts
+from lvq.workflow.doubts import is_number
 from lvq.workflow.folders import MODEL
-from lvq.workflow.matching import Columns, expected_columns, matched
+from lvq.workflow.matching import Columns, expected_columns, matched, numbered
 from lvq.workflow.preparation import MISSING_TEXT
 
 ROWS = 5_000  # answered at once; all features of all of them are in memory, with as many distances as prototypes
@@ -107,6 +108,8 @@ def predict_table(
     [['small', 'a', True], ['large', 'b', True]]
     """
     table, out = Path(table), check_output(out, force=force)
+    if out.exists() and table.exists() and out.samefile(table):
+        raise TableError(f"{out} is the table itself, which the answers would replace; choose another name.")
     if isinstance(model, str | Path):
         model = load_model(model)
     columns = expected_columns(model)
@@ -116,7 +119,7 @@ def predict_table(
     wanted = list(dict.fromkeys([*columns.names, *keep]))
     numbers = {name for name in columns.names if name not in columns.categories and name not in keep}
     with TableWriter(out) as writer:
-        for part in read_parts(table, wanted, numbers):
+        for part in read_parts(table, wanted, numbers, exact={*keep, *columns.categories}):
             for start in range(0, len(part), ROWS):
                 rows = part.iloc[start : start + ROWS].reset_index(drop=True)
                 answers = answer(rows, predictions)
@@ -142,11 +145,16 @@ def load_model(path: str | Path) -> Any:
     """
     from lvq.persistence import load
 
-    path = Path(path)
-    file = path / MODEL if path.is_dir() else path
+    file = model_file(path)
     if not file.exists():
         raise FileNotFoundError(f"There is no model {file}; `lvq fit` writes one.")
     return load(file)
+
+
+def model_file(path: str | Path) -> Path:
+    """The file of a model, which may be named by the folder of its run."""
+    path = Path(path)
+    return path / MODEL if path.is_dir() else path
 
 
 class _Answering:
@@ -154,6 +162,7 @@ class _Answering:
 
     def __init__(self, model: Any, columns: Columns, source: str) -> None:
         self.model, self.columns, self.source = model, columns, source
+        self.numbered = {name: numbered(known) for name, known in columns.categories.items()}
         self.strange: dict[str, Counter[str]] = {"missing value": Counter(), "unknown category": Counter()}
         inner = find_model(model)
         count = 0 if inner is None else len(inner.model.prototypes_)
@@ -185,10 +194,8 @@ class _Answering:
         usable = np.ones(len(rows), dtype=bool)
         for name in self.columns.names:
             if name in self.columns.categories:
-                values = as_text(rows[name])
-                values[[value is None for value in values]] = MISSING_TEXT
-                known = self.columns.categories[name]
-                unknown = np.array([value not in known for value in values])
+                values = self._categories(rows[name])
+                unknown = np.array([value not in self.columns.categories[name] for value in values])
                 gone = unknown & (values == MISSING_TEXT)
                 self._note("missing value", name, gone, reason)
                 self._note("unknown category", name, unknown & ~gone, reason)
@@ -206,6 +213,19 @@ class _Answering:
                     self._note("missing value", name, gone, reason)
             features[name] = values
         return pd.DataFrame(features, columns=self.columns.names), reason, usable
+
+    def _categories(self, column: pd.Series) -> np.ndarray:
+        """The values under the names that the model knows, where it knows them."""
+        known, by_number = self.columns.categories[str(column.name)], self.numbered[str(column.name)]
+        values = as_text(column)
+        for value in set(values) - known:
+            name = value
+            if value is None:
+                name = MISSING_TEXT
+            elif by_number and is_number(value):
+                name = by_number.get(float(value), value)
+            values[values == value] = name
+        return values
 
     def _note(self, what: str, name: str, here: np.ndarray, reason: np.ndarray) -> None:
         if here.any():

@@ -20,11 +20,13 @@ import numpy as np
 import pandas as pd
 
 from lvq.tables import TableError, as_numbers, as_text, kind_of
+from lvq.workflow.doubts import doubts, is_number, stray_text
 
 MOST_CATEGORIES = 100  # of a text column; one that has more holds names, notes or dates
 FEWEST_ROWS = 5  # of a class: to learn from, to set thresholds on, to test on
 MOST_LEVELS = 20  # different values of a target with fractions; one that has more is measured
 SHOWN = 8  # names in a sentence
+NOT_KNOWN = "an empty cell, or a word such as NA or None"
 #: The category of a missing text.
 MISSING_TEXT = "(missing)"
 
@@ -44,7 +46,7 @@ class Samples:
     texts : tuple of str
         Columns of categories.
     notes : tuple of str
-        What was left out, in sentences.
+        What was left out, and what to look at twice, in sentences.
     """
 
     X: pd.DataFrame
@@ -88,7 +90,7 @@ def prepare(
     --------
     >>> import pandas as pd
     >>> sizes = [1.0, 2.5, 1.2, 2.7, 0.9, 2.6, 1.1, 2.4, 1.3, 2.2]
-    >>> table = pd.DataFrame({"size": sizes, "kind": ["a", "b"] * 5, "same": 1.0, "class": ["x", "y"] * 5})
+    >>> table = pd.DataFrame({"size": sizes, "kind": list("abbababaab"), "same": 1.0, "class": ["x", "y"] * 5})
     >>> samples = prepare(table, "class")
     >>> list(samples.X), samples.texts, samples.notes
     (['size', 'kind'], ('kind',), ("Left out 1 column with the same value in all rows: 'same'.",))
@@ -103,15 +105,21 @@ def prepare(
     known = np.array([label is not None for label in labels])
     notes = []
     if not known.all():
-        notes.append(f"Left out {_counted((~known).sum(), 'row')} without a value of {target!r}.")
-    _check_classes(table[target], labels[known], target, source, fewest_rows)
-    features, more = _features(table.loc[known].drop(columns=[target, *drop]), set(categorical), source)
+        notes.append(f"Left out {_counted((~known).sum(), 'row')} without a value of {target!r} ({NOT_KNOWN}).")
+    _check_classes(table[target], labels, target, source, fewest_rows)
+    places = np.flatnonzero(known)
+    features, more = _features(table.loc[known].drop(columns=[target, *drop]), places, set(categorical), source)
     texts = tuple(name for name in features if kind_of(features[name]) == "text")
     gaps = tuple(name for name in features if kind_of(features[name]) == "number" and features[name].isna().any())
     repeated = int(features.assign(**{target: labels[known]}).duplicated().sum()) if len(features) else 0
     if repeated >= max(1, len(features) // 100):
-        notes.append(f"{_counted(repeated, 'row')} repeat another one, so some of the test rows may be known already.")
-    return Samples(features.reset_index(drop=True), labels[known].astype(str), gaps, texts, (*notes, *more))
+        repeats = "repeats" if repeated == 1 else "repeat"
+        notes.append(
+            f"{_counted(repeated, 'row')} {repeats} another one, so some of the test rows may be known already."
+        )
+    classes = labels[known].astype(str)
+    notes += [*more, *doubts(features, classes, texts, listed)]
+    return Samples(features, classes, gaps, texts, tuple(notes))
 
 
 def check_columns(present: Any, wanted: Sequence[str], source: str) -> None:
@@ -124,19 +132,11 @@ def check_columns(present: Any, wanted: Sequence[str], source: str) -> None:
     close = difflib.get_close_matches(missing[0], names, n=1, cutoff=0.6)
     same = [name for name in names if name.lower() == missing[0].lower()]
     hint = f" Did you mean {(same or close)[0]!r}?" if same or close else ""
-    if sum(_is_number(name) for name in names) > len(names) / 2:
+    if sum(is_number(name) for name in names) > len(names) / 2:
         hint = " They look like values: does the first line with the columns' names lack?"
     word = "column" if len(missing) == 1 else "columns"
     last = f", the last of them {names[-1]!r}" if len(names) > SHOWN else ""  # where the class often stands
     raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}{last}.{hint}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def listed(names: Sequence[str]) -> str:
@@ -150,16 +150,18 @@ def _counted(count: Any, word: str) -> str:
 
 
 def _check_classes(column: pd.Series, labels: np.ndarray, target: str, source: str, fewest_rows: int) -> None:
-    if not len(labels):
-        raise TableError(f"The column {target!r} of {source} has no value in any row.")
     counted = Counter(labels.tolist())
+    missing = counted.pop(None, 0)
+    if not counted:
+        raise TableError(f"The column {target!r} of {source} has no value in any row.")
     classes, counts = sorted(counted), np.array([counted[name] for name in sorted(counted)])
     if len(classes) == 1:
+        beside = f", beside {_counted(missing, 'row')} without a value ({NOT_KNOWN})" if missing else ""
         raise TableError(
-            f"The column {target!r} of {source} has only the class {classes[0]!r}; two or more are needed to learn "
-            "from."
+            f"The column {target!r} of {source} has only the class {classes[0]!r}{beside}; two or more are needed to "
+            "learn from."
         )
-    if len(classes) == len(labels):
+    if len(classes) == len(labels) - missing:
         raise TableError(
             f"The column {target!r} of {source} has another value in every row, so it names rows and not classes; "
             "choose another --target."
@@ -179,34 +181,44 @@ def _check_classes(column: pd.Series, labels: np.ndarray, target: str, source: s
         )
 
 
-def _features(table: pd.DataFrame, categorical: set[str], source: str) -> tuple[pd.DataFrame, list[str]]:
+def _features(
+    table: pd.DataFrame, places: np.ndarray, categorical: set[str], source: str
+) -> tuple[pd.DataFrame, list[str]]:
     kept: dict[str, Any] = {}
     useless: dict[str, list[str]] = {}
+    notes = []
     for name in table.columns:
         column = table[name]
-        why = _useless(column) if name not in categorical else None
+        why = _useless(column, places) if name not in categorical else None
         if why is not None:
             useless.setdefault(why, []).append(name)
         elif name in categorical or kind_of(column) == "text":
             kept[name] = _categories(column, source)
+            stray = None if name in categorical else stray_text(set(kept[name]) - {MISSING_TEXT})
+            if stray is not None:
+                notes.append(
+                    f"The column {name!r} holds numbers, but also texts such as {stray!r}, so its values are taken for "
+                    "categories; leave such cells empty to have numbers."
+                )
         else:
             kept[name] = _numbers(column, source)
     if not kept:
         raise TableError(f"{source} has no column left to learn from.")
-    return pd.DataFrame(kept, index=table.index), [
+    left_out = [
         f"Left out {_counted(len(names), 'column')} with {why}: {listed(names)}." for why, names in useless.items()
     ]
+    return pd.DataFrame(kept, index=table.index), left_out + notes
 
 
-def _useless(column: pd.Series) -> str | None:
-    """Why a column is no feature, if it is none."""
+def _useless(column: pd.Series, places: np.ndarray) -> str | None:
+    """Why a column is no feature, if it is none; `places` are those of its rows in the whole table, from 0."""
     if not column.notna().any():
         return "no value in any row"
     if kind_of(column) != "other" and column.nunique(dropna=False) == 1:
         return "the same value in all rows"
     if kind_of(column) == "number" and len(column) > 2:
-        values = as_numbers(column)
-        if values[0] in (0, 1) and (np.diff(values) == 1).all():
+        ahead = as_numbers(column) - places
+        if ahead[0] in (0, 1) and (ahead == ahead[0]).all():
             return "the number of the row"
     return None
 
@@ -214,12 +226,19 @@ def _useless(column: pd.Series) -> str | None:
 def _categories(column: pd.Series, source: str) -> np.ndarray:
     texts = as_text(column)
     texts[[text is None for text in texts]] = MISSING_TEXT
-    different = len(set(texts))
-    if different > MOST_CATEGORIES:
+    different = set(texts)
+    if len(different) > MOST_CATEGORIES:
+        stray = stray_text(different - {MISSING_TEXT})
+        example = repr(texts[0]) if stray is None else f"{stray!r} among numbers"
         raise TableError(
-            f"The column {column.name!r} of {source} holds {different} different texts, such as {texts[0]!r}, and no "
+            f"The column {column.name!r} of {source} holds {len(different)} different texts, such as {example}, and no "
             f"more than {MOST_CATEGORIES} can be told apart; leave it out with --drop {column.name!r}, or turn it into "
             "numbers or fewer categories."
+        )
+    if len(different) == len(texts):
+        raise TableError(
+            f"The column {column.name!r} of {source} has another text in every row, such as {texts[0]!r}, so it names "
+            f"rows; leave it out with --drop {column.name!r}."
         )
     return texts
 

@@ -7,13 +7,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lvq.tables.writing import umask
 from lvq.workflow.fitting import FitResult, Progress, fit_table, quiet
-from lvq.workflow.folders import METRICS, MODEL, REPORT, check_folder
-from lvq.workflow.predicting import Predictions, load_model, predict_table
+from lvq.workflow.folders import METRICS, MODEL, REPORT, all_or_nothing, check_folder
+from lvq.workflow.predicting import Predictions, load_model, model_file, predict_table
 
 
 def report_run(folder: str | Path) -> Path:
@@ -43,8 +43,10 @@ def report_run(folder: str | Path) -> Path:
         summary = json.loads(metrics.read_text(encoding="utf-8"))
         report = Path(folder) / REPORT
         write(summary, report)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"{metrics} is not what `lvq fit` writes ({error}); fit anew.") from error
+    except (OSError, ImportError):
+        raise
+    except Exception as error:  # whatever the page stumbles over
+        raise ValueError(f"{metrics} is not what this version of `lvq fit` writes ({error}); fit anew.") from error
     return report
 
 
@@ -71,6 +73,8 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
         raise FileNotFoundError(f"{onnx} cannot be written: there is no folder {onnx.parent}; make it first.")
     check_folder(onnx.parent, [onnx.name], force=force)
     model = load_model(source)
+    if onnx.exists() and onnx.samefile(model_file(source)):
+        raise FileExistsError(f"{onnx} is the model itself; choose another name.")
     try:
         from lvq.onnx import to_onnx
     except ModuleNotFoundError as error:
@@ -116,7 +120,16 @@ def reproduce(paper: str, arguments: tuple[str, ...] = ()) -> int:
             "The papers' experiments are not part of the installed package; get a checkout of the project, install it "
             "from there with `pip install --editable .`, and run this again."
         )
-    return subprocess.run([sys.executable, "-m", "experiments", paper, *arguments], cwd=root, check=False).returncode
+    command = [sys.executable, "-m", "experiments", paper, *arguments]
+    with subprocess.Popen(command, cwd=root) as process:
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:  # of a terminal, so they have heard of it too, and say what they keep
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+    return code if code >= 0 else 128 - code  # as a shell has it
 
 
 @dataclass(frozen=True)
@@ -154,11 +167,10 @@ def demonstrate(out: str | Path, *, force: bool = False, progress: Progress = qu
     data = load_breast_cancer(as_frame=True)
     frame = data.data.assign(diagnosis=data.target_names[data.target])
     frame.insert(0, "tumour", [f"T{number:03}" for number in range(1, len(frame) + 1)])
-    with tempfile.TemporaryDirectory() as place:  # only a complete run is worth a folder
-        table = Path(place, "wdbc.csv")
+    with all_or_nothing(out) as place:  # only a complete run is worth a folder
+        table = place / "wdbc.csv"
         frame.to_csv(table, index=False)
-        fit = fit_table(table, "diagnosis", out=out, drop=["tumour"], max_error=0.05, force=force, progress=progress)
-        predictions = predict_table(fit.model, table, out / "predictions.csv", keep=["tumour"], force=force)
-        target = out / "wdbc.csv"
-        frame.to_csv(target, index=False)
-    return Demonstration(target, fit, predictions)
+        fit = fit_table(table, "diagnosis", out=place, drop=["tumour"], max_error=0.05, progress=progress)
+        predictions = predict_table(fit.model, table, place / "predictions.csv", keep=["tumour"])
+    predictions.path = out / "predictions.csv"
+    return Demonstration(out / "wdbc.csv", replace(fit, folder=out), predictions)
