@@ -26,6 +26,7 @@ from lvq.robustness import (
     certified_accuracy,
     certified_radius,
     curvature,
+    difference_axes,
     distance_to_quadric,
     find_model,
     operator_norm,
@@ -404,3 +405,15 @@ def test_refused():
         certified_radius(bent, X)
     with pytest.raises(ValueError, match="got FunctionTransformer"):
         certified_radius(make_pipeline(FunctionTransformer(), model).fit(X, y), X)
+
+
+@pytest.mark.parametrize(("rows", "more"), [(1, 1), (2, 3), (4, 5), (9, 9)])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_axes_of_a_difference_of_matrices(rows, more, seed):
+    """Few rows take a short way; whichever way, the axes give the difference back and are orthonormal."""
+    rng = np.random.default_rng(seed)
+    F, G = rng.normal(size=(rows, 9)), rng.normal(size=(more, 9))
+    sigma, axes = difference_axes(F, G)
+    assert axes.shape == (9, min(rows + more, 9))
+    np.testing.assert_allclose((axes * sigma) @ axes.T, F.T @ F - G.T @ G, atol=1e-12)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(len(sigma)), atol=1e-12)

@@ -312,9 +312,9 @@ class _LocalPairs:
 
     @cache  # noqa: B019 - it lives as long as one call of certified_radius
     def curved(self, here: int, there: int) -> tuple[Floats, Floats, float]:
-        """S by its eigenvalues and axes, and its kappa."""
-        S = self.full[here].T @ self.full[here] - self.full[there].T @ self.full[there]
-        return *np.linalg.eigh(S), curvature(S, self.norm)
+        """S by its eigenvalues and axes, and its kappa, which is of use for other norms than the Euclidean."""
+        F, G = self.full[here], self.full[there]
+        return *difference_axes(F, G), 0.0 if self.norm == 2 else curvature(F.T @ F - G.T @ G, self.norm)
 
     def __call__(self, D: Floats, doubt: Floats, rows: Any, own: int, rivals: Any) -> Floats:
         bound = np.empty((len(rows), len(rivals)))
@@ -335,6 +335,25 @@ class _LocalPairs:
                 best = np.maximum(best, _ratio(gap, steepest))
             bound[:, column] = best
         return bound
+
+
+def difference_axes(F: Floats, G: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues and axes of F'F - G'G, all that are not 0; few rows of many columns need no square of the columns.
+
+    Examples
+    --------
+    >>> sigma, axes = difference_axes(np.array([[2.0, 0.0, 0.0]]), np.array([[0.0, 1.0, 0.0]]))
+    >>> sigma.round(12), axes.shape
+    (array([-1.,  4.]), (3, 2))
+    """
+    pair = np.concatenate((F, G))
+    if len(pair) >= pair.shape[1]:
+        sigma, axes = np.linalg.eigh(F.T @ F - G.T @ G)
+        return sigma, axes
+    basis = np.linalg.qr(pair.T)[0]  # outside of all rows the difference is nothing
+    F, G = F @ basis, G @ basis
+    sigma, axes = np.linalg.eigh(F.T @ F - G.T @ G)
+    return sigma, basis @ axes
 
 
 def distance_to_quadric(c: Floats, g: Floats, sigma: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Where the metric's parameters start, what shape they have, and which directions a low rank begins with."""
+"""Where the metric's parameters start, what shape they have."""
 
 import numpy as np
 import pytest
@@ -13,28 +13,10 @@ from lvq.model.relevance import (
     LocalMatrixRelevance,
     MatrixRelevance,
     Relevance,
-    discriminant_directions,
 )
 
 SEEDS = range(6)
 LABELS = np.array([0, 0, 1, 2, 2])
-
-
-def two_of_many(seed, n_samples=150, n_features=10):
-    """Three classes told apart by the last two features alone; the first ones vary most and say nothing."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n_samples) % 3
-    X = rng.normal(size=(n_samples, n_features)) * np.linspace(5, 1, n_features)
-    middle = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
-    X[:, -2:] = middle[y] + rng.normal(size=(n_samples, 2))
-    return X, y
-
-
-def nearest_mean_score(X, y, omega):
-    """Share of samples that are nearest to the mean of their own class after the map."""
-    Z = X @ omega.T
-    means = np.array([Z[y == k].mean(axis=0) for k in np.unique(y)])
-    return (((Z[:, None] - means) ** 2).sum(axis=2).argmin(axis=1) == y).mean()
 
 
 def test_the_plain_rule_has_no_parameters():
@@ -60,7 +42,7 @@ def test_scores_by_their_maximum_start_at_one(kind):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("rank", [None, 1, 2, 9, 10])
 @pytest.mark.parametrize(("local", "count"), [(None, None), ("class", 3), ("prototype", 5)])
-def test_matrices_start_at_unit_norm(local, count, rank, dtype):
+def test_matrices_start_at_unit_norm(local, count, rank, dtype, two_of_many):
     X, y = two_of_many(0)
     start = MatrixRelevance(rank=rank, local=local).start(X.astype(dtype), y, np.ones(len(X)), LABELS)
     assert start.shape == (() if count is None else (count,)) + (rank or 10, 10)
@@ -70,7 +52,7 @@ def test_matrices_start_at_unit_norm(local, count, rank, dtype):
         np.testing.assert_allclose(start, np.broadcast_to(np.eye(10) / np.sqrt(10), start.shape), rtol=1e-6)
 
 
-def test_a_rank_above_the_number_of_features_is_refused():
+def test_a_rank_above_the_number_of_features_is_refused(two_of_many):
     X, y = two_of_many(0)
     with pytest.raises(ValueError, match=r"rank must be at most the number of features \(10\), got 11\."):
         MatrixRelevance(rank=11).start(X, y, np.ones(len(X)), LABELS)
@@ -84,7 +66,7 @@ def test_groups_of_prototypes_that_share_a_matrix():
     assert LocalMatrixRelevance().groups(np.array([0, 0, 4])) == (0, 2, 3)  # a class without prototypes
 
 
-def test_every_rule_has_the_metric_of_its_parameters():
+def test_every_rule_has_the_metric_of_its_parameters(two_of_many):
     X, y = two_of_many(0)
     shapes = {Euclidean: None, Diagonal: 1, Matrix: 2, LocalMatrix: 3}
     for kind in [Relevance, *RELEVANCES.values()]:
@@ -124,7 +106,7 @@ def by_differences(function, start):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("rule", SMOOTH.values(), ids=SMOOTH)
-def test_free_parameters_give_back_the_constrained_ones(rule, seed):
+def test_free_parameters_give_back_the_constrained_ones(rule, seed, two_of_many):
     rng = np.random.default_rng(seed)
     X, y = two_of_many(seed, n_features=4)
     free = rng.uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
@@ -139,7 +121,7 @@ def test_free_parameters_give_back_the_constrained_ones(rule, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("rule", SMOOTH.values(), ids=SMOOTH)
-def test_pull_and_penalty_are_gradients(rule, seed):
+def test_pull_and_penalty_are_gradients(rule, seed, two_of_many):
     rng = np.random.default_rng(seed)
     X, y = two_of_many(seed, n_features=4)
     free = rng.uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
@@ -149,65 +131,3 @@ def test_pull_and_penalty_are_gradients(rule, seed):
     if rule.penalty(R) is not None:
         expected = by_differences(lambda at: rule.penalty(at)[0], R)
         np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)
-
-
-# -- directions of a low rank ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("rank", [1, 2])
-def test_discriminant_directions_see_the_informative_features(rank, seed):
-    X, y = two_of_many(seed)
-    rows = discriminant_directions(X, y, np.ones(len(X)), rank)
-    share = (rows[:, -2:] ** 2).sum() / (rows**2).sum()
-    assert rows.shape == (rank, 10)
-    assert share > 0.9
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_discriminant_directions_beat_the_truncated_identity(seed):
-    X, y = two_of_many(seed)
-    score = nearest_mean_score(X, y, MatrixRelevance(rank=2).start(X, y, np.ones(len(X)), LABELS))
-    assert score > 0.9
-    assert nearest_mean_score(X, y, np.eye(10)[:2]) < 0.6
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_directions_beyond_the_discriminant_ones_are_new(seed):
-    X, y = two_of_many(seed)
-    for rank in range(1, 10):
-        rows = discriminant_directions(X, y, np.ones(len(X)), rank)
-        assert rows.shape == (rank, 10)
-        assert np.linalg.matrix_rank(rows) == rank
-    # the third is where the most is left to see: the first feature has by far the largest spread
-    assert np.abs(discriminant_directions(X, y, np.ones(len(X)), 3)[2]).argmax() == 0
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("rank", [1, 2, 5])
-def test_weights_are_copies_and_order_does_not_matter(rank, seed):
-    X, y = two_of_many(seed, n_samples=45)
-    rng = np.random.default_rng(seed)
-    copies = rng.integers(1, 4, len(X))
-    order = rng.permutation(copies.sum())
-    one = discriminant_directions(X, y, copies.astype(float), rank)
-    many = discriminant_directions(X.repeat(copies, 0)[order], y.repeat(copies)[order], np.ones(copies.sum()), rank)
-    np.testing.assert_allclose(one.T @ one, many.T @ many, rtol=1e-8, atol=1e-10)  # free of the rows' signs
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_constant_features_and_few_samples_do_no_harm(seed):
-    X, y = two_of_many(seed, n_samples=6)
-    X[:, 3] = 7.0
-    for rank in (1, 2, 6, 9):
-        rows = discriminant_directions(X, y, np.ones(6), rank)
-        assert np.isfinite(rows).all()
-        assert np.linalg.matrix_rank(rows) == rank
-    assert np.abs(discriminant_directions(X, y, np.ones(6), 2)[:, 3]).max() < 1e-8
-
-
-def test_classes_without_any_spread():
-    X, y = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0]]), np.array([0, 0, 1])
-    rows = discriminant_directions(X, y, np.ones(3), 1)
-    assert abs(rows[0, 0]) > 0
-    assert abs(rows[0, 1]) < 1e-12

@@ -197,7 +197,6 @@ ARRAYS = [
         "_labels": (shorter, reversed_, shifted, empty),
         "classes_": (shorter, empty),
         "prototype_labels_": (shorter, reversed_),
-        "lambda_": (narrower, flat),
     }.items()
     for change in changes
 ]

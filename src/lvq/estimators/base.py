@@ -268,7 +268,7 @@ class BaseLVQ(Answers, ClassifierMixin, BaseEstimator):
 
     def _store(self, params: Params, labels: np.ndarray) -> None:
         """Learned things under the names users know."""
-        for name in ("relevances_", "omega_", "lambda_", "kernel_width_"):  # of an earlier fit with other parts
+        for name in ("relevances_", "omega_", "kernel_width_"):  # of an earlier fit with other parts
             self.__dict__.pop(name, None)
         self._params, self._labels = params, labels
         if params.width is not None:
@@ -283,4 +283,11 @@ class BaseLVQ(Answers, ClassifierMixin, BaseEstimator):
             self.relevances_ = params.relevance
         else:
             self.omega_ = params.relevance
-            self.lambda_ = np.swapaxes(self.omega_, -1, -2) @ self.omega_
+
+    @property
+    def lambda_(self) -> np.ndarray:
+        """Omega'Omega; made when asked for, as of 5,000 features it takes 200 MB, for each matrix."""
+        omega = getattr(self, "omega_", None)
+        if omega is None:
+            raise AttributeError(f"This {type(self).__name__} has no lambda_: no matrix has been learned.")
+        return np.swapaxes(omega, -1, -2) @ omega

@@ -26,7 +26,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         'matrices), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or over the '
         'samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants.',
     ),
-    "rank": ("int, optional", "Rows of Omega, from 1 to the number of features; None means as many as features."),
+    "rank": (
+        "int, optional",
+        "Rows of Omega, from 1 to the number of features; None means as many as features, or with a ridge and fewer "
+        "samples than features as many as there are directions in which samples differ.",
+    ),
     "local": ('{"class", "prototype"}', "Who has a matrix of its own."),
     "kernel": (
         '{"gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic"} or Kernel, optional',
@@ -136,7 +140,7 @@ ATTRIBUTES = """Attributes
     relevances_ : ndarray of shape (n_features,)
         Weight of each feature, where it is learned.
     omega_, lambda_ : ndarray of shape ([n_matrices,] rank, n_features), ([n_matrices,] n_features, n_features)
-        The matrix Omega and Lambda = Omega'Omega, where it is learned.
+        The matrix Omega and Lambda = Omega'Omega, where it is learned; Lambda is made anew when asked for.
     kernel_width_ : float
         Width of the kernel, where there is one.
     classes_ : ndarray of shape (n_classes,)

@@ -146,7 +146,7 @@ class LVQClassifierCV(LVQClassifier):
 
     def _adopt(self, model: LVQClassifier) -> None:
         """Take over everything a fitted model has learned."""
-        for name in ("relevances_", "omega_", "lambda_", "kernel_width_"):
+        for name in ("relevances_", "omega_", "kernel_width_"):
             self.__dict__.pop(name, None)
         self._model = model
         for name, value in vars(model).items():

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.linalg import eigh
 
 from lvq.model.arrays import Array, namespace
+from lvq.model.directions import discriminant_directions, span
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
 
 
@@ -178,7 +178,8 @@ class MatrixRelevance(Relevance):
     weighted_step : bool, default=True
         Whether the prototypes' step carries Lambda = Omega'Omega; always so here.
     rank : int or None, default=None
-        Rows of Omega; None means as many as features.
+        Rows of Omega; None means as many as features. With fewer samples than features and `unit_trace=False`, None
+        means as many as there are directions in which samples differ: the identity in these.
     local : {None, "class", "prototype"}, default=None
         Who shares a matrix.
     unit_trace : bool, default=True
@@ -215,7 +216,11 @@ class MatrixRelevance(Relevance):
         rank = n if self.rank is None else self.rank
         if rank > n:
             raise ValueError(f"rank must be at most the number of features ({n}), got {rank}.")
-        omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
+        if self.rank is None and not self.unit_trace:
+            # what no sample sees can only shrink here, while with unit trace it has its part in the trace
+            omega = span(X, weight)
+        else:
+            omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
         omega = (omega / np.linalg.norm(omega)).astype(X.dtype)
         if self.local is None:
             return omega
@@ -250,49 +255,6 @@ class MatrixRelevance(Relevance):
 
 def _norms(omega: Array) -> Array:
     return (omega * omega).sum((-2, -1))[..., None, None] ** 0.5  # of an array: NumPy 1 makes a scalar's root float64
-
-
-def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int) -> np.ndarray:
-    """Directions that separate the class means best against the spread within the classes, then principal axes.
-
-    A truncated identity would see the first features only. The spread within is shrunk towards a multiple of the
-    identity, so that constant features and fewer samples than features do no harm.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0, 9.0], [0.1, -9.0], [1.0, 9.0], [1.1, -9.0]])
-    >>> abs(discriminant_directions(X, np.array([0, 0, 1, 1]), np.ones(4), 1)).argmax()
-    np.int64(0)
-    """
-    X = X.astype(np.float64, copy=False)
-    n_classes = int(y.max()) + 1
-    one_hot = np.zeros((n_classes, len(y)))
-    one_hot[y, np.arange(len(y))] = weight
-    mass = one_hot.sum(axis=1)
-    means = (one_hot @ X) / np.maximum(mass, np.finfo(float).tiny)[:, None]
-    overall = mass @ means / mass.sum()
-    residual = (X - means[y]) * np.sqrt(weight / mass.sum())[:, None]
-    within = residual.T @ residual
-    spread = np.trace(within) / len(within)
-    if spread == 0:  # nothing varies inside any class
-        spread, within = 1.0, np.eye(len(within))
-    within = 0.9 * within + 0.1 * spread * np.eye(len(within))
-    centred = (means - overall) * np.sqrt(mass / mass.sum())[:, None]
-    n_discriminant = min(rank, n_classes - 1)
-    n = len(within)
-    rows = np.empty((0, n))
-    if n_discriminant > 0:
-        _, directions = eigh(centred.T @ centred, within, subset_by_index=(n - n_discriminant, n - 1))
-        rows = directions.T[::-1]
-    if rank == n_discriminant:
-        return rows
-    # orthogonal to the discriminant ones, the axes of largest spread, on the scale of a typical spread within
-    basis, _ = np.linalg.qr(rows.T)
-    rest = np.eye(n) - basis @ basis.T
-    n_rest = rank - n_discriminant
-    _, axes = eigh(rest @ within @ rest, subset_by_index=(n - n_rest, n - 1))
-    return np.concatenate((rows, axes.T[::-1] / np.sqrt(spread)))
 
 
 @dataclass(frozen=True)

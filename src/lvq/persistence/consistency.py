@@ -126,11 +126,7 @@ def _metric(model: Any, count: int, features: int) -> str:
             return "has matrices for other groups of prototypes"
         if len(R) != len(groups) - 1:
             return "has another number of matrices than groups"
-    square = np.swapaxes(R, -1, -2) @ R
-    fits = square.shape == model.lambda_.shape and np.allclose(
-        square, model.lambda_, rtol=1e-3, atol=1e-3 * square.max()
-    )
-    return "" if fits else "has a lambda_ that does not fit its omega_"
+    return ""
 
 
 def _link(model: Any) -> str:

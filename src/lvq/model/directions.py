@@ -1,0 +1,81 @@
+"""Directions in the space of features from which a matrix Omega starts."""
+
+import numpy as np
+from scipy.linalg import eigh
+
+
+def span(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Orthonormal rows that span all differences of samples; the identity, unless samples are fewer than features.
+
+    Distances between samples are the same in these as in all features, and 60 samples of 5,000 features have but 59.
+    How many samples there are is told by their weights, so that a weight of two is the same as two copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.RandomState(0).normal(size=(5, 100))
+    >>> rows = span(X, np.ones(5))
+    >>> rows.shape, np.allclose(np.linalg.norm((X[0] - X[1]) @ rows.T), np.linalg.norm(X[0] - X[1]))
+    ((4, 100), True)
+    """
+    n = X.shape[1]
+    if weight.sum() >= n:
+        return np.eye(n)
+    scaled = X.astype(np.float64, copy=False) / max(
+        float(np.abs(X).max()), np.finfo(float).tiny
+    )  # squares could overflow
+    centred = (scaled - np.average(scaled, axis=0, weights=weight)) * np.sqrt(weight)[:, None]
+    _, sizes, rows = np.linalg.svd(centred, full_matrices=False)
+    seen = sizes > sizes[0] * max(X.shape) * np.finfo(X.dtype).eps
+    return rows[seen] if seen.any() else np.eye(n)
+
+
+def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int) -> np.ndarray:
+    """Directions that separate the class means best against the spread within the classes, then principal axes.
+
+    A truncated identity would see the first features only. The spread within is shrunk towards a multiple of the
+    identity, so that constant features and fewer samples than features do no harm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 9.0], [0.1, -9.0], [1.0, 9.0], [1.1, -9.0]])
+    >>> abs(discriminant_directions(X, np.array([0, 0, 1, 1]), np.ones(4), 1)).argmax()
+    np.int64(0)
+    """
+    n = X.shape[1]
+    rows = span(X, weight)
+    if len(rows) == n or rank > len(rows):
+        return _directions(X, y, weight, rank, n)
+    return _directions(X @ rows.T, y, weight, rank, n) @ rows  # all of them lie where samples differ
+
+
+def _directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int, n_features: int) -> np.ndarray:
+    X = X.astype(np.float64, copy=False)
+    n_classes = int(y.max()) + 1
+    one_hot = np.zeros((n_classes, len(y)))
+    one_hot[y, np.arange(len(y))] = weight
+    mass = one_hot.sum(axis=1)
+    means = (one_hot @ X) / np.maximum(mass, np.finfo(float).tiny)[:, None]
+    overall = mass @ means / mass.sum()
+    residual = (X - means[y]) * np.sqrt(weight / mass.sum())[:, None]
+    within = residual.T @ residual
+    spread = np.trace(within) / n_features
+    if spread == 0:  # nothing varies inside any class
+        spread, within = 1.0, np.eye(len(within))
+    within = 0.9 * within + 0.1 * spread * np.eye(len(within))
+    centred = (means - overall) * np.sqrt(mass / mass.sum())[:, None]
+    n_discriminant = min(rank, n_classes - 1)
+    n = len(within)
+    rows = np.empty((0, n))
+    if n_discriminant > 0:
+        _, directions = eigh(centred.T @ centred, within, subset_by_index=(n - n_discriminant, n - 1))
+        rows = directions.T[::-1]
+    if rank == n_discriminant:
+        return rows
+    # orthogonal to the discriminant ones, the axes of largest spread, on the scale of a typical spread within
+    basis, _ = np.linalg.qr(rows.T)
+    rest = np.eye(n) - basis @ basis.T
+    n_rest = rank - n_discriminant
+    _, axes = eigh(rest @ within @ rest, subset_by_index=(n - n_rest, n - 1))
+    return np.concatenate((rows, axes.T[::-1] / np.sqrt(spread)))

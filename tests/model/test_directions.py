@@ -1,0 +1,133 @@
+"""Which directions a low rank begins with, and what fewer samples than features can differ in."""
+
+import numpy as np
+import pytest
+
+from lvq.model.directions import _directions, discriminant_directions, span
+from lvq.model.relevance import MatrixRelevance
+
+SEEDS = range(6)
+LABELS = np.array([0, 0, 1, 2, 2])
+
+
+def nearest_mean_score(X, y, omega):
+    """Share of samples that are nearest to the mean of their own class after the map."""
+    Z = X @ omega.T
+    means = np.array([Z[y == k].mean(axis=0) for k in np.unique(y)])
+    return (((Z[:, None] - means) ** 2).sum(axis=2).argmin(axis=1) == y).mean()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rank", [1, 2])
+def test_discriminant_directions_see_the_informative_features(rank, seed, two_of_many):
+    X, y = two_of_many(seed)
+    rows = discriminant_directions(X, y, np.ones(len(X)), rank)
+    share = (rows[:, -2:] ** 2).sum() / (rows**2).sum()
+    assert rows.shape == (rank, 10)
+    assert share > 0.9
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_discriminant_directions_beat_the_truncated_identity(seed, two_of_many):
+    X, y = two_of_many(seed)
+    score = nearest_mean_score(X, y, MatrixRelevance(rank=2).start(X, y, np.ones(len(X)), LABELS))
+    assert score > 0.9
+    assert nearest_mean_score(X, y, np.eye(10)[:2]) < 0.6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_directions_beyond_the_discriminant_ones_are_new(seed, two_of_many):
+    X, y = two_of_many(seed)
+    for rank in range(1, 10):
+        rows = discriminant_directions(X, y, np.ones(len(X)), rank)
+        assert rows.shape == (rank, 10)
+        assert np.linalg.matrix_rank(rows) == rank
+    # the third is where the most is left to see: the first feature has by far the largest spread
+    assert np.abs(discriminant_directions(X, y, np.ones(len(X)), 3)[2]).argmax() == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rank", [1, 2, 5])
+def test_weights_are_copies_and_order_does_not_matter(rank, seed, two_of_many):
+    X, y = two_of_many(seed, n_samples=45)
+    rng = np.random.default_rng(seed)
+    copies = rng.integers(1, 4, len(X))
+    order = rng.permutation(copies.sum())
+    one = discriminant_directions(X, y, copies.astype(float), rank)
+    many = discriminant_directions(X.repeat(copies, 0)[order], y.repeat(copies)[order], np.ones(copies.sum()), rank)
+    np.testing.assert_allclose(one.T @ one, many.T @ many, rtol=1e-8, atol=1e-10)  # free of the rows' signs
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_constant_features_and_few_samples_do_no_harm(seed, two_of_many):
+    X, y = two_of_many(seed, n_samples=6)
+    X[:, 3] = 7.0
+    for rank in (1, 2, 6, 9):
+        rows = discriminant_directions(X, y, np.ones(6), rank)
+        assert np.isfinite(rows).all()
+        assert np.linalg.matrix_rank(rows) == rank
+    assert np.abs(discriminant_directions(X, y, np.ones(6), 2)[:, 3]).max() < 1e-8
+
+
+def test_classes_without_any_spread():
+    X, y = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0]]), np.array([0, 0, 1])
+    rows = discriminant_directions(X, y, np.ones(3), 1)
+    assert abs(rows[0, 0]) > 0
+    assert abs(rows[0, 1]) < 1e-12
+
+
+# -- fewer samples than features ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_span_keeps_all_distances(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(7, 30)) * rng.uniform(0.1, 10, 30)
+    X[6] = X[0]  # a copy adds no direction
+    rows = span(X, np.ones(7))
+    assert rows.shape == (5, 30)
+    np.testing.assert_allclose(rows @ rows.T, np.eye(5), atol=1e-12)
+    apart, seen = X[:, None] - X, (X[:, None] - X) @ rows.T
+    np.testing.assert_allclose((apart**2).sum(axis=2), (seen**2).sum(axis=2), rtol=1e-9, atol=1e-9)
+
+
+def test_the_span_of_enough_samples_is_the_identity():
+    X = np.random.default_rng(0).normal(size=(4, 4))
+    assert span(X, np.ones(4)).tolist() == np.eye(4).tolist()
+    assert span(np.ones((2, 3)), np.ones(2)).tolist() == np.eye(3).tolist()  # no sample differs
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_the_span_of_huge_and_tiny_values(size):
+    X = np.random.default_rng(0).normal(size=(4, 9))
+    one, other = span(X, np.ones(4)), span(X * size, np.ones(4))
+    np.testing.assert_allclose(one.T @ one, other.T @ other, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_weights_are_copies_in_the_span(seed):
+    rng = np.random.default_rng(seed)
+    X, copies = rng.normal(size=(6, 40)), rng.integers(1, 4, 6)
+    one, many = span(X, copies.astype(float)), span(X.repeat(copies, 0), np.ones(copies.sum()))
+    np.testing.assert_allclose(one.T @ one, many.T @ many, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rank", [1, 2, 3, 10])
+def test_directions_of_few_samples_are_those_of_all_features(rank, seed, two_of_many):
+    """The fast way through the span of the samples against the way through all features."""
+    X, y = two_of_many(seed, n_samples=21, n_features=50)
+    weight = np.random.default_rng(seed).uniform(0.5, 1.5, 21)
+    fast, slow = discriminant_directions(X, y, weight, rank), _directions(X, y, weight, rank, 50)
+    np.testing.assert_allclose(fast.T @ fast, slow.T @ slow, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("local", [None, "class", "prototype"])
+def test_a_free_matrix_starts_as_the_identity_where_samples_differ(local, two_of_many):
+    X, y = two_of_many(0, n_samples=12, n_features=30)
+    rule = MatrixRelevance(local=local, unit_trace=False, ridge=0.01)
+    start = rule.start(X, y, np.ones(12), LABELS).reshape(-1, 11, 30)
+    Z = X @ start[0].T
+    np.testing.assert_allclose(np.linalg.norm(Z[0] - Z[1:], axis=1), np.linalg.norm(X[0] - X[1:], axis=1) / 11**0.5)
+    full = MatrixRelevance(local=local).start(X, y, np.ones(12), LABELS)  # with unit trace it stays what it was
+    assert full.shape[-2:] == (30, 30)
