@@ -11,17 +11,16 @@ from typing import Any
 from experiments.cells import Cell
 
 Kind = tuple[str, ...]
+ANY: Kind = ("any",)
 
 
 def _kinds(cell: Cell) -> list[Kind]:
     """Groups of cells that may take equally long, the most alike first; after the second it is guesswork."""
-    return [
-        ("all", cell.table, cell.dataset, cell.method, cell.setting),
-        ("both", cell.dataset, cell.method),
-        ("dataset", cell.dataset),
-        ("method", cell.method),
-        ("any",),
-    ]
+    return [("all", cell.table, cell.dataset, cell.method, cell.setting), ("both", cell.dataset, cell.method)]
+
+
+def _relatives(cell: Cell) -> list[Kind]:
+    return [("dataset", cell.dataset), ("method", cell.method)]
 
 
 class Estimate:
@@ -45,7 +44,7 @@ class Estimate:
 
     def learn(self, cell: Cell, seconds: float) -> None:
         """Note how long a cell took, also one of an earlier run."""
-        for kind in _kinds(cell):
+        for kind in (*_kinds(cell), *_relatives(cell), ANY):
             self._seconds[kind][0] += seconds
             self._seconds[kind][1] += 1
 
@@ -60,11 +59,18 @@ class Estimate:
 
     def of(self, cell: Cell) -> tuple[float | None, bool]:
         """Seconds a cell may take, None if nothing is known, and whether cells like it have been measured."""
-        for place, kind in enumerate(_kinds(cell)):
-            total, count = self._seconds.get(kind, (0.0, 0.0))
-            if count:
-                return total / count, place < 2
-        return None, False
+        for kind in _kinds(cell):
+            if kind in self._seconds:
+                return self._mean(kind), True
+        # a slow method on a set that others found quick is slow there too, and the other way about
+        guesses = [self._mean(kind) for kind in _relatives(cell) if kind in self._seconds]
+        if not guesses and ANY in self._seconds:
+            guesses = [self._mean(ANY)]
+        return max(guesses, default=None), False
+
+    def _mean(self, kind: Kind) -> float:
+        total, count = self._seconds[kind]
+        return total / count
 
     def left(self) -> tuple[float | None, int]:
         """Seconds left, and how many cells of a kind not yet measured are in that sum."""

@@ -230,6 +230,16 @@ def test_the_estimate_weighs_by_kind():
     assert estimate.words() == "about 3 min left"
 
 
+def test_a_slow_method_is_guessed_to_be_slow_on_a_quick_set():
+    pending = Cell("t", "small", "search")
+    estimate = Estimate(1, [pending])
+    for method in ("GLVQ", "LVQ1", "LOGM"):
+        estimate.learn(Cell("t", "small", method), 1.0)
+    assert estimate.left() == (1.0, 1)
+    estimate.learn(Cell("t", "medium", "search"), 60.0)
+    assert estimate.left() == (60.0, 1)
+
+
 def test_off_a_terminal_a_line_comes_now_and_then(capsys):
     with PlainLine("toy", 100, 0) as line:
         for done in range(1, 101):
