@@ -29,7 +29,7 @@ class LVQ1(BaseLVQ):
     >>> from sklearn.datasets import load_iris
     >>> from lvq import LVQ1
     >>> X, y = load_iris(return_X_y=True)
-    >>> LVQ1(n_prototypes=2, random_state=0).fit(X, y).score(X, y) > 0.95
+    >>> LVQ1(n_prototypes=3, random_state=0).fit(X, y).score(X, y) > 0.95
     True
     """
 
@@ -39,6 +39,9 @@ class LVQ1(BaseLVQ):
     }
 
     relevance: Any = None
+    # more drives out the prototypes of classes that overlap: on standardised vehicle 0.60 right, with 0.1 and 100 0.25
+    learning_rate: float = 0.05
+    max_iter: int = 40
     relevance_rate: float = 1e-4
     solver: str = "auto"
 
@@ -72,8 +75,7 @@ class OLVQ1(LVQ1):
 
     _parameter_constraints = LVQ1._parameter_constraints | {"learning_rate": [unit_interval]}
 
-    learning_rate: float = 0.3
-    max_iter: int = 40
+    learning_rate: float = 0.1  # Kohonen's 0.3 drives prototypes out as well
 
     def _parts(self) -> Parts:
         return Parts(WinnerRule(own_rates=True), make_relevance(self.relevance))
@@ -177,6 +179,8 @@ class RLVQ(BaseLVQ):
     }
 
     squared: bool = False
+    learning_rate: float = 0.05  # as in LVQ1
+    max_iter: int = 40
     relevance_rate: float = 1e-4
     solver: str = "auto"
 
