@@ -17,6 +17,7 @@ collect_ignore = [] if find_spec("torch") and find_spec("triton") else ["src/lvq
 if not find_spec("matplotlib"):
     drawn = ("__init__", "projection", "relevance", "relations", "prototype", "rejecting", "certified", "loss")
     collect_ignore += [f"src/lvq/plots/{name}.py" for name in drawn]
+    collect_ignore += ["tests/experiments"]  # a run without its figures is not a whole one
 
 if not find_spec("skops"):
     collect_ignore += ["src/lvq/persistence/files.py", "src/lvq/persistence/container.py"]

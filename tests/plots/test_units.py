@@ -85,7 +85,7 @@ def test_names_where_a_step_has_none(data):
 def mixed(data):
     """A table with text, gaps and numbers, and a model of it."""
     pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame(data[0], columns=["length", "width", "height", "weight"])
+    X = pandas.DataFrame(data[0].copy(), columns=["length", "width", "height", "weight"])
     X["colour"] = np.where(data[1] > 0, "red", "blue")
     X.loc[::7, "width"] = np.nan
     steps = [

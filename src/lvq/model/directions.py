@@ -40,8 +40,8 @@ def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, ra
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 9.0], [0.1, -9.0], [1.0, 9.0], [1.1, -9.0]])
-    >>> abs(discriminant_directions(X, np.array([0, 0, 1, 1]), np.ones(4), 1)).argmax()
-    np.int64(0)
+    >>> int(abs(discriminant_directions(X, np.array([0, 0, 1, 1]), np.ones(4), 1)).argmax())
+    0
     """
     n = X.shape[1]
     rows = span(X, weight)
