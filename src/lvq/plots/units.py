@@ -11,6 +11,7 @@ Anything else is refused by a sentence.
 
 from __future__ import annotations
 
+from collections import UserList
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -145,6 +146,7 @@ def _undo_blocks(table: ColumnTransformer, values: Floats, names: Names) -> InUn
 
 def _positions(columns: Any, names: Names) -> NDArray[np.intp]:
     """Indices of the columns of a block, which may be given by name, index, slice or mask."""
+    columns = columns.data if isinstance(columns, UserList) else columns  # scikit-learn 1.6 warns of its remainder's
     asked = columns if isinstance(columns, slice) else np.atleast_1d(np.asarray(columns))
     if isinstance(asked, slice) and isinstance(asked.start or asked.stop, str):
         order = names.tolist()
