@@ -177,3 +177,8 @@ def test_learned_attributes_are_described(part):
     for name in vars(model):
         if name.endswith("_") and not name.startswith("_"):
             assert re.search(rf"^(\w+, )*{name}(, \w+)* : ", text, flags=re.MULTILINE), name
+
+
+def test_a_display_is_looked_for_in_the_wrong_room():
+    with pytest.raises(AttributeError, match=r"from lvq\.plots import RelevanceDisplay"):
+        lvq.RelevanceDisplay  # noqa: B018

@@ -77,7 +77,8 @@ def __getattr__(name: str) -> object:
         return value
     if name in _ROOMS:
         return _import_module(f"lvq.{name}")
-    raise AttributeError(f"module 'lvq' has no attribute {name!r}")
+    hint = f"; the displays are in lvq.plots: from lvq.plots import {name}" if name.endswith("Display") else ""
+    raise AttributeError(f"module 'lvq' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ except ModuleNotFoundError as _error:
         f'Tables on disk need {_error.name}, which is not installed: pip install "lvq[cli]".', name=_error.name
     ) from _error
 
-from lvq.tables.columns import TableError, as_numbers, as_text, kind_of
+from lvq.tables.columns import TableError, as_numbers, as_text, is_number, kind_of
 from lvq.tables.reading import column_names, read_parts, read_table
 from lvq.tables.writing import TableWriter, check_output
 
@@ -22,6 +22,7 @@ __all__ = [
     "as_text",
     "check_output",
     "column_names",
+    "is_number",
     "kind_of",
     "read_parts",
     "read_table",

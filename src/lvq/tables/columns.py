@@ -73,6 +73,21 @@ def parsed(column: Any) -> Any | None:
         return None
 
 
+def is_number(text: str) -> bool:
+    """Whether a text reads as a number.
+
+    Examples
+    --------
+    >>> is_number("1.5"), is_number("<0.5")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
 def to_series(column: Any, as_number: bool = False, as_it_is: bool = False) -> pd.Series:
     """An Arrow column as pandas has it here: float64, objects, or whatever else there is; texts as numbers if asked.
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lvq.tables import is_number
+
 SEVERAL = 20  # rows from which on it is no chance that whole numbers all differ
 FIRST = 1000  # rows that tell most columns from the class
 
@@ -78,21 +80,6 @@ def _names_classes(column: pd.Series, codes: np.ndarray, n_classes: int) -> bool
         return False
     values, different = pd.factorize(column, use_na_sentinel=False)
     return len(different) == n_classes == len(np.unique(values * n_classes + codes))
-
-
-def is_number(text: str) -> bool:
-    """Whether a text reads as a number.
-
-    Examples
-    --------
-    >>> is_number("1.5"), is_number("<0.5")
-    (True, False)
-    """
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
 
 
 def stray_text(texts: Collection[str]) -> str | None:

@@ -12,8 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from lvq.robustness import find_model
-from lvq.tables import TableError
-from lvq.workflow.doubts import is_number
+from lvq.tables import TableError, is_number
 from lvq.workflow.preparation import MISSING_TEXT, listed
 
 #: Columns of the answers.

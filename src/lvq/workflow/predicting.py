@@ -21,8 +21,7 @@ import pandas as pd
 from lvq.rejection import RejectClassifier
 from lvq.rejection.measures import Answers, as_combination, measured
 from lvq.robustness import Found, certified_radius, find_model, need_model
-from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_output, column_names, read_parts
-from lvq.workflow.doubts import is_number
+from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_output, column_names, is_number, read_parts
 from lvq.workflow.folders import MODEL
 from lvq.workflow.matching import Columns, expected_columns, matched, numbered
 from lvq.workflow.preparation import MISSING_TEXT

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lvq.tables import TableError, as_numbers, as_text, kind_of
-from lvq.workflow.doubts import doubts, is_number, stray_text
+from lvq.tables import TableError, as_numbers, as_text, is_number, kind_of
+from lvq.workflow.doubts import doubts, stray_text
 
 MOST_CATEGORIES = 100  # of a text column; one that has more holds names, notes or dates
 FEWEST_ROWS = 5  # of a class: to learn from, to set thresholds on, to test on
