@@ -131,3 +131,9 @@ def test_a_free_matrix_starts_as_the_identity_where_samples_differ(local, two_of
     np.testing.assert_allclose(np.linalg.norm(Z[0] - Z[1:], axis=1), np.linalg.norm(X[0] - X[1:], axis=1) / 11**0.5)
     full = MatrixRelevance(local=local).start(X, y, np.ones(12), LABELS)  # with unit trace it stays what it was
     assert full.shape[-2:] == (30, 30)
+
+
+def test_a_sample_of_no_weight_adds_no_direction():
+    X = np.random.default_rng(0).normal(size=(5, 20))
+    one, other = span(X, np.array([1.0, 1.0, 0.0, 1.0, 1.0])), span(X[[0, 1, 3, 4]], np.ones(4))
+    np.testing.assert_allclose(one.T @ one, other.T @ other, atol=1e-12)
