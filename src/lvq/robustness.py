@@ -78,7 +78,7 @@ def find_model(estimator: Any) -> Found | None:
     if isinstance(estimator, Pipeline):
         last = find_model(estimator.steps[-1][1])
         return last and Found(last.model, _transformers(estimator.steps[:-1]) + last.steps)
-    for name in ("best_estimator_", "_answers_by"):  # a search; a RejectClassifier
+    for name in ("best_estimator_", "predicting_estimator"):  # a search; a RejectClassifier
         if hasattr(estimator, name):
             return find_model(getattr(estimator, name))
     return None

@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.tensors import as_numpy, same_kind
 from lvq.estimators.validation import check_samples
 from lvq.model.arrays import first_argmin
-from lvq.model.certainty import Answer, answer, relative_similarity
+from lvq.model.certainty import Nearest, nearest, relative_similarity
 from lvq.model.links import Link
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Params
+from lvq.model.prototype_model import DecisionRule, PrototypeModel
 from lvq.model.scores import class_distances, class_probabilities, class_scores
 from lvq.solvers.online import Units
 
@@ -46,6 +47,25 @@ class Answers:
         check_is_fitted(self)
         X = check_samples(self, X)
         return self._metric.distances(X, self._params.prototypes, self._params.relevance)
+
+    @property
+    def model_(self) -> PrototypeModel:
+        """The fitted model."""
+        if not hasattr(self, "_params"):
+            raise AttributeError(f"This {type(self).__name__} has no model_: it is not fitted.")
+        from lvq.model.costs import SoftCost
+
+        rule = DecisionRule(
+            self._xi(),
+            self._sharpness(),
+            isinstance(self._parts().cost, SoftCost),
+            bool(getattr(self, "_by_posterior", lambda: False)()),
+        )
+        names = getattr(self, "feature_names_in_", None)
+        return PrototypeModel(
+            self._params.prototypes, self._labels, self.classes_, self._metric, self._params.relevance, self._link,
+            rule, feature_names=None if names is None else tuple(names),
+        )  # fmt: skip
 
     def _xi(self) -> float | None:
         """The steepness of the cost, where it has one."""
@@ -160,10 +180,10 @@ class Answers:
         labels = self.classes_[self._labels[found.winner]]
         return Explanation(labels, found.winner, found.rival, certainty, contributions)
 
-    def _answer(self, distances: np.ndarray) -> tuple[Answer, np.ndarray]:
+    def _answer(self, distances: np.ndarray) -> tuple[Nearest, np.ndarray]:
         """Winner and rival of each sample, and how sure the answer is."""
-        found = answer(distances, self._labels)
-        certainty = relative_similarity(self._link.value(found.near), self._link.value(found.far))
+        found = nearest(distances, self._labels)
+        certainty = relative_similarity(self._link.value(found.winner_distance), self._link.value(found.rival_distance))
         return found, np.maximum(certainty, 0)  # rounding in a kernel can turn neighbours round
 
     def _shares(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:

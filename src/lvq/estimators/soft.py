@@ -9,7 +9,7 @@ from lvq.estimators.margin import SteepLVQ
 from lvq.estimators.parameters import estimator
 from lvq.estimators.tensors import as_numpy, same_kind
 from lvq.estimators.validation import strings
-from lvq.model.certainty import Answer
+from lvq.model.certainty import Nearest
 from lvq.model.costs import RSLVQCost, SNPCCost
 from lvq.model.scores import posterior
 
@@ -81,7 +81,7 @@ class SoftLVQ(SteepLVQ):
     def _by_posterior(self) -> bool:
         return self.decision == "posterior"
 
-    def _answer(self, distances: np.ndarray) -> tuple[Answer, np.ndarray]:
+    def _answer(self, distances: np.ndarray) -> tuple[Nearest, np.ndarray]:
         """With "posterior" the nearest prototype of the likeliest class, and how far its probability leads."""
         if not self._by_posterior():
             return super()._answer(distances)
@@ -91,7 +91,7 @@ class SoftLVQ(SteepLVQ):
         rival = np.where(own, np.inf, distances).argmin(axis=1)
         second, first = np.partition(shares, -2, axis=1)[:, -2:].T
         near, far = (np.take_along_axis(distances, index[:, None], axis=1)[:, 0] for index in (winner, rival))
-        return Answer(winner, rival, near, far), (first - second) / (first + second)
+        return Nearest(winner, rival, near, far), (first - second) / (first + second)
 
     def _posterior(self, X: Any) -> np.ndarray:
         return self._posterior_of(as_numpy(self._distances(X)))

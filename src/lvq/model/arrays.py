@@ -1,6 +1,6 @@
 """The few array operations that NumPy and torch spell differently, and those whose ties must be settled here.
 
-Everything else in this room is written with `xp = namespace(array)`. torch is looked up only if such a tensor arrives,
+Everything else in this package is written with `xp = namespace(array)`. torch is looked up only if such a tensor arrives,
 so nothing here imports it.
 """
 
@@ -17,10 +17,20 @@ def namespace(array: Array) -> Any:
     """The module whose functions take this array: numpy, or torch where a tensor is given."""
     if isinstance(array, np.ndarray | np.generic | float):
         return np
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        return torch
+    if is_tensor(array):
+        return sys.modules["torch"]
     raise TypeError(f"expected a NumPy array or a torch tensor, got {type(array).__name__}")
+
+
+def is_tensor(array: Any) -> bool:
+    """Whether this is a torch tensor; without torch imported there is none."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def as_numpy(array: Any) -> Any:
+    """A tensor as a NumPy array; anything else unchanged."""
+    return array.detach().cpu().numpy() if is_tensor(array) else array
 
 
 def first_argmin(values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Scores and probabilities from distances. The largest always belongs to the answer, the class with the smallest D."""
+"""Scores and probabilities from distances. The largest always belongs to the predicted class."""
 
 import numpy as np
 from scipy.special import softmax
@@ -34,11 +34,11 @@ def class_scores(link: Link, distances: np.ndarray, xi: float | None) -> np.ndar
     if xi is not None:
         largest = float(np.finfo(distances.dtype).max)  # a tiny spread makes xi too large for float32
         steep = np.clip(xi * gap.astype(np.float64), -largest, largest).astype(distances.dtype)
-        return _crown(np.where(known, steep, -np.inf), distances)
+        return make_largest(np.where(known, steep, -np.inf), distances.argmin(axis=1))
     total = np.where(np.isfinite(others), others + np.where(known, linked, 0), np.inf)
     scores = np.where(np.isfinite(total) & (total > 0), gap, 0) / np.where(total > 0, total, 1)
     scores = np.where(np.isfinite(others), scores, 1)  # no other class has prototypes yet
-    return _crown(np.where(known, scores, -1), distances)
+    return make_largest(np.where(known, scores, -1), distances.argmin(axis=1))
 
 
 def class_probabilities(link: Link, distances: np.ndarray, xi: float | None, sharpness: float) -> np.ndarray:
@@ -47,25 +47,27 @@ def class_probabilities(link: Link, distances: np.ndarray, xi: float | None, sha
     With two classes both are the logistic function of the score, so that scores and probabilities rank alike.
     """
     if xi is None:
-        return _crown(softmax(class_scores(link, distances, None) * (sharpness / 2), axis=1), distances)
+        scores = class_scores(link, distances, None)
+        return make_largest(softmax(scores * (sharpness / 2), axis=1), distances.argmin(axis=1))
     linked = _linked(link, distances)
     behind = (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
-    return _crown(softmax(-xi * behind, axis=1).astype(distances.dtype), distances)
+    table = softmax(-xi * behind, axis=1).astype(distances.dtype)
+    return make_largest(table, distances.argmin(axis=1))
 
 
 def posterior(link: Link, distances: np.ndarray, labels: np.ndarray, n_classes: int, xi: float) -> np.ndarray:
-    """Sum over each class's prototypes of softmax(-xi H)."""
-    shares = softmax(-xi * link.value(distances).astype(np.float64), axis=1)
+    """Sum over each class's prototypes of softmax(-xi H), in float64."""
+    memberships = softmax(-xi * link.value(distances).astype(np.float64), axis=1)
     starts = np.flatnonzero(np.diff(labels, prepend=-1))
-    result = np.zeros((len(distances), n_classes), dtype=distances.dtype)
-    result[:, labels[starts]] = np.add.reduceat(shares, starts, axis=1)
+    result = np.zeros((len(distances), n_classes))
+    result[:, labels[starts]] = np.add.reduceat(memberships, starts, axis=1)
     return result
 
 
 def _linked(link: Link, distances: np.ndarray) -> np.ndarray:
     known = np.isfinite(distances)
     linked = np.where(known, link.value(np.where(known, distances, 0)), np.inf)
-    # rounding in a kernel can turn neighbours round; none is nearer than the nearest in D
+    # rounding in a kernel can exchange neighbours; none is nearer than the nearest in D
     return np.maximum(linked, np.take_along_axis(linked, distances.argmin(axis=1)[:, None], axis=1))
 
 
@@ -76,12 +78,13 @@ def _two_smallest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return nearest, rest.min(axis=1)
 
 
-def _crown(scores: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Far from all prototypes a kernel saturates and all classes tie; the nearest in D is still the answer."""
-    rows = np.arange(len(scores))
-    answers = distances.argmin(axis=1)
-    beaten = scores.argmax(axis=1) != answers
-    if beaten.any():
-        top = scores[beaten].max(axis=1)
-        scores[rows[beaten], answers[beaten]] = np.nextafter(top, np.asarray(np.inf, dtype=scores.dtype))
+def make_largest(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Scores in which that of the predicted class is the largest.
+
+    Far from all prototypes a kernel saturates and all classes tie; rounding can do the same.
+    """
+    rows = np.flatnonzero(scores.argmax(axis=1) != predicted)
+    if len(rows):
+        largest = scores[rows].max(axis=1)
+        scores[rows, predicted[rows]] = np.nextafter(largest, np.asarray(np.inf, dtype=scores.dtype))
     return scores

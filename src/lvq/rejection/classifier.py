@@ -31,7 +31,7 @@ def _estimator_has(name: str) -> Callable[[Any], bool]:
     """For `available_if`: whether the estimator, fitted or not, has a method; its own AttributeError where not."""
 
     def check(self: RejectClassifier) -> bool:
-        getattr(self._answers_by, name)
+        getattr(self.predicting_estimator, name)
         return True
 
     return check
@@ -414,7 +414,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.classes_
 
     @property
-    def _answers_by(self) -> Any:
+    def predicting_estimator(self) -> Any:
         """For `find_model`: the estimator whose answers these are."""
         return getattr(self, "estimator_", self.estimator)
 

@@ -1,0 +1,124 @@
+"""The fitted model inside an estimator: in a pipeline, a search, a calibrator, a frozen or a reject classifier.
+
+The only place that unwraps. `find_model` gives None where there is no model of this library, `need_model` raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from lvq.estimators.base import BaseLVQ
+from lvq.model.prototype_model import AXES, PrototypeModel
+
+
+class FoundModel(NamedTuple):
+    """An estimator of this library, and the fitted transformers that its samples pass through before it."""
+
+    estimator: Any
+    steps: tuple[Any, ...]
+
+    @property
+    def model(self) -> PrototypeModel:
+        """The fitted model."""
+        return self.estimator.model_
+
+    def inputs(self, X: Any) -> Any:
+        """Samples as they reach the model."""
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+
+def find_model(estimator: Any) -> FoundModel | None:
+    """The model that makes an estimator's predictions and the steps before it; None where there is none.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lvq import GLVQ
+    >>> find_model(make_pipeline(StandardScaler(), GLVQ()))
+    FoundModel(estimator=GLVQ(), steps=(StandardScaler(),))
+    """
+    steps: tuple[Any, ...] = ()
+    for layer in layers(estimator):
+        if isinstance(layer, Pipeline):
+            steps += _transformers(layer.steps[:-1])
+        if isinstance(layer, BaseLVQ):
+            return FoundModel(layer, steps)
+    return None
+
+
+def need_model(estimator: Any, purpose: str, *, nearest: bool = False) -> FoundModel:
+    """The fitted model, or a ValueError that says what `purpose` needs.
+
+    With `nearest` the model must also predict by the nearest prototype. The metric must be one of this library.
+    """
+    found = find_model(estimator)
+    if found is None:
+        raise ValueError(
+            f"{purpose} needs a model of this library, alone or in a Pipeline, a search, a CalibratedClassifierCV with "
+            f"one model, a FrozenEstimator or a RejectClassifier; got {type(estimator).__name__}."
+        )
+    check_is_fitted(found.estimator)
+    model = found.model
+    if nearest and model.decision.by_posterior:
+        raise ValueError(
+            f"{purpose} needs predictions by the nearest prototype, got {type(found.estimator).__name__} with "
+            "decision='posterior'; set decision='nearest'."
+        )
+    if type(model.metric) not in AXES:
+        raise ValueError(f"{purpose} does not support the metric {model.metric!r}; use one of lvq.model.metrics.")
+    return found
+
+
+def layers(estimator: Any) -> Iterator[Any]:
+    """An estimator, then what predicts inside it, and so on to the innermost."""
+    while estimator is not None:
+        yield estimator
+        estimator = _inner(estimator)
+
+
+def find_layer(estimator: Any, kind: type) -> Any:
+    """The outermost layer of a given class; None where there is none."""
+    return next((layer for layer in layers(estimator) if isinstance(layer, kind)), None)
+
+
+def last_step(estimator: Any) -> Any:
+    """The innermost classifier, of whatever library."""
+    *_, last = layers(estimator)
+    return last
+
+
+def _inner(estimator: Any) -> Any:
+    if isinstance(estimator, BaseLVQ):
+        return None
+    if isinstance(estimator, Pipeline):
+        return estimator.steps[-1][1]
+    if isinstance(estimator, FrozenEstimator):
+        return estimator.estimator
+    if isinstance(estimator, CalibratedClassifierCV):
+        fitted = getattr(estimator, "calibrated_classifiers_", ())
+        return fitted[0].estimator if len(fitted) == 1 else None  # several models vote, no single one predicts
+    for name in ("best_estimator_", "predicting_estimator"):  # a search; a RejectClassifier
+        if hasattr(estimator, name):
+            return getattr(estimator, name)
+    return None
+
+
+def _transformers(steps: list[tuple[str, Any]]) -> tuple[Any, ...]:
+    """The transformers of pipelines within pipelines, in order."""
+    flat: tuple[Any, ...] = ()
+    for _, step in steps:
+        step = step.estimator if isinstance(step, FrozenEstimator) else step
+        if isinstance(step, Pipeline):
+            flat += _transformers(step.steps)
+        elif step is not None and not isinstance(step, str):
+            flat += (step,)
+    return flat

@@ -1,0 +1,397 @@
+"""The fitted model: prototypes, metric, link and decision rule, and every prediction that follows from them.
+
+Frozen arrays and parts, nothing else: no hyper-parameters, no training state, no scikit-learn. Whatever predicts,
+explains, rejects, certifies, draws or exports reads this object. The first stage is `distances(X)`, the squared
+distances in the learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterior`, `decide`) is a
+function of these distances, so one table of them serves all.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from lvq.model.arrays import Array, as_numpy, first_argmin, is_tensor, like
+from lvq.model.certainty import Nearest, nearest, relative_similarity
+from lvq.model.links import Identity, Kernel, Link
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric, SharedMetric
+from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
+
+BLOCK_BYTES = 2**25  # of distances that a prediction holds at a time
+AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
+
+
+class Explanation(NamedTuple):
+    """Why each sample got its label; all arrays have one row per sample."""
+
+    label: np.ndarray
+    winner: np.ndarray  # index of the nearest prototype
+    rival: np.ndarray  # index of the nearest prototype of another class
+    certainty: np.ndarray  # (d- - d+)/(d- + d+), in [0, 1]
+    contributions: (
+        np.ndarray
+    )  # (n_samples, n_features): contribution of each feature to D- - D+; positive: for the label
+
+
+@dataclass(frozen=True)
+class DecisionRule:
+    """How distances become scores, probabilities and a predicted class.
+
+    Parameters
+    ----------
+    xi : float, optional
+        Steepness of the cost in units of 1/H; None for a cost of relative distances.
+    sharpness : float, default=5.0
+        For relative costs: how steeply relative scores become probabilities.
+    soft : bool, default=False
+        Whether the cost defines a posterior, softmax(-xi H) over all prototypes.
+    by_posterior : bool, default=False
+        Predict the class of the largest posterior instead of the class of the nearest prototype.
+    """
+
+    xi: float | None = None
+    sharpness: float = 5.0
+    soft: bool = False
+    by_posterior: bool = False
+
+    def __post_init__(self) -> None:
+        if self.xi is not None and not 0 < self.xi < np.inf:
+            raise ValueError(f"xi of a DecisionRule must be a positive number or None, got {self.xi!r}.")
+        if not 0 < self.sharpness < np.inf:
+            raise ValueError(f"sharpness of a DecisionRule must be a positive number, got {self.sharpness!r}.")
+        if ((self.soft or self.by_posterior) and self.xi is None) or (self.by_posterior and not self.soft):
+            raise ValueError("A DecisionRule by the posterior needs soft=True and a steepness xi.")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrototypeModel:
+    """A fitted nearest-prototype classifier as arrays and parts.
+
+    Parameters
+    ----------
+    prototypes : ndarray of shape (n_prototypes, n_features)
+        Prototypes, class by class.
+    labels : ndarray of shape (n_prototypes,)
+        Index of each prototype's class, ascending.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    metric : Metric
+        Shape of the metric.
+    relevance : ndarray or None
+        Parameters of the metric: relevances, Omega, or one Omega per group of prototypes.
+    link : Link
+        Kernel on the squared distances; `Identity` for none.
+    decision : DecisionRule
+        How distances become a prediction.
+    importances : ndarray of shape (n_features,), optional
+        Importance of each feature, of sum one, where features have relevances and the covariance of the samples was
+        known.
+    feature_names : tuple of str, optional
+        Names of the features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GLVQ(random_state=0).fit(X, y).model_
+    >>> model.predict(X[:2]), model.distances(X[:2]).shape
+    (array([0, 0]), (2, 3))
+    """
+
+    prototypes: np.ndarray
+    labels: np.ndarray
+    classes: np.ndarray
+    metric: Metric = Euclidean()
+    relevance: np.ndarray | None = None
+    link: Link = Identity()
+    decision: DecisionRule = DecisionRule()
+    importances: np.ndarray | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _check(self)
+        for name in ("prototypes", "labels", "classes", "relevance", "importances"):
+            array = getattr(self, name)
+            if array is not None:
+                view = array.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    def __repr__(self) -> str:
+        kernel = "" if isinstance(self.link, Identity) else f", {type(self.link).__name__} kernel"
+        return (
+            f"PrototypeModel({len(self.prototypes)} prototypes, {len(self.classes)} classes, {self.n_features} features"
+            f", {type(self.metric).__name__} metric{kernel})"
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickled and memory-mapped arrays are made read-only again."""
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.prototypes.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the prototypes."""
+        return self.prototypes.dtype
+
+    @property
+    def group(self) -> np.ndarray:
+        """Index of each prototype's matrix, (n_prototypes,); all 0 where all share one metric."""
+        if not isinstance(self.metric, LocalMatrix):
+            return np.zeros(len(self.prototypes), dtype=np.intp)
+        return np.repeat(np.arange(len(self.metric.groups) - 1), np.diff(self.metric.groups))
+
+    def matrix_of(self, prototype: int) -> np.ndarray:
+        """Omega of a prototype, with |Omega (x - w)|^2 its squared distance; a vector is a diagonal matrix."""
+        R = self.relevance
+        if R is None:
+            return np.ones(self.n_features)
+        if R.ndim == 1:
+            return np.sqrt(R, dtype=np.float64)
+        return (R if R.ndim == 2 else R[self.group[prototype]]).astype(np.float64)
+
+    # -- distances -----------------------------------------------------------------------------------------------------
+
+    def distances(self, X: Array) -> Array:
+        """Squared distances of samples to prototypes in the learned metric, before any kernel: (N, M).
+
+        Tensors are measured on their device and give tensors. X must be a floating array of finite numbers.
+        """
+        W, R = self.prototypes, self.relevance
+        if is_tensor(X):
+            W, R = like(W.copy(), X), None if R is None else like(R.copy(), X)
+        return self.metric.distances(X, W, R)
+
+    def images(self, X: np.ndarray) -> np.ndarray:
+        """Samples in the space in which the model measures, ``X @ Omega.T``; only for a metric that all share."""
+        if not isinstance(self.metric, SharedMetric):
+            raise ValueError(
+                f"images needs one metric for all prototypes; this model has {type(self.metric).__name__}, a matrix "
+                "for each group of prototypes."
+            )
+        return self.metric.project(X, self.relevance)
+
+    def contributions(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
+        """Contribution u_l (Lambda u)_l of each feature to the squared distance of each sample to its prototype."""
+        u, R = X - self.prototypes[prototypes], self.relevance
+        if R is None:
+            return u * u
+        if R.ndim == 1:
+            return R * u * u
+        group, result = self.group[prototypes], np.empty_like(u)
+        for g in np.unique(group):
+            rows, omega = group == g, R if R.ndim == 2 else R[g]
+            result[rows] = u[rows] * ((u[rows] @ omega.T) @ omega)
+        return result
+
+    # -- functions of distances ----------------------------------------------------------------------------------------
+
+    def nearest(self, distances: Array) -> tuple[Nearest, np.ndarray]:
+        """Winner and rival of each sample, and the certainty of the prediction.
+
+        The winner is the nearest prototype of the predicted class, the rival the nearest of all other classes.
+        """
+        if self.decision.by_posterior:
+            table = self.posterior(distances)
+            found = nearest(distances, self.labels, table.argmax(axis=1))
+            second, first = np.partition(table, -2, axis=1)[:, -2:].T
+            return found, (first - second) / (first + second)
+        found = nearest(distances, self.labels)
+        if len(np.unique(self.labels)) == 1:  # a stream with samples of one class so far
+            return found, np.ones(len(distances), dtype=distances.dtype)
+        certainty = relative_similarity(self.link.value(found.winner_distance), self.link.value(found.rival_distance))
+        return found, np.maximum(certainty, 0)  # rounding in a kernel can exchange neighbours
+
+    def decide(self, distances: Array) -> np.ndarray:
+        """Index of the predicted class of each sample."""
+        if self.decision.by_posterior:
+            return self.posterior(as_numpy(distances)).argmax(axis=1)
+        return self.labels[as_numpy(first_argmin(distances))]
+
+    def scores(self, distances: np.ndarray) -> np.ndarray:
+        """A score per class, (N, C); the largest is that of the predicted class."""
+        if self.decision.by_posterior:
+            table = self.posterior(distances)
+            scores = np.log(np.maximum(table, np.finfo(np.float64).tiny))
+            if len(self.classes) == 2:
+                scores = scores - scores[:, ::-1]  # log odds
+            return make_largest(scores.astype(distances.dtype), table.argmax(axis=1))
+        return class_scores(self.link, self._class_distances(distances), self.decision.xi)
+
+    def probabilities(self, distances: np.ndarray) -> np.ndarray:
+        """A probability per class, (N, C); not calibrated."""
+        if self.decision.by_posterior:
+            table = self.posterior(distances)
+            return make_largest(table.astype(distances.dtype), table.argmax(axis=1))
+        rule = self.decision
+        return class_probabilities(self.link, self._class_distances(distances), rule.xi, rule.sharpness)
+
+    def posterior(self, distances: np.ndarray) -> np.ndarray:
+        """Sum over the prototypes of each class of softmax(-xi H), (N, C), in float64; only for soft costs."""
+        if not self.decision.soft or self.decision.xi is None:
+            raise ValueError("posterior needs a model with a soft cost, SNPC or RSLVQ.")
+        return posterior(self.link, distances, self.labels, len(self.classes), self.decision.xi)
+
+    def _class_distances(self, distances: np.ndarray) -> np.ndarray:
+        return class_distances(distances, self.labels, len(self.classes))
+
+    # -- functions of samples ------------------------------------------------------------------------------------------
+
+    def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array) -> np.ndarray:
+        """A function of distances for all samples, block by block, so that memory stays bounded."""
+        rows = max(1, BLOCK_BYTES // (len(self.prototypes) * 8))
+        if X.shape[0] <= rows:
+            return as_numpy(function(self.distances(X)))
+        parts = [as_numpy(function(self.distances(X[begin : begin + rows]))) for begin in range(0, X.shape[0], rows)]
+        return np.concatenate(parts)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted class of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        return self.classes[self.over_blocks(self.decide, self.checked(X))]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, (n_samples, n_classes); not calibrated."""
+        return self.over_blocks(self.probabilities, self.checked(X))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes; with two classes one column, positive for the second."""
+        scores = self.over_blocks(self.scores, self.checked(X))
+        return scores[:, 1] if len(self.classes) == 2 else scores
+
+    def explain(self, X: Any) -> Explanation:
+        """Winner, rival, certainty and the contribution of each feature, for each sample."""
+        X = self.checked(X)
+        found, certainty = self.nearest(self.distances(X))
+        contributions = self.contributions(X, found.rival) - self.contributions(X, found.winner)
+        labels = self.classes[self.labels[found.winner]]
+        return Explanation(labels, found.winner, found.rival, certainty, contributions)
+
+    def checked(self, X: Any) -> np.ndarray:
+        """Samples as a floating array; ValueError where they do not fit the model."""
+        X = np.asarray(as_numpy(X))
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"X of PrototypeModel must have shape (n_samples, {self.n_features}), got {X.shape}.")
+        if not np.isfinite(X).all():
+            raise ValueError("X of PrototypeModel contains NaN or infinite values.")
+        largest, limit = float(np.abs(X).max(initial=0)), largest_value(X.dtype, X.shape[1])
+        if largest > limit:
+            raise ValueError(
+                f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; the "
+                f"largest allowed is {limit:.3g}."
+            )
+        return X
+
+    # -- arrays --------------------------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The model as named arrays without objects, for any format that stores arrays; see `from_arrays`."""
+        from lvq.model.storage import to_arrays
+
+        return to_arrays(self)
+
+    @classmethod
+    def from_arrays(cls, arrays: Any) -> Self:
+        """The model of `to_arrays`; ValueError where the arrays do not make a consistent model."""
+        from lvq.model.storage import from_arrays
+
+        return from_arrays(cls, arrays)
+
+    def save(self, path: Any) -> None:
+        """Write the model to a ``.npz`` file: plain arrays and a JSON header, no code."""
+        from lvq.model.storage import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Read a file that `save` has written."""
+        from lvq.model.storage import load
+
+        return load(cls, path)
+
+
+def largest_value(dtype: Any, n_features: int) -> float:
+    """Largest absolute value of a feature whose squared distances cannot overflow."""
+    return float(np.sqrt(float(np.finfo(dtype).max) / n_features) * 1e-7)
+
+
+def _check(model: PrototypeModel) -> None:
+    """Refuse arrays and parts that do not make one consistent model."""
+    problem = _array_problem(model) or _metric_problem(model) or _link_problem(model)
+    if problem:
+        raise ValueError(f"PrototypeModel {problem}.")
+
+
+def _array_problem(model: PrototypeModel) -> str:
+    W, labels, classes = model.prototypes, model.labels, model.classes
+    if not _is_array(W, 2, "f") or not W.size or W.dtype.itemsize not in (4, 8):
+        return "needs prototypes of shape (n_prototypes, n_features) in float32 or float64"
+    if not np.isfinite(W).all():
+        return "has prototypes that are not finite numbers"
+    if not _is_array(classes, 1, "biufSUOMm") or not len(classes):
+        return "needs a one-dimensional array of classes"
+    if not _is_array(labels, 1, "iu") or labels.shape != (len(W),) or (np.diff(labels.astype(np.int64)) < 0).any():
+        return "needs an ascending class index for each prototype"
+    if labels[0] < 0 or labels[-1] >= len(classes):
+        return f"has labels outside of its {len(classes)} classes"
+    if model.feature_names is not None and len(model.feature_names) != W.shape[1]:
+        return f"has {len(model.feature_names)} feature names for {W.shape[1]} features"
+    importances = model.importances
+    if importances is not None and (
+        not _is_array(importances, 1, "f") or len(importances) != W.shape[1] or not np.isfinite(importances).all()
+    ):
+        return f"has importances that do not fit its {W.shape[1]} features"
+    return ""
+
+
+def _metric_problem(model: PrototypeModel) -> str:
+    R, metric, (count, n_features) = model.relevance, model.metric, model.prototypes.shape
+    if type(metric) not in AXES:  # a metric of the user's own
+        return "" if callable(getattr(metric, "distances", None)) else "has no metric"
+    axes = AXES[type(metric)]
+    if axes == 0:
+        return "" if R is None else "has relevances that its metric does not use"
+    if not _is_array(R, axes, "f") or not R.size or R.shape[-1] != n_features or not np.isfinite(R).all():
+        return f"has relevances that do not fit its {n_features} features"
+    if axes == 1 and (R < 0).any():
+        return "has negative relevances"
+    if isinstance(metric, LocalMatrix):
+        groups = metric.groups
+        whole = isinstance(groups, tuple) and all(type(group) is int for group in groups) and len(groups) > 1
+        if not whole or groups[0] != 0 or groups[-1] != count or (np.diff(groups) < 1).any():
+            return "has matrices for other groups of prototypes"
+        if len(R) != len(groups) - 1:
+            return "has another number of matrices than groups"
+    return ""
+
+
+def _link_problem(model: PrototypeModel) -> str:
+    if not isinstance(model.link, Kernel):
+        return "" if callable(getattr(model.link, "value", None)) else "has no link"
+    values = [getattr(model.link, field.name) for field in fields(model.link)]
+    numbers = all(isinstance(value, int | float) and 0 < value < np.inf for value in values)
+    return "" if numbers else "has a kernel whose width or shape is not a positive number"
+
+
+def _is_array(value: Any, axes: int, kinds: str) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == axes and value.dtype.kind in kinds
