@@ -104,7 +104,7 @@ def _inner(estimator: Any) -> Any:
     if isinstance(estimator, FrozenEstimator):
         return estimator.estimator
     if isinstance(estimator, CalibratedClassifierCV):
-        fitted = getattr(estimator, "calibrated_classifiers_", ())
+        fitted: Any = getattr(estimator, "calibrated_classifiers_", ())
         return fitted[0].estimator if len(fitted) == 1 else None  # several models vote, no single one predicts
     for name in ("best_estimator_", "predicting_estimator"):  # a search; a RejectClassifier
         if hasattr(estimator, name):

@@ -99,7 +99,7 @@ class SoftLVQ(SteepLVQ):
     def _posterior_of(self, distances: np.ndarray) -> np.ndarray:
         xi = self._xi()
         assert xi is not None
-        return posterior(self._link, distances, self._labels, len(self.classes_), xi)
+        return posterior(self._link, distances, self._labels, len(self.classes_), xi).astype(distances.dtype)
 
 
 @estimator

@@ -1,6 +1,6 @@
 """The few array operations that NumPy and torch spell differently, and those whose ties must be settled here.
 
-Everything else in this package is written with `xp = namespace(array)`. torch is looked up only if such a tensor arrives,
+Everything else in this package is written with `xp = namespace(array)`. torch is looked up only if a tensor is given,
 so nothing here imports it.
 """
 

@@ -1,4 +1,4 @@
-"""Winner and rival of a sample, and the certainty of its prediction, from a row of distances. Higher is more certain."""
+"""Winner and rival of a sample, and the certainty of its prediction, from distances. Higher is more certain."""
 
 from typing import NamedTuple
 

@@ -7,7 +7,7 @@ function of these distances, so one table of them serves all.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -103,9 +103,9 @@ class PrototypeModel:
     prototypes: np.ndarray
     labels: np.ndarray
     classes: np.ndarray
-    metric: Metric = Euclidean()
+    metric: Metric = field(default_factory=Euclidean)
     relevance: np.ndarray | None = None
-    link: Link = Identity()
+    link: Link = field(default_factory=Identity)
     decision: DecisionRule = DecisionRule()
     importances: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None
@@ -365,7 +365,8 @@ def _array_problem(model: PrototypeModel) -> str:
 
 
 def _metric_problem(model: PrototypeModel) -> str:
-    R, metric, (count, n_features) = model.relevance, model.metric, model.prototypes.shape
+    metric, (count, n_features) = model.metric, model.prototypes.shape
+    R: Any = model.relevance
     if type(metric) not in AXES:  # a metric of the user's own
         return "" if callable(getattr(metric, "distances", None)) else "has no metric"
     axes = AXES[type(metric)]
@@ -377,7 +378,7 @@ def _metric_problem(model: PrototypeModel) -> str:
         return "has negative relevances"
     if isinstance(metric, LocalMatrix):
         groups = metric.groups
-        whole = isinstance(groups, tuple) and all(type(group) is int for group in groups) and len(groups) > 1
+        whole = isinstance(groups, tuple) and all(type(boundary) is int for boundary in groups) and len(groups) > 1
         if not whole or groups[0] != 0 or groups[-1] != count or (np.diff(groups) < 1).any():
             return "has matrices for other groups of prototypes"
         if len(R) != len(groups) - 1:
@@ -388,7 +389,7 @@ def _metric_problem(model: PrototypeModel) -> str:
 def _link_problem(model: PrototypeModel) -> str:
     if not isinstance(model.link, Kernel):
         return "" if callable(getattr(model.link, "value", None)) else "has no link"
-    values = [getattr(model.link, field.name) for field in fields(model.link)]
+    values = [getattr(model.link, parameter.name) for parameter in fields(model.link)]
     numbers = all(isinstance(value, int | float) and 0 < value < np.inf for value in values)
     return "" if numbers else "has a kernel whose width or shape is not a positive number"
 
