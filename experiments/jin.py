@@ -85,7 +85,7 @@ def margins(method: str, epochs: int = MARGIN_EPOCHS) -> list[float]:
 def mean_margin(W: np.ndarray, labels: np.ndarray, X: np.ndarray, y: np.ndarray) -> float:
     """How much nearer, squared, the own class is than all others, on average."""
     pair = nearest_pair(squared_distances(X, W), y, labels)
-    return float((pair.far - pair.near).mean())
+    return float((pair.d_minus - pair.d_plus).mean())
 
 
 # -- what is told of it ------------------------------------------------------------------------------------------------

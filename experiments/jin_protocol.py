@@ -23,7 +23,7 @@ from lvq.datasets import load
 from lvq.model.links import Identity
 from lvq.model.metrics import squared_distances
 from lvq.model.objective import Objective, Params
-from lvq.model.prototypes import start_prototypes
+from lvq.model.starts import start_prototypes
 from lvq.solvers.online import Units, new_memory, train, units_of
 
 MODELS: dict[str, Any] = {"MCE": MCE, "SNPC": SNPC, "LOGM": LOGM, "GLVQ": GLVQ}

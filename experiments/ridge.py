@@ -21,7 +21,7 @@ from experiments.rivals import svm_accuracy
 from experiments.verdicts import Row, row
 from lvq.datasets import load, make_multimodal
 from lvq.estimators.names import MODELS, Spelling
-from lvq.model.prototypes import start_prototypes
+from lvq.model.starts import start_prototypes
 
 TITLE = "Ridge, Leonardis and Skocaj: relevance determination by the Fisher criterion score"
 

@@ -1,24 +1,29 @@
-"""Learning vector quantization: readable prototype classifiers that know when not to answer.
+"""Learning vector quantization: readable prototype classifiers that can reject.
 
-Importing this package loads nothing heavy: a name is imported when it is first asked for, so that the command line can
-answer at once. The first estimator loads scikit-learn, the first online `fit` numba.
+Importing this package loads nothing heavy: a name is imported when it is first used, so that the command line responds
+at once. The first estimator loads scikit-learn, the first online `fit` numba.
 """
 
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from lvq.estimators.registry import ESTIMATORS as _ESTIMATORS
+
 if _TYPE_CHECKING:
     from lvq.counterfactuals import counterfactual
     from lvq.estimators.classifier import LVQClassifier
-    from lvq.estimators.heuristic import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
     from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
-    from lvq.estimators.names import MODELS
+    from lvq.estimators.paper_models import MODELS
+    from lvq.estimators.rules import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
     from lvq.estimators.search import LVQClassifierCV
     from lvq.estimators.soft import RSLVQ, SNPC
+    from lvq.explanation import explain
+    from lvq.model.prototype_model import PrototypeModel
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.rejection import GuaranteeError, RejectClassifier
     from lvq.robustness import certified_accuracy, certified_radius
+    from lvq.versions import show_versions
 
 __version__ = "0.1.0"
 
@@ -41,41 +46,45 @@ __all__ = [
     "LVQClassifier",
     "LVQClassifierCV",
     "LoadError",
+    "PrototypeModel",
     "RejectClassifier",
     "certified_accuracy",
     "certified_radius",
     "counterfactual",
+    "explain",
     "load",
     "save",
+    "show_versions",
     "to_onnx",
 ]
 
-# Where each name is: the same as the imports above, which are for type checkers alone; a test compares the two.
-_HOMES = {
-    "counterfactuals": "counterfactual",
-    "estimators.classifier": "LVQClassifier",
-    "estimators.heuristic": "LVQ1 LVQ3 LVQ21 OLVQ1 RLVQ",
-    "estimators.margin": "GLVQ GMLVQ GRLVQ LGMLVQ LOGM MCE",
-    "estimators.names": "MODELS",
-    "estimators.search": "LVQClassifierCV",
-    "estimators.soft": "RSLVQ SNPC",
-    "onnx": "to_onnx",
-    "persistence": "LoadError load save",
-    "rejection": "GuaranteeError RejectClassifier",
-    "robustness": "certified_accuracy certified_radius",
+# Module of each name: the same as the imports above, which are for type checkers alone; a test compares the two.
+_MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.items()} | {
+    "GuaranteeError": "rejection",
+    "LoadError": "persistence",
+    "MODELS": "estimators.paper_models",
+    "PrototypeModel": "model.prototype_model",
+    "RejectClassifier": "rejection",
+    "certified_accuracy": "robustness",
+    "certified_radius": "robustness",
+    "counterfactual": "counterfactuals",
+    "explain": "explanation",
+    "load": "persistence",
+    "save": "persistence",
+    "show_versions": "versions",
+    "to_onnx": "onnx",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
-_ROOMS = (
+_PACKAGES = (
     "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots", "rejection",
     "report", "robustness", "solvers", "tables", "workflow",
 )  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOME:
-        value = globals()[name] = getattr(_import_module(f"lvq.{_HOME[name]}"), name)
+    if name in _MODULES:
+        value = globals()[name] = getattr(_import_module(f"lvq.{_MODULES[name]}"), name)
         return value
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return _import_module(f"lvq.{name}")
     hint = f"; the displays are in lvq.plots: from lvq.plots import {name}" if name.endswith("Display") else ""
     raise AttributeError(f"module 'lvq' has no attribute {name!r}{hint}")

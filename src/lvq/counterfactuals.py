@@ -443,7 +443,7 @@ class _Conditions:
         dD = self.place.slopes(y)
         parts = [(dD[j] - dD[t]) / self.unit]
         if theta > 0:
-            dH = self.place.link.slope(self.place.distances(y))[:, None] * dD
+            dH = self.place.link.derivative(self.place.distances(y))[:, None] * dD
             parts.append(((1 - theta) * dH[o] - (1 + theta) * dH[t]) / self.linked_unit)
         if self.region.reach < np.inf:
             parts.append(-dD[t : t + 1] / self.unit)

@@ -12,7 +12,7 @@ from sklearn.metrics import confusion_matrix
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
 from lvq.model.costs import LOGMCost, nearest_pair
-from lvq.model.metrics import Slopes
+from lvq.model.metrics import DistanceGradient
 from lvq.model.relevance import Relevance
 
 
@@ -152,10 +152,10 @@ class SquaredHinge:
 
     smooth = True
 
-    def value_and_slope(self, H, y, labels):
+    def value_and_derivative(self, H, y, labels):
         pair = nearest_pair(H, y, labels)
-        excess = np.maximum(0, 1 + pair.near - pair.far)
-        return excess**2, Slopes(np.stack((2 * excess, -2 * excess), 1), np.stack((pair.own, pair.other), 1))
+        excess = np.maximum(0, 1 + pair.d_plus - pair.d_minus)
+        return excess**2, DistanceGradient(np.stack((2 * excess, -2 * excess), 1), np.stack((pair.own, pair.other), 1))
 
 
 class SoftEverything:
@@ -163,11 +163,11 @@ class SoftEverything:
 
     smooth = True
 
-    def value_and_slope(self, H, y, labels):
+    def value_and_derivative(self, H, y, labels):
         mine = y[:, None] == labels
         kept = np.exp(-H) + 1e-300
         own = (kept * mine).sum(1)
-        return np.log(kept.sum(1) / own), Slopes(-kept / kept.sum(1)[:, None] + kept * mine / own[:, None])
+        return np.log(kept.sum(1) / own), DistanceGradient(-kept / kept.sum(1)[:, None] + kept * mine / own[:, None])
 
 
 class SquareRoot:

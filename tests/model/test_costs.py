@@ -50,7 +50,7 @@ def slow_cost(cost, H, label):
 
 
 def dense(slopes, count):
-    """Slopes on all prototypes, as a matrix."""
+    """DistanceGradient on all prototypes, as a matrix."""
     if slopes.touched is None:
         return slopes.value
     result = np.zeros((len(slopes.value), count))
@@ -64,12 +64,12 @@ def test_every_registered_cost_has_an_instance():
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("cost", INSTANCES.values(), ids=INSTANCES)
-def test_value_and_slopes_against_the_formula_and_its_differences(cost, seed):
+def test_value_and_derivatives_against_the_formula_and_its_differences(cost, seed):
     """Distances are a shuffled ladder, so no small step changes which is the nearest."""
     rng = np.random.default_rng(seed)
     H = np.array([rng.permutation(len(LABELS)) + rng.uniform(0.2, 0.8, len(LABELS)) for _ in range(12)])
     y = rng.integers(0, 3, len(H))
-    value, slopes = cost.value_and_slope(H, y, LABELS)
+    value, slopes = cost.value_and_derivative(H, y, LABELS)
     np.testing.assert_allclose(value, [slow_cost(cost, row, label) for row, label in zip(H, y)], rtol=1e-12)
     expected = np.empty_like(H)
     for i, j in np.ndindex(H.shape):
@@ -89,12 +89,12 @@ def test_nearest_pair_equals_loops_and_ties_go_to_the_lowest_index(seed):
         other = [j for j in range(len(LABELS)) if LABELS[j] != label]
         assert pair.own[i] == next(j for j in own if row[j] == row[own].min())
         assert pair.other[i] == next(j for j in other if row[j] == row[other].min())
-        assert (pair.near[i], pair.far[i]) == (row[own].min(), row[other].min())
+        assert (pair.d_plus[i], pair.d_minus[i]) == (row[own].min(), row[other].min())
 
 
 @pytest.mark.parametrize("kind", [kind for kind in COSTS.values() if issubclass(kind, MarginCost)])
 def test_margin_costs_touch_two_prototypes(kind):
-    _, slopes = kind().value_and_slope(np.array([[3.0, 1.0, 2.0, 5.0, 4.0, 0.5]]), np.array([0]), LABELS)
+    _, slopes = kind().value_and_derivative(np.array([[3.0, 1.0, 2.0, 5.0, 4.0, 0.5]]), np.array([0]), LABELS)
     assert slopes.touched.tolist() == [[1, 5]]
     assert slopes.value[0, 0] > 0 > slopes.value[0, 1]
 
@@ -102,7 +102,7 @@ def test_margin_costs_touch_two_prototypes(kind):
 @pytest.mark.parametrize(("slope", "middle"), [(0.0, 0.0), (6.0, 0.5)])
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 def test_glvq_where_both_distances_are_zero(slope, middle, alpha):
-    value, slopes = GLVQCost(alpha=alpha, slope=slope).value_and_slope(np.zeros((1, 6)), np.array([1]), LABELS)
+    value, slopes = GLVQCost(alpha=alpha, slope=slope).value_and_derivative(np.zeros((1, 6)), np.array([1]), LABELS)
     assert value.tolist() == [middle]
     assert slopes.value.tolist() == [[alpha, 0.0]]
     assert slopes.touched.tolist() == [[2, 0]]
@@ -111,7 +111,7 @@ def test_glvq_where_both_distances_are_zero(slope, middle, alpha):
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
 def test_glvq_at_extreme_scales(scale):
     """mu has no unit; slopes are one over the unit."""
-    value, slopes = GLVQCost().value_and_slope(np.array([[1.0, 3.0]]) * scale, np.array([0]), np.array([0, 1]))
+    value, slopes = GLVQCost().value_and_derivative(np.array([[1.0, 3.0]]) * scale, np.array([0]), np.array([0, 1]))
     np.testing.assert_allclose(value, -0.5)
     np.testing.assert_allclose(slopes.value * scale, [[0.375, -0.125]])
 
@@ -125,7 +125,7 @@ def test_margins_too_large_for_a_naive_exponential(gap):
         (SNPCCost(xi=2.0), float(gap > 0), 0.0),
         (RSLVQCost(xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
     ):
-        found, slopes = cost.value_and_slope(H, y, labels)
+        found, slopes = cost.value_and_derivative(H, y, labels)
         np.testing.assert_allclose(found, value, atol=1e-15)
         np.testing.assert_allclose(slopes.value, [[slope, -slope]], atol=1e-15)
 
@@ -134,8 +134,8 @@ def test_margins_too_large_for_a_naive_exponential(gap):
 def test_soft_regulariser_far_from_everything(kind):
     """The own class's shares sum to one however small each of them is."""
     H = np.full((1, 6), 1e5) + np.arange(6)
-    value, slopes = kind(alpha=0.3, xi=1.0).value_and_slope(H, np.array([2]), LABELS)
-    without, plain = kind(xi=1.0).value_and_slope(H, np.array([2]), LABELS)
+    value, slopes = kind(alpha=0.3, xi=1.0).value_and_derivative(H, np.array([2]), LABELS)
+    without, plain = kind(xi=1.0).value_and_derivative(H, np.array([2]), LABELS)
     added = slopes.value - plain.value
     np.testing.assert_allclose(added[0, :3], 0, atol=1e-15)
     np.testing.assert_allclose(added.sum(), 0.3, rtol=1e-10)
@@ -146,8 +146,8 @@ def test_soft_regulariser_far_from_everything(kind):
 def test_snpc_and_rslvq_speak_of_the_same_posterior(seed):
     rng = np.random.default_rng(seed)
     H, y = rng.uniform(0, 4, (20, 6)), rng.integers(0, 3, 20)
-    errors, _ = SNPCCost(xi=1.1).value_and_slope(H, y, LABELS)
-    surprise, slopes = RSLVQCost(xi=1.1).value_and_slope(H, y, LABELS)
+    errors, _ = SNPCCost(xi=1.1).value_and_derivative(H, y, LABELS)
+    surprise, slopes = RSLVQCost(xi=1.1).value_and_derivative(H, y, LABELS)
     np.testing.assert_allclose(np.exp(-surprise), 1 - errors, rtol=1e-12)
     np.testing.assert_allclose(slopes.value.sum(axis=1), 0, atol=1e-14)  # moving all distances alike changes nothing
 
@@ -157,8 +157,8 @@ def test_scaled_makes_costs_free_of_the_unit(cost):
     """With H in other units and the spread with them, the cost is the same and slopes are per unit."""
     rng = np.random.default_rng(0)
     H, y = rng.uniform(1, 4, (20, 6)), rng.integers(0, 3, 20)
-    one, slopes = cost.scaled(0.5).value_and_slope(H, y, LABELS)
-    other, scaled_slopes = cost.scaled(0.5 * 1000).value_and_slope(H * 1000, y, LABELS)
+    one, slopes = cost.scaled(0.5).value_and_derivative(H, y, LABELS)
+    other, scaled_slopes = cost.scaled(0.5 * 1000).value_and_derivative(H * 1000, y, LABELS)
     np.testing.assert_allclose(one, other, rtol=1e-12)
     np.testing.assert_allclose(slopes.value, scaled_slopes.value * 1000, rtol=1e-10)
 
@@ -178,7 +178,7 @@ def test_who_has_a_gradient():
 @pytest.mark.parametrize("cost", INSTANCES.values(), ids=INSTANCES)
 def test_single_precision_stays_single(cost):
     H = np.arange(1, 13, dtype=np.float32).reshape(2, 6)
-    value, slopes = cost.value_and_slope(H, np.array([0, 2]), LABELS)
+    value, slopes = cost.value_and_derivative(H, np.array([0, 2]), LABELS)
     assert value.dtype == slopes.value.dtype == np.float32
 
 

@@ -36,7 +36,7 @@ def test_slope_is_the_derivative(link):
     D = np.geomspace(1e-2, 1e2, 25)
     step = 1e-5 * D
     numeric = (link.value(D + step) - link.value(D - step)) / (2 * step)
-    np.testing.assert_allclose(link.slope(D), numeric, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(link.derivative(D), numeric, rtol=1e-7, atol=1e-12)
 
 
 @pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
@@ -44,20 +44,20 @@ def test_derivative_by_the_log_of_the_width(link):
     """-2 D g'(D) for every kernel: each is a function of D/width^2 alone."""
     D = np.geomspace(1e-2, 1e1, 25)
     up, down = link.with_width(link.width * np.exp(1e-5)), link.with_width(link.width * np.exp(-1e-5))
-    np.testing.assert_allclose(-2 * D * link.slope(D), (up.value(D) - down.value(D)) / 2e-5, rtol=1e-6, atol=1e-11)
+    np.testing.assert_allclose(-2 * D * link.derivative(D), (up.value(D) - down.value(D)) / 2e-5, rtol=1e-6, atol=1e-11)
 
 
 @pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
 def test_small_distances_keep_their_digits(link):
     """2 - 2 h would give 0 below 1e-16; H is g'(0) D there."""
     D = np.array([0.0, 1e-30, 1e-20, 1e-12])
-    np.testing.assert_allclose(link.value(D), link.slope(np.zeros(1)) * D, rtol=1e-10)
+    np.testing.assert_allclose(link.value(D), link.derivative(np.zeros(1)) * D, rtol=1e-10)
 
 
 @pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
 def test_large_distances_saturate_without_overflow(link):
     D = np.array([1e100, 1e200, 1e300])
-    value, slope = link.value(D), link.slope(D)
+    value, slope = link.value(D), link.derivative(D)
     np.testing.assert_allclose(value, 2.0)
     assert (slope >= 0).all()
     assert (slope < 1e-90).all()
@@ -69,7 +69,7 @@ def test_links_increase_from_zero(link):
     H = link.value(D)
     assert H[0] == 0
     assert (np.diff(H) > 0).all()
-    assert (link.slope(D) > 0).all()
+    assert (link.derivative(D) > 0).all()
 
 
 def test_relations_between_the_kernels():
@@ -83,7 +83,7 @@ def test_relations_between_the_kernels():
 def test_identity_leaves_distances_alone():
     D = np.array([[0.0, 3.0]])
     assert Identity().value(D) is D
-    assert Identity().slope(D).tolist() == [[1.0, 1.0]]
+    assert Identity().derivative(D).tolist() == [[1.0, 1.0]]
 
 
 @pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
@@ -97,4 +97,4 @@ def test_another_width_keeps_the_rest(link):
 @pytest.mark.parametrize("link", [*ALL_LINKS, Identity()], ids=repr)
 def test_single_precision_stays_single(link):
     D = np.array([0.0, 1.0, 50.0], dtype=np.float32)
-    assert link.value(D).dtype == link.slope(D).dtype == np.float32
+    assert link.value(D).dtype == link.derivative(D).dtype == np.float32

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lvq.model.arrays import first_argmin, namespace
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Slopes, squared_distances
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, DistanceGradient, squared_distances
 
 SEEDS = (0, 1, 2)
 FEATURES = 5
@@ -50,7 +50,7 @@ def touched_and_dense(rng, n_samples, repeated=False):
     for i, row in enumerate(touched):
         for k, j in enumerate(row):
             dense[i, j] += value[i, k]
-    return Slopes(value, touched), Slopes(dense)
+    return DistanceGradient(value, touched), DistanceGradient(dense)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -66,7 +66,7 @@ def test_distances_equal_loops(name, seed):
 def test_pullback_equals_loops(name, seed):
     rng, X, W, metric, R = problem(seed, name)
     s = rng.normal(size=(len(X), len(W)))
-    by_prototype, by_metric = metric.pullback(X, W, R, Slopes(s))
+    by_prototype, by_metric = metric.pullback(X, W, R, DistanceGradient(s))
     expected = [sum(-2 * s[i, j] * inner_matrix(R, j) @ (x - w) for i, x in enumerate(X)) for j, w in enumerate(W)]
     np.testing.assert_allclose(by_prototype, expected, rtol=1e-12, atol=1e-12)
     if R is None:

@@ -44,8 +44,8 @@ def test_the_nearest_of_both_kinds(search, order, labels):
     found = search(Z, y, P, labels)
     np.testing.assert_array_equal(found.own, own)
     np.testing.assert_array_equal(found.other, other)
-    np.testing.assert_allclose(found.near, near, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(found.far, far, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.d_plus, near, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.d_minus, far, rtol=1e-10, atol=1e-12)
 
 
 @SEARCHES
@@ -64,8 +64,8 @@ def test_ties_go_to_the_lowest_index(search):
     found = search(Z, y, P, labels)
     np.testing.assert_array_equal(found.own, own)
     np.testing.assert_array_equal(found.other, other)
-    np.testing.assert_array_equal(found.near, near)
-    np.testing.assert_array_equal(found.far, far)
+    np.testing.assert_array_equal(found.d_plus, near)
+    np.testing.assert_array_equal(found.d_minus, far)
 
 
 @SEARCHES
@@ -73,8 +73,8 @@ def test_all_at_one_place(search):
     found = search(np.ones((3, 2)), np.array([1, 0, 1]), np.ones((4, 2)), np.array([0, 0, 1, 1]))
     np.testing.assert_array_equal(found.own, [2, 0, 2])
     np.testing.assert_array_equal(found.other, [0, 2, 0])
-    assert not found.near.any()
-    assert not found.far.any()
+    assert not found.d_plus.any()
+    assert not found.d_minus.any()
 
 
 @SEARCHES
@@ -84,8 +84,8 @@ def test_distances_are_never_negative_and_keep_their_type(search, dtype):
     rng = np.random.default_rng(1)
     P = (100 * rng.normal(size=(10, 7))).astype(dtype)
     found = search(P, np.repeat([0, 1], 5), P, np.repeat([0, 1], 5))
-    assert found.near.dtype == found.far.dtype == dtype
-    assert found.near.min() >= 0
+    assert found.d_plus.dtype == found.d_minus.dtype == dtype
+    assert found.d_plus.min() >= 0
     np.testing.assert_array_equal(found.own, np.arange(10))
 
 

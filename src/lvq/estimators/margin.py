@@ -1,46 +1,26 @@
-"""Models that learn from the nearest own and the nearest other prototype: GLVQ and its kin, MCE, LOGM."""
+"""Models that learn from the nearest own and the nearest other prototype: GLVQ and its variants, MCE, LOGM."""
 
 from numbers import Real
 from typing import Any, Literal
 
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
-
-from lvq.estimators.base import Parts
-from lvq.estimators.gradient import GradientLVQ
+from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.estimators.parameters import estimator
-from lvq.estimators.tensors import as_numpy, same_kind
-from lvq.estimators.validation import (
-    at_least_one,
-    check_samples,
-    make_relevance,
-    not_negative,
-    positive,
-    relevance_constraint,
-    strings,
-)
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost
-from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
+from lvq.model.relevance import GradientRelevance, MatrixRelevance
+
+
+def glvq_cost(estimator: Any) -> GLVQCost:
+    """GLVQ's cost with the parameters of an estimator."""
+    slope = float(estimator.slope) if isinstance(estimator.slope, Real) else 0.0
+    return GLVQCost(estimator.alpha, slope, prices=estimator._prices())
 
 
 @estimator
-class RelativeLVQ(GradientLVQ):
-    """Base of the models with GLVQ's cost."""
+class GLVQ(CostBasedLVQ):
+    """Generalized LVQ: minimises ``mu = (d+ - d-)/(d+ + d-)``.
 
-    _parameter_constraints = GradientLVQ._parameter_constraints | {"slope": [positive, strings("time"), None]}
-
-    slope: Any = None
-
-    def _cost(self) -> GLVQCost:
-        return GLVQCost(self.alpha, float(self.slope) if isinstance(self.slope, Real) else 0.0, prices=self._prices())
-
-
-@estimator
-class GLVQ(RelativeLVQ):
-    """Generalized LVQ: makes ``mu = (d+ - d-)/(d+ + d-)`` small, sample by sample.
-
-    d+ is the smallest distance to a prototype of the sample's class, d- that to all others; mu is negative for a right
-    answer. The cost is ``f(mu)`` with f the identity or a sigmoid of a given slope.
+    d+ is the smallest distance to a prototype of the sample's class, d- that to all others; mu is negative for a
+    correct prediction. The cost is ``f(mu)`` with f the identity or a sigmoid of a given slope.
 
     {parameters}
 
@@ -62,16 +42,18 @@ class GLVQ(RelativeLVQ):
     (1, 4)
     """
 
-    _parameter_constraints = RelativeLVQ._parameter_constraints | {"relevance": relevance_constraint}
-
+    slope: Any = None
+    cost_matrix: Any = None
     relevance: Any = None
+    rank: int | None = None
+    local: Literal["class", "prototype"] = "class"
 
-    def _parts(self) -> Parts:
-        return Parts(self._cost(), make_relevance(self.relevance))
+    def _cost(self) -> GLVQCost:
+        return glvq_cost(self)
 
 
 @estimator
-class GRLVQ(RelativeLVQ):
+class GRLVQ(CostBasedLVQ):
     """Generalized relevance LVQ: GLVQ in a metric with a learned weight for each feature.
 
     ``d(x, w) = sum_l lambda_l (x_l - w_l)^2`` with lambda non-negative and of sum one, learned by gradient. The same as
@@ -90,44 +72,27 @@ class GRLVQ(RelativeLVQ):
     >>> from sklearn.datasets import load_iris
     >>> from lvq import GRLVQ
     >>> X, y = load_iris(return_X_y=True)
-    >>> float(GRLVQ(random_state=0).fit(X, y).relevances_[2:].sum()) > 0.5  # the petals tell
+    >>> float(GRLVQ(random_state=0).fit(X, y).relevances_[2:].sum()) > 0.5  # the petals are relevant
     True
     """
 
-    def _parts(self) -> Parts:
-        return Parts(self._cost(), GradientRelevance())
+    slope: Any = None
+    cost_matrix: Any = None
 
+    def _cost(self) -> GLVQCost:
+        return glvq_cost(self)
 
-class SharedMatrix(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """What a model with one matrix for all prototypes can do besides: map samples to its own space."""
-
-    def transform(self, X: Any) -> Any:
-        """Map samples to the space in which the model measures: ``X @ omega_.T``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_samples, rank)
-            Their images.
-        """
-        check_is_fitted(self)
-        return same_kind(check_samples(self, as_numpy(X)) @ self.omega_.T, X)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.omega_.shape[0]
+    def _relevance(self) -> GradientRelevance:
+        return GradientRelevance()
 
 
 @estimator
-class GMLVQ(SharedMatrix, RelativeLVQ):
+class GMLVQ(CostBasedLVQ):
     """Generalized matrix LVQ: GLVQ in a learned metric ``d(x, w) = |Omega (x - w)|^2``.
 
-    Lambda = Omega'Omega has trace one and tells which features, alone and in pairs, separate the classes. With `rank` 2
-    or 3, `transform` draws the data as the model sees them. Below full rank Omega starts from discriminant directions.
+    Lambda = Omega'Omega has trace one and shows which features, alone and in pairs, separate the classes. With `rank` 2
+    or 3, `transform` maps the data to the plane or space in which the model measures. Below full rank Omega starts from
+    discriminant directions.
 
     {parameters}
 
@@ -151,21 +116,21 @@ class GMLVQ(SharedMatrix, RelativeLVQ):
     (150, 2)
     """
 
-    _parameter_constraints = RelativeLVQ._parameter_constraints | {
-        "rank": [at_least_one, None],
-        "log_determinant": [not_negative],
-    }
-
+    slope: Any = None
+    cost_matrix: Any = None
     rank: int | None = None
     log_determinant: float = 0.0
     relevance_rate: float = 0.001
 
-    def _parts(self) -> Parts:
-        return Parts(self._cost(), MatrixRelevance(rank=self.rank, log_determinant=self.log_determinant))
+    def _cost(self) -> GLVQCost:
+        return glvq_cost(self)
+
+    def _relevance(self) -> MatrixRelevance:
+        return MatrixRelevance(rank=self.rank, log_determinant=self.log_determinant)
 
 
 @estimator
-class LGMLVQ(RelativeLVQ):
+class LGMLVQ(CostBasedLVQ):
     """Localized GMLVQ: a matrix for each class or each prototype.
 
     {parameters}
@@ -186,42 +151,22 @@ class LGMLVQ(RelativeLVQ):
     (3, 4, 4)
     """
 
-    _parameter_constraints = RelativeLVQ._parameter_constraints | {
-        "rank": [at_least_one, None],
-        "local": [strings("class", "prototype")],
-        "log_determinant": [not_negative],
-    }
-
+    slope: Any = None
+    cost_matrix: Any = None
     rank: int | None = None
     local: Literal["class", "prototype"] = "class"
     log_determinant: float = 0.0
     relevance_rate: float = 0.001
 
-    def _parts(self) -> Parts:
-        matrices = MatrixRelevance(rank=self.rank, local=self.local, log_determinant=self.log_determinant)
-        return Parts(self._cost(), matrices)
+    def _cost(self) -> GLVQCost:
+        return glvq_cost(self)
+
+    def _relevance(self) -> MatrixRelevance:
+        return MatrixRelevance(rank=self.rank, local=self.local, log_determinant=self.log_determinant)
 
 
 @estimator
-class SteepLVQ(GradientLVQ):
-    """Base of the models whose cost has a steepness xi."""
-
-    _parameter_constraints = GradientLVQ._parameter_constraints | {
-        "xi": [positive],
-        "relevance": relevance_constraint,
-        "rank": [at_least_one, None],
-    }
-
-    xi: float = 2.0
-    relevance: Any = None
-    rank: int | None = None
-
-    def _relevance(self) -> Relevance:
-        return make_relevance(self.relevance, self.rank)
-
-
-@estimator
-class MCE(SteepLVQ):
+class MCE(CostBasedLVQ):
     """Minimum classification error: a smooth count of the errors, ``sigmoid(xi (d+ - d-))``.
 
     {parameters}
@@ -243,12 +188,18 @@ class MCE(SteepLVQ):
     True
     """
 
-    def _parts(self) -> Parts:
-        return Parts(MCECost(self.alpha, self.xi, prices=self._prices()), self._relevance())
+    xi: float = 2.0
+    cost_matrix: Any = None
+    relevance: Any = None
+    rank: int | None = None
+    local: Literal["class", "prototype"] = "class"
+
+    def _cost(self) -> MCECost:
+        return MCECost(self.alpha, self.xi, prices=self._prices())
 
 
 @estimator
-class LOGM(SteepLVQ):
+class LOGM(CostBasedLVQ):
     """Log-likelihood of the margin: ``log(1 + exp(xi (d+ - d-)))``, convex in the margin.
 
     {parameters}
@@ -268,5 +219,11 @@ class LOGM(SteepLVQ):
     True
     """
 
-    def _parts(self) -> Parts:
-        return Parts(LOGMCost(self.alpha, self.xi, prices=self._prices()), self._relevance())
+    xi: float = 2.0
+    cost_matrix: Any = None
+    relevance: Any = None
+    rank: int | None = None
+    local: Literal["class", "prototype"] = "class"
+
+    def _cost(self) -> LOGMCost:
+        return LOGMCost(self.alpha, self.xi, prices=self._prices())

@@ -1,110 +1,15 @@
-"""Models in which every prototype has a share of every sample: SNPC and RSLVQ."""
+"""Models in which every prototype has a membership of every sample: SNPC and RSLVQ."""
 
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-
-from lvq.estimators.base import Parts
-from lvq.estimators.margin import SteepLVQ
+from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.estimators.parameters import estimator
-from lvq.estimators.tensors import as_numpy, same_kind
-from lvq.estimators.validation import strings
-from lvq.model.certainty import Nearest
 from lvq.model.costs import RSLVQCost, SNPCCost
-from lvq.model.scores import posterior
 
 
 @estimator
-class SoftLVQ(SteepLVQ):
-    """Base of the soft models: they have a posterior, and may answer by it."""
-
-    _parameter_constraints = SteepLVQ._parameter_constraints | {"decision": [strings("nearest", "posterior")]}
-
-    xi: float = 1.0
-    decision: str = "nearest"
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of the nearest prototype, or with ``decision="posterior"`` that of the largest posterior.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Classes.
-        """
-        if not self._by_posterior():
-            return super().predict(X)
-        answers = self._posterior(X).argmax(axis=1)
-        return same_kind(self.classes_[answers], X)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes; those of the rule that `decision` names.
-
-        With "posterior" the model's own: the sum over a class's prototypes of softmax(-xi H). With "nearest" the
-        softmax over the classes of -xi times their smallest H, so that the largest is that of the answer.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Rows sum to one.
-        """
-        return same_kind(self._posterior(X), X) if self._by_posterior() else super().predict_proba(X)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """With "posterior" the log posterior (two classes: the log odds), else as for the margin models.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The largest is that of the predicted class; with two classes one column, positive for ``classes_[1]``.
-        """
-        if not self._by_posterior():
-            return super().decision_function(X)
-        shares = self._posterior(X)
-        log = np.log(np.maximum(shares, np.finfo(shares.dtype).tiny))
-        return same_kind(log[:, 1] - log[:, 0] if len(self.classes_) == 2 else log, X)
-
-    def _by_posterior(self) -> bool:
-        return self.decision == "posterior"
-
-    def _answer(self, distances: np.ndarray) -> tuple[Nearest, np.ndarray]:
-        """With "posterior" the nearest prototype of the likeliest class, and how far its probability leads."""
-        if not self._by_posterior():
-            return super()._answer(distances)
-        shares = self._posterior_of(distances)
-        own = self._labels == shares.argmax(axis=1)[:, None]
-        winner = np.where(own, distances, np.inf).argmin(axis=1)
-        rival = np.where(own, np.inf, distances).argmin(axis=1)
-        second, first = np.partition(shares, -2, axis=1)[:, -2:].T
-        near, far = (np.take_along_axis(distances, index[:, None], axis=1)[:, 0] for index in (winner, rival))
-        return Nearest(winner, rival, near, far), (first - second) / (first + second)
-
-    def _posterior(self, X: Any) -> np.ndarray:
-        return self._posterior_of(as_numpy(self._distances(X)))
-
-    def _posterior_of(self, distances: np.ndarray) -> np.ndarray:
-        xi = self._xi()
-        assert xi is not None
-        return posterior(self._link, distances, self._labels, len(self.classes_), xi).astype(distances.dtype)
-
-
-@estimator
-class SNPC(SoftLVQ):
-    """Soft nearest prototype classifier: makes ``1 - P_y`` small, P_y the sum over class y of ``softmax_j(-xi d_j)``.
+class SNPC(CostBasedLVQ):
+    """Soft nearest prototype classifier: minimises ``1 - P_y``, P_y the sum over class y of ``softmax_j(-xi d_j)``.
 
     {parameters}
 
@@ -124,13 +29,19 @@ class SNPC(SoftLVQ):
     True
     """
 
-    def _parts(self) -> Parts:
-        return Parts(SNPCCost(self.alpha, self.xi), self._relevance())
+    xi: float = 1.0
+    relevance: Any = None
+    rank: int | None = None
+    local: Literal["class", "prototype"] = "class"
+    decision: Literal["nearest", "posterior"] = "nearest"
+
+    def _cost(self) -> SNPCCost:
+        return SNPCCost(self.alpha, self.xi)
 
 
 @estimator
-class RSLVQ(SoftLVQ):
-    """Robust soft LVQ: makes ``-log P_y`` small, P_y the sum over class y of ``softmax_j(-xi d_j)``.
+class RSLVQ(CostBasedLVQ):
+    """Robust soft LVQ: minimises ``-log P_y``, P_y the sum over class y of ``softmax_j(-xi d_j)``.
 
     {parameters}
 
@@ -150,5 +61,11 @@ class RSLVQ(SoftLVQ):
     True
     """
 
-    def _parts(self) -> Parts:
-        return Parts(RSLVQCost(self.alpha, self.xi), self._relevance())
+    xi: float = 1.0
+    relevance: Any = None
+    rank: int | None = None
+    local: Literal["class", "prototype"] = "class"
+    decision: Literal["nearest", "posterior"] = "nearest"
+
+    def _cost(self) -> RSLVQCost:
+        return RSLVQCost(self.alpha, self.xi)

@@ -1,24 +1,15 @@
-"""torch at the door: tensors in, tensors out, and the device a model learns on. Imported only when asked for."""
+"""torch at the interface: tensors in, tensors out, and the device a model is fitted on. torch is imported late."""
 
 import sys
 from typing import Any
 
 import numpy as np
 
-
-def is_tensor(X: Any) -> bool:
-    """Whether X is a torch tensor; nobody who has not imported torch can hold one."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(X, torch.Tensor)
-
-
-def as_numpy(X: Any) -> Any:
-    """A tensor's numbers in a NumPy array; anything else as it is."""
-    return X.detach().cpu().numpy() if is_tensor(X) else X
+from lvq.model.arrays import is_tensor
 
 
 def same_kind(values: np.ndarray, X: Any) -> Any:
-    """Values as a tensor beside X where X is one and the values are numbers, else as they are."""
+    """Values as a tensor on the device of X where X is one and the values are numbers; else unchanged."""
     if not is_tensor(X) or values.dtype.kind not in "biuf":
         return values
     return sys.modules["torch"].as_tensor(values, device=X.device)
@@ -27,11 +18,11 @@ def same_kind(values: np.ndarray, X: Any) -> Any:
 def on_device(array: Any, device: str) -> Any:
     """A tensor on the device, of the array's type."""
     torch = require_torch(device)
-    return None if array is None else torch.as_tensor(np.ascontiguousarray(array), device=device)
+    return None if array is None else torch.tensor(np.ascontiguousarray(array), device=device)
 
 
 def require_torch(device: str) -> Any:
-    """torch, or a sentence that says how to get it."""
+    """torch, or an error that tells how to install it."""
     try:
         import torch
     except ImportError:
@@ -39,5 +30,15 @@ def require_torch(device: str) -> Any:
             f"device={device!r} needs torch, which is not installed. Install it with: pip install 'lvq[gpu]'"
         ) from None
     if str(device).startswith("cuda") and not torch.cuda.is_available():
-        raise RuntimeError(f"device={device!r} needs a CUDA device, and torch {torch.__version__} sees none here.")
+        raise RuntimeError(f"device={device!r} needs a CUDA device, and torch {torch.__version__} finds none.")
     return torch
+
+
+def floating(X: Any, dtype: np.dtype, name: str) -> Any:
+    """A tensor of real numbers in float32 or float64; other types are converted to that of the model."""
+    torch = sys.modules["torch"]
+    if X.is_complex():
+        raise ValueError(f"{name} needs real numbers. Complex data not supported; got a tensor of {X.dtype}.")
+    if X.dtype in (torch.float32, torch.float64):
+        return X.detach()
+    return X.detach().to(torch.float32 if dtype == np.float32 else torch.float64)

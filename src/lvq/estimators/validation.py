@@ -1,65 +1,21 @@
-"""Every sentence about bad input, and the only place that touches scikit-learn's private names.
+"""Checks of parameters that go together, and of samples: every error about bad input.
 
-Parameters are declared as constraints and scikit-learn words the error; what constraints cannot say is checked here.
+Single parameters are checked by scikit-learn with the constraints of `parameters.py`; what these cannot express is
+checked here.
 """
 
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from lvq.model.costs import MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
-from lvq.model.prototypes import STARTS
+from lvq.model.prototype_model import largest_value
 from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
-from lvq.solvers.online import SCHEDULES, STEPS
-
-ParameterConstraints = dict[str, list[Any]]
-
-below_one = Interval(Real, 0, 1, closed="left")
-unit_interval = Interval(Real, 0, 1, closed="neither")
-positive = Interval(Real, 0, None, closed="neither")
-not_negative = Interval(Real, 0, None, closed="left")
-whole_number = Integral
-at_least_one = Interval(Integral, 1, None, closed="left")
-
-shared_constraints: ParameterConstraints = {
-    "n_prototypes": [at_least_one, dict],
-    "n_prototypes_total": [at_least_one, None],
-    "init": [StrOptions(set(STARTS)), "array-like", tuple],
-    "kernel": [StrOptions(set(KERNELS)), None, HasMethods(["value", "slope"])],
-    "kernel_width": [positive, StrOptions({"auto", "learned"})],
-    "learning_rate": [not_negative],
-    "relevance_rate": [not_negative],
-    "schedule": [StrOptions(set(SCHEDULES))],
-    "max_iter": [at_least_one],
-    "tol": [not_negative, None],
-    "n_iter_no_change": [at_least_one],
-    "shuffle": ["boolean"],
-    "class_weight": [StrOptions({"balanced"}), dict, None],
-    "random_state": ["random_state"],
-    "warm_start": ["boolean"],
-    "verbose": ["verbose"],
-}
-relevance_constraint = [StrOptions(set(RELEVANCES)), None, Relevance]
-
-
-def offers(*methods: str) -> Any:
-    """An object with these methods."""
-    return HasMethods(list(methods))
-
-
-def strings(*options: str) -> Any:
-    """One of these words."""
-    return StrOptions(set(options))
-
-
-step_constraint = [StrOptions(set(STEPS))]
 
 
 def make_kernel(kernel: Any) -> Link:
@@ -69,14 +25,20 @@ def make_kernel(kernel: Any) -> Link:
     return KERNELS[kernel]() if isinstance(kernel, str) else kernel
 
 
-def make_relevance(relevance: Any, rank: int | None = None) -> Relevance:
-    """The rule that a `relevance` parameter names; `rank` goes to a matrix."""
+def make_relevance(estimator: Any, relevance: Any) -> Relevance:
+    """The rule that a `relevance` parameter names, with the `rank` and `local` of the estimator for matrices."""
     rule = RELEVANCES[relevance]() if isinstance(relevance, str) else relevance or Relevance()
-    if rank is None:
-        return rule
-    if not isinstance(rule, MatrixRelevance):
-        raise ValueError(f"rank={rank} needs relevance='matrix' or 'local_matrix', got relevance={relevance!r}.")
-    return replace(rule, rank=rank)
+    rank = getattr(estimator, "rank", None)
+    if isinstance(rule, MatrixRelevance):
+        if isinstance(relevance, str) and rule.local is not None:
+            rule = replace(rule, local=getattr(estimator, "local", "class"))
+        return rule if rank is None else replace(rule, rank=rank)
+    if rank is not None:
+        raise ValueError(
+            f"rank={rank} of {type(estimator).__name__} needs relevance='matrix' or 'local_matrix', got "
+            f"relevance={relevance!r}."
+        )
+    return rule
 
 
 def check_parts(estimator: Any, parts: Any) -> None:
@@ -112,42 +74,57 @@ def check_parts(estimator: Any, parts: Any) -> None:
             )
 
 
-def check_same_parts(estimator: Any, parts: Any) -> None:
-    """A warm start goes on with the metric and the kernel of the last fit."""
-    metric, link = parts.relevance.metric(estimator._labels), make_kernel(estimator.kernel)
-    rank = getattr(parts.relevance, "rank", None)
-    if (
-        metric != estimator._metric
-        or type(link) is not type(estimator._link)
-        or (rank is not None and rank != estimator.omega_.shape[-2])
-    ):
+def check_unchanged(estimator: Any, parts: Any, classes: np.ndarray, *, stream: bool) -> None:
+    """A warm start and a stream continue the model that they find: refuse parts that do not fit it."""
+    name, call = type(estimator).__name__, "partial_fit" if stream else "warm_start=True"
+    model, state = estimator.model_, estimator._state
+    if not np.array_equal(classes, model.classes):
         raise ValueError(
-            f"warm_start=True of {type(estimator).__name__} goes on with the metric and kernel of the last fit, but "
-            "'relevance', 'rank' or 'kernel' has changed. Set warm_start=False to start anew."
+            f"{call} of {name} needs the classes of the first fit, {model.classes.tolist()}; got {classes.tolist()}. "
+            "Set warm_start=False to start again."
         )
+    changed = [key for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
+    if _shape_of(parts.relevance) != _shape_of(state.relevance):
+        changed.append("relevance")
+    if stream and type(parts.cost) is not type(state.cost):
+        changed.append("cost")
+    if changed:
+        raise ValueError(
+            f"{call} of {name} continues the model of the last fit, but {', '.join(map(repr, changed))} has changed. "
+            "Set it back, or call fit without a warm start."
+        )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, tuple | list) and isinstance(other, tuple | list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _shape_of(relevance: Relevance) -> Relevance:
+    """A rule without the strength of its penalties, which may change between fits."""
+    if not isinstance(relevance, MatrixRelevance):
+        return relevance
+    return replace(relevance, ridge=0.0, log_determinant=0.0)
 
 
 def check_solver(estimator: Any, parts: Any) -> None:
     """Refuse rules that the solver cannot use."""
-    name = type(estimator).__name__
-    solver = estimator._solver(parts) if hasattr(estimator, "_solver") else estimator.solver
-    if solver in ("lbfgs", "adam") and not parts.cost.smooth:
-        raise ValueError(
-            f"solver={solver!r} of {name} needs a cost with a gradient, and {name} is a rule without one. Use "
-            "solver='online', or GLVQ, whose cost has a gradient."
-        )
-    if solver == "online" and getattr(parts.relevance, "log_determinant", 0) > 0:
+    name, solver, relevance = type(estimator).__name__, parts.solver, parts.relevance
+    if solver == "online" and getattr(relevance, "log_determinant", 0) > 0:
         raise ValueError(f"log_determinant of {name} is a penalty of the batch solvers; use solver='lbfgs' or 'adam'.")
-    if solver in ("lbfgs", "adam") and not parts.relevance.smooth:
+    if solver != "online" and not relevance.smooth:
         raise ValueError(
             f"solver={solver!r} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
             "without one. Use solver='online', or relevance None, 'gradient', 'matrix' or 'local_matrix'."
         )
-    if solver in ("lbfgs", "adam") and getattr(estimator, "slope", None) == "time":
+    if solver != "online" and parts.online.time_slope:
         raise ValueError(f"slope='time' of {name} counts single steps, so it needs solver='online', not {solver!r}.")
     if getattr(estimator, "cost_matrix", None) is not None:
         _check_cost_matrix(estimator, parts.cost, solver)
-    if solver == "online" and not getattr(parts.relevance, "unit_trace", True):
+    if solver == "online" and not getattr(relevance, "unit_trace", True):
         raise ValueError(
             f"solver='online' of {name} keeps every Omega at unit trace; for unit_trace=False use 'lbfgs' or 'adam'."
         )
@@ -207,25 +184,21 @@ def check_cost_matrix_classes(estimator: Any, n_classes: int) -> None:
 
 
 def check_samples(estimator: Any, X: Any) -> np.ndarray:
-    """Samples to answer for."""
+    """Samples to predict."""
     X = validate_data(estimator, X, reset=False, dtype=[np.float64, np.float32])
     return check_magnitude(estimator, X)
 
 
-def _limit(dtype: Any, n_features: int) -> float:
-    return float(np.sqrt(float(np.finfo(dtype).max) / n_features) * 1e-7)
-
-
 def too_large(X: Any) -> bool:
     """Whether a tensor has values whose squared distances would overflow."""
-    limit = _limit(np.float32 if X.element_size() == 4 else np.float64, X.shape[1])
-    return bool(X.is_floating_point() and X.numel() and float(X.abs().max()) > limit)
+    limit = largest_value(np.float32 if X.element_size() == 4 else np.float64, X.shape[1])
+    return bool(X.numel() and float(X.abs().max()) > limit)
 
 
 def check_magnitude(estimator: Any, X: np.ndarray) -> np.ndarray:
     """Refuse values whose squared distances would overflow."""
     largest = float(np.abs(X).max(initial=0))
-    limit = _limit(X.dtype, X.shape[1])
+    limit = largest_value(X.dtype, X.shape[1])
     if largest > limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which overflow for values as large as "
@@ -235,11 +208,42 @@ def check_magnitude(estimator: Any, X: np.ndarray) -> np.ndarray:
     return X
 
 
-def check_width(estimator: Any, width: float) -> float:
-    """Refuse a width whose square overflows or vanishes."""
-    if not 1e-150 <= width <= 1e150:
+def check_spread(estimator: Any, X: np.ndarray) -> None:
+    """Refuse differences between samples whose squares would underflow."""
+    spread = float((X.max(axis=0) - X.min(axis=0)).max())
+    limit = float(np.sqrt(np.finfo(X.dtype).tiny)) * 1e5
+    if 0 < spread < limit:
+        raise ValueError(
+            f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
+            f"most {spread:.3g} in {X.dtype}; the smallest it takes is {limit:.3g}. Scale the features first, for "
+            "example with sklearn.preprocessing.StandardScaler."
+        )
+
+
+def check_width(estimator: Any, width: float | None) -> None:
+    """Refuse a kernel width whose square overflows or vanishes."""
+    if width is not None and not 1e-150 <= width <= 1e150:
         raise ValueError(f"kernel_width of {type(estimator).__name__} must be between 1e-150 and 1e150, got {width:g}.")
-    return width
+
+
+def check_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labelled samples for a fitted model: samples, class indices, weights."""
+    X, y = validate_data(estimator, X, y, reset=False, dtype=[np.float64, np.float32])
+    check_magnitude(estimator, X)
+    _check_known(estimator, y, estimator.classes_, "objective_value")
+    weight = _weights(estimator, X, y, sample_weight)
+    if not weight.sum() > 0:
+        raise ValueError(f"{type(estimator).__name__}.objective_value needs at least one sample of a weight above 0.")
+    return X, np.searchsorted(estimator.classes_, y), weight
+
+
+def _check_known(estimator: Any, y: np.ndarray, classes: np.ndarray, call: str) -> None:
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(
+            f"y of {type(estimator).__name__}.{call} contains {unknown.tolist()}, not among the classes "
+            f"{classes.tolist()}."
+        )
 
 
 def check_training_data(
@@ -248,6 +252,7 @@ def check_training_data(
     """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
     X, y = validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32])
     check_magnitude(estimator, X)
+    check_spread(estimator, X)
     check_classification_targets(y)
     weight = _weights(estimator, X, y, sample_weight)
     if (weight == 0).any() and not keep_all:
@@ -281,15 +286,11 @@ def check_batch(
         )
     X, y = validate_data(estimator, X, y, reset=first, dtype=[np.float64, np.float32])
     check_magnitude(estimator, X)
+    check_spread(estimator, X)
     check_classification_targets(y)
     if first and len(known) < 2:
         raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")
-    strangers = np.setdiff1d(y, known)
-    if len(strangers):
-        raise ValueError(
-            f"y of {name}.partial_fit contains {strangers.tolist()}, not among the classes of the first call: "
-            f"{known.tolist()}."
-        )
+    _check_known(estimator, y, known, "partial_fit")
     weight = _weights(estimator, X, y, sample_weight)
     keep = weight > 0
     if not keep.any():
@@ -304,18 +305,20 @@ def _weights(estimator: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -
     return weight
 
 
-def _as_prototypes(estimator: Any, given: Any, X: np.ndarray) -> np.ndarray:
+def _as_prototypes(given: Any, X: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):  # what float32 cannot hold is infinite there, and refused as such
         return np.asarray(given).astype(X.dtype)
 
 
-def given_prototypes(estimator: Any, counts: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Prototypes handed over as `init`: an array, class by class, or a pair (array, labels)."""
-    name, classes = type(estimator).__name__, estimator.classes_
+def given_prototypes(
+    estimator: Any, counts: np.ndarray, X: np.ndarray, classes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Prototypes given as `init`: an array, class by class, or a pair (array, labels)."""
+    name = type(estimator).__name__
     if isinstance(estimator.init, tuple):
         if len(estimator.init) != 2:
             raise ValueError(f"init of {name} must be a pair (prototypes, labels), got {len(estimator.init)} items.")
-        W, given = _as_prototypes(estimator, estimator.init[0], X), np.asarray(estimator.init[1])
+        W, given = _as_prototypes(estimator.init[0], X), np.asarray(estimator.init[1])
         if not np.isin(classes, given).all() or not np.isin(given, classes).all():
             raise ValueError(
                 f"The labels in init of {name} must be the classes {classes.tolist()}, each at least once; "
@@ -324,11 +327,11 @@ def given_prototypes(estimator: Any, counts: np.ndarray, X: np.ndarray) -> tuple
         order = np.argsort(np.searchsorted(classes, given), kind="stable")
         W, labels = W[order] if len(W) == len(given) else W, np.searchsorted(classes, given)[order]
     else:
-        W, labels = _as_prototypes(estimator, estimator.init, X), np.repeat(np.arange(len(classes)), counts)
+        W, labels = _as_prototypes(estimator.init, X), np.repeat(np.arange(len(classes)), counts)
     if W.shape != (len(labels), X.shape[1]):
         raise ValueError(
             f"init of {name} must hold {len(labels)} prototypes of {X.shape[1]} features, class by class, as "
-            f"n_prototypes says; got an array of shape {W.shape}."
+            f"n_prototypes requires; got an array of shape {W.shape}."
         )
     if not np.isfinite(W).all():
         raise ValueError(f"init of {name} contains NaN or infinite values.")

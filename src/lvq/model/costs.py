@@ -1,9 +1,9 @@
-"""Costs: a row of distances H and the true class -> one number, and its slope on every distance.
+"""Costs: a row of distances H and the true class -> one number, and its derivative by every distance.
 
-Contract: `value_and_slope(H, y, labels) -> (cost of each sample, Slopes)`; `smooth` says whether it is a gradient.
-y and labels are class indices; labels ascend. `d+` is the smallest H among the prototypes of the true class, `d-` the
-smallest among all others; ties go to the lowest index. `scaled(spread)` turns what is given in units of the data's
-spread (the mean smallest H at the start) into plain numbers.
+Contract: `value_and_derivative(H, y, labels) -> (cost of each sample, DistanceGradient)`; `smooth` tells whether that
+is a gradient. y and labels are class indices; labels ascend. `d+` is the smallest H among the prototypes of the true
+class, `d-` the smallest among all others; ties go to the lowest index. `scaled(spread)` turns what is given in units of
+the data's spread (the mean smallest H at the start) into plain numbers.
 """
 
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit
 
 from lvq.model.arrays import Array, first_argmin, namespace, take_columns, zeros
-from lvq.model.metrics import Slopes
+from lvq.model.metrics import DistanceGradient
 from lvq.model.pairs import NearestPair
 
 
@@ -22,7 +22,7 @@ class Cost(Protocol):
 
     smooth: ClassVar[bool]
 
-    def value_and_slope(self, H: Array, y: Array, labels: Array) -> tuple[Array, Slopes]:
+    def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:
         """Cost of each sample and dE/dH."""
 
 
@@ -33,7 +33,7 @@ def nearest_pair(H: Array, y: Array, labels: Array) -> NearestPair:
     --------
     >>> import numpy as np
     >>> pair = nearest_pair(np.array([[3.0, 1.0, 2.0]]), np.array([0]), np.array([0, 1, 1]))
-    >>> int(pair.own[0]), int(pair.other[0]), float(pair.near[0]), float(pair.far[0])
+    >>> int(pair.own[0]), int(pair.other[0]), float(pair.d_plus[0]), float(pair.d_minus[0])
     (0, 1, 3.0, 1.0)
     """
     xp = namespace(H)
@@ -76,33 +76,33 @@ class MarginCost:
         """The same cost with plain numbers in place of multiples of the spread."""
         return replace(self, alpha=self.alpha / spread)
 
-    def value_and_slope(self, H: Array, y: Array, labels: Array) -> tuple[Array, Slopes]:
-        """Cost of each sample and its two slopes."""
+    def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:
+        """Cost of each sample and its two derivatives."""
         pair = nearest_pair(H, y, labels)
-        cost, near_slope, far_slope = self.regularised(pair.near, pair.far, self.price(y, labels, pair.other))
+        cost, by_plus, by_minus = self.regularised(pair.d_plus, pair.d_minus, self.price(y, labels, pair.other))
         xp = namespace(H)
-        return cost, Slopes(xp.stack((near_slope, far_slope), 1), xp.stack((pair.own, pair.other), 1))
+        return cost, DistanceGradient(xp.stack((by_plus, by_minus), 1), xp.stack((pair.own, pair.other), 1))
 
     def price(self, y: Array, labels: Array, other: Array) -> Array | None:
         """Price of taking each sample for the class of its nearest other prototype."""
         return None if self.prices is None else self.prices[y, labels[other]]
 
-    def regularised(self, near: Array, far: Array, price: Array | None = None) -> tuple[Array, Array, Array]:
+    def regularised(self, d_plus: Array, d_minus: Array, price: Array | None = None) -> tuple[Array, Array, Array]:
         """Cost with price and regulariser, and its derivatives by d+ and d-."""
-        cost, by_near, by_far = self.of_margin(near, far)
+        cost, by_plus, by_minus = self.of_margin(d_plus, d_minus)
         if price is not None:
             cost = (cost - self.least) * price + self.least
-            by_near, by_far = by_near * price, by_far * price
+            by_plus, by_minus = by_plus * price, by_minus * price
         if self.alpha == 0:
-            return cost, by_near, by_far
-        return cost + self.alpha * near, by_near + self.alpha, by_far
+            return cost, by_plus, by_minus
+        return cost + self.alpha * d_plus, by_plus + self.alpha, by_minus
 
     @property
     def least(self) -> float:
-        """The cost of a sample that could not be surer."""
+        """The cost of a sample of the largest possible margin."""
         return 0.0
 
-    def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
+    def of_margin(self, d_plus: Array, d_minus: Array) -> tuple[Array, Array, Array]:
         """Cost and its derivatives by d+ and d-."""
         raise NotImplementedError
 
@@ -126,17 +126,17 @@ class GLVQCost(MarginCost):
         """f(-1)."""
         return -1.0 if not self.slope else float(sigmoid(np.float64(-self.slope)))
 
-    def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
+    def of_margin(self, d_plus: Array, d_minus: Array) -> tuple[Array, Array, Array]:
         """f(mu), 2 f' d-/(d+ + d-)^2, -2 f' d+/(d+ + d-)^2; all 0 where d+ = d- = 0."""
-        xp = namespace(near)
-        total = near + far
+        xp = namespace(d_plus)
+        total = d_plus + d_minus
         safe = xp.where(total > 0, total, xp.ones_like(total))
-        mu = (near - far) / safe
+        mu = (d_plus - d_minus) / safe
         cost, outer = mu, xp.ones_like(mu)
         if self.slope:
             cost = sigmoid(self.slope * mu)
             outer = self.slope * cost * (1 - cost)
-        return cost, 2 * outer * (far / safe) / safe, -2 * outer * (near / safe) / safe
+        return cost, 2 * outer * (d_minus / safe) / safe, -2 * outer * (d_plus / safe) / safe
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,9 @@ class XiMarginCost(MarginCost):
 class MCECost(XiMarginCost):
     """Minimum classification error: sigmoid(z)."""
 
-    def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
+    def of_margin(self, d_plus: Array, d_minus: Array) -> tuple[Array, Array, Array]:
         """s = sigmoid(z), xi s (1 - s), and its negative."""
-        cost = sigmoid(self.xi * (near - far))
+        cost = sigmoid(self.xi * (d_plus - d_minus))
         slope = self.xi * cost * (1 - cost)
         return cost, slope, -slope
 
@@ -173,9 +173,9 @@ class MCECost(XiMarginCost):
 class LOGMCost(XiMarginCost):
     """Log-likelihood of the margin: log(1 + exp(z)) (Jin et al. 2010)."""
 
-    def of_margin(self, near: Array, far: Array) -> tuple[Array, Array, Array]:
+    def of_margin(self, d_plus: Array, d_minus: Array) -> tuple[Array, Array, Array]:
         """log(1 + exp(z)), xi sigmoid(z), and its negative."""
-        z = self.xi * (near - far)
+        z = self.xi * (d_plus - d_minus)
         slope = self.xi * sigmoid(z)
         return softplus(z), slope, -slope
 
@@ -200,20 +200,20 @@ class SoftCost:
         """The same cost with plain numbers in place of multiples of the spread."""
         return replace(self, xi=self.xi / spread)
 
-    def value_and_slope(self, H: Array, y: Array, labels: Array) -> tuple[Array, Slopes]:
-        """Cost of each sample and the slopes on all distances."""
+    def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:
+        """Cost of each sample and the derivatives by all distances."""
         xp = namespace(H)
         mine = y[:, None] == labels[None, :]
         exponent = -self.xi * H
         everything = log_sum_exp(exponent)
         own = log_sum_exp(xp.where(mine, exponent, zeros((1,), H) - float("inf")))
-        share = xp.exp(exponent - everything[:, None])
+        membership = xp.exp(exponent - everything[:, None])
         within = xp.where(mine, xp.exp(xp.where(mine, exponent - own[:, None], xp.zeros_like(H))), xp.zeros_like(H))
-        cost, slope = self.of_posterior(own - everything, share, within, mine)
-        return cost - self.alpha * own, Slopes(self.xi * (slope + self.alpha * within))
+        cost, slope = self.of_posterior(own - everything, membership, within, mine)
+        return cost - self.alpha * own, DistanceGradient(self.xi * (slope + self.alpha * within))
 
-    def of_posterior(self, log_posterior: Array, share: Array, within: Array, mine: Array) -> tuple[Array, Array]:
-        """Cost and slope on xi H from log P_y, P_j and P_j/P_y."""
+    def of_posterior(self, log_posterior: Array, membership: Array, within: Array, mine: Array) -> tuple[Array, Array]:
+        """Cost and derivative by xi H from log P_y, P_j and P_j/P_y."""
         raise NotImplementedError
 
 
@@ -221,20 +221,20 @@ class SoftCost:
 class SNPCCost(SoftCost):
     """Soft nearest prototype classifier: 1 - P_y (Seo and Obermayer 2003; Jin et al. 2010)."""
 
-    def of_posterior(self, log_posterior: Array, share: Array, within: Array, mine: Array) -> tuple[Array, Array]:
+    def of_posterior(self, log_posterior: Array, membership: Array, within: Array, mine: Array) -> tuple[Array, Array]:
         """1 - P_y; P_j (1 - P_y) for the own class, -P_j P_y for the others."""
-        xp = namespace(share)
+        xp = namespace(membership)
         posterior = xp.exp(log_posterior)[:, None]
-        return -xp.expm1(log_posterior), xp.where(mine, share * (1 - posterior), -share * posterior)
+        return -xp.expm1(log_posterior), xp.where(mine, membership * (1 - posterior), -membership * posterior)
 
 
 @dataclass(frozen=True)
 class RSLVQCost(SoftCost):
     """Robust soft LVQ: -log P_y (Seo and Obermayer 2003)."""
 
-    def of_posterior(self, log_posterior: Array, share: Array, within: Array, mine: Array) -> tuple[Array, Array]:
+    def of_posterior(self, log_posterior: Array, membership: Array, within: Array, mine: Array) -> tuple[Array, Array]:
         """-log P_y; P_j/P_y - P_j for the own class, -P_j for the others."""
-        return -log_posterior, within - share
+        return -log_posterior, within - membership
 
 
 def log_sum_exp(values: Array) -> Array:
@@ -263,7 +263,7 @@ class WindowRule:
     window : float, default=0.3
         Relative width of the window.
     epsilon : float, default=0.0
-        Above 0 (LVQ3) two nearest prototypes of the true class both move to the sample, at this share of the rate.
+        Above 0 (LVQ3) two nearest prototypes of the true class both move to the sample, at this fraction of the rate.
     """
 
     smooth: ClassVar[bool] = False

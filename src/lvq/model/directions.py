@@ -8,7 +8,7 @@ def span(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Orthonormal rows that span all differences of samples; the identity, unless samples are fewer than features.
 
     Distances between samples are the same in these as in all features, and 60 samples of 5,000 features have but 59.
-    How many samples there are is told by their weights, so that a weight of two is the same as two copies.
+    Only distinct samples count, so that a weight of two is the same as two copies.
 
     Examples
     --------
@@ -19,7 +19,7 @@ def span(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     ((4, 100), True)
     """
     n = X.shape[1]
-    if weight.sum() >= n:
+    if distinct_rows(X, n) >= n:
         return np.eye(n)
     scaled = X.astype(np.float64, copy=False) / max(
         float(np.abs(X).max()), np.finfo(float).tiny
@@ -28,6 +28,18 @@ def span(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     _, sizes, rows = np.linalg.svd(centred, full_matrices=False)
     seen = sizes > sizes[0] * max(X.shape) * np.finfo(X.dtype).eps
     return rows[seen] if seen.any() else np.eye(n)
+
+
+def distinct_rows(X: np.ndarray, enough: int) -> int:
+    """Number of distinct rows, counted up to `enough`."""
+    if len(X) < enough:
+        return len(X)
+    seen: set[int] = set()
+    for row in X:
+        seen.add(hash((row + 0.0).tobytes()))  # the sum turns minus zero into zero
+        if len(seen) >= enough:
+            break
+    return len(seen)
 
 
 def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Radial kernels as links: a scalar function g of the squared distance D, and its slope g'.
+"""Radial kernels as links: a scalar function g of the squared distance D, and its derivative g'.
 
 A kernel k(v, w) = h(D / width^2) with h(0) = 1 induces the squared distance H = 2 - 2 h, so learning with a kernel is
 learning with H in place of D (Kaestner et al. 2012). Every kernel here is a function of D / width^2 alone, hence
@@ -17,7 +17,7 @@ class Link(Protocol):
     def value(self, distances: Array) -> Array:
         """H = g(D)."""
 
-    def slope(self, distances: Array) -> Array:
+    def derivative(self, distances: Array) -> Array:
         """g'(D)."""
 
 
@@ -29,7 +29,7 @@ class Identity:
         """H = D."""
         return distances
 
-    def slope(self, distances: Array) -> Array:
+    def derivative(self, distances: Array) -> Array:
         """One everywhere."""
         return namespace(distances).ones_like(distances)
 
@@ -54,14 +54,14 @@ class Kernel:
         """H = 2 - 2 h(D / width^2)."""
         return self._value(distances / self.width**2)
 
-    def slope(self, distances: Array) -> Array:
+    def derivative(self, distances: Array) -> Array:
         """dH/dD."""
-        return self._slope(distances / self.width**2) / self.width**2
+        return self._derivative(distances / self.width**2) / self.width**2
 
     def _value(self, ratio: Array) -> Array:
         raise NotImplementedError
 
-    def _slope(self, ratio: Array) -> Array:
+    def _derivative(self, ratio: Array) -> Array:
         raise NotImplementedError
 
 
@@ -79,7 +79,7 @@ class Gaussian(Kernel):
     def _value(self, ratio: Array) -> Array:
         return -2 * namespace(ratio).expm1(-ratio / 2)
 
-    def _slope(self, ratio: Array) -> Array:
+    def _derivative(self, ratio: Array) -> Array:
         return namespace(ratio).exp(-ratio / 2)
 
 
@@ -90,7 +90,7 @@ class Cauchy(Kernel):
     def _value(self, ratio: Array) -> Array:
         return 2 * ratio / (1 + ratio)
 
-    def _slope(self, ratio: Array) -> Array:
+    def _derivative(self, ratio: Array) -> Array:
         return 2 / (1 + ratio) / (1 + ratio)
 
 
@@ -102,7 +102,7 @@ class InverseMultiquadric(Kernel):
         xp = namespace(ratio)
         return -2 * xp.expm1(-xp.log1p(ratio) / 2)
 
-    def _slope(self, ratio: Array) -> Array:
+    def _derivative(self, ratio: Array) -> Array:
         return (1 + ratio) ** -1.5
 
 
@@ -124,7 +124,7 @@ class RationalQuadratic(Kernel):
         xp = namespace(ratio)
         return -2 * xp.expm1(-self.shape * xp.log1p(ratio / (2 * self.shape)))
 
-    def _slope(self, ratio: Array) -> Array:
+    def _derivative(self, ratio: Array) -> Array:
         return (1 + ratio / (2 * self.shape)) ** (-self.shape - 1)
 
 

@@ -1,9 +1,9 @@
-"""Squared distances of samples to prototypes, and how a slope on them falls back on prototypes and metric.
+"""Squared distances of samples to prototypes, and the gradient by prototypes and metric from that by the distances.
 
-Contract: `distances(X, W, R) -> D` of shape (N, M); `pullback(X, W, R, slopes) -> (dW, dR)` where `slopes` is dE/dD
-(see `Slopes`). No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected samples and
-prototypes. R is None, the relevances
-lambda (n), a matrix Omega (m, n), or one Omega for each group of prototypes (K, m, n).
+Contract: `distances(X, W, R) -> D` of shape (N, M); `pullback(X, W, R, by_distance) -> (dW, dR)` where `by_distance` is
+dE/dD (see `DistanceGradient`). No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected
+samples and prototypes. R is None, the relevances lambda (n), a matrix Omega (m, n), or one Omega for each group of
+prototypes (K, m, n).
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from scipy import sparse
 from lvq.model.arrays import Array, fused_kernels, namespace, round_centre, zeros
 
 
-class Slopes(NamedTuple):
+class DistanceGradient(NamedTuple):
     """dE/dD, as a matrix (N, M), or as (N, k) values at the (N, k) prototypes of `touched` where all others are zero.
 
     Margin costs touch two prototypes a row: with `touched` the pullback is a scatter of 2N rows, not a second N x M
@@ -38,7 +38,7 @@ class Slopes(NamedTuple):
         return zeros((count,), self.value).index_add_(0, self.touched.reshape(-1), self.value.reshape(-1))
 
     def gather(self, rows: Array) -> Array:
-        """S rows: for each sample the sum of the prototypes' rows times their slopes."""
+        """S rows: for each sample the sum of the prototypes' rows times their derivatives."""
         if self.touched is None:
             return self.value @ rows
         if namespace(self.value) is np:
@@ -46,7 +46,7 @@ class Slopes(NamedTuple):
         return sum(self.value[:, k, None] * rows[self.touched[:, k]] for k in range(self.touched.shape[1]))
 
     def scatter(self, rows: Array, count: int) -> Array:
-        """S' rows: for each prototype the sum of the samples' rows times their slopes."""
+        """S' rows: for each prototype the sum of the samples' rows times their derivatives."""
         if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
@@ -85,7 +85,9 @@ class Metric(Protocol):
     def distances(self, X: Array, W: Array, R: Array | None) -> Array:
         """Squared distances, (N, M)."""
 
-    def pullback(self, X: Array, W: Array, R: Array | None, slopes: Slopes) -> tuple[Array, Array | None]:
+    def pullback(
+        self, X: Array, W: Array, R: Array | None, by_distance: DistanceGradient
+    ) -> tuple[Array, Array | None]:
         """Gradient by the prototypes and by the metric's parameters."""
 
 
@@ -123,7 +125,9 @@ class SharedMetric:
         """Images of samples or prototypes."""
         raise NotImplementedError
 
-    def back(self, X: Array, W: Array, R: Any, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, Array | None]:
+    def back(
+        self, X: Array, W: Array, R: Any, Z: Array, P: Array, by_distance: DistanceGradient
+    ) -> tuple[Array, Array | None]:
         """Gradient by prototypes and R, given the images Z of X and P of W."""
         raise NotImplementedError
 
@@ -132,11 +136,13 @@ class SharedMetric:
         centre = round_centre(W)
         return _squared_distances(self.project(X - centre, R), self.project(W - centre, R))
 
-    def pullback(self, X: Array, W: Array, R: Array | None, slopes: Slopes) -> tuple[Array, Array | None]:
+    def pullback(
+        self, X: Array, W: Array, R: Array | None, by_distance: DistanceGradient
+    ) -> tuple[Array, Array | None]:
         """Gradient by the prototypes and by the metric's parameters."""
         centre = round_centre(W)
         X, W = X - centre, W - centre
-        return self.back(X, W, R, self.project(X, R), self.project(W, R), slopes)
+        return self.back(X, W, R, self.project(X, R), self.project(W, R), by_distance)
 
 
 @dataclass(frozen=True)
@@ -147,9 +153,11 @@ class Euclidean(SharedMetric):
         """Samples are their own images."""
         return X
 
-    def back(self, X: Array, W: Array, R: None, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, None]:
+    def back(
+        self, X: Array, W: Array, R: None, Z: Array, P: Array, by_distance: DistanceGradient
+    ) -> tuple[Array, None]:
         """dE/dw_j = -2 sum_i s_ij (x_i - w_j)."""
-        pulled, columns = slopes.scatter_all(X, W.shape[0])
+        pulled, columns = by_distance.scatter_all(X, W.shape[0])
         return 2 * (columns[:, None] * W - pulled), None
 
 
@@ -161,11 +169,13 @@ class Diagonal(SharedMetric):
         """z_l = sqrt(lambda_l) x_l."""
         return X * R**0.5
 
-    def back(self, X: Array, W: Array, R: Array, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, Array]:
+    def back(
+        self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient
+    ) -> tuple[Array, Array]:
         """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2."""
-        pulled, columns = slopes.scatter_all(X, W.shape[0])
+        pulled, columns = by_distance.scatter_all(X, W.shape[0])
         weighted = columns[:, None] * W
-        by_relevance = slopes.row_sums() @ (X * X) + (W * (weighted - 2 * pulled)).sum(0)
+        by_relevance = by_distance.row_sums() @ (X * X) + (W * (weighted - 2 * pulled)).sum(0)
         return 2 * R * (weighted - pulled), by_relevance
 
 
@@ -177,10 +187,12 @@ class Matrix(SharedMetric):
         """z = Omega x."""
         return X @ R.T
 
-    def back(self, X: Array, W: Array, R: Array, Z: Array, P: Array, slopes: Slopes) -> tuple[Array, Array]:
+    def back(
+        self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient
+    ) -> tuple[Array, Array]:
         """Back through z = Omega x and p = Omega w: dOmega = dz' X + dp' W, dW = dp Omega."""
-        by_sample = slopes.differences(Z, P)
-        pulled, columns = slopes.scatter_all(Z, W.shape[0])
+        by_sample = by_distance.differences(Z, P)
+        pulled, columns = by_distance.scatter_all(Z, W.shape[0])
         by_prototype = columns[:, None] * P - pulled
         return 2 * (by_prototype @ R), 2 * (by_sample.T @ X + by_prototype.T @ W)
 
@@ -204,15 +216,15 @@ class LocalMatrix:
         parts = [_squared_distances(X @ R[k].T, W[self._rows(k)] @ R[k].T) for k in range(len(self.groups) - 1)]
         return namespace(X).concatenate(parts, 1)
 
-    def pullback(self, X: Array, W: Array, R: Array, slopes: Slopes) -> tuple[Array, Array]:
+    def pullback(self, X: Array, W: Array, R: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
         """Group by group, each as for one matrix, with the samples that touch the group."""
         centre = round_centre(W)
         X, W = X - centre, W - centre
         by_prototype, by_matrix = [], []
         for k in range(len(self.groups) - 1):
-            samples, within = self._within(slopes, k)
-            near, prototypes = X if samples is None else X[samples], W[self._rows(k)]
-            dW, dR = Matrix().back(near, prototypes, R[k], near @ R[k].T, prototypes @ R[k].T, within)
+            samples, within = self._within(by_distance, k)
+            inside, prototypes = X if samples is None else X[samples], W[self._rows(k)]
+            dW, dR = Matrix().back(inside, prototypes, R[k], inside @ R[k].T, prototypes @ R[k].T, within)
             by_prototype.append(dW)
             by_matrix.append(dR)
         xp = namespace(X)
@@ -221,12 +233,12 @@ class LocalMatrix:
     def _rows(self, k: int) -> slice:
         return slice(self.groups[k], self.groups[k + 1])
 
-    def _within(self, slopes: Slopes, k: int) -> tuple[Array | None, Slopes]:
-        """The samples that touch group k (None stands for all) and their slopes on its prototypes."""
-        if slopes.touched is None:
-            return None, Slopes(slopes.value[:, self._rows(k)])
+    def _within(self, by_distance: DistanceGradient, k: int) -> tuple[Array | None, DistanceGradient]:
+        """The samples that touch group k (None for all) and their derivatives by the distances to its prototypes."""
+        if by_distance.touched is None:
+            return None, DistanceGradient(by_distance.value[:, self._rows(k)])
         low, high = self.groups[k], self.groups[k + 1]
-        value, touched, samples = slopes.value, slopes.touched, None
+        value, touched, samples = by_distance.value, by_distance.touched, None
         xp = namespace(value)
         if xp is np:  # on a GPU the number of such samples would have to be read back
             samples = np.flatnonzero(((touched >= low) & (touched < high)).any(axis=1))
@@ -234,5 +246,5 @@ class LocalMatrix:
         inside = (touched >= low) & (touched < high)
         value = xp.where(inside, value, 0 * value)
         if xp is np and high - low == 1:  # one column says it all, and costs less than a sparse matrix
-            return samples, Slopes(value.sum(axis=1, keepdims=True))
-        return samples, Slopes(value, xp.where(inside, touched - low, 0 * touched))
+            return samples, DistanceGradient(value.sum(axis=1, keepdims=True))
+        return samples, DistanceGradient(value, xp.where(inside, touched - low, 0 * touched))

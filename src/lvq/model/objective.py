@@ -1,7 +1,7 @@
 """metric -> link -> cost -> pullback: the whole family's value and gradient, written once.
 
 The objective is the weighted mean of the samples' costs. Parameters are plain arrays; the width of a kernel enters by
-its logarithm, so that any real number is allowed. Rows are taken in chunks, so that memory stays bounded whatever the
+its logarithm, so that any real number is allowed. Rows are taken in blocks, so that memory stays bounded whatever the
 number of samples.
 
 Counted in flops for N samples, M prototypes, n features and m rows of Omega, margin costs need
@@ -10,7 +10,6 @@ The pullback touches two prototypes a sample and is a scatter of 2N rows, O(Nn),
 touch every prototype and need that second product.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,33 +18,36 @@ import numpy as np
 from lvq.model.arrays import Array, namespace
 from lvq.model.costs import Cost, MarginCost
 from lvq.model.links import Kernel, Link
-from lvq.model.metrics import Metric, SharedMetric, Slopes
+from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
 from lvq.model.pairs import Search, search_for
+from lvq.model.samples import ArraySamples, Block, Map
 
 MEMORY = 256 * 2**20  # bytes that one evaluation may take besides the data
-THREADS = 4  # chunks that may be worked on at the same time within that
-CACHE = 4 * 2**20  # bytes of one chunk's products: small enough to stay in a processor's cache
+THREADS = 4  # blocks that may be worked on at the same time within that
+CACHE = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
 
 
 class Params(NamedTuple):
-    """What is learned: prototypes (M, n), the metric's parameters, and the kernel's width."""
+    """What is learned: prototypes (M, n), the metric's parameters, and the kernel's width.
+
+    In a gradient the third entry is the derivative by the logarithm of the width.
+    """
 
     prototypes: Array
     relevance: Array | None = None
     width: Any = None
 
 
-class Sum(NamedTuple):
-    """A part of the objective and its gradient; the gradient's third part is by the logarithm of the width."""
+@dataclass(frozen=True)
+class PartialSum:
+    """A part of the objective and its gradient."""
 
     value: Any
     gradient: Params
 
-
-def add(one: Sum, other: Sum) -> Sum:
-    """Sum of two parts."""
-    parts = (None if a is None else a + b for a, b in zip(one.gradient, other.gradient))
-    return Sum(one.value + other.value, Params(*parts))
+    def __add__(self, other: "PartialSum") -> "PartialSum":
+        parts = (None if a is None else a + b for a, b in zip(self.gradient, other.gradient))
+        return PartialSum(self.value + other.value, Params(*parts))
 
 
 @dataclass(frozen=True)
@@ -75,39 +77,37 @@ class Objective:
         return self.link.with_width(params.width)
 
     def value_and_gradient(self, params: Params, X: Array, y: Array, weight: Array) -> tuple[Any, Params]:
-        """Mean cost and its gradient; the third part of the gradient is by the logarithm of the width."""
-        share = weight / weight.sum()
-        total = None
-        part = self.part(params, search_for(X))
-        for rows in self.chunks(X, part):
-            chunk = part(X[rows], y[rows], share[rows])
-            total = chunk if total is None else add(total, chunk)
-        assert total is not None
-        return total
+        """Mean cost and its gradient."""
+        total = self.total(params, ArraySamples(X, y, weight / weight.sum()))
+        return total.value, total.gradient
 
-    def chunks(self, X: Array, part: "Part") -> Iterator[slice]:
-        """Rows to take at a time."""
+    def total(self, params: Params, samples: ArraySamples, mapping: Map = map) -> PartialSum:
+        """Weighted sum of the costs and its gradient, over blocks of samples."""
+        part = self.part(params, search_for(samples.X))
+        return samples.reduce(part, self.block_rows(samples.X, part), mapping)
+
+    def block_rows(self, X: Array, part: "Part") -> int:
+        """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
         on_processor = isinstance(X, np.ndarray)
         itemsize = X.itemsize if on_processor else X.element_size()
         rows = self.memory // (part.columns * itemsize * (THREADS if on_processor else 1))
         if on_processor:
-            rows = min(rows, max(1024, CACHE // (len(self.labels) * itemsize)))
-        rows = max(1, rows)
-        return (slice(begin, begin + rows) for begin in range(0, X.shape[0], rows))
+            rows = min(rows, max(1024, CACHE // (len(self.labels) * itemsize)), max(1024, -(-X.shape[0] // 8)))
+        return max(1, rows)
 
     def part(self, params: Params, search: Search) -> "Part":
-        """A function of a chunk of samples; what is the same for all chunks is computed here."""
+        """A function of a block of samples; what is the same for all blocks is computed here."""
         if isinstance(self.metric, SharedMetric) and isinstance(self.cost, MarginCost):
             return MarginPart(self, params, search)
         return GeneralPart(self, params)
 
 
 class Part:
-    """The share of some samples in the objective; `columns` is how many numbers it holds at a time for each."""
+    """The objective of a block of samples; `columns` is how many numbers it holds at a time for each sample."""
 
     columns: int
 
-    def __call__(self, X: Array, y: Array, share: Array) -> Sum:
+    def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of their costs, and its gradient."""
         raise NotImplementedError
 
@@ -119,18 +119,18 @@ class GeneralPart(Part):
         self.objective, self.params, self.link = objective, params, objective.linked(params)
         self.columns = 9 * len(objective.labels) + 4 * params.prototypes.shape[1]
 
-    def __call__(self, X: Array, y: Array, share: Array) -> Sum:
+    def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of the samples' costs, and its gradient."""
-        metric, params = self.objective.metric, self.params
+        (X, y, weight), metric, params = block, self.objective.metric, self.params
         D = metric.distances(X, params.prototypes, params.relevance)
-        cost, by_link = self.objective.cost.value_and_slope(self.link.value(D), y, self.objective.labels)
+        cost, by_link = self.objective.cost.value_and_derivative(self.link.value(D), y, self.objective.labels)
         if by_link.touched is not None:
             xp = namespace(D)
             D = xp.take_along_axis(D, by_link.touched, 1) if xp.__name__ == "numpy" else D.gather(1, by_link.touched)
-        slopes = Slopes(by_link.value * self.link.slope(D) * share[:, None], by_link.touched)
-        by_prototype, by_relevance = metric.pullback(X, params.prototypes, params.relevance, slopes)
-        by_width = None if params.width is None else -2 * (slopes.value * D).sum()
-        return Sum(share @ cost, Params(by_prototype, by_relevance, by_width))
+        by_distance = DistanceGradient(by_link.value * self.link.derivative(D) * weight[:, None], by_link.touched)
+        by_prototype, by_relevance = metric.pullback(X, params.prototypes, params.relevance, by_distance)
+        by_width = None if params.width is None else -2 * (by_distance.value * D).sum()
+        return PartialSum(weight @ cost, Params(by_prototype, by_relevance, by_width))
 
 
 class MarginPart(Part):
@@ -150,17 +150,17 @@ class MarginPart(Part):
         images = 0 if params.relevance is None else 3 * self.P.shape[1]
         self.columns = search.columns * len(objective.labels) + images + 48
 
-    def __call__(self, X: Array, y: Array, share: Array) -> Sum:
+    def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of the samples' costs, and its gradient."""
-        metric, params, link = self.metric, self.params, self.link
+        (X, y, weight), metric, params, link = block, self.metric, self.params, self.link
         Z = metric.project(X, params.relevance)
         pair = self.search(Z, y)
         price = self.cost.price(y, self.objective.labels, pair.other)
-        cost, by_near, by_far = self.cost.regularised(link.value(pair.near), link.value(pair.far), price)
+        cost, by_plus, by_minus = self.cost.regularised(link.value(pair.d_plus), link.value(pair.d_minus), price)
         xp = namespace(Z)
-        near = by_near * link.slope(pair.near) * share
-        far = by_far * link.slope(pair.far) * share
-        slopes = Slopes(xp.stack((near, far), 1), xp.stack((pair.own, pair.other), 1))
-        by_prototype, by_relevance = metric.back(X, params.prototypes, params.relevance, Z, self.P, slopes)
-        by_width = None if params.width is None else -2 * (near @ pair.near + far @ pair.far)
-        return Sum(share @ cost, Params(by_prototype, by_relevance, by_width))
+        plus = by_plus * link.derivative(pair.d_plus) * weight
+        minus = by_minus * link.derivative(pair.d_minus) * weight
+        by_distance = DistanceGradient(xp.stack((plus, minus), 1), xp.stack((pair.own, pair.other), 1))
+        by_prototype, by_relevance = metric.back(X, params.prototypes, params.relevance, Z, self.P, by_distance)
+        by_width = None if params.width is None else -2 * (plus @ pair.d_plus + minus @ pair.d_minus)
+        return PartialSum(weight @ cost, Params(by_prototype, by_relevance, by_width))

@@ -18,8 +18,8 @@ class NearestPair(NamedTuple):
 
     own: Array
     other: Array
-    near: Array
-    far: Array
+    d_plus: Array
+    d_minus: Array
 
 
 class Search(Protocol):
@@ -53,19 +53,19 @@ class SortedSearch:
             scores = Z @ folded
             scores += squares
             own = np.empty(len(Z), dtype=np.intp)
-            near = np.empty(len(Z), dtype=Z.dtype)
+            d_plus = np.empty(len(Z), dtype=Z.dtype)
             runs = np.flatnonzero(np.diff(y, prepend=-1, append=-1))
             for begin, end in pairwise(runs):
                 low, high = np.searchsorted(labels, (y[begin], y[begin] + 1))
                 mine = scores[begin:end, low:high]
                 nearest = mine.argmin(axis=1)
                 own[begin:end] = nearest + low
-                near[begin:end] = np.take_along_axis(mine, nearest[:, None], axis=1)[:, 0]
+                d_plus[begin:end] = np.take_along_axis(mine, nearest[:, None], axis=1)[:, 0]
                 mine[...] = np.inf
             other = scores.argmin(axis=1)
-            far = np.take_along_axis(scores, other[:, None], axis=1)[:, 0]
+            d_minus = np.take_along_axis(scores, other[:, None], axis=1)[:, 0]
             lengths = np.einsum("ij,ij->i", Z, Z)
-            return NearestPair(own, other, np.maximum(near + lengths, 0), np.maximum(far + lengths, 0))
+            return NearestPair(own, other, np.maximum(d_plus + lengths, 0), np.maximum(d_minus + lengths, 0))
 
         return search
 
@@ -84,11 +84,11 @@ class MaskedSearch:
             scores = xp.addmm(squares, Z, P.T, alpha=-2)
             mine = y[:, None] == labels[None, :]
             own = first_argmin(scores.masked_fill(~mine, float("inf")))
-            near = take_columns(scores, own)
+            d_plus = take_columns(scores, own)
             other = first_argmin(scores.masked_fill_(mine, float("inf")))
-            far = take_columns(scores, other)
+            d_minus = take_columns(scores, other)
             lengths = (Z * Z).sum(1)
-            return NearestPair(own, other, (near + lengths).clamp_(min=0), (far + lengths).clamp_(min=0))
+            return NearestPair(own, other, (d_plus + lengths).clamp_(min=0), (d_minus + lengths).clamp_(min=0))
 
         return search
 

@@ -1,4 +1,4 @@
-"""Adam on mini-batches of the objective, for data too many for whole passes; NumPy or torch, CPU or GPU.
+"""Adam on mini-batches of the objective, for data too large for whole passes; NumPy or torch, CPU or GPU.
 
 On a GPU everything stays there: a step reads nothing back, and each epoch reads one number, the mean cost.
 """
@@ -10,9 +10,10 @@ import numpy as np
 
 from lvq.model.arrays import Array, namespace
 from lvq.model.objective import Params
-from lvq.solvers.batch import Data, Problem
-from lvq.solvers.online import Result, Watch
+from lvq.model.samples import ArraySamples
+from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
+from lvq.solvers.state import Result, StoppingRule
 
 DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as Kingma and Ba have them
 TINY = 1e-8
@@ -34,7 +35,7 @@ class Adam:
 def train(
     problem: Problem,
     params: Params,
-    data: Data,
+    samples: ArraySamples,
     settings: Adam,
     random_state: np.random.RandomState,
     report: Report = silent,
@@ -47,8 +48,8 @@ def train(
         What to minimise.
     params : Params
         Where to start.
-    data : Data
-        Samples.
+    samples : ArraySamples
+        Samples, class by class, with weights of sum one.
     settings : Adam
         Rates, batch size, epochs.
     random_state : RandomState
@@ -57,19 +58,19 @@ def train(
         Called with the number of epochs done and the objective.
     """
     free = problem.free(params)
-    data, held_out = _split(data, settings.validation_fraction, random_state)
+    samples, held_out = _split(samples, settings.validation_fraction, random_state)
     moments = Moments(free)
-    batches = -(-data.X.shape[0] // settings.batch_size)
-    watch = Watch(settings.tol if held_out is None else settings.tol or 0.0, settings.n_iter_no_change)
+    batches = -(-samples.n_samples // settings.batch_size)
+    stopping = StoppingRule(settings.tol if held_out is None else settings.tol or 0.0, settings.n_iter_no_change)
     history: list[float] = []
     best, best_value = free, np.inf
-    while len(history) < settings.max_iter and not watch.converged:
-        order = _permutation(data.X, random_state)
+    while len(history) < settings.max_iter and not stopping.converged:
+        order = _permutation(samples.X, random_state)
         total: Any = 0.0
         for batch in range(batches):
             done = len(history) + batch / batches
             rate = settings.learning_rate * _decay(settings.schedule, done, settings.max_iter)
-            value, gradient = problem.value_and_gradient(free, _take(data, _rows(order[batch::batches])))
+            value, gradient = problem.value_and_gradient(free, _take(samples, _rows(order[batch::batches])))
             free = moments.step(free, gradient, rate)
             total = total + value
         history.append(float(total) / batches)
@@ -77,9 +78,9 @@ def train(
             history[-1] = float(problem.value_and_gradient(free, held_out)[0])
             if history[-1] < best_value:
                 best, best_value = free, history[-1]
-        watch.see(history[-1])
+        stopping.update(history[-1])
         report(len(history), history[-1])
-    return Result(problem.params(free if held_out is None else best), len(history), history, watch.converged)
+    return Result(problem.params(free if held_out is None else best), len(history), history, stopping.converged)
 
 
 class Moments:
@@ -112,13 +113,14 @@ def _decay(schedule: str, epochs: float, total: int) -> float:
     return 1 / (1 + epochs) if schedule == "inverse" else 1.0
 
 
-def _take(data: Data, rows: Array) -> Data:
-    """Some samples, their shares scaled so that their weighted sum estimates the mean over all."""
-    return Data(data.X[rows], data.y[rows], data.share[rows] * (data.X.shape[0] / rows.shape[0]))
+def _take(samples: ArraySamples, rows: Array) -> ArraySamples:
+    """Some samples, their weights scaled so that the weighted sum estimates the mean over all."""
+    block = samples.take(rows)
+    return ArraySamples(block.X, block.y, block.weight * (samples.n_samples / rows.shape[0]))
 
 
 def _rows(order: Array) -> Array:
-    """The rows of a batch; NumPy's in the order of the data, which lie class by class and are searched so."""
+    """The rows of a batch; NumPy's in the order of the data, which are arranged and searched class by class."""
     return np.sort(order) if isinstance(order, np.ndarray) else order
 
 
@@ -131,14 +133,16 @@ def _permutation(X: Array, random_state: np.random.RandomState) -> Array:
     return xp.randperm(X.shape[0], generator=generator, device=X.device)
 
 
-def _split(data: Data, fraction: float, random_state: np.random.RandomState) -> tuple[Data, Data | None]:
-    """Training and held-out part, by chance."""
-    count = min(round(fraction * data.X.shape[0]), data.X.shape[0] - 1)
+def _split(
+    samples: ArraySamples, fraction: float, random_state: np.random.RandomState
+) -> tuple[ArraySamples, ArraySamples | None]:
+    """Training and held-out part, at random."""
+    count = min(round(fraction * samples.n_samples), samples.n_samples - 1)
     if count == 0:
-        return data, None
-    order = _permutation(data.X, random_state)
+        return samples, None
+    order = _permutation(samples.X, random_state)
     parts = []
     for rows in (order[count:], order[:count]):
-        share = data.share[rows]
-        parts.append(Data(data.X[rows], data.y[rows], share / share.sum()))
+        block = samples.take(rows)
+        parts.append(ArraySamples(block.X, block.y, block.weight / block.weight.sum()))
     return parts[0], parts[1]

@@ -1,4 +1,4 @@
-"""L-BFGS on the objective: converges without a learning rate. SciPy does the work.
+"""L-BFGS on the objective: converges without a learning rate. The iterations are SciPy's.
 
 The parameters travel to SciPy as one float64 vector; data and products stay where and as they are (NumPy or torch,
 either precision).
@@ -13,10 +13,11 @@ from scipy.optimize import minimize
 from lvq.model.arrays import Array, like, namespace
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
+from lvq.model.samples import ArraySamples
 from lvq.solvers.adam import Moments
-from lvq.solvers.batch import Data, Problem
-from lvq.solvers.online import Result
+from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
+from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, thread_map
 
 MEMORY = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
@@ -27,12 +28,14 @@ WORTHWHILE = 1e-4  # relative gain of a run that makes another one worth its tim
 Function = Callable[[Params], tuple[Any, Params]]
 
 
-def train(problem: Problem, params: Params, data: Data, max_iter: int, tol: float, report: Report = silent) -> Result:
+def train(
+    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, tol: float, report: Report = silent
+) -> Result:
     """Minimise until the objective falls by less than `tol` of its size in a step, or for `max_iter` steps.
 
-    A margin cost has kinks where a sample is equally far from two prototypes, and L-BFGS, which trusts a smooth model,
-    can stall at one. So a run that settles is followed by a few steps of Adam, which walks over kinks, and by another
-    run, as long as that helps. The result is never worse than the start.
+    A margin cost has kinks where a sample is equally far from two prototypes, and L-BFGS, which assumes a smooth
+    function, can stall at one. So a run that converges is followed by a few steps of Adam, which passes kinks, and by
+    another run, as long as that helps. The result is never worse than the start.
 
     Parameters
     ----------
@@ -40,8 +43,8 @@ def train(problem: Problem, params: Params, data: Data, max_iter: int, tol: floa
         What to minimise.
     params : Params
         Where to start.
-    data : Data
-        Samples.
+    samples : ArraySamples
+        Samples, class by class, with weights of sum one.
     max_iter : int
         Most iterations, in all runs.
     tol : float
@@ -51,11 +54,11 @@ def train(problem: Problem, params: Params, data: Data, max_iter: int, tol: floa
     """
     best = problem.free(params)
     history: list[float] = []
-    threads = product_threads() if isinstance(data.X, np.ndarray) and problem.n_chunks(best, data) > 1 else 1
-    with thread_map(threads) as mapping:
+    parallel = isinstance(samples.X, np.ndarray) and problem.n_blocks(best, samples) > 1
+    with thread_map(product_threads() if parallel else 1) as mapping:
 
         def function(free: Params) -> tuple[Any, Params]:
-            return problem.value_and_gradient(free, data, mapping)
+            return problem.value_and_gradient(free, samples, mapping)
 
         lowest, start = np.inf, best
         for again in range(ROUNDS):
@@ -63,8 +66,8 @@ def train(problem: Problem, params: Params, data: Data, max_iter: int, tol: floa
             gain = lowest - found.value
             if gain > 0:
                 best, lowest = found.free, found.value
-            settled = again > 0 and not gain > WORTHWHILE * max(1.0, abs(lowest))
-            if settled or not converged or not isinstance(problem.objective.cost, MarginCost):
+            stalled = again > 0 and not gain > WORTHWHILE * max(1.0, abs(lowest))
+            if stalled or not converged or not isinstance(problem.objective.cost, MarginCost):
                 break
             start = _walk(function, best)
     return Result(problem.params(best), len(history), history, converged)
@@ -80,7 +83,7 @@ class Found(NamedTuple):
 def _minimise(
     function: Function, start: Params, max_iter: int, tol: float, history: list[float], report: Report
 ) -> tuple[Found, bool]:
-    """One run of L-BFGS; whether it settled."""
+    """One run of L-BFGS; whether it converged."""
     if max_iter < 1:
         return Found(start, np.inf), False
 
@@ -94,7 +97,7 @@ def _minimise(
 
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": MEMORY, "ftol": tol, "gtol": tol}
     found = minimize(flat, ravel(start), jac=True, method="L-BFGS-B", callback=callback, options=options)
-    if not history:  # settled before the first step
+    if not history:  # converged before the first step
         history.append(float(found.fun))
     return Found(unravel(found.x, start), float(found.fun)), found.status != 1
 

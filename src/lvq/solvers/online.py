@@ -1,21 +1,19 @@
 """Training sample by sample: epochs, shuffling, schedules, and streams.
 
-Turns the parts of a model into the integers and arrays of `rows`, runs epochs, and watches the cost. Everything runs in
-coordinates centred on the data, where dot products lose no digits. What must outlive a call (the number of steps so
-far, the statistics of the Fisher rules, OLVQ1's rates) is a `Memory`, so that a stream can go on where it stopped.
+Turns the parts of a model into the integers and arrays of `kernels`, runs epochs, and observes the cost. Everything
+runs in coordinates centred on the data, where dot products lose no digits. What must be kept between calls (the number
+of steps, the statistics of the Fisher rules, OLVQ1's rates) comes from a `TrainingState` and goes into a new one.
 """
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from lvq.model.arrays import round_centre
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import (
-    Fisher,
     FisherNeighbours,
     FisherPrototypes,
     GradientRelevance,
@@ -24,38 +22,12 @@ from lvq.model.relevance import (
     Relevance,
     VectorRelevance,
 )
+from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import Report, silent
+from lvq.solvers.state import Result, Statistics, StoppingRule, TrainingState, Units, new_statistics
 
 SCHEDULES = ("constant", "linear", "inverse")
 STEPS = ("scaled", "gradient", "relative")
-
-
-class Units(NamedTuple):
-    """The data's spread at the start, by which rates and steepness become free of scale.
-
-    `link` is the mean over the samples of the smallest distance H to a prototype. `step` is the same before the link,
-    divided by the largest eigenvalue of Lambda where the step carries Lambda: the rate that moves a prototype by about
-    its distance to a sample.
-    """
-
-    step: float
-    link: float
-
-
-def units_of(objective: Objective, relevance: Relevance, params: Params, X: np.ndarray, weight: np.ndarray) -> Units:
-    """Measure the spread; 1 where there is none."""
-    share = weight / weight.sum()
-    smallest = objective.metric.distances(X, params.prototypes, params.relevance).min(axis=1)
-    stretch = 1.0
-    if params.relevance is not None and relevance.weighted_step:
-        stretch = (
-            float(np.max(np.linalg.norm(params.relevance, 2, axis=(-2, -1)) ** 2))
-            if (params.relevance.ndim > 1)
-            else float(params.relevance.max())
-        )
-    link = float(share @ objective.linked(params).value(smallest))
-    step = float(share @ smallest) / stretch
-    return Units(step if step > 0 else 1.0, link if link > 0 else 1.0)
 
 
 @dataclass(frozen=True)
@@ -74,117 +46,64 @@ class Online:
     shuffle: bool = True
 
 
-class Statistics(NamedTuple):
-    """What the Fisher rules and OLVQ1 remember; arrays of length zero where a rule does not need them."""
-
-    wins: np.ndarray  # (M,) correct wins of each prototype so far
-    seen: np.ndarray  # (C,) samples of each class so far
-    mean: np.ndarray  # (M, n) mean of the samples won correctly
-    scatter: np.ndarray  # (M, n) their sum of squared deviations (Welford)
-    scores: np.ndarray  # (1,) Fisher scores averaged so far
-    rates: np.ndarray  # (M,) rate of each prototype (OLVQ1)
-
-
-@dataclass
-class Memory:
-    """What outlives one call of the solver."""
-
-    step: float
-    statistics: Statistics
-
-    def shift(self, by: np.ndarray) -> None:
-        """Move the remembered means along with the coordinates."""
-        if len(self.statistics.mean):
-            self.statistics.mean[self.statistics.wins > 0] += by
-
-
-class Result(NamedTuple):
-    """What a solver gives back."""
-
-    params: Params
-    n_iter: int
-    history: list[float]
-    converged: bool
-
-
-def new_memory(relevance: Relevance, cost: Any, params: Params, n_classes: int, learning_rate: float) -> Memory:
-    """A memory that remembers nothing yet."""
-    count, features = params.prototypes.shape
-    fisher = isinstance(relevance, Fisher)
-    moments = (count, features) if isinstance(relevance, FisherNeighbours) else (0, 0)
-    olvq = isinstance(cost, WinnerRule) and cost.own_rates
-    statistics = Statistics(
-        wins=np.zeros(count if fisher else 0),
-        seen=np.zeros(n_classes if fisher else 0),
-        mean=np.zeros(moments),
-        scatter=np.zeros(moments),
-        scores=np.zeros(1),
-        rates=np.full(count if olvq else 0, float(learning_rate)),
-    )
-    return Memory(0.0, statistics)
-
-
 def train(
     objective: Objective,
-    relevance: Relevance,
     params: Params,
-    X: np.ndarray,
-    y: np.ndarray,
-    weight: np.ndarray,
+    samples: ArraySamples,
     settings: Online,
-    units: Units,
-    memory: Memory,
-    random_state: np.random.RandomState,
+    state: TrainingState,
     report: Report = silent,
     *,
     stream: bool = False,
-) -> Result:
+) -> tuple[Result, TrainingState]:
     """Run up to `settings.max_iter` epochs over the data; as part of a stream, one.
 
     Parameters
     ----------
     objective : Objective
         Metric, link, cost (with plain numbers) and labels.
-    relevance : Relevance
-        The rule of the metric's parameters.
     params : Params
         Where to start; left as it is.
-    X, y, weight : ndarray
+    samples : ArraySamples
         Samples, class indices, and the factors of each sample's step.
     settings : Online
         Rates, schedule, epochs.
-    units : Units
-        The data's spread at the start.
-    memory : Memory
-        Steps and statistics so far; changed in place.
-    random_state : RandomState
-        For shuffling.
+    state : TrainingState
+        Steps and statistics so far, and the random state, which is used; all else is left as it is.
     report : callable
         Called with the number of epochs done and the last mean cost.
     stream : bool
         One epoch of a stream that has no known end: a linear schedule stays at its start.
+
+    Returns
+    -------
+    result : Result
+        What has been learned.
+    state : TrainingState
+        Steps and statistics after these epochs.
     """
-    # a copy in any case: the compiled code writes, and wants rows in C order
-    centre = round_centre(X)
-    X = np.ascontiguousarray(X - centre)
-    memory.shift(-centre)
-    engine = _Engine(objective, relevance, params._replace(prototypes=params.prototypes - centre), X, memory)
+    centre = samples.centre()
+    X = np.ascontiguousarray(samples.X - centre)  # a copy in any case: the compiled code needs rows in C order
+    y, weight = samples.y, np.ascontiguousarray(samples.weight, dtype=np.float64)
+    statistics = state.statistics.shifted(-centre)
+    moved = params._replace(prototypes=params.prototypes - centre)
+    engine = _Engine(objective, state.relevance, moved, X, statistics, state.step)
     epochs = 1 if stream else settings.max_iter
     schedule = "constant" if stream and settings.schedule == "linear" else settings.schedule
     horizon = len(X) * (settings.max_iter if schedule == "linear" else 1)
-    engine.set_rule(settings, units, schedule, horizon)
-    weight = np.ascontiguousarray(weight, dtype=np.float64)
+    engine.set_rule(settings, state.units, schedule, horizon)
     history: list[float] = []
-    watch = Watch(settings.tol, settings.n_iter_no_change)
+    stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
     ahead = 1 if settings.tol is not None else max(1, min(epochs, 65536 // len(X)))
-    while len(history) < epochs and not watch.converged:
-        orders = _orders(len(X), min(ahead, epochs - len(history)), settings.shuffle, random_state)
+    while len(history) < epochs and not stopping.converged:
+        orders = _orders(len(X), min(ahead, epochs - len(history)), settings.shuffle, state.random_state)
         history += (engine.run(X, y, weight, orders) / weight.sum()).tolist()
-        watch.see(history[-1])
-        report(len(history), history[-1], last=watch.converged)
-    memory.shift(centre)
+        stopping.update(history[-1])
+        report(len(history), history[-1], last=stopping.converged)
     learned = engine.params()
-    return Result(learned._replace(prototypes=learned.prototypes + centre), len(history), history, watch.converged)
+    learned = learned._replace(prototypes=learned.prototypes + centre)
+    after = replace(state, step=engine.step, statistics=engine.statistics.shifted(centre))
+    return Result(learned, len(history), history, stopping.converged), after
 
 
 def _orders(count: int, epochs: int, shuffle: bool, random_state: np.random.RandomState) -> np.ndarray:
@@ -193,31 +112,23 @@ def _orders(count: int, epochs: int, shuffle: bool, random_state: np.random.Rand
     return np.stack([random_state.permutation(count) for _ in range(epochs)])
 
 
-class Watch:
-    """Says when the cost has not improved by more than `tol` for some epochs."""
-
-    def __init__(self, tol: float | None, patience: int) -> None:
-        self.tol, self.patience = tol, patience
-        self.best, self.waited = np.inf, 0
-        self.converged = False
-
-    def see(self, value: float) -> None:
-        if self.tol is None:
-            return
-        self.waited = 0 if value < self.best - self.tol else self.waited + 1
-        self.best = min(self.best, value)
-        self.converged = self.waited >= self.patience
-
-
 class _Engine:
     """The arrays one of the compiled loops works on, for one run."""
 
     def __init__(
-        self, objective: Objective, relevance: Relevance, params: Params, X: np.ndarray, memory: Memory
+        self,
+        objective: Objective,
+        relevance: Relevance,
+        params: Params,
+        X: np.ndarray,
+        statistics: Statistics,
+        step: float,
     ) -> None:
-        from lvq.solvers import rows
+        from lvq.solvers import kernels
 
-        self.rows, self.objective, self.relevance, self.memory = rows, objective, relevance, memory
+        self.kernels, self.objective, self.relevance = kernels, objective, relevance
+        self.statistics, self.step = statistics, step
+        _check_arrays(objective, relevance, params, X.shape[1], statistics)
         self.dtype = X.dtype
         labels = np.asarray(objective.labels)
         self.count = len(labels)
@@ -239,7 +150,7 @@ class _Engine:
         self.bits = self.distances.view(np.int32 if dtype == np.float32 else np.int64)
         padded = -(-count // 16) * 16  # whole vectors for the search
         self.keys = np.full(padded, np.iinfo(np.int64).max)
-        self.slopes = np.zeros(count)
+        self.derivatives = np.zeros(count)
         if isinstance(self.relevance, MatrixRelevance):
             self.loop = "soft_matrix" if self.soft else "matrix"
             groups = self.relevance.groups(np.asarray(self.objective.labels))
@@ -267,23 +178,23 @@ class _Engine:
 
     def set_rule(self, settings: Online, units: Units, schedule: str, horizon: int) -> None:
         """Fill in every number the compiled code needs."""
-        rows, cost, link, relevance = self.rows, self.objective.cost, self.objective.link, self.relevance
+        kernels, cost, link, relevance = self.kernels, self.objective.cost, self.objective.link, self.relevance
         is_rule = isinstance(cost, WinnerRule | WindowRule)
         rate = settings.learning_rate
         if settings.step == "scaled" and not is_rule:
             rate *= units.step
         limit = 1e30 if self.dtype == np.float32 else 1e200
-        self.rule = rows.Rule(
-            cost=_cost_code(rows, cost),
-            link=_link_code(rows, link),
-            relevance=_relevance_code(rows, relevance),
+        self.rule = kernels.Rule(
+            cost=_cost_code(kernels, cost),
+            link=_link_code(kernels, link),
+            relevance=_relevance_code(kernels, relevance),
             schedule=SCHEDULES.index(schedule),
             horizon=float(horizon),
             rate=float(rate),
             relevance_rate=float(settings.relevance_rate),
             width_rate=float(settings.width_rate) if self.learns_width else 0.0,
             shape=float(getattr(link, "shape", 1.0)),
-            slope=rows.TIME if settings.time_slope else float(getattr(cost, "slope", 0.0)),
+            slope=kernels.TIME if settings.time_slope else float(getattr(cost, "slope", 0.0)),
             xi=float(getattr(cost, "xi", 1.0)),
             alpha=float(getattr(cost, "alpha", 0.0)),
             window=float(getattr(cost, "window", 0.0)),
@@ -301,30 +212,31 @@ class _Engine:
 
     def run(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, orders: np.ndarray) -> np.ndarray:
         """Run the epochs of `orders`; the sum of costs of each."""
+        _check_rows(X, y, weight, orders, self.W.shape[1], len(self.starts) - 1)
         costs = np.zeros(len(orders))
-        common = (self.rule, X, y, weight, orders, costs, self.memory.step)
+        common = (self.rule, X, y, weight, orders, costs, self.step)
         if self.loop == "plain":
             lengths = np.square(self.W).sum(axis=1)
-            self.rows.plain_epochs(
+            self.kernels.plain_epochs(
                 *common, self.buffer, self.starts, self.width, self.products, self.distances, self.bits, self.keys,
-                lengths, self.memory.statistics,
+                lengths, self.statistics,
             )  # fmt: skip
         elif self.loop == "weighted":
-            self.rows.weighted_epochs(
-                *common, self.W, self.starts, self.width, self.weights, self.distances, self.slopes,
-                self.memory.statistics, self.scratch,
+            self.kernels.weighted_epochs(
+                *common, self.W, self.starts, self.width, self.weights, self.distances, self.derivatives,
+                self.statistics, self.scratch,
             )  # fmt: skip
         elif self.loop == "matrix":
-            self.rows.matrix_epochs(
+            self.kernels.matrix_epochs(
                 *common, self.W, self.starts, self.width, self.omega, self.groups, self.distances, self.bits, self.keys,
                 self.P, self.scales, self.z, self.wide, self.tall,
             )  # fmt: skip
         else:
-            self.rows.soft_matrix_epochs(
-                *common, self.W, self.starts, self.width, self.omega, self.groups, self.distances, self.slopes, self.P,
-                self.scales, self.z,
+            self.kernels.soft_matrix_epochs(
+                *common, self.W, self.starts, self.width, self.omega, self.groups, self.distances, self.derivatives,
+                self.P, self.scales, self.z,
             )  # fmt: skip
-        self.memory.step += float(orders.size)
+        self.step += float(orders.size)
         return costs
 
     def params(self) -> Params:
@@ -338,42 +250,83 @@ class _Engine:
         return Params(self.W.copy(), relevance, self.width[0] if self.learns_width else None)
 
 
-def _cost_code(rows: Any, cost: Any) -> int:
+# The compiled loops check no bounds. The following two functions check every size that they rely on, in the one place
+# where they are called, whatever led to the call.
+
+
+def _check_arrays(
+    objective: Objective, relevance: Relevance, params: Params, features: int, statistics: Statistics
+) -> None:
+    labels, R = np.asarray(objective.labels), params.relevance
+    count, n_classes = len(labels), max(len(statistics.seen), int(labels.max()) + 1)
+    expected: tuple[int, ...] | None = None
+    if isinstance(relevance, MatrixRelevance):
+        rank = R.shape[-2] if R is not None and R.ndim > 1 else 0
+        groups = relevance.groups(labels)
+        expected = (rank, features) if relevance.local is None else (len(groups) - 1, rank, features)
+    elif isinstance(relevance, VectorRelevance):
+        expected = (features,)
+    needed = new_statistics(relevance, objective.cost, (count, features), n_classes, 0.0)
+    _check_equal("prototypes", params.prototypes.shape, (count, features))
+    _check_equal("ascending labels", bool(labels[0] >= 0 and (np.diff(labels) >= 0).all()), True)
+    _check_equal("parameters of the metric", None if R is None else R.shape, expected)
+    for name, found, wanted in zip(Statistics._fields, statistics, needed):
+        _check_equal(name, found.shape, wanted.shape)
+
+
+def _check_rows(
+    X: np.ndarray, y: np.ndarray, weight: np.ndarray, orders: np.ndarray, features: int, n_classes: int
+) -> None:
+    _check_equal("samples", X.shape, (len(y), features))
+    _check_equal("weights", weight.shape, y.shape)
+    _check_equal("class indices", bool(y.min() >= 0 and y.max() < n_classes), True)
+    _check_equal("orders", (orders.shape[1], bool(orders.min() >= 0 and orders.max() < len(X))), (len(X), True))
+
+
+def _check_equal(name: str, found: Any, wanted: Any) -> None:
+    if found != wanted:
+        raise ValueError(
+            f"The online solver was called with {name} that do not fit the model: got {found}, expected {wanted}. A "
+            "part of the model has changed since it was fitted; call fit again."
+        )
+
+
+def _cost_code(kernels: Any, cost: Any) -> int:
     if isinstance(cost, WinnerRule):
-        return rows.OLVQ1 if cost.own_rates else rows.LVQ1
+        return kernels.OLVQ1 if cost.own_rates else kernels.LVQ1
     if isinstance(cost, WindowRule):
-        return rows.LVQ3 if cost.epsilon > 0 else rows.LVQ21
+        return kernels.LVQ3 if cost.epsilon > 0 else kernels.LVQ21
     codes: dict[type, int] = {
-        GLVQCost: rows.GLVQ,
-        MCECost: rows.MCE,
-        LOGMCost: rows.LOGM,
-        SNPCCost: rows.SNPC,
-        RSLVQCost: rows.RSLVQ,
+        GLVQCost: kernels.GLVQ,
+        MCECost: kernels.MCE,
+        LOGMCost: kernels.LOGM,
+        SNPCCost: kernels.SNPC,
+        RSLVQCost: kernels.RSLVQ,
     }
     return _code(codes, cost, "cost")
 
 
-def _link_code(rows: Any, link: Any) -> int:
+def _link_code(kernels: Any, link: Any) -> int:
     codes: dict[type, int] = {
-        Identity: rows.IDENTITY,
-        Gaussian: rows.GAUSSIAN,
-        Cauchy: rows.CAUCHY,
-        InverseMultiquadric: rows.MULTIQUADRIC,
-        RationalQuadratic: rows.RATIONAL,
+        Identity: kernels.IDENTITY,
+        Gaussian: kernels.GAUSSIAN,
+        Cauchy: kernels.CAUCHY,
+        InverseMultiquadric: kernels.MULTIQUADRIC,
+        RationalQuadratic: kernels.RATIONAL,
     }
     return _code(codes, link, "kernel")
 
 
-def _relevance_code(rows: Any, relevance: Relevance) -> int:
+def _relevance_code(kernels: Any, relevance: Relevance) -> int:
     if isinstance(relevance, MatrixRelevance):
-        return rows.GRADIENT
+        return kernels.GRADIENT
     if isinstance(relevance, Hebbian):
-        return rows.HEBBIAN_SQUARED if relevance.squared else rows.HEBBIAN
+        return kernels.HEBBIAN_SQUARED if relevance.squared else kernels.HEBBIAN
     codes: dict[type, int] = {
-        Relevance: rows.FIXED,
-        GradientRelevance: rows.GRADIENT,
-        FisherPrototypes: rows.FISHER1,
-        FisherNeighbours: rows.FISHER2,
+        Relevance: kernels.FIXED,
+        GradientRelevance: kernels.GRADIENT,
+        FisherPrototypes: kernels.FISHER1,
+        FisherNeighbours: kernels.FISHER2,
     }
     return _code(codes, relevance, "relevance")
 

@@ -1,48 +1,53 @@
-"""Threads over chunks of rows, each with a one-thread matrix product.
+"""Threads: one for small problems, and for large ones threads over blocks of rows, each with one-thread products.
 
-NumPy's matrix product uses all cores but everything around it one; chunks in threads use all cores for all of it. The
-number of a product's threads can be set from the main thread only (elsewhere OpenBLAS takes no notice), where limits
-nest, so that the outermost lifts it.
+NumPy's matrix product uses all cores but everything around it one, and the spinning threads of many small products cost
+more than they gain. So products use one thread while a model is fitted, and blocks of rows use the cores. The number of
+a product's threads can be set from the main thread only (OpenBLAS ignores it elsewhere), where limits nest.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 from lvq.model.objective import THREADS
+from lvq.model.samples import Map
 
-Item = TypeVar("Item")
-Value = TypeVar("Value")
-Map = Callable[[Callable[[Item], Value], Iterable[Item]], Iterable[Value]]
+_budget: ContextVar[int | None] = ContextVar("threads that blocks of rows may use", default=None)
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 def product_threads() -> int:
-    """Number of threads that a matrix product uses now."""
-    libraries = _controller().select(user_api="blas").lib_controllers
-    return max((library.num_threads for library in libraries), default=1)
+    """Number of threads that a fit may use: that of a matrix product outside of all limits of this module."""
+    budget = _budget.get()
+    if budget is not None:
+        return budget
+    return max((library.num_threads for library in _controller().lib_controllers), default=1)
 
 
 @contextmanager
-def single_threaded_products() -> Iterator[None]:
-    """Matrix products use one thread inside, those of threads started inside too."""
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
+def single_threaded_products(threads: int = 1) -> Iterator[None]:
+    """Matrix products inside use one thread, and blocks of rows at most `threads`."""
+    token = _budget.set(threads)
+    try:
+        with _controller().limit(limits=1):
+            yield
+    finally:
+        _budget.reset(token)
 
 
 @contextmanager
 def thread_map(threads: int) -> Iterator[Map]:
-    """A `map` over chunks by some threads; the built-in one for a single thread."""
+    """A `map` over blocks by some threads; the built-in one for a single thread."""
     if threads < 2:
         yield map
         return
-    with single_threaded_products(), ThreadPoolExecutor(min(threads, THREADS)) as pool:
+    with ThreadPoolExecutor(min(threads, THREADS)) as pool:
         yield pool.map

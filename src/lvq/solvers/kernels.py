@@ -1,17 +1,18 @@
 """All compiled code: one epoch of sample-by-sample training, for every model of the family.
 
-This is the one second telling of the formulas in `lvq.model`; a test holds the two equal. Rules kept here:
+This file repeats the formulas of `lvq.model` in compiled form; a test compares the two. Rules kept here:
 
-- Everything numba compiles stands in this file, because numba's disk cache does not notice an edited callee elsewhere.
-- Choices are integers inside `Rule`, never functions handed over: a function argument misses the disk cache.
+- Everything that numba compiles is in this file, because numba's disk cache does not notice an edited callee elsewhere.
+- Choices are integers inside `Rule`, never function arguments, which miss the disk cache.
 - Every function releases the interpreter lock; parallelism is over folds and restarts, by threads, outside.
 - Prototypes stand class by class, so the prototypes of class k are the rows `starts[k]:starts[k + 1]`.
 - Ties between prototypes go to the lowest index.
 - A step that would carry a prototype further than `Rule.reach` from its sample is left out, so nothing overflows.
-- Slopes are taken at the state before the step, prototypes and metric move together.
+- Derivatives are taken at the state before the step; prototypes and metric move together.
 
-`slope` below always means dE/dD, the derivative of the cost by the squared distance; the prototype step is then
-`w += 2 rate slope Lambda (x - w)`. Rules without a cost (LVQ1 and its kin) are written in the same form with slope 1/2.
+`derivative` below is always dE/dD, of the cost by the squared distance; the prototype step is then
+`w += 2 rate derivative Lambda (x - w)` (up to sign). Rules without a cost (LVQ1 and its kin) have the same form with a
+derivative of 1/2. `Rule.slope` is the steepness of GLVQ's sigmoid.
 """
 
 from typing import Any, NamedTuple
@@ -19,9 +20,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from lvq.solvers.online import Statistics  # noqa: F401 - caches of earlier versions look for it here
-
-# isnan must stay honest, so not fastmath=True: only what lets sums be reordered and fused.
+# isnan must stay right, so not fastmath=True: only what lets sums be reordered and fused.
 _options: dict[str, Any] = {
     "cache": True,
     "nogil": True,
@@ -101,20 +100,20 @@ def _link(rule, width, distance):
 
 @_inline
 def _sigmoid(z):
-    small = np.exp(-abs(z))  # without a branch on the sign, which would be guessed wrong half of the time
+    small = np.exp(-abs(z))  # without a branch on the sign, which would be mispredicted half of the time
     return (small if z < 0.0 else 1.0) / (1.0 + small)
 
 
 @_inline
-def _margin_slopes(rule, step, width, own, other):
-    """Cost of a margin model and its slopes on the squared distances of the nearest own and other prototype."""
-    near, near_slope = _link(rule, width, own)
-    far, far_slope = _link(rule, width, other)
+def _margin_derivatives(rule, step, width, own, other):
+    """Cost of a margin model and its derivatives on the squared distances of the nearest own and other prototype."""
+    d_plus, plus_derivative = _link(rule, width, own)
+    d_minus, minus_derivative = _link(rule, width, other)
     if rule.cost == GLVQ:
-        total = near + far
+        total = d_plus + d_minus
         if total <= 0.0:
-            return 0.5 if rule.slope != 0.0 else 0.0, rule.alpha * near_slope, 0.0
-        mu = (near - far) / total
+            return 0.5 if rule.slope != 0.0 else 0.0, rule.alpha * plus_derivative, 0.0
+        mu = (d_plus - d_minus) / total
         cost, outer = mu, 1.0
         if rule.slope != 0.0:
             # a slope that grows with time only narrows the sigmoid's window: the step is f (1 - f), as Sato and Yamada
@@ -122,34 +121,36 @@ def _margin_slopes(rule, step, width, own, other):
             sharpness = step + 1.0 if rule.slope == TIME else rule.slope
             cost = _sigmoid(sharpness * mu)
             outer = cost * (1.0 - cost) * (1.0 if rule.slope == TIME else sharpness)
-        near_part, far_part = 2.0 * outer * (far / total), 2.0 * outer * (near / total)
+        plus_part, minus_part = 2.0 * outer * (d_minus / total), 2.0 * outer * (d_plus / total)
         if not rule.relative:
-            near_part, far_part = near_part / total, far_part / total
+            plus_part, minus_part = plus_part / total, minus_part / total
     else:
-        z = rule.xi * (near - far)
+        z = rule.xi * (d_plus - d_minus)
         sigmoid = _sigmoid(z)
         if rule.cost == MCE:
-            cost, near_part = sigmoid, rule.xi * sigmoid * (1.0 - sigmoid)
+            cost, plus_part = sigmoid, rule.xi * sigmoid * (1.0 - sigmoid)
         else:
-            cost, near_part = max(z, 0.0) + np.log(1.0 + np.exp(-abs(z))), rule.xi * sigmoid
-        far_part = near_part
-    alpha = rule.alpha * (near + far) if rule.relative else rule.alpha
-    return cost + rule.alpha * near, (near_part + alpha) * near_slope, -far_part * far_slope
+            cost, plus_part = max(z, 0.0) + np.log(1.0 + np.exp(-abs(z))), rule.xi * sigmoid
+        minus_part = plus_part
+    alpha = rule.alpha * (d_plus + d_minus) if rule.relative else rule.alpha
+    return cost + rule.alpha * d_plus, (plus_part + alpha) * plus_derivative, -minus_part * minus_derivative
 
 
 @_inline
 def _inside_window(rule, width, first, second):
-    near, _ = _link(rule, width, first)
-    far, _ = _link(rule, width, second)
-    # near <= far, so near/far is the smaller of the two ratios; the window is on unsquared distances
-    return far > 0.0 and np.sqrt(near / far) > (1.0 - rule.window) / (1.0 + rule.window)
+    first_distance, _ = _link(rule, width, first)
+    second_distance, _ = _link(rule, width, second)
+    # first <= second, so their ratio is the smaller one; the window is on unsquared distances
+    return second_distance > 0.0 and np.sqrt(first_distance / second_distance) > (1.0 - rule.window) / (
+        1.0 + rule.window
+    )
 
 
 @_inline
-def _pair_slopes(rule, step, width, first, second, first_own, second_own, first_wins):
-    """Cost and the slopes of the two prototypes a step may move."""
+def _pair_derivatives(rule, step, width, first, second, first_own, second_own, first_wins):
+    """Cost and the derivatives of the two prototypes a step may move."""
     if rule.cost >= GLVQ:
-        return _margin_slopes(rule, step, width, first, second)
+        return _margin_derivatives(rule, step, width, first, second)
     if rule.cost == LVQ1 or rule.cost == OLVQ1:  # here first is the nearest own, second the nearest other
         if first_wins:
             return 0.0, 0.5, 0.0
@@ -163,34 +164,34 @@ def _pair_slopes(rule, step, width, first, second, first_own, second_own, first_
 
 
 @_jit
-def _soft_slopes(rule, width, distances, slopes, low, high):
-    """Cost of SNPC or RSLVQ; slopes on all squared distances; rows low..high are of the true class."""
+def _soft_derivatives(rule, width, distances, derivatives, low, high):
+    """Cost of SNPC or RSLVQ; derivatives on all squared distances; rows low..high are of the true class."""
     smallest = np.inf
     own_smallest = np.inf
-    for j in range(slopes.shape[0]):
+    for j in range(derivatives.shape[0]):
         value, _ = _link(rule, width, distances[j])
         smallest = min(smallest, value)
         if low <= j < high:
             own_smallest = min(own_smallest, value)
     everything, own, own_scaled = 0.0, 0.0, 0.0
-    for j in range(slopes.shape[0]):
+    for j in range(derivatives.shape[0]):
         value, _ = _link(rule, width, distances[j])
-        share = np.exp(-rule.xi * (value - smallest))
-        everything += share
+        membership = np.exp(-rule.xi * (value - smallest))
+        everything += membership
         if low <= j < high:
-            own += share
+            own += membership
             own_scaled += np.exp(-rule.xi * (value - own_smallest))
     posterior = own / everything
-    for j in range(slopes.shape[0]):
-        value, link_slope = _link(rule, width, distances[j])
-        share = np.exp(-rule.xi * (value - smallest)) / everything
+    for j in range(derivatives.shape[0]):
+        value, link_derivative = _link(rule, width, distances[j])
+        membership = np.exp(-rule.xi * (value - smallest)) / everything
         inside = low <= j < high
         within = np.exp(-rule.xi * (value - own_smallest)) / own_scaled if inside else 0.0
         if rule.cost == RSLVQ:
-            slope = within - share
+            derivative = within - membership
         else:
-            slope = share * (1.0 - posterior) if inside else -share * posterior
-        slopes[j] = rule.xi * (slope + rule.alpha * within) * link_slope
+            derivative = membership * (1.0 - posterior) if inside else -membership * posterior
+        derivatives[j] = rule.xi * (derivative + rule.alpha * within) * link_derivative
     log_own = np.log(own_scaled) - rule.xi * own_smallest
     regulariser = -rule.alpha * log_own
     if rule.cost == RSLVQ:
@@ -276,13 +277,13 @@ def _cool(statistics, rule, moved, own):
 
 @_inline
 def _pair_distances(rows, sample, first, second):
-    near, far = rows.dtype.type(0), rows.dtype.type(0)
+    first_distance, second_distance = rows.dtype.type(0), rows.dtype.type(0)
     for k in range(rows.shape[1]):
         value = rows[sample, k]
         one, two = value - rows[first, k], value - rows[second, k]
-        near += one * one
-        far += two * two
-    return float(near), float(far)
+        first_distance += one * one
+        second_distance += two * two
+    return float(first_distance), float(second_distance)
 
 
 @_jit
@@ -317,10 +318,10 @@ def _plain_epoch(
                 distances[j] = distance if distance > zero else zero
             low, high = starts[y[i]], starts[y[i] + 1]
             first, second, first_own, second_own = _choose(rule, distances, bits, keys, count, low, high)
-            near, far = _pair_distances(rows, count + b, first, second)
-            first_wins = near < far or (near == far and first < second)
-            cost, first_slope, second_slope = _pair_slopes(
-                rule, step, width[0], near, far, first_own, second_own, first_wins
+            first_distance, second_distance = _pair_distances(rows, count + b, first, second)
+            first_wins = first_distance < second_distance or (first_distance == second_distance and first < second)
+            cost, first_derivative, second_derivative = _pair_derivatives(
+                rule, step, width[0], first_distance, second_distance, first_own, second_own, first_wins
             )
             total += cost * weights[i]
             decay = _decay(rule, step) * weights[i]
@@ -329,9 +330,9 @@ def _plain_epoch(
                 winner = first if first_wins else second
                 rate = 2.0 * statistics.rates[winner] * weights[i]
                 _cool(statistics, rule, winner, first_wins)
-            _learn_width(rule, width, decay, first_slope * near + second_slope * far)
-            first_change = _within_reach(rule, rate * first_slope, near)
-            second_change = _within_reach(rule, rate * second_slope, far)
+            _learn_width(rule, width, decay, first_derivative * first_distance + second_derivative * second_distance)
+            first_change = _within_reach(rule, rate * first_derivative, first_distance)
+            second_change = _within_reach(rule, rate * second_derivative, second_distance)
             if first_change != 0.0 and second_change != 0.0:
                 _move_pair(rows, lengths, count + b, first, second, first_change, second_change)
                 _follow(products, count + b, b + 1, filled, first, first_change)
@@ -388,7 +389,7 @@ def _follow(products, sample, begin, end, j, change):
 
 @_inline
 def _learn_width(rule, width, decay, moment):
-    """dE/dlog(width) = -2 sum_j slope_j D_j for every kernel, as each is a function of D / width^2."""
+    """dE/dlog(width) = -2 sum_j derivative_j D_j for every kernel, as each is a function of D / width^2."""
     if rule.width_rate > 0.0 and np.isfinite(moment):
         change = 2.0 * rule.width_rate * decay * moment
         width[0] = min(max(width[0] * np.exp(min(max(change, -1.0), 1.0)), width[1]), width[2])
@@ -452,8 +453,8 @@ def _hebbian(rule, x, W, winner, right, rate, relevances, candidate):
 
 
 @_jit
-def _gradient_relevances(x, W, slopes, active, rate, relevances, candidate):
-    """lambda -= rate dE/dlambda with dE/dlambda = sum_j slope_j (x - w_j)^2; -1 in `active` stands for nobody."""
+def _gradient_relevances(x, W, derivatives, active, rate, relevances, candidate):
+    """lambda -= rate dE/dlambda with dE/dlambda = sum_j derivative_j (x - w_j)^2; -1 in `active` stands for none."""
     for k in range(x.shape[0]):
         candidate[k] = relevances[k]
     for a in range(active.shape[0]):
@@ -461,7 +462,7 @@ def _gradient_relevances(x, W, slopes, active, rate, relevances, candidate):
         if j >= 0:
             for k in range(x.shape[0]):
                 difference = x[k] - W[j, k]
-                candidate[k] -= rate * slopes[j] * difference * difference
+                candidate[k] -= rate * derivatives[j] * difference * difference
     _to_simplex(candidate, relevances)
 
 
@@ -480,7 +481,7 @@ def _record(statistics, x, winner, label, right, moments):
 
 
 @_jit
-def _share_of(statistics, begin, end, j, even):
+def _fraction_of(statistics, begin, end, j, even):
     """What prototype j counts in its class, the rows begin..end: its correct wins, or 1 where nobody has one yet."""
     wins = statistics.wins[begin:end].sum()
     if wins > 0.0:
@@ -495,7 +496,7 @@ def _prior_of(statistics, label, classes, even):
 
 @_jit
 def _fisher_over_prototypes(statistics, W, starts, between, within, even):
-    """FC1: class means and variances over the prototypes, weighted by their share of the class's correct wins."""
+    """FC1: class means and variances over the prototypes, weighted by their fraction of the class's correct wins."""
     between[:] = 0.0
     within[:] = 0.0
     features, classes = W.shape[1], starts.shape[0] - 1
@@ -506,23 +507,23 @@ def _fisher_over_prototypes(statistics, W, starts, between, within, even):
         begin, end = starts[label], starts[label + 1]
         # relative to one of them, so that equal prototypes give exactly no variance
         base = begin
-        while base < end and _share_of(statistics, begin, end, base, even) == 0.0:
+        while base < end and _fraction_of(statistics, begin, end, base, even) == 0.0:
             base += 1
         if base == end:
             continue
         known[label] = _prior_of(statistics, label, classes, even)
         for j in range(base, end):
-            share = _share_of(statistics, begin, end, j, even)
+            fraction = _fraction_of(statistics, begin, end, j, even)
             for k in range(features):
-                means[label, k] += share * (W[j, k] - W[base, k])
+                means[label, k] += fraction * (W[j, k] - W[base, k])
         for k in range(features):
             means[label, k] += W[base, k]
             overall[k] += known[label] * means[label, k]
         for j in range(base, end):
-            share = _share_of(statistics, begin, end, j, even)
+            fraction = _fraction_of(statistics, begin, end, j, even)
             for k in range(features):
                 difference = W[j, k] - means[label, k]
-                within[k] += known[label] * share * difference * difference
+                within[k] += known[label] * fraction * difference * difference
     if (known > 0.0).sum() < 2:
         return False
     for label in range(classes):
@@ -612,7 +613,7 @@ def _average_scores(rule, statistics, between, within, relevances):
 
 @_jit
 def _weighted_epoch(
-    rule, X, y, weights, order, step, W, starts, width, relevances, distances, slopes, statistics, scratch
+    rule, X, y, weights, order, step, W, starts, width, relevances, distances, derivatives, statistics, scratch
 ):
     """One pass with a relevance for each feature, or of a soft model. Returns the sum of the costs.
 
@@ -633,24 +634,35 @@ def _weighted_epoch(
         active = everyone
         moment = 0.0
         if soft:
-            cost = _soft_slopes(rule, width[0], distances, slopes, low, high)
+            cost = _soft_derivatives(rule, width[0], distances, derivatives, low, high)
             winner = np.argmin(distances[:count])
             for j in range(count):
-                moment += slopes[j] * distances[j]
+                moment += derivatives[j] * distances[j]
         else:
             if rule.cost == LVQ21 or rule.cost == LVQ3:
                 first, second = _two_nearest(distances, count)
             else:
                 first, second = _nearest_pair(distances, count, low, high)
-            near, far = float(distances[first]), float(distances[second])
-            winner = first if near < far or (near == far and first < second) else second
-            cost, slopes[first], slopes[second] = _pair_slopes(
-                rule, step, width[0], near, far, low <= first < high, low <= second < high, winner == first
+            first_distance, second_distance = float(distances[first]), float(distances[second])
+            winner = (
+                first
+                if first_distance < second_distance or (first_distance == second_distance and first < second)
+                else second
             )
-            pair[0] = first if slopes[first] != 0.0 else -1
-            pair[1] = second if slopes[second] != 0.0 else -1
+            cost, derivatives[first], derivatives[second] = _pair_derivatives(
+                rule,
+                step,
+                width[0],
+                first_distance,
+                second_distance,
+                low <= first < high,
+                low <= second < high,
+                winner == first,
+            )
+            pair[0] = first if derivatives[first] != 0.0 else -1
+            pair[1] = second if derivatives[second] != 0.0 else -1
             active = pair
-            moment = slopes[first] * near + slopes[second] * far
+            moment = derivatives[first] * first_distance + derivatives[second] * second_distance
         total += cost * weights[i]
         right = low <= winner < high
         if rule.cost == OLVQ1:
@@ -659,15 +671,15 @@ def _weighted_epoch(
         _learn_width(rule, width, decay, moment)
         if rule.relevance == GRADIENT:
             scratch[1, :] = relevances  # the prototypes' step is taken in the metric before the step
-            _gradient_relevances(x, W, slopes, active, rule.relevance_rate * decay, relevances, scratch[0])
-            _move_active(rule, x, W, active, scratch[1], rate, slopes)
+            _gradient_relevances(x, W, derivatives, active, rule.relevance_rate * decay, relevances, scratch[0])
+            _move_active(rule, x, W, active, scratch[1], rate, derivatives)
         else:
             if rule.relevance == HEBBIAN or rule.relevance == HEBBIAN_SQUARED:
                 scratch[1, :] = relevances
                 _hebbian(rule, x, W, winner, right, rule.relevance_rate * decay, relevances, scratch[0])
-                _move_active(rule, x, W, active, scratch[1], rate, slopes)
+                _move_active(rule, x, W, active, scratch[1], rate, derivatives)
             else:
-                _move_active(rule, x, W, active, relevances, rate, slopes)
+                _move_active(rule, x, W, active, relevances, rate, derivatives)
         if rule.relevance == FISHER1 or rule.relevance == FISHER2:
             _record(statistics, x, winner, y[i], right, rule.relevance == FISHER2)
             if rule.relevance == FISHER1:
@@ -681,11 +693,11 @@ def _weighted_epoch(
 
 
 @_jit
-def _move_active(rule, x, W, active, relevances, rate, slopes):
+def _move_active(rule, x, W, active, relevances, rate, derivatives):
     for a in range(active.shape[0]):
         j = active[a]
         if j >= 0:
-            _weighted_move(rule, x, W, j, relevances, rate * slopes[j])
+            _weighted_move(rule, x, W, j, relevances, rate * derivatives[j])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -873,14 +885,16 @@ def _matrix_epoch(
         g, h = _group_of(groups, first), _group_of(groups, second)
         _difference(P, first, z[g], a)
         _difference(P, second, z[h], b)
-        near = float((a * a).sum() * scales[g] * scales[g])
-        far = float((b * b).sum() * scales[h] * scales[h])
-        cost, first_slope, second_slope = _pair_slopes(rule, step, width[0], near, far, True, False, near <= far)
+        first_distance = float((a * a).sum() * scales[g] * scales[g])
+        second_distance = float((b * b).sum() * scales[h] * scales[h])
+        cost, first_derivative, second_derivative = _pair_derivatives(
+            rule, step, width[0], first_distance, second_distance, True, False, first_distance <= second_distance
+        )
         total += cost * weights[i]
         decay = _decay(rule, step) * weights[i]
         step += 1.0
-        _learn_width(rule, width, decay, first_slope * near + second_slope * far)
-        if first_slope == 0.0 and second_slope == 0.0:
+        _learn_width(rule, width, decay, first_derivative * first_distance + second_derivative * second_distance)
+        if first_derivative == 0.0 and second_derivative == 0.0:
             continue
         _difference(W, first, x, u)
         _difference(W, second, x, v)
@@ -890,13 +904,13 @@ def _matrix_epoch(
             _pull_back(omega[g], a, a, u_back, v_back)
             _pull_back(omega[h], b, b, v_back, wide[4])
         rate = 2.0 * rule.rate * decay
-        _bounded_step(rule, W, first, u, u_back, rate * first_slope * scales[g] * scales[g])
-        _bounded_step(rule, W, second, v, v_back, rate * second_slope * scales[h] * scales[h])
+        _bounded_step(rule, W, first, u, u_back, rate * first_derivative * scales[g] * scales[g])
+        _bounded_step(rule, W, second, v, v_back, rate * second_derivative * scales[h] * scales[h])
         turn = 2.0 * rule.relevance_rate * decay
-        if not _can_turn(turn * first_slope, turn * second_slope, near, far, u, v):
+        if not _can_turn(turn * first_derivative, turn * second_derivative, first_distance, second_distance, u, v):
             _refresh(omega, groups, W, P, scales, first, second, g, h)
             continue
-        first_turn, second_turn = turn * first_slope, turn * second_slope
+        first_turn, second_turn = turn * first_derivative, turn * second_derivative
         if g == h:
             scales[g] = _turned_norm(scales[g], first_turn, a, u, second_turn, b, v)
         else:
@@ -923,10 +937,10 @@ def _matrix_epoch(
 
 
 @_jit
-def _can_turn(first_turn, second_turn, near, far, u, v):
+def _can_turn(first_turn, second_turn, first_distance, second_distance, u, v):
     """Whether the step of Omega stays finite: its size against that of Omega, which is of unit norm."""
-    size = abs(first_turn) * np.sqrt(near * float((u * u).sum())) + abs(second_turn) * np.sqrt(
-        far * float((v * v).sum())
+    size = abs(first_turn) * np.sqrt(first_distance * float((u * u).sum())) + abs(second_turn) * np.sqrt(
+        second_distance * float((v * v).sum())
     )
     return size <= 1e6
 
@@ -963,7 +977,7 @@ def _square_norm(omega):
 
 @_jit
 def _soft_matrix_epoch(
-    rule, X, y, weights, order, step, W, starts, width, omega, groups, distances, slopes, P, scales, z
+    rule, X, y, weights, order, step, W, starts, width, omega, groups, distances, derivatives, P, scales, z
 ):
     """One pass of SNPC or RSLVQ with matrices: every prototype moves, so a sample costs O(M m n), by products."""
     count = W.shape[0]
@@ -974,20 +988,20 @@ def _soft_matrix_epoch(
         i = order[s]
         x = X[i]
         _project_distances(omega, scales, groups, x, W, P, z, distances)
-        total += weights[i] * _soft_slopes(rule, width[0], distances, slopes, starts[y[i]], starts[y[i] + 1])
+        total += weights[i] * _soft_derivatives(rule, width[0], distances, derivatives, starts[y[i]], starts[y[i] + 1])
         decay = _decay(rule, step) * weights[i]
         step += 1.0
         moment, size = 0.0, 0.0
         for j in range(count):
-            moment += slopes[j] * distances[j]
+            moment += derivatives[j] * distances[j]
         _learn_width(rule, width, decay, moment)
         turn = 2.0 * rule.relevance_rate * decay
         for g in range(omega.shape[0]):
             for j in range(groups[g], groups[g + 1]):
                 _difference(W, j, x, U[j])
                 _difference(P, j, z[g], A[j])
-                size += abs(turn * slopes[j]) * np.sqrt(distances[j] * float((U[j] * U[j]).sum()))
-                A[j] *= x.dtype.type(slopes[j])
+                size += abs(turn * derivatives[j]) * np.sqrt(distances[j] * float((U[j] * U[j]).sum()))
+                A[j] *= x.dtype.type(derivatives[j])
         for g in range(omega.shape[0]):
             low, high = groups[g], groups[g + 1]
             rate = 2.0 * rule.rate * decay * scales[g] * scales[g]
@@ -1035,7 +1049,7 @@ def plain_epochs(
 
 @_jit
 def weighted_epochs(
-    rule, X, y, weights, orders, costs, step, W, starts, width, relevances, distances, slopes, statistics, scratch
+    rule, X, y, weights, orders, costs, step, W, starts, width, relevances, distances, derivatives, statistics, scratch
 ):
     """Any model with a relevance for each feature; soft models in the plain metric."""
     for epoch in range(orders.shape[0]):
@@ -1051,7 +1065,7 @@ def weighted_epochs(
             width,
             relevances,
             distances,
-            slopes,
+            derivatives,
             statistics,
             scratch,
         )
@@ -1122,12 +1136,27 @@ def matrix_epochs(
 
 @_jit
 def soft_matrix_epochs(
-    rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, slopes, P, scales, z
+    rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, derivatives, P, scales, z
 ):
     """Soft models with matrices."""
     for epoch in range(orders.shape[0]):
         refresh_projections(omega, groups, W, P, scales)
         costs[epoch] = _soft_matrix_epoch(
-            rule, X, y, weights, orders[epoch], step, W, starts, width, omega, groups, distances, slopes, P, scales, z
+            rule,
+            X,
+            y,
+            weights,
+            orders[epoch],
+            step,
+            W,
+            starts,
+            width,
+            omega,
+            groups,
+            distances,
+            derivatives,
+            P,
+            scales,
+            z,
         )
         step += orders.shape[1]

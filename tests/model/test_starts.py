@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 
-from lvq.model.prototypes import (
+from lvq.model.starts import (
     STARTS,
     canonical_order,
     class_means,
     prototypes_per_class,
-    share_out,
+    distribute,
     start_prototypes,
     weighted_k_means,
 )
@@ -36,17 +36,17 @@ def blobs(seed, n_samples=40, n_features=None):
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 7])
-def test_share_out_gives_the_first_classes_the_remainder(n_classes):
+def test_distribute_gives_the_first_classes_the_remainder(n_classes):
     for total in range(n_classes, 4 * n_classes):
-        counts = share_out(total, n_classes)
+        counts = distribute(total, n_classes)
         assert counts.sum() == total
         assert counts.max() - counts.min() <= 1
         assert (np.diff(counts) <= 0).all()
 
 
-def test_share_out_refuses_fewer_than_classes():
+def test_distribute_refuses_fewer_than_classes():
     with pytest.raises(ValueError, match=r"n_prototypes_total must be at least the number of classes \(3\), got 2\."):
-        share_out(2, 3)
+        distribute(2, 3)
 
 
 def test_one_number_serves_all_classes():

@@ -1,19 +1,18 @@
 """Kohonen's rules LVQ1, OLVQ1, LVQ2.1 and LVQ3, and RLVQ. They have no cost, so only the online solver."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from lvq.estimators.base import BaseLVQ, Parts
-from lvq.estimators.parameters import estimator
-from lvq.estimators.validation import make_relevance, relevance_constraint, strings, unit_interval
+from lvq.estimators.base import BaseLVQ
+from lvq.estimators.parameters import estimator, unit_interval
 from lvq.model.costs import WindowRule, WinnerRule
 from lvq.model.relevance import Hebbian
 
 
 @estimator
 class LVQ1(BaseLVQ):
-    """Learning vector quantization 1: the nearest prototype moves to the sample if its class is right, else away.
+    """Learning vector quantization 1: the nearest prototype moves to the sample if its class is correct, else away.
 
-    ``w += rate (x - w)`` for a right winner, ``w -= rate (x - w)`` for a wrong one. `relevance` may be None,
+    ``w += rate (x - w)`` for a correct winner, ``w -= rate (x - w)`` for a wrong one. `relevance` may be None,
     ``"hebbian"``, ``"fc1"`` or ``"fc2"``: there is no gradient to learn it by.
 
     {parameters}
@@ -33,28 +32,23 @@ class LVQ1(BaseLVQ):
     True
     """
 
-    _parameter_constraints = BaseLVQ._parameter_constraints | {
-        "relevance": relevance_constraint,
-        "solver": [strings("auto", "online", "lbfgs", "adam")],  # the last two are refused by a sentence of their own
-    }
-
     relevance: Any = None
-    # more drives out the prototypes of classes that overlap: on standardised vehicle 0.60 right, with 0.1 and 100 0.25
+    schedule: str = "linear"
+    # more drives out the prototypes of classes that overlap: on standardised vehicle 0.60 correct, with 0.1 and 100
+    # 0.25
     learning_rate: float = 0.05
     max_iter: int = 40
     relevance_rate: float = 1e-4
-    solver: str = "auto"
 
-    def _parts(self) -> Parts:
-        return Parts(WinnerRule(), make_relevance(self.relevance))
+    def _cost(self) -> WinnerRule:
+        return WinnerRule()
 
 
 @estimator
-class OLVQ1(LVQ1):
-    """LVQ1 with a rate for each prototype, which falls when it wins rightly and rises when it wins wrongly.
+class OLVQ1(BaseLVQ):
+    """LVQ1 with a rate for each prototype, which falls with a correct win and rises with a wrong one.
 
-    ``rate_j <- rate_j/(1 + s rate_j)`` with s = 1 for a right, -1 for a wrong win, never above `learning_rate`;
-    `schedule` has no effect.
+    ``rate_j <- rate_j/(1 + s rate_j)`` with s = 1 for a correct, -1 for a wrong win, never above `learning_rate`.
 
     {parameters}
 
@@ -73,21 +67,24 @@ class OLVQ1(LVQ1):
     True
     """
 
-    _parameter_constraints = LVQ1._parameter_constraints | {"learning_rate": [unit_interval]}
+    _own_constraints: ClassVar[dict[str, list[Any]]] = {"learning_rate": [unit_interval]}
 
+    relevance: Any = None
     learning_rate: float = 0.1  # Kohonen's 0.3 drives prototypes out as well
+    max_iter: int = 40
+    relevance_rate: float = 1e-4
 
-    def _parts(self) -> Parts:
-        return Parts(WinnerRule(own_rates=True), make_relevance(self.relevance))
+    def _cost(self) -> WinnerRule:
+        return WinnerRule(own_rates=True)
 
 
 @estimator
-class LVQ21(LVQ1):
-    """Learning vector quantization 2.1: the two nearest prototypes part around a sample in the window between them.
+class LVQ21(BaseLVQ):
+    """Learning vector quantization 2.1: the two nearest prototypes move if a sample lies in the window between them.
 
     If just one of the two has the sample's class and ``min(d_i/d_j, d_j/d_i) > (1 - window)/(1 + window)`` on unsquared
-    distances, that one moves to the sample and the other away. Meant for a few epochs after another model (hand its
-    prototypes over as `init`): run long, it drives prototypes apart.
+    distances, that one moves to the sample and the other away. Meant for a few epochs after another model (give its
+    prototypes as `init`): many epochs drive prototypes apart.
 
     {parameters}
 
@@ -106,18 +103,19 @@ class LVQ21(LVQ1):
     True
     """
 
-    _parameter_constraints = LVQ1._parameter_constraints | {"window": [unit_interval]}
-
+    relevance: Any = None
     window: float = 0.3
+    schedule: str = "linear"
     learning_rate: float = 0.01
-    max_iter: int = 1  # longer it drives prototypes apart: on standardised wdbc 0.94, 0.90, 0.63 after 1, 5, 20 epochs
+    max_iter: int = 1  # more drives prototypes apart: on standardised wdbc 0.94, 0.90, 0.63 after 1, 5, 20 epochs
+    relevance_rate: float = 1e-4
 
-    def _parts(self) -> Parts:
-        return Parts(WindowRule(self.window), make_relevance(self.relevance))
+    def _cost(self) -> WindowRule:
+        return WindowRule(self.window)
 
 
 @estimator
-class LVQ3(LVQ21):
+class LVQ3(BaseLVQ):
     """Learning vector quantization 3: LVQ2.1 that also keeps prototypes among the samples of their class.
 
     As `LVQ21`; and if both nearest prototypes have the sample's class, both move to it at `epsilon` times the rate.
@@ -139,19 +137,23 @@ class LVQ3(LVQ21):
     True
     """
 
-    _parameter_constraints = LVQ21._parameter_constraints | {"epsilon": [unit_interval]}
-
+    relevance: Any = None
+    window: float = 0.3
     epsilon: float = 0.2
+    schedule: str = "linear"
+    learning_rate: float = 0.01
+    max_iter: int = 1
+    relevance_rate: float = 1e-4
 
-    def _parts(self) -> Parts:
-        return Parts(WindowRule(self.window, self.epsilon), make_relevance(self.relevance))
+    def _cost(self) -> WindowRule:
+        return WindowRule(self.window, self.epsilon)
 
 
 @estimator
 class RLVQ(BaseLVQ):
-    """Relevance LVQ: LVQ1 in a metric whose features gain weight when they keep a right winner near.
+    """Relevance LVQ: LVQ1 in a metric whose features gain weight when they keep a correct winner near.
 
-    ``lambda_l -= rate |x_l - w_l|`` for a right winner, ``+=`` for a wrong one; then clipped at 0 and divided by the
+    ``lambda_l -= rate |x_l - w_l|`` for a correct winner, ``+=`` for a wrong one; then clipped at 0 and divided by the
     sum. The same as ``LVQ1(relevance="hebbian")``; with ``squared=True`` the rule as Ridge et al. print it.
 
     {parameters}
@@ -173,16 +175,14 @@ class RLVQ(BaseLVQ):
     1.0
     """
 
-    _parameter_constraints = BaseLVQ._parameter_constraints | {
-        "squared": ["boolean"],
-        "solver": LVQ1._parameter_constraints["solver"],
-    }
-
     squared: bool = False
+    schedule: str = "linear"
     learning_rate: float = 0.05  # as in LVQ1
     max_iter: int = 40
     relevance_rate: float = 1e-4
-    solver: str = "auto"
 
-    def _parts(self) -> Parts:
-        return Parts(WinnerRule(), Hebbian(squared=self.squared))
+    def _cost(self) -> WinnerRule:
+        return WinnerRule()
+
+    def _relevance(self) -> Hebbian:
+        return Hebbian(squared=self.squared)

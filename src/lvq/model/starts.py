@@ -1,7 +1,7 @@
 """Starting prototypes: how many for each class, and where.
 
-Rules kept here: prototypes stand class by class in the order of the classes; a sample of weight w counts exactly as w
-copies of it, in k-means too; a class with fewer distinct samples than prototypes gets as many as it has, with a
+Rules kept here: prototypes are ordered class by class in the order of the classes; a sample of weight w counts exactly
+as w copies of it, in k-means too; a class with fewer distinct samples than prototypes gets as many as it has, with a
 warning.
 """
 
@@ -16,12 +16,12 @@ from lvq.model.metrics import squared_distances
 STARTS = ("means", "kmeans", "samples", "random")
 
 
-def share_out(total: int, n_classes: int) -> np.ndarray:
-    """Share a total number of prototypes among the classes; the first classes get the remainder.
+def distribute(total: int, n_classes: int) -> np.ndarray:
+    """Distribute a total number of prototypes over the classes; the first classes get the remainder.
 
     Examples
     --------
-    >>> share_out(10, 3).tolist()
+    >>> distribute(10, 3).tolist()
     [4, 3, 3]
     """
     if total < n_classes:

@@ -1,0 +1,192 @@
+"""Predictions of fitted estimators: input validation here, everything else in `PrototypeModel`."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from lvq.estimators.tensors import floating, on_device, same_kind
+from lvq.estimators.validation import check_samples, too_large
+from lvq.model.arrays import as_numpy, is_tensor
+from lvq.model.links import Kernel
+from lvq.model.prototype_model import Explanation, PrototypeModel
+from lvq.solvers.state import TrainingState
+
+
+class ModelPredictions:
+    """Methods and attributes of an estimator with a fitted `model_`."""
+
+    model_: PrototypeModel
+    n_features_in_: int
+    n_iter_: int
+    objective_history_: np.ndarray
+    _state: TrainingState
+    _device: str | None  # where arrays are predicted
+
+    def _inputs(self, X: Any) -> Any:
+        """Validated samples: an array, or a tensor on the device where it is predicted."""
+        check_is_fitted(self)
+        if not is_tensor(X):
+            X = check_samples(self, X)
+            return X if self._device is None else on_device(X, self._device)
+        X = floating(X, self.model_.dtype, type(self).__name__)
+        if X.ndim != 2 or X.shape[1] != self.n_features_in_ or not X.isfinite().all() or too_large(X):
+            check_samples(self, as_numpy(X))  # raises the error
+        return X
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of each sample: that of the nearest prototype.
+
+        With ``decision="posterior"`` it is the class of the largest posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        inputs, model = self._inputs(X), self.model_
+        return same_kind(model.classes[model.over_blocks(model.decide, inputs)], X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Score of each class: how much nearer it is than all others.
+
+        With d_k the smallest distance (after the kernel) to a prototype of class k and d_other that to all others, this
+        is (d_other - d_k)/(d_other + d_k) in [-1, 1], or xi (d_other - d_k) for costs with a steepness xi. With
+        ``decision="posterior"`` it is the log posterior, with two classes the log odds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The largest is that of the predicted class; with two classes one column, positive for ``classes_[1]``.
+        """
+        inputs, model = self._inputs(X), self.model_
+        scores = model.over_blocks(lambda distances: model.scores(as_numpy(distances)), inputs)
+        return same_kind(scores[:, 1] if len(model.classes) == 2 else scores, X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes; not calibrated.
+
+        For costs with a steepness xi the softmax of -xi d_k, else that of the relative scores of `decision_function`;
+        with ``decision="posterior"`` the posterior. `sklearn.calibration.CalibratedClassifierCV` calibrates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Rows sum to one; the largest is that of the predicted class.
+        """
+        inputs, model = self._inputs(X), self.model_
+        return same_kind(model.over_blocks(lambda distances: model.probabilities(as_numpy(distances)), inputs), X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the predictions.
+
+        Parameters
+        ----------
+        X : array-like or torch.Tensor of shape (n_samples, n_features)
+            Samples.
+        y : array-like or torch.Tensor of shape (n_samples,)
+            Their classes; on any device.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            Accuracy.
+        """
+        return accuracy_score(as_numpy(y), as_numpy(self.predict(X)), sample_weight=as_numpy(sample_weight))
+
+    def explain(self, X: Any) -> Explanation:
+        """Winner, rival, certainty and the contribution of each feature, for each sample.
+
+        `lvq.explain` does the same for a whole pipeline, in the features of its input.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        explanation : Explanation
+            Named tuple of `label`, `winner`, `rival`, `certainty` and `contributions`. With u the difference of sample
+            and prototype, feature l contributes u_l (Lambda u)_l to the squared distance; `contributions` is its
+            contribution to the rival's distance minus that to the winner's, and a row sums to D- - D+.
+        """
+        check_is_fitted(self)
+        return self.model_.explain(check_samples(self, as_numpy(X)))
+
+    # -- fitted attributes ---------------------------------------------------------------------------------------------
+
+    def _fitted(self, name: str) -> PrototypeModel:
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"This {type(self).__name__} has no {name}: it is not fitted yet.")
+        return self.model_
+
+    def _array(self, name: str, value: Any, reason: str) -> Any:
+        if value is None:
+            raise AttributeError(f"This {type(self).__name__} has no {name}: {reason}.")
+        return value
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes."""
+        return self._fitted("classes_").classes
+
+    @property
+    def prototypes_(self) -> np.ndarray:
+        """Prototypes, class by class."""
+        return self._fitted("prototypes_").prototypes
+
+    @property
+    def prototype_labels_(self) -> np.ndarray:
+        """Class of each prototype."""
+        model = self._fitted("prototype_labels_")
+        return model.classes[model.labels]
+
+    @property
+    def relevances_(self) -> np.ndarray:
+        """Weight of each feature."""
+        R = self._fitted("relevances_").relevance
+        return self._array("relevances_", R if R is not None and R.ndim == 1 else None, "it has no feature weights")
+
+    @property
+    def omega_(self) -> np.ndarray:
+        """Omega, or one for each group of prototypes."""
+        R = self._fitted("omega_").relevance
+        return self._array("omega_", R if R is not None and R.ndim > 1 else None, "it has no matrix")
+
+    @property
+    def lambda_(self) -> np.ndarray:
+        """Omega'Omega; computed when asked for, as with 5,000 features it takes 200 MB for each matrix."""
+        R = self._fitted("lambda_").relevance
+        omega = self._array("lambda_", R if R is not None and R.ndim > 1 else None, "it has no matrix")
+        return np.swapaxes(omega, -1, -2) @ omega
+
+    @property
+    def kernel_width_(self) -> float:
+        """Width of the kernel."""
+        link = self._fitted("kernel_width_").link
+        return self._array("kernel_width_", link.width if isinstance(link, Kernel) else None, "it has no kernel")
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Importance of each feature, of sum one: the diagonal of C Lambda C with C the features' covariance."""
+        reason = "it has no relevances, or was trained by partial_fit, which never sees all samples"
+        return self._array("feature_importances_", self._fitted("feature_importances_").importances, reason)

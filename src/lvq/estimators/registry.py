@@ -1,0 +1,35 @@
+"""The public estimators and where they are: read by the package's names, stored files, ONNX and the command line.
+
+Importing this file imports nothing heavy.
+"""
+
+from importlib import import_module
+
+ESTIMATORS: dict[str, str] = {
+    "LVQ1": "lvq.estimators.rules",
+    "OLVQ1": "lvq.estimators.rules",
+    "LVQ21": "lvq.estimators.rules",
+    "LVQ3": "lvq.estimators.rules",
+    "RLVQ": "lvq.estimators.rules",
+    "GLVQ": "lvq.estimators.margin",
+    "GRLVQ": "lvq.estimators.margin",
+    "GMLVQ": "lvq.estimators.margin",
+    "LGMLVQ": "lvq.estimators.margin",
+    "MCE": "lvq.estimators.margin",
+    "LOGM": "lvq.estimators.margin",
+    "SNPC": "lvq.estimators.soft",
+    "RSLVQ": "lvq.estimators.soft",
+    "LVQClassifier": "lvq.estimators.classifier",
+    "LVQClassifierCV": "lvq.estimators.search",
+}
+
+
+def estimator_types() -> dict[str, type]:
+    """The estimator classes by their names.
+
+    Examples
+    --------
+    >>> estimator_types()["GLVQ"].__name__
+    'GLVQ'
+    """
+    return {name: getattr(import_module(module), name) for name, module in ESTIMATORS.items()}

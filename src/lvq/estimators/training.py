@@ -1,0 +1,246 @@
+"""From parts and samples to a fitted model: start, units, solver. Pure functions; no estimator is changed here.
+
+A `Training` is a model in the making: parameters, labels and link, and the solver's state. Each function takes one and
+returns a new one.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lvq.model.arrays import as_numpy
+from lvq.model.costs import SoftCost
+from lvq.model.importance import feature_importances
+from lvq.model.links import Identity, Kernel, Link
+from lvq.model.objective import Objective, Params
+from lvq.model.prototype_model import DecisionRule, PrototypeModel
+from lvq.model.relevance import Relevance
+from lvq.model.samples import ArraySamples
+from lvq.solvers import adam, lbfgs, online
+from lvq.solvers.batch import Problem
+from lvq.solvers.progress import Report
+from lvq.solvers.state import SETTLED, Result, TrainingState, mean_units, new_statistics, units_of
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the parameters of an estimator stand for; made once per `fit`.
+
+    Parameters
+    ----------
+    cost, relevance, kernel : objects
+        The parts; the kernel's width is not set yet.
+    kernel_width : float, "auto" or "learned"
+        The width.
+    solver : {"online", "lbfgs", "adam"}
+        The solver.
+    online, batch : Online, Adam
+        Settings of the solvers; lbfgs reads `max_iter` and `tol` of the second.
+    by_posterior : bool
+        Predict by the largest posterior.
+    sharpness : float
+        Steepness of probabilities of relative costs.
+    start : tuple of (str, object)
+        Parameters of the start, which a warm start and a stream must not change.
+    device : str, optional
+        Where the batch solvers compute.
+    """
+
+    cost: Any
+    relevance: Relevance
+    kernel: Link
+    kernel_width: Any
+    solver: str
+    online: online.Online
+    batch: adam.Adam
+    by_posterior: bool = False
+    sharpness: float = 5.0
+    start: tuple[tuple[str, Any], ...] = ()
+    device: str | None = None
+
+    @property
+    def learns_width(self) -> bool:
+        """Whether the kernel's width follows the gradient."""
+        return isinstance(self.kernel_width, str) and self.kernel_width == "learned"
+
+
+@dataclass(frozen=True)
+class Training:
+    """A model in the making."""
+
+    params: Params
+    labels: np.ndarray
+    link: Link
+    state: TrainingState
+
+    def objective(self) -> Objective:
+        """Metric, link, cost in plain numbers, and labels."""
+        cost = self.state.scaled_cost(self.params.prototypes.dtype)
+        return Objective(self.state.relevance.metric(self.labels), self.link, cost, self.labels)
+
+    def with_result(self, result: Result, state: TrainingState) -> "Training":
+        """After a solver's run; a width that was not learned stays."""
+        params = result.params
+        if params.width is None:
+            params = params._replace(width=self.params.width)
+        link = self.link.with_width(float(params.width)) if isinstance(self.link, Kernel) else self.link
+        return replace(self, params=params, link=link, state=state)
+
+
+def begin(
+    parts: Parts,
+    samples: ArraySamples,
+    prototypes: np.ndarray,
+    labels: np.ndarray,
+    n_classes: int,
+    random_state: np.random.RandomState,
+) -> Training:
+    """Starting metric and kernel, and the units that make the rest independent of scale."""
+    relevance = parts.relevance.start(samples.X, samples.y, samples.weight, labels)
+    params = Params(prototypes, relevance, None)
+    plain = Objective(parts.relevance.metric(labels), Identity(), parts.cost, labels)
+    spread = units_of(plain, Relevance(), params, samples).link
+    params = params._replace(relevance=parts.relevance.sized(relevance, spread))
+    link = parts.kernel
+    if isinstance(link, Kernel):
+        spread = units_of(plain, Relevance(), params, samples).link
+        width = float(np.sqrt(spread)) if isinstance(parts.kernel_width, str) else float(parts.kernel_width)
+        link, params = link.with_width(width), params._replace(width=width)
+    units = units_of(replace(plain, link=link), parts.relevance, params, samples)
+    rate = parts.online.learning_rate
+    statistics = new_statistics(parts.relevance, parts.cost, prototypes.shape, n_classes, rate)
+    state = TrainingState(parts.cost, parts.relevance, units, statistics, 0.0, random_state, parts.start)
+    return Training(params, labels, link, state)
+
+
+def again(parts: Parts, training: Training, n_classes: int, random_state: np.random.RandomState) -> Training:
+    """A warm start: the parameters of the last fit, with new statistics."""
+    shape, rate = training.params.prototypes.shape, parts.online.learning_rate
+    statistics = new_statistics(parts.relevance, parts.cost, shape, n_classes, rate)
+    state = TrainingState(parts.cost, parts.relevance, training.state.units, statistics, 0.0, random_state, parts.start)
+    return replace(training, state=state)
+
+
+def run_online(
+    parts: Parts, training: Training, samples: ArraySamples, report: Report, *, stream: bool = False
+) -> tuple[Training, Result]:
+    """Train sample by sample."""
+    params = training.params if parts.learns_width else training.params._replace(width=None)
+    result, state = online.train(
+        training.objective(), params, samples, parts.online, training.state, report, stream=stream
+    )
+    return training.with_result(result, state), result
+
+
+def run_batch(
+    parts: Parts, training: Training, samples: ArraySamples, report: Report, tol: float
+) -> tuple[Training, Result]:
+    """Train by L-BFGS or Adam, on the device where there is one."""
+    centre, state = samples.centre(), training.state
+    problem = Problem(training.objective(), state.relevance, float(np.sqrt(state.units.step)))
+    width = training.params.width if parts.learns_width else None
+    params = Params(training.params.prototypes - centre, training.params.relevance, width)
+    arranged = samples.arranged(centre)
+    if parts.device is not None:
+        problem, params, arranged = _on_device(problem, params, arranged, parts.device)
+    if parts.solver == "lbfgs":
+        result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, tol, report)
+    else:
+        result = adam.train(problem, params, arranged, parts.batch, state.random_state, report)
+    W, R, learned = (as_numpy(part) for part in result.params)
+    result = result._replace(params=Params(W + centre, R, None if learned is None else float(learned)))
+    return training.with_result(result, state), result
+
+
+def _on_device(
+    problem: Problem, params: Params, samples: ArraySamples, device: str
+) -> tuple[Problem, Params, ArraySamples]:
+    from lvq.estimators.tensors import on_device
+
+    objective = problem.objective
+    cost: Any = objective.cost
+    if getattr(cost, "prices", None) is not None:
+        cost = replace(cost, prices=on_device(cost.prices, device))
+    moved = replace(objective, cost=cost, labels=on_device(objective.labels, device))
+    there = Params(on_device(params.prototypes, device), on_device(params.relevance, device), params.width)
+    return replace(problem, objective=moved), there, samples.to(lambda array: on_device(array, device))
+
+
+def measure_units(training: Training, parts: Parts, samples: ArraySamples) -> Training:
+    """The units of a stream, measured on its first samples: a first batch may have no spread at all."""
+    state = training.state
+    if state.units.samples >= SETTLED:
+        return training
+    params, link = training.params, training.link
+    plain = Objective(state.relevance.metric(training.labels), Identity(), state.cost, training.labels)
+    if isinstance(link, Kernel) and isinstance(parts.kernel_width, str) and not parts.learns_width:
+        here = units_of(plain, Relevance(), params, samples)
+        width = _mean_width(link.width, state.units.samples, here.link, here.samples)
+        link, params = link.with_width(width), params._replace(width=width)
+    units = units_of(replace(plain, link=link), state.relevance, params, samples)
+    return replace(training, params=params, link=link, state=replace(state, units=mean_units(state.units, units)))
+
+
+def _mean_width(width: float, seen: float, spread: float, samples: float) -> float:
+    """Root of the mean spread of the samples before and of these."""
+    total = seen + samples
+    return width if total == 0 else float(np.sqrt((seen * width**2 + samples * spread) / total))
+
+
+def add_prototypes(
+    training: Training,
+    parts: Parts,
+    prototypes: np.ndarray,
+    labels: np.ndarray,
+    samples: ArraySamples,
+    n_classes: int,
+) -> Training:
+    """Prototypes of classes that a stream has not shown before; all that is known of the others is kept."""
+    params, state = training.params, training.state
+    every = np.concatenate((training.labels, labels))
+    order = np.argsort(every, kind="stable")
+    merged = every[order]
+    kept = np.flatnonzero(order < len(training.labels))
+    relevance: Any = params.relevance
+    if relevance is not None and relevance.ndim == 3:
+        relevance = parts.relevance.start(samples.X, samples.y, samples.weight, merged)
+        per_prototype = len(relevance) == len(merged)
+        relevance[kept if per_prototype else np.isin(np.unique(every), training.labels)] = params.relevance
+    W = np.concatenate((params.prototypes, prototypes))[order]
+    statistics = new_statistics(parts.relevance, parts.cost, W.shape, n_classes, parts.online.learning_rate)
+    for name, before in state.statistics._asdict().items():
+        after = getattr(statistics, name)
+        if name in ("seen", "scores"):  # of the classes and of the whole; all others are of the prototypes
+            after[:] = before
+        elif len(before):
+            after[kept] = before
+    grown = Params(W, relevance, params.width)
+    return replace(training, params=grown, labels=merged, state=replace(state, statistics=statistics))
+
+
+def fitted_model(
+    training: Training, parts: Parts, classes: np.ndarray, names: Any, samples: ArraySamples | None
+) -> PrototypeModel:
+    """The model as frozen arrays and parts; with samples also the importances of features."""
+    params, cost = training.params, training.state.scaled_cost(training.params.prototypes.dtype)
+    xi = getattr(cost, "xi", None)
+    rule = DecisionRule(
+        None if xi is None else float(xi), parts.sharpness, isinstance(cost, SoftCost), parts.by_posterior
+    )
+    metric = training.state.relevance.metric(training.labels)
+    importances = None
+    if params.relevance is not None and samples is not None and params.relevance.ndim <= 3:
+        counts = np.diff(getattr(metric, "groups", (0, len(training.labels))))
+        importances = feature_importances(samples.X, samples.weight, params.relevance, counts)
+    return PrototypeModel(
+        prototypes=params.prototypes,
+        labels=training.labels,
+        classes=classes,
+        metric=metric,
+        relevance=params.relevance,
+        link=training.link,
+        decision=rule,
+        importances=importances,
+        feature_names=None if names is None else tuple(str(name) for name in names),
+    )

@@ -1,0 +1,101 @@
+"""Where starts and solvers get their samples from: a size, a sample of the samples, and sums over blocks.
+
+A solver never asks for all samples at once: it asks for the sum of a function over blocks of rows, in a fixed order, so
+that the result does not depend on threads or on where the blocks are. `ArraySamples` holds them in memory.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+
+from lvq.model.arrays import Array, round_centre
+
+Total = TypeVar("Total")
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+
+
+class Block(NamedTuple):
+    """Some samples, their class indices, and their weights."""
+
+    X: Array
+    y: Array
+    weight: Array
+
+
+class Samples(Protocol):
+    """What starts and solvers need to know of the training samples."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+    def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
+        """At most k samples, drawn without replacement; None for all of them."""
+
+    def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
+        """Sum of a function over blocks of at most `rows` samples, in a fixed order; `mapping` may work in parallel."""
+
+
+@dataclass(frozen=True)
+class ArraySamples:
+    """Samples in memory: a NumPy array or a torch tensor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> samples = ArraySamples(np.ones((5, 2)), np.zeros(5, dtype=int), np.ones(5))
+    >>> samples.reduce(lambda block: block.X.sum(axis=0), rows=2).tolist()
+    [5.0, 5.0]
+    """
+
+    X: Array
+    y: Array
+    weight: Array
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.X.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.X.shape[1]
+
+    def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
+        """At most k samples, drawn without replacement; None for all of them."""
+        if k is None or k >= self.n_samples:
+            return Block(self.X, self.y, self.weight)
+        return self.take(np.sort(random_state.choice(self.n_samples, k, replace=False)))
+
+    def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
+        """Sum of a function over blocks of at most `rows` samples, in a fixed order; `mapping` may work in parallel."""
+        blocks = (slice(begin, begin + rows) for begin in range(0, self.n_samples, rows))
+        return reduce(add, mapping(lambda rows: function(self.take(rows)), blocks))
+
+    def take(self, rows: Any) -> Block:
+        """Some samples by slice or index."""
+        return Block(self.X[rows], self.y[rows], self.weight[rows])
+
+    def arranged(self, centre: np.ndarray) -> Self:
+        """The same samples class by class, relative to a centre, with weights of sum one."""
+        order = np.argsort(self.y, kind="stable")
+        weight = self.weight[order]
+        X = np.ascontiguousarray((self.X - centre)[order])
+        return type(self)(X, self.y[order], (weight / weight.sum()).astype(self.X.dtype))
+
+    def centre(self) -> np.ndarray:
+        """A point near the mean with few digits, so that subtracting it is exact for round numbers."""
+        return round_centre(self.X)
+
+    def to(self, move: Callable[[Array], Array]) -> Self:
+        """The same samples elsewhere, say on a device."""
+        return type(self)(move(self.X), move(self.y), move(self.weight))

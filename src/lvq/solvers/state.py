@@ -1,0 +1,165 @@
+"""What training needs beside the parameters: units, statistics, the stopping rule, and what a solver returns.
+
+A `TrainingState` is what must be kept to continue a stream or a warm start. Solvers never change the one they are
+given: they work on a copy and return it, so an interrupted call leaves the old state as it was.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from lvq.model.costs import WinnerRule
+from lvq.model.objective import Objective, Params
+from lvq.model.relevance import Fisher, FisherNeighbours, Relevance
+from lvq.model.samples import ArraySamples, Block
+
+UNIT_ROWS = 4096  # samples whose distances are held at a time
+SETTLED = 30  # samples after which a stream keeps its units
+
+
+class Units(NamedTuple):
+    """The data's spread at the start, which makes rates and steepness independent of the data's scale.
+
+    `link` is the mean over the samples of the smallest distance H to a prototype. `step` is the same before the link,
+    divided by the largest eigenvalue of Lambda where the step carries Lambda: the rate that moves a prototype by about
+    its distance to a sample. `samples` is how many samples it was measured on, 0 where there was no spread.
+    """
+
+    step: float
+    link: float
+    samples: float = 0.0
+
+
+def units_of(objective: Objective, relevance: Relevance, params: Params, samples: ArraySamples) -> Units:
+    """Measure the spread; 1 where there is none."""
+    metric, link = objective.metric, objective.linked(params)
+
+    def spread(block: Block) -> np.ndarray:
+        smallest = metric.distances(block.X, params.prototypes, params.relevance).min(axis=1)
+        weight = block.weight.astype(np.float64)
+        return np.array([weight @ smallest, weight @ link.value(smallest), weight.sum()])
+
+    by_metric, by_link, total = samples.reduce(spread, UNIT_ROWS)
+    step, linked = float(by_metric / total) / _stretch(relevance, params), float(by_link / total)
+    seen = float(total) if step > 0 and linked > 0 else 0.0
+    return Units(step if step > 0 else 1.0, linked if linked > 0 else 1.0, seen)
+
+
+def _stretch(relevance: Relevance, params: Params) -> float:
+    """Largest eigenvalue of Lambda, where the prototypes' step carries Lambda."""
+    R = params.relevance
+    if R is None or not relevance.weighted_step:
+        return 1.0
+    return float(R.max()) if R.ndim == 1 else float(np.max(np.linalg.norm(R, 2, axis=(-2, -1)) ** 2))
+
+
+def mean_units(one: Units, other: Units) -> Units:
+    """Units of two batches together, each by its number of samples."""
+    total = one.samples + other.samples
+    if total == 0:
+        return one
+    step, link = ((a * one.samples + b * other.samples) / total for a, b in zip(one[:2], other[:2]))
+    return Units(step, link, total)
+
+
+class Statistics(NamedTuple):
+    """Statistics of the Fisher rules and OLVQ1; arrays of length zero where a rule does not need them."""
+
+    wins: np.ndarray  # (M,) correct wins of each prototype so far
+    seen: np.ndarray  # (C,) samples of each class so far
+    mean: np.ndarray  # (M, n) mean of the samples won correctly
+    scatter: np.ndarray  # (M, n) their sum of squared deviations (Welford)
+    scores: np.ndarray  # (1,) Fisher scores averaged so far
+    rates: np.ndarray  # (M,) rate of each prototype (OLVQ1)
+
+    def shifted(self, by: np.ndarray) -> "Statistics":
+        """A copy in coordinates shifted by a vector."""
+        copied = Statistics(*(np.array(values) for values in self))
+        if len(copied.mean):
+            copied.mean[copied.wins > 0] += by
+        return copied
+
+
+def new_statistics(relevance: Relevance, cost: Any, shape: tuple[int, int], n_classes: int, rate: float) -> Statistics:
+    """Statistics of no samples, in the sizes that a rule needs for prototypes of a given shape."""
+    fisher = isinstance(relevance, Fisher)
+    moments = shape if isinstance(relevance, FisherNeighbours) else (0, 0)
+    own_rates = isinstance(cost, WinnerRule) and cost.own_rates
+    return Statistics(
+        wins=np.zeros(shape[0] if fisher else 0),
+        seen=np.zeros(n_classes if fisher else 0),
+        mean=np.zeros(moments),
+        scatter=np.zeros(moments),
+        scores=np.zeros(1),
+        rates=np.full(shape[0] if own_rates else 0, float(rate)),
+    )
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """What is needed to continue training.
+
+    Parameters
+    ----------
+    cost : Cost
+        The cost as specified, its parameters in units of the data.
+    relevance : Relevance
+        The rule of the metric's parameters.
+    units : Units
+        The data's spread.
+    statistics : Statistics
+        Statistics of the online rules.
+    step : float
+        Number of samples that the online solver has used.
+    random_state : RandomState
+        Source of randomness of the next call.
+    start : tuple of (str, object)
+        Parameters that the prototypes, the metric and the kernel started from.
+    """
+
+    cost: Any
+    relevance: Relevance
+    units: Units
+    statistics: Statistics
+    step: float
+    random_state: np.random.RandomState
+    start: tuple[tuple[str, Any], ...] = ()
+
+    def copy(self) -> Self:
+        """The same with a random state of its own; statistics are copied by the solver."""
+        return replace(self, random_state=deepcopy(self.random_state))
+
+    def scaled_cost(self, dtype: Any) -> Any:
+        """The cost in plain numbers: multiples of the spread become absolute, prices take the data's type."""
+        cost = self.cost.scaled(self.units.link) if hasattr(self.cost, "scaled") else self.cost
+        if getattr(cost, "prices", None) is not None:
+            cost = replace(cost, prices=cost.prices.astype(dtype))
+        return cost
+
+
+class Result(NamedTuple):
+    """What a solver returns."""
+
+    params: Params
+    n_iter: int
+    history: list[float]
+    converged: bool
+
+
+class StoppingRule:
+    """Reports convergence when the cost has not improved by more than `tol` for `patience` epochs."""
+
+    def __init__(self, tol: float | None, patience: int) -> None:
+        self.tol, self.patience = tol, patience
+        self.best, self.waited = np.inf, 0
+        self.converged = False
+
+    def update(self, value: float) -> None:
+        """Take the cost of one more epoch into account."""
+        if self.tol is None:
+            return
+        self.waited = 0 if value < self.best - self.tol else self.waited + 1
+        self.best = min(self.best, value)
+        self.converged = self.waited >= self.patience
