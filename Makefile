@@ -1,11 +1,11 @@
-# The doors. Each does its own set-up in .venv, so a fresh machine needs only git, make, python3 and venv.
+# The commands. Each does its own set-up in .venv, so a fresh machine needs only git, make, python3 and venv.
 PYTHON ?= python3
 BIN := .venv/bin
-# A data folder beside the checkout is used where there is one (see docs); tests that need it skip without it.
+# A data folder beside the checkout is used if it exists; tests that need it skip without it.
 LVQ_DATA ?= $(wildcard $(abspath ../shared/data))
 export LVQ_DATA
 
-.PHONY: demo test check bench torch test-oldest format clean
+.PHONY: demo test test-all check bench torch test-oldest format clean
 
 demo: .venv/.cli
 	$(BIN)/lvq demo --out out/demo --force
@@ -13,12 +13,16 @@ demo: .venv/.cli
 test: .venv/.developer
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+# Also the cases marked slow: the fuller products of seeds, types and parts.
+test-all: .venv/.developer
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m ""
+
 check: .venv/.developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Against the machine's own limit in the same run; nothing else should run. benchmarks/ holds further ones.
+# Against the machine's own limit in the same run; nothing else should run. benchmarks/ has further ones.
 bench: .venv/.user
 	$(BIN)/python -m benchmarks.online
 	$(BIN)/python -m benchmarks.batch
@@ -27,7 +31,7 @@ bench: .venv/.user
 torch: .venv/.torch
 
 # The oldest supported versions of every runtime dependency, in an environment of their own.
-# Its compiled code goes elsewhere, as another numba would throw away what this one has compiled, and back again.
+# It has a cache of its own for compiled code, as two versions of numba would replace each other's.
 test-oldest: .venv-oldest/.developer
 	NUMBA_CACHE_DIR=.venv-oldest/numba .venv-oldest/bin/python -m pytest -n 2 --dist worksteal
 
