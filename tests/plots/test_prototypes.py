@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GRLVQ
 from lvq.plots import PrototypeDisplay, prototypes_in_units
-from lvq.plots.prototypes import short_number
+from lvq.plots.style import short_number
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -126,13 +126,3 @@ def test_images_of_another_shape(fitted):
 def test_wrong_parameters(fitted, keywords, message):
     with pytest.raises(ValueError, match=message):
         PrototypeDisplay.from_estimator(fitted["plain"], **keywords)
-
-
-def test_short_number():
-    assert [short_number(value) for value in (0, -1.5, 123456.0, 1.2e7, 1e-9)] == [
-        "0",
-        "-1.5",
-        "123456",
-        "1.2e+07",
-        "1e-09",
-    ]

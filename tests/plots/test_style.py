@@ -5,7 +5,17 @@ from itertools import pairwise
 
 import pytest
 
-from lvq.plots.style import class_colours, class_markers, make_unique, mix, percent, pyplot, short_name, short_names
+from lvq.plots.style import (
+    class_colours,
+    class_markers,
+    make_unique,
+    mix,
+    percent,
+    pyplot,
+    short_name,
+    short_names,
+    short_number,
+)
 
 
 @pytest.mark.parametrize("count", [2, 8, 9, 30])
@@ -75,3 +85,13 @@ def test_make_unique():
 def test_pyplot_is_matplotlibs():
     plt = pytest.importorskip("matplotlib.pyplot")
     assert pyplot("a test") is plt
+
+
+def test_short_number():
+    assert [short_number(value) for value in (0, -1.5, 123456.0, 1.2e7, 1e-9)] == [
+        "0",
+        "-1.5",
+        "123456",
+        "1.2e+07",
+        "1e-09",
+    ]

@@ -146,9 +146,8 @@ class ProjectionDisplay(Display):
         self._draw_prototypes()
         self._label_axes()
         if self.regions_ is not None and self.agreement is not None and not self.plane.exact:
-            self.ax_.set_title(
-                f"{percent(self.agreement)} of the samples lie in the region of their predicted class", size="small"
-            )
+            title = f"{percent(self.agreement)} of the samples lie in the region of their predicted class"
+            self.ax_.set_title(title, size="small")
         self.legend_ = place_legend(self.ax_, self._handles()) if legend else None
         return self
 
@@ -181,9 +180,8 @@ class ProjectionDisplay(Display):
                     self.ax_.contour(grid.xx, grid.yy, signed, levels=[0], colors="0.35", linewidths=0.8, zorder=1)
                 )
         if grid.accepted is not None and not grid.accepted.all():
-            rejected = 1.0 - grid.accepted
             self.rejected_area_ = self.ax_.contourf(
-                grid.xx, grid.yy, rejected, levels=[0.5, 1.5], colors="none", hatches=["////"], zorder=1
+                grid.xx, grid.yy, 1.0 - grid.accepted, levels=[0.5, 1.5], colors="none", hatches=["////"], zorder=1
             )
             self.rejected_area_.set_edgecolor("0.55")
             self.rejected_area_.set_linewidth(0)
@@ -194,45 +192,30 @@ class ProjectionDisplay(Display):
 
         points, classes = self.plane.points, np.asarray(self.sample_classes)
         accepted = np.ones(len(points), bool) if self.sample_accepted is None else np.asarray(self.sample_accepted)
-        size = float(np.clip(6000 / max(len(points), 1), 6, 28))
-        shared: dict[str, Any] = {
-            "s": size,
-            "linewidths": 0.6,
-            "zorder": 2,
-            "rasterized": len(points) > MAX_VECTOR_SAMPLES,
-        }
+        size, rasterized = float(np.clip(6000 / max(len(points), 1), 6, 28)), len(points) > MAX_VECTOR_SAMPLES
         for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
-            dark = mix(colour, "#000000", 0.35)
-            for chosen, face, artists in (
-                (accepted, colour, self.samples_),
-                (~accepted, "none", self.rejected_samples_),
-            ):
-                here = points[(classes == index) & chosen]
-                if len(here) or artists is self.samples_:
-                    style = merge_kwargs(
-                        {**shared, "marker": marker, "facecolors": face, "edgecolors": dark}, given, PathCollection
-                    )
-                    artists.append(self.ax_.scatter(here[:, 0], here[:, 1], **style))
-        if self.predicted_classes is not None:
-            wrong = points[np.asarray(self.predicted_classes) != classes]
-            if len(wrong):
-                large = size > 10
-                style = {"s": 4 * size + 20 * large, "linewidths": 1.1 if large else 0.6, "zorder": 3}
-                style |= {"facecolors": "none", "edgecolors": "black", "rasterized": shared["rasterized"]}
-                self.errors_ = self.ax_.scatter(wrong[:, 0], wrong[:, 1], **style)
+            style = {"s": size, "linewidths": 0.6, "zorder": 2, "rasterized": rasterized, "marker": marker}
+            style["edgecolors"] = mix(colour, "#000000", 0.35)
+            for chosen, face in ((accepted, colour), (~accepted, "none")):
+                artists = self.samples_ if chosen is accepted else self.rejected_samples_
+                x, y = points[(classes == index) & chosen].T
+                if len(x) or chosen is accepted:
+                    keywords = merge_kwargs({**style, "facecolors": face}, given, PathCollection)
+                    artists.append(self.ax_.scatter(x, y, **keywords))
+        if self.predicted_classes is not None and (errors := np.asarray(self.predicted_classes) != classes).any():
+            large = size > 10
+            style = {"s": 4 * size + 20 * large, "linewidths": 1.1 if large else 0.6, "zorder": 3}
+            style |= {"facecolors": "none", "edgecolors": "black", "rasterized": rasterized}
+            self.errors_ = self.ax_.scatter(*points[errors].T, **style)
 
     def _draw_prototypes(self) -> None:
         classes = np.asarray(self.prototype_classes)
         size = float(np.clip(4000 / max(len(classes), 1), 40, 130))
         for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
-            here = self.plane.prototypes[classes == index]
-            for edge, width, artists in (("white", 3.5, None), ("black", 1.5, self.prototypes_)):  # a white outline
-                artist = self.ax_.scatter(
-                    here[:, 0], here[:, 1], s=size, marker=marker, facecolors=colour, edgecolors=edge, linewidths=width,
-                    zorder=4,
-                )  # fmt: skip
-                if artists is not None:
-                    artists.append(artist)
+            x, y = self.plane.prototypes[classes == index].T
+            style = {"s": size, "marker": marker, "facecolors": colour, "zorder": 4}
+            self.ax_.scatter(x, y, edgecolors="white", linewidths=3.5, **style)  # a white outline
+            self.prototypes_.append(self.ax_.scatter(x, y, edgecolors="black", linewidths=1.5, **style))
 
     def _handles(self) -> list[Any]:
         from matplotlib.lines import Line2D

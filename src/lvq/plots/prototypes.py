@@ -24,6 +24,7 @@ from lvq.plots.style import (
     place_legend,
     pyplot,
     short_names,
+    short_number,
 )
 
 KINDS = ("auto", "table", "line", "image")
@@ -158,15 +159,13 @@ class PrototypeDisplay(Display):
         values = np.asarray(self.values, dtype=np.float64)
         used = np.flatnonzero(~np.isnan(values).all(axis=0))
         differences = self._differences(values)
-        if max_features is None or len(used) <= max_features:
-            self.order_ = used
-        else:
+        self.order_ = used
+        if max_features is not None and len(used) > max_features:
             weight = np.abs(differences).max(axis=0) if self.relevances is None else np.asarray(self.relevances)
             self.order_ = used[np.argsort(-np.nan_to_num(weight[used]), kind="stable")[:max_features]]
         count, rows = len(values), len(self.order_)
         width = np.clip(3.4 + 0.72 * min(count, MAX_COLUMNS_WITH_TEXT), 5.6, 13)
-        height = np.clip(0.27 * rows + 1.6, 3, 16)
-        self._set_axes(ax, (float(width), float(height)))
+        self._set_axes(ax, (float(width), float(np.clip(0.27 * rows + 1.6, 3, 16))))
         from matplotlib.image import AxesImage
 
         shown = differences[:, self.order_].T
@@ -179,21 +178,24 @@ class PrototypeDisplay(Display):
                 text = short_number(float(values[column, self.order_[row]]))
                 colour = "white" if abs(difference) > 0.65 * limit else "black"
                 self.texts_.append(self.ax_.text(column, row, text, ha="center", va="center", size=size, color=colour))
+        self._label_table(len(used))
+        if colorbar:
+            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_)
+            self.colorbar_.set_label(self.difference_name)
+
+    def _label_table(self, n_used: int) -> None:
         name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=MAX_ROWS_WITH_TEXT)
         self.ax_.xaxis.tick_top()
         name_ticks(self.ax_.xaxis, self.prototype_names)
-        width = self.ax_.get_window_extent().width / self.figure_.dpi / count  # inches of a column
+        width = self.ax_.get_window_extent().width / self.figure_.dpi / len(self.prototype_names)  # inches of a column
         if max(map(len, short_names(self.prototype_names))) * 0.09 > width:
             self.ax_.tick_params(axis="x", labelrotation=40)
             for label in self.ax_.get_xticklabels():
                 label.set(ha="left", rotation_mode="anchor")
         self.ax_.tick_params(length=0)
-        if rows < len(used):
+        if len(self.order_) < n_used:
             which = "most different" if self.relevances is None else "most relevant"
-            self.ax_.set_xlabel(f"The {rows} {which} of {len(used)} features", size="small")
-        if colorbar:
-            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_)
-            self.colorbar_.set_label(self.difference_name)
+            self.ax_.set_xlabel(f"The {len(self.order_)} {which} of {n_used} features", size="small")
 
     def _differences(self, values: Floats) -> Floats:
         if self.differences is not None:
@@ -209,13 +211,11 @@ class PrototypeDisplay(Display):
 
         values, colours = np.asarray(self.values), class_colours(len(self.classes))
         self.order_ = np.arange(values.shape[1])
-        named: set[int] = set()
-        labels = short_names(self.classes, 24)
+        labels: list[str | None] = [*short_names(self.classes, 24)]
         for row, index in zip(values, self.prototype_classes):
-            label = None if int(index) in named else labels[int(index)]
-            style = merge_kwargs({"color": colours[index], "linewidth": 1.4, "label": label}, given, Line2D)
+            style = merge_kwargs({"color": colours[index], "linewidth": 1.4, "label": labels[index]}, given, Line2D)
             self.lines_ += self.ax_.plot(self.order_, row, **style)
-            named.add(int(index))
+            labels[index] = None  # the legend has each class once
         name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
         self.ax_.set(xlabel="Feature", ylabel="Value of the prototype")
         self.ax_.margins(x=0.01)
@@ -296,16 +296,3 @@ def _differences_and_relevances(estimator: Any, prototypes: Floats, values: Floa
         "difference_name": "Difference from the mean prototype,\nin the units of the model",
         "relevances": relevances,
     }
-
-
-def short_number(value: float) -> str:
-    """A number with few digits.
-
-    Examples
-    --------
-    >>> short_number(1234.5), short_number(17.99), short_number(0.00123), short_number(float("nan"))
-    ('1234', '18', '0.00123', '')
-    """
-    if np.isnan(value):
-        return ""
-    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666")
@@ -155,6 +156,19 @@ def percent(fraction: float) -> str:
     if min(abs(fraction), abs(1 - fraction)) < 1e-9 or 0.01 <= fraction < 0.99:
         return f"{100 * fraction:.0f} %"
     return "under 0.1 %" if fraction < 0.001 else "over 99.9 %" if fraction > 0.999 else f"{100 * fraction:.1f} %"
+
+
+def short_number(value: float) -> str:
+    """A number with few digits.
+
+    Examples
+    --------
+    >>> short_number(1234.5), short_number(17.99), short_number(0.00123), short_number(float("nan"))
+    ('1234', '18', '0.00123', '')
+    """
+    if isnan(value):
+        return ""
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 # -- legends and ticks -------------------------------------------------------------------------------------------------
