@@ -15,7 +15,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Examples that cannot run, or modules that cannot be imported, without an extra.
 collect_ignore = [] if find_spec("torch") and find_spec("triton") else ["src/lvq/model/fused.py"]
 if not find_spec("matplotlib"):
-    drawn = ("__init__", "projection", "relevance", "relations", "prototype", "rejecting", "certified", "loss")
+    drawn = ("__init__", "accuracy_reject", "certified_accuracy", "lambda_heatmap", "loss_curve", "projection")
+    drawn += ("prototypes", "relevances")
     collect_ignore += [f"src/lvq/plots/{name}.py" for name in drawn]
     collect_ignore += ["tests/experiments"]  # a run without its figures is not a whole one
 

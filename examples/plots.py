@@ -1,4 +1,4 @@
-"""All plots of `lvq.plots` into a folder: python examples/plots.py FOLDER"""
+"""Write all plots of `lvq.plots` to a folder: python examples/plots.py FOLDER"""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ from lvq.plots import (
 
 
 def table(load):
-    """Samples as a table, classes by name, and a quarter of both held out."""
+    """Training and test samples as tables, with class names; a quarter of the samples is for testing."""
     data = load(as_frame=True)
     y = np.asarray(data.target_names)[data.target].astype(str)
     return train_test_split(data.data, y, stratify=y, random_state=0)
@@ -33,7 +33,7 @@ def standardised(model):
 
 
 def displays():
-    """Names and displays, one after the other."""
+    """File names and displays, one by one."""
     X, X_test, y, y_test = table(load_iris)
     model = standardised(GMLVQ(rank=2)).fit(X, y)
     yield "iris_map", ProjectionDisplay.from_estimator(model, X_test, y_test)
@@ -43,22 +43,22 @@ def displays():
     model = standardised(LGMLVQ()).fit(X, y)
     yield "wine_map", ProjectionDisplay.from_estimator(model, X, y)
     yield "wine_relevances", RelevanceDisplay.from_estimator(model)
-    yield "wine_lambda", LambdaDisplay.from_estimator(model, cell="class_1")
+    yield "wine_lambda", LambdaDisplay.from_estimator(model, group="class_1")
 
     X, X_test, y, y_test = table(load_breast_cancer)
-    careful = RejectClassifier(standardised(GMLVQ()), coverage=0.9).fit(X, y)
-    yield "wdbc_map", ProjectionDisplay.from_estimator(careful, X_test, y_test)
-    yield "wdbc_prototypes", PrototypeDisplay.from_estimator(careful)
-    yield "wdbc_lambda", LambdaDisplay.from_estimator(careful)
+    reject = RejectClassifier(standardised(GMLVQ()), coverage=0.9).fit(X, y)
+    yield "wdbc_map", ProjectionDisplay.from_estimator(reject, X_test, y_test)
+    yield "wdbc_prototypes", PrototypeDisplay.from_estimator(reject)
+    yield "wdbc_lambda", LambdaDisplay.from_estimator(reject)
     folds = cross_validate(standardised(GRLVQ()), X, y, cv=5, return_estimator=True)
     yield "wdbc_relevances", RelevanceDisplay.from_cv_results(folds)
     models = {name: standardised(model).fit(X, y) for name, model in (("GLVQ", GLVQ()), ("GMLVQ", GMLVQ()))}
     yield "wdbc_training", LossCurveDisplay.from_estimator(models)
-    curve = AccuracyRejectDisplay.from_estimator(careful, X_test, y_test)
+    curve = AccuracyRejectDisplay.from_estimator(reject, X_test, y_test)
     curve = AccuracyRejectDisplay.from_estimator(models["GLVQ"], X_test, y_test, ax=curve.ax_)
     yield "wdbc_reject", curve
-    bound = CertifiedAccuracyDisplay.from_estimator(models["GLVQ"], X_test, y_test)
-    yield "wdbc_certified", CertifiedAccuracyDisplay.from_estimator(models["GMLVQ"], X_test, y_test, ax=bound.ax_)
+    certified = CertifiedAccuracyDisplay.from_estimator(models["GLVQ"], X_test, y_test)
+    yield "wdbc_certified", CertifiedAccuracyDisplay.from_estimator(models["GMLVQ"], X_test, y_test, ax=certified.ax_)
 
     X, y = load_digits(return_X_y=True)
     model = LVQClassifier(relevance=None, n_prototypes=3, random_state=0).fit(X[:1200], y[:1200])

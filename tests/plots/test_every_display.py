@@ -1,5 +1,7 @@
-"""Every display of every kind of model, on given axes and on its own; nothing is cut off or hidden."""
+"""Every display of every kind of model, on given axes and in a new figure; nothing is cut off or hidden."""
 
+import inspect
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -7,7 +9,8 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GRLVQ, LGMLVQ
+import lvq.plots
+from lvq import GLVQ, GRLVQ
 from lvq.plots import (
     AccuracyRejectDisplay,
     CertifiedAccuracyDisplay,
@@ -20,7 +23,7 @@ from lvq.plots import (
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
-WAYS = {
+DISPLAYS = {
     "reject": AccuracyRejectDisplay.from_estimator,
     "certified": CertifiedAccuracyDisplay.from_estimator,
     "lambda": lambda model, X, y, **kw: LambdaDisplay.from_estimator(model, **kw),
@@ -31,44 +34,51 @@ WAYS = {
 }
 
 
-@pytest.fixture(params=WAYS)
+CLASSES = [getattr(lvq.plots, name) for name in lvq.plots.__all__ if name.endswith("Display")]
+METHODS = ["plot", "from_estimator", "from_predictions", "from_cv_results"]
+KINDS = [
+    "kernel", "relevances", "rank 1", "local by prototype", "posterior", "search", "reject around a pipeline",
+    "pipeline around reject",
+]  # fmt: skip
+
+
+@pytest.fixture(params=DISPLAYS)
 def make(request):
-    return WAYS[request.param]
+    return DISPLAYS[request.param]
 
 
 def texts_of(figure):
-    """Everything written in a figure, legends included."""
+    """All visible texts of a figure, including legends."""
     from matplotlib.text import Text
 
-    hidden = [label for ax in figure.axes for axis in (ax.xaxis, ax.yaxis) for label in outside(axis)]
+    hidden = [label for ax in figure.axes for axis in (ax.xaxis, ax.yaxis) for label in labels_outside(axis)]
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
     return [text for text in texts if text not in hidden]
 
 
-def outside(axis):
-    """Labels that matplotlib keeps beyond the ends of an axis, and does not draw."""
+def labels_outside(axis):
+    """Labels beyond the ends of an axis, which matplotlib does not draw."""
     low, high = np.sort(axis.get_view_interval())
-    room = 1e-9 * (high - low)
-    return [tick.label1 for tick in axis.get_major_ticks() if not low - room <= tick.get_loc() <= high + room] + [
-        tick.label2 for tick in axis.get_major_ticks() if not low - room <= tick.get_loc() <= high + room
-    ]
+    tolerance = 1e-9 * (high - low)
+    ticks = [tick for tick in axis.get_major_ticks() if not low - tolerance <= tick.get_loc() <= high + tolerance]
+    return [label for tick in ticks for label in (tick.label1, tick.label2)]
 
 
-def assert_nothing_is_cut(figure):
+def assert_nothing_is_cut_off(figure):
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
-    page = figure.bbox
+    edge = figure.bbox
     for text in texts_of(figure):
         box = text.get_window_extent(renderer)
-        inside = box.x0 >= page.x0 - 1 and box.x1 <= page.x1 + 1 and box.y0 >= page.y0 - 1 and box.y1 <= page.y1 + 1
-        assert inside, (text.get_text(), box, page)
+        inside = box.x0 >= edge.x0 - 1 and box.x1 <= edge.x1 + 1 and box.y0 >= edge.y0 - 1 and box.y1 <= edge.y1 + 1
+        assert inside, (text.get_text(), box, edge)
 
 
 def assert_ticks_do_not_overlap(axis):
-    """Boxes of neighbouring labels are apart; those of turned ones are compared by their distance along the axis."""
+    """Neighbouring labels do not overlap; rotated ones are compared by their distance along the axis."""
     figure = axis.get_figure()
     figure.canvas.draw()
-    labels = [label for label in axis.get_ticklabels() if label.get_text() and label not in outside(axis)]
+    labels = [label for label in axis.get_ticklabels() if label.get_text() and label not in labels_outside(axis)]
     boxes = [label.get_window_extent(figure.canvas.get_renderer()) for label in labels]
     if labels and labels[0].get_rotation():
         heights = [label.get_fontsize() * figure.dpi / 72 for label in labels]
@@ -82,18 +92,29 @@ def assert_ticks_do_not_overlap(axis):
         assert not (here.overlaps(there) and min(here.y1, there.y1) - max(here.y0, there.y0) > 1.5)
 
 
-def test_every_kind_of_model(data, kind, model, make):
-    if make is WAYS["certified"] and kind == "posterior":
-        with pytest.raises(ValueError, match="answers by the nearest prototype"):
-            make(model, *data)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_model(data, fitted, kind, make):
+    if make is DISPLAYS["certified"] and kind == "posterior":
+        with pytest.raises(ValueError, match="by the nearest prototype"):
+            make(fitted[kind], *data)
         return
-    display = make(model, *data)
+    display = make(fitted[kind], *data)
     assert display.figure_ is display.ax_.figure
-    assert_nothing_is_cut(display.figure_)
+    assert_nothing_is_cut_off(display.figure_)
+
+
+@pytest.mark.parametrize("method", [(cls, name) for cls in CLASSES for name in METHODS if hasattr(cls, name)], ids=str)
+def test_every_parameter_is_described(method):
+    text = inspect.getdoc(getattr(*method))
+    names = list(inspect.signature(getattr(*method)).parameters)
+    section = text.partition("Parameters\n----------\n")[2].partition("\n\nReturns\n")[0]
+    entries = re.findall(r"^(?:\*\*)?(\w+) : .+\n    \S", section, flags=re.MULTILINE)
+    assert entries == [name for name in names if name != "self"]
+    assert max(map(len, text.splitlines())) <= 112
 
 
 def test_given_axes(data, fitted, make):
-    """Nothing is drawn elsewhere, and plotting again works."""
+    """Nothing is drawn elsewhere, and a display can be drawn again."""
     figure, ax = plt.subplots()
     display = make(fitted["local by class"], *data, ax=ax)
     assert display.ax_ is ax
@@ -115,10 +136,10 @@ def test_not_of_this_library(data, make):
     from sklearn.linear_model import LogisticRegression
 
     other = LogisticRegression().fit(*data)
-    if make is WAYS["reject"]:
+    if make is DISPLAYS["reject"]:
         assert make(other, *data).coverage[0] == 1  # any classifier has a curve
         return
-    with pytest.raises(ValueError, match=r"needs.* models? of this library.*got LogisticRegression"):
+    with pytest.raises(ValueError, match=r"needs a model of this library.*got LogisticRegression"):
         make(other, *data)
 
 
@@ -130,22 +151,23 @@ def test_not_fitted(data, make):
             make(model, *data)
 
 
-def test_axes_that_are_none(data, fitted, make):
+def test_wrong_axes(data, fitted, make):
     _, both = plt.subplots(1, 2)
     with pytest.raises(TypeError, match=r"ax of \w+Display.plot must be one matplotlib Axes, got ndarray"):
         make(fitted["matrix"], *data, ax=both)
 
 
-@pytest.mark.parametrize("way", ["prototypes", "lambda", "relevance"])
-def test_names_fit_small_axes(way):
-    """Thirty features in one of eight pictures."""
+@pytest.mark.parametrize("display", ["prototypes", "lambda", "relevance"])
+def test_names_fit_small_axes(display):
+    """Thirty features in one of eight axes."""
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 30)) + y[:, None]
-    model = GRLVQ(random_state=0, max_iter=3, solver="online").fit(X, y)
+    model = GRLVQ(random_state=0, tol=0.5).fit(X, y)
     _, grid = plt.subplots(2, 4, figsize=(16, 8))
-    display = WAYS[way](model, X, y, feature_names=[f"measurement {k}" for k in range(30)], ax=grid[0, 0])
-    assert_ticks_do_not_overlap(display.ax_.yaxis)
+    names = [f"measurement {k}" for k in range(30)]
+    drawn = DISPLAYS[display](model, X, y, feature_names=names, ax=grid[0, 0])
+    assert_ticks_do_not_overlap(drawn.ax_.yaxis)
 
 
 @pytest.fixture(scope="module")
@@ -155,38 +177,37 @@ def wide():
     names = np.array([f"class number {k} of the thirty classes" for k in range(30)])
     y = np.arange(300) % 30
     X = rng.normal(size=(300, 100)) + 3 * rng.normal(size=(30, 100))[y]
-    model = GRLVQ(random_state=0, max_iter=5, solver="online").fit(X, names[y])
-    features = [f"a very long name that nobody would want to read in full, feature {k}" for k in range(100)]
+    model = GRLVQ(random_state=0, tol=0.5).fit(X, names[y])
+    features = [f"a very long name of a feature that does not fit into the figure, feature {k}" for k in range(100)]
     return model, X, names[y], features
 
 
-@pytest.mark.parametrize("way", ["projection", "prototypes", "relevance", "lambda", "reject"])
-def test_many_classes_and_long_names(wide, way):
+@pytest.mark.parametrize("display", ["projection", "prototypes", "relevance", "lambda"])
+def test_many_classes_and_long_names(wide, display):
     model, X, y, features = wide
-    named = {"feature_names": features} if way in ("prototypes", "relevance", "lambda") else {}
-    display = WAYS[way](model, X, y, **named)
-    assert_nothing_is_cut(display.figure_)
-    for axis in (display.ax_.xaxis, display.ax_.yaxis):
+    named = {} if display == "projection" else {"feature_names": features}
+    drawn = DISPLAYS[display](model, X, y, **named)
+    assert_nothing_is_cut_off(drawn.figure_)
+    for axis in (drawn.ax_.xaxis, drawn.ax_.yaxis):
         assert_ticks_do_not_overlap(axis)
 
 
-@pytest.mark.parametrize("way", ["projection", "prototypes", "relevance", "lambda"])
-def test_a_thousand_features(way):
+@pytest.mark.parametrize("display", ["projection", "prototypes", "relevance", "lambda"])
+def test_a_thousand_features(display):
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 1000)) + y[:, None]
-    model = GRLVQ(random_state=0, max_iter=3, solver="online").fit(X, y)
-    display = WAYS[way](model, X, y)
-    assert_nothing_is_cut(display.figure_)
-    assert max(display.figure_.get_size_inches()) < 20
-    for axis in (display.ax_.xaxis, display.ax_.yaxis):
+    model = GRLVQ(random_state=0, tol=0.5).fit(X, y)
+    drawn = DISPLAYS[display](model, X, y)
+    assert_nothing_is_cut_off(drawn.figure_)
+    assert max(drawn.figure_.get_size_inches()) < 20
+    for axis in (drawn.ax_.xaxis, drawn.ax_.yaxis):
         assert_ticks_do_not_overlap(axis)
 
 
-def test_legends_stand_beside_the_data(data):
-    model = LGMLVQ(n_prototypes=3, local="prototype", random_state=0, max_iter=3, solver="online").fit(*data)
-    for way in ("projection", "relevance"):
-        display = WAYS[way](model, *data)
+def test_legends_are_beside_the_axes(data, fitted):
+    for name in ("projection", "relevance"):
+        display = DISPLAYS[name](fitted["local by prototype"], *data)
         display.figure_.canvas.draw()
         renderer = display.figure_.canvas.get_renderer()
         assert display.legend_.get_window_extent(renderer).x0 >= display.ax_.get_window_extent(renderer).x1
@@ -197,5 +218,5 @@ def test_labels_of_any_kind(data, labels):
     X, y = data
     model = GLVQ(random_state=0).fit(X, np.array(labels)[y])
     display = ProjectionDisplay.from_estimator(model, X, np.array(labels)[y], resolution=10)
-    assert_nothing_is_cut(display.figure_)
+    assert_nothing_is_cut_off(display.figure_)
     assert len(display.samples_) == len(set(labels))

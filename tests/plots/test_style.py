@@ -1,11 +1,21 @@
-"""Colours and markers that tell classes apart, and words that fit."""
+"""Colours and markers that distinguish classes, and texts of limited length."""
 
 import re
 from itertools import pairwise
 
 import pytest
 
-from lvq.plots.style import class_colours, class_markers, fitting, mix, percent, pyplot, shortened, told_apart
+from lvq.plots.style import (
+    class_colours,
+    class_markers,
+    make_unique,
+    mix,
+    percent,
+    pyplot,
+    short_name,
+    short_names,
+    short_number,
+)
 
 
 @pytest.mark.parametrize("count", [2, 8, 9, 30])
@@ -21,13 +31,13 @@ def test_neighbours_differ_without_colour():
 
 
 def luminance(colour):
-    """How light a colour is, by the sRGB weights."""
-    shares = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
-    return sum(weight * share for weight, share in zip((0.2126, 0.7152, 0.0722), linear))
+    """Relative luminance of a colour, by the sRGB weights."""
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear))
 
 
-def test_a_colour_that_returns_is_lighter_or_darker():
+def test_repeated_colours_are_lighter_or_darker():
     colours = class_colours(30)
     for first in range(8):
         same = [luminance(colours[k]) for k in range(first, 30, 8)]
@@ -40,38 +50,48 @@ def test_mixing():
     assert mix("#102030", "#FFFFFF", 0.0) == "#102030"
 
 
-def test_names_fit():
-    assert shortened("x" * 100, 21) == "x" * 10 + "…" + "x" * 10
-    assert shortened("two\nlines") == "two lines"
-    assert shortened("a $ sign") == r"a \$ sign"
+def test_short_name():
+    assert short_name("x" * 100, 21) == "x" * 10 + "…" + "x" * 10
+    assert short_name("two\nlines") == "two lines"
+    assert short_name("a $ sign") == r"a \$ sign"
 
 
 @pytest.mark.parametrize("length", [6, 12, 24])
-def test_names_fit_and_differ(length):
+def test_short_names_differ(length):
     alike = [f"class number {k} of the thirty classes" for k in range(30)]
-    shown = fitting(alike, length)
+    shown = short_names(alike, length)
     assert len(set(shown)) == 30
     assert all(len(name) <= length for name in shown)
     assert all(str(k) in name for k, name in enumerate(shown))
-    assert fitting(["a", "a", "b"]) == ["a", "a", "b"]  # the same name is the same name
-    hopeless = ["x" * 50 + middle + "y" * 50 for middle in ("a" * 40, "a" * 19 + "b" + "a" * 20)]
-    assert len(set(fitting(hopeless, 12))) == 2
+    assert short_names(["a", "a", "b"]) == ["a", "a", "b"]  # the same name is the same name
+    long = ["x" * 50 + middle + "y" * 50 for middle in ("a" * 40, "a" * 19 + "b" + "a" * 20)]
+    assert len(set(short_names(long, 12))) == 2
 
 
-def test_legends_show_every_name():
-    assert shortened("_private") == " _private"
+def test_names_with_underscore():
+    assert short_name("_private") == " _private"
 
 
-def test_shares_in_words():
-    shares = (0.0, 1.0, 1 - 1e-15, 0.5, 0.996, 0.99999, 0.004, 0.0004)
-    words = ("0 %", "100 %", "100 %", "50 %", "99.6 %", "over 99.9 %", "0.4 %", "under 0.1 %")
-    assert tuple(percent(share) for share in shares) == words
+def test_percent():
+    fractions = (0.0, 1.0, 1 - 1e-15, 0.5, 0.996, 0.99999, 0.004, 0.0004)
+    texts = ("0 %", "100 %", "100 %", "50 %", "99.6 %", "over 99.9 %", "0.4 %", "under 0.1 %")
+    assert tuple(percent(fraction) for fraction in fractions) == texts
 
 
-def test_names_are_told_apart():
-    assert told_apart(["a", "b", "a"]) == ["a 1", "b", "a 2"]
+def test_make_unique():
+    assert make_unique(["a", "b", "a"]) == ["a 1", "b", "a 2"]
 
 
 def test_pyplot_is_matplotlibs():
     plt = pytest.importorskip("matplotlib.pyplot")
     assert pyplot("a test") is plt
+
+
+def test_short_number():
+    assert [short_number(value) for value in (0, -1.5, 123456.0, 1.2e7, 1e-9)] == [
+        "0",
+        "-1.5",
+        "123456",
+        "1.2e+07",
+        "1e-09",
+    ]

@@ -1,7 +1,7 @@
-"""Plots in scikit-learn's manner: displays made by `from_estimator`, drawn by `plot`, their artists kept as attributes.
+"""Plots in scikit-learn's style: displays are created by `from_estimator` and drawn by `plot`.
 
-They need matplotlib, ``pip install "lvq[plot]"``, which is imported by the first drawing and not before. The numbers
-they show are in `lvq.plots.views`, which draws nothing.
+Displays keep their artists as attributes. They need matplotlib, ``pip install "lvq[plot]"``, which is imported when the
+first one is drawn. The functions give the numbers that displays show, and need no matplotlib.
 
 Examples
 --------
@@ -14,13 +14,23 @@ Examples
 'Learned axis 1 (... % of squared distances)'
 """
 
-from lvq.plots.certified import CertifiedAccuracyDisplay
-from lvq.plots.loss import LossCurveDisplay
+from lvq.plots.accuracy_reject import AccuracyRejectDisplay
+from lvq.plots.certified_accuracy import CertifiedAccuracyDisplay
+from lvq.plots.fitted_arrays import (
+    feature_names,
+    group_names,
+    lambda_matrix,
+    prototype_names,
+    prototypes_in_units,
+    relevance_profile,
+)
+from lvq.plots.lambda_heatmap import LambdaDisplay
+from lvq.plots.loss_curve import LossCurveDisplay
+from lvq.plots.planes import plane
 from lvq.plots.projection import ProjectionDisplay
-from lvq.plots.prototype import PrototypeDisplay
-from lvq.plots.rejecting import AccuracyRejectDisplay
-from lvq.plots.relations import LambdaDisplay
-from lvq.plots.relevance import RelevanceDisplay
+from lvq.plots.prototypes import PrototypeDisplay
+from lvq.plots.region_predictions import regions
+from lvq.plots.relevances import RelevanceDisplay
 
 __all__ = [
     "AccuracyRejectDisplay",
@@ -30,4 +40,12 @@ __all__ = [
     "ProjectionDisplay",
     "PrototypeDisplay",
     "RelevanceDisplay",
+    "feature_names",
+    "group_names",
+    "lambda_matrix",
+    "plane",
+    "prototype_names",
+    "prototypes_in_units",
+    "regions",
+    "relevance_profile",
 ]

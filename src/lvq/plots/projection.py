@@ -1,42 +1,46 @@
-"""ProjectionDisplay: samples, prototypes and the model's answers on the plane in which it sees them best."""
+"""ProjectionDisplay: samples, prototypes and predicted classes on the plane of a model's largest distances."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from lvq.plots.checks import class_indices, named_classes
-from lvq.plots.models import found_in, model_inputs
+from lvq.estimators.found import need_model
+from lvq.plots.arguments import class_indices, described, given_or_own
+from lvq.plots.display import Display
+from lvq.plots.fitted_arrays import model_inputs
 from lvq.plots.planes import Plane, plane
+from lvq.plots.region_predictions import Regions, predict_points, regions
 from lvq.plots.style import (
-    axes,
     class_colours,
     class_markers,
-    fitting,
     legend_columns,
-    merged,
+    merge_kwargs,
     mix,
     percent,
     place_legend,
     pyplot,
+    short_names,
 )
-from lvq.plots.verdicts import Regions, regions, verdicts
 
-LEGEND_LENGTH = 24  # letters of a class's name
-MANY = 5000  # samples that are drawn as pixels where the rest of a picture is lines
+LEGEND_LENGTH = 24  # characters of a class's name
+MAX_VECTOR_SAMPLES = 5000  # more samples are drawn as pixels in vector graphics
 
 
-class ProjectionDisplay:
-    """A map of a model: samples, prototypes, and which class it answers where.
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProjectionDisplay(Display):
+    """A map of a model: samples, prototypes, and the predicted class of each region.
 
-    Make one with `from_estimator`. All parameters are stored as attributes.
+    Create one with `from_estimator`. All parameters are stored as attributes.
 
     The axes are the model's own coordinates for a matrix of rank 2, else the leading eigenvectors of Lambda (of the
-    mean of local matrices), or the principal axes of the samples, as the metric weighs them; see `lvq.plots.planes`. A
-    region has the answer that the model gives to the point of the plane through the samples' mean, all directions that
-    are not drawn left at the mean. Where a model measures along no more than two directions, that is the answer of any
-    sample drawn there. Otherwise it is a slice: the title tells how many samples lie in the region of their answer.
+    mean of local matrices), or the principal axes of the samples, weighted by the metric; see `lvq.plots.planes`. A
+    region has the class that the model predicts for the point of the plane through the mean of the samples, with all
+    directions that are not drawn at the mean. Where a model measures along no more than two directions, every sample
+    drawn there has this prediction. Otherwise the map is a slice through the model, and the title states how many
+    samples lie in the region of their predicted class.
 
     Parameters
     ----------
@@ -49,26 +53,26 @@ class ProjectionDisplay:
     prototype_classes : ndarray of shape (n_prototypes,)
         Index of each prototype's class.
     predicted_classes : ndarray of shape (n_samples,), optional
-        Index of each sample's answer; those that differ from `sample_classes` are ringed.
+        Index of each sample's predicted class; errors, which differ from `sample_classes`, get a ring.
     sample_accepted : ndarray of shape (n_samples,), optional
-        Whether each answer is used; samples whose answer is not are hollow.
+        Whether each prediction is accepted; rejected samples are hollow.
     regions : Regions, optional
-        The model's answers on a grid; where they are not used, the area is hatched.
+        The model's predictions on a grid; the area of rejection is hatched.
     agreement : float, optional
-        Share of the samples that lie in the region of their answer.
+        Fraction of the samples that lie in the region of their predicted class.
 
     Attributes
     ----------
     samples_, rejected_samples_ : list of matplotlib PathCollection
-        The samples of each class, and those among them whose answers are not used.
+        The accepted samples of each class, and the rejected ones.
     prototypes_ : list of matplotlib PathCollection
         The prototypes of each class.
     errors_ : matplotlib PathCollection or None
-        Rings around wrong answers.
+        Rings around errors.
     regions_ : matplotlib AxesImage or None
-        The answers: the colour is the class's, its strength the certainty.
+        The predictions: the colour shows the class, its intensity the certainty.
     borders_ : list of matplotlib QuadContourSet
-        The lines around the classes.
+        The borders between the classes.
     rejected_area_ : matplotlib QuadContourSet or None
         The hatched area.
     legend_ : matplotlib Legend or None
@@ -88,27 +92,16 @@ class ProjectionDisplay:
     ((150, 2), 1.0)
     """
 
-    def __init__(
-        self,
-        *,
-        plane: Plane,
-        classes: Any,
-        sample_classes: Any,
-        prototype_classes: Any,
-        predicted_classes: Any = None,
-        sample_accepted: Any = None,
-        regions: Regions | None = None,
-        agreement: float | None = None,
-    ) -> None:
-        self.plane = plane
-        self.classes = classes
-        self.sample_classes = sample_classes
-        self.prototype_classes = prototype_classes
-        self.predicted_classes = predicted_classes
-        self.sample_accepted = sample_accepted
-        self.regions = regions
-        self.agreement = agreement
+    plane: Plane
+    classes: Any
+    sample_classes: Any
+    prototype_classes: Any
+    predicted_classes: Any = None
+    sample_accepted: Any = None
+    regions: Regions | None = None
+    agreement: float | None = None
 
+    @described
     def plot(
         self,
         ax: Any = None,
@@ -122,26 +115,23 @@ class ProjectionDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
         plot_regions : bool, default=True
             Whether to draw the regions, where the display has them.
         plot_samples : bool, default=True
             Whether to draw the samples.
         legend : bool, default=True
-            Whether to draw a legend: beside the map in a figure of its own, or one with constrained layout.
-        scatter_kwargs : dict, optional
-            For matplotlib's `scatter` of the samples.
+            Whether to draw a legend: beside the map in a figure with constrained layout, else inside.
+        {scatter_kwargs}
 
         Returns
         -------
         display : ProjectionDisplay
-            With the artists as attributes.
+            The display, with the artists as attributes.
         """
-        longest = max(12, *map(len, fitting(self.classes, LEGEND_LENGTH)))
+        longest = max(12, *map(len, short_names(self.classes, LEGEND_LENGTH)))
         beside = legend_columns(len(self.classes) + 4) * (0.5 + 0.085 * longest) if legend else 0.0  # inches
-        self.ax_ = axes("ProjectionDisplay.plot", ax, (5.6 + beside, 5.2))
-        self.figure_ = self.ax_.figure
+        self._set_axes(ax, (5.6 + beside, 5.2))
         self._colours, self._markers = class_colours(len(self.classes)), class_markers(len(self.classes))
         self.regions_, self.errors_ = None, None
         self.borders_: list[Any] = []
@@ -154,44 +144,44 @@ class ProjectionDisplay:
         if plot_samples:
             self._draw_samples(scatter_kwargs)
         self._draw_prototypes()
-        for side, axis in zip(range(2), (self.ax_.xaxis, self.ax_.yaxis)):
-            share = self.plane.explained[side]
-            name = self.plane.axis_names[side]
-            name = name[0].upper() + name[1:]
-            axis.set_label_text(f"{name} ({percent(share)} of squared distances)" if share > 0 else name)
-            if not np.ptp(self.plane.points[:, side]) and not np.ptp(self.plane.prototypes[:, side]):
-                axis.set_ticks([])  # there is no such axis
+        self._label_axes()
         if self.regions_ is not None and self.agreement is not None and not self.plane.exact:
-            self.ax_.set_title(
-                f"{percent(self.agreement)} of the samples lie in the region of their answer", size="small"
-            )
+            title = f"{percent(self.agreement)} of the samples lie in the region of their predicted class"
+            self.ax_.set_title(title, size="small")
         self.legend_ = place_legend(self.ax_, self._handles()) if legend else None
         return self
+
+    def _label_axes(self) -> None:
+        for side, axis in enumerate((self.ax_.xaxis, self.ax_.yaxis)):
+            name, explained = self.plane.axis_names[side], self.plane.explained[side]
+            name = name[0].upper() + name[1:]
+            axis.set_label_text(f"{name} ({percent(explained)} of squared distances)" if explained > 0 else name)
+            if not np.ptp(self.plane.points[:, side]) and not np.ptp(self.plane.prototypes[:, side]):
+                axis.set_ticks([])  # there is no such axis
 
     def _draw_regions(self, grid: Regions) -> None:
         from matplotlib.colors import to_rgb
 
-        # the strength of a colour goes from the least certain point to what only one in twenty exceeds
+        # the intensity of a colour increases from the smallest certainty to the 95 % quantile
         low, high = grid.certainty.min(), np.quantile(grid.certainty, 0.95)
-        strength = np.clip((grid.certainty - low) / (high - low), 0, 1) if high > low else np.ones(grid.xx.shape)
+        intensity = np.clip((grid.certainty - low) / (high - low), 0, 1) if high > low else np.ones(grid.xx.shape)
         colours = np.array([to_rgb(colour) for colour in self._colours])[grid.classes]
-        alpha = 0.12 + 0.33 * strength
+        alpha = 0.12 + 0.33 * intensity
         (left, right), (bottom, top) = _edges(grid.xx[0]), _edges(grid.yy[:, 0])
         self.regions_ = self.ax_.imshow(
             np.dstack((colours, alpha)), extent=(left, right, bottom, top), origin="lower", aspect="auto", zorder=0,
             interpolation="nearest",
         )  # fmt: skip
         if len(np.unique(grid.classes)) > 1:
-            lead = np.ones(grid.xx.shape) if grid.lead is None else np.maximum(grid.lead, 1e-12)
-            for index in np.unique(grid.classes):  # where a class's lead over all others changes its sign
-                ahead = np.where(grid.classes == index, lead, -lead)
+            margin = np.ones(grid.xx.shape) if grid.margin is None else np.maximum(grid.margin, 1e-12)
+            for index in np.unique(grid.classes):  # the margin of a class over all others changes its sign
+                signed = np.where(grid.classes == index, margin, -margin)
                 self.borders_.append(
-                    self.ax_.contour(grid.xx, grid.yy, ahead, levels=[0], colors="0.35", linewidths=0.8, zorder=1)
+                    self.ax_.contour(grid.xx, grid.yy, signed, levels=[0], colors="0.35", linewidths=0.8, zorder=1)
                 )
         if grid.accepted is not None and not grid.accepted.all():
-            refused = 1.0 - grid.accepted
             self.rejected_area_ = self.ax_.contourf(
-                grid.xx, grid.yy, refused, levels=[0.5, 1.5], colors="none", hatches=["////"], zorder=1
+                grid.xx, grid.yy, 1.0 - grid.accepted, levels=[0.5, 1.5], colors="none", hatches=["////"], zorder=1
             )
             self.rejected_area_.set_edgecolor("0.55")
             self.rejected_area_.set_linewidth(0)
@@ -201,40 +191,31 @@ class ProjectionDisplay:
         from matplotlib.collections import PathCollection
 
         points, classes = self.plane.points, np.asarray(self.sample_classes)
-        used = (
-            np.ones(len(points), dtype=np.bool_) if self.sample_accepted is None else np.asarray(self.sample_accepted)
-        )
-        size = float(np.clip(6000 / max(len(points), 1), 6, 28))
-        shared: dict[str, Any] = {"s": size, "linewidths": 0.6, "zorder": 2, "rasterized": len(points) > MANY}
+        accepted = np.ones(len(points), bool) if self.sample_accepted is None else np.asarray(self.sample_accepted)
+        size, rasterized = float(np.clip(6000 / max(len(points), 1), 6, 28)), len(points) > MAX_VECTOR_SAMPLES
         for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
-            dark = mix(colour, "#000000", 0.35)
-            for chosen, face, artists in ((used, colour, self.samples_), (~used, "none", self.rejected_samples_)):
-                here = points[(classes == index) & chosen]
-                if len(here) or artists is self.samples_:
-                    style = merged(
-                        {**shared, "marker": marker, "facecolors": face, "edgecolors": dark}, given, PathCollection
-                    )
-                    artists.append(self.ax_.scatter(here[:, 0], here[:, 1], **style))
-        if self.predicted_classes is not None:
-            wrong = points[np.asarray(self.predicted_classes) != classes]
-            if len(wrong):
-                few = size > 10
-                style = {"s": 4 * size + 20 * few, "linewidths": 1.1 if few else 0.6, "zorder": 3}
-                style |= {"facecolors": "none", "edgecolors": "black", "rasterized": len(points) > MANY}
-                self.errors_ = self.ax_.scatter(wrong[:, 0], wrong[:, 1], **style)
+            style = {"s": size, "linewidths": 0.6, "zorder": 2, "rasterized": rasterized, "marker": marker}
+            style["edgecolors"] = mix(colour, "#000000", 0.35)
+            for chosen, face in ((accepted, colour), (~accepted, "none")):
+                artists = self.samples_ if chosen is accepted else self.rejected_samples_
+                x, y = points[(classes == index) & chosen].T
+                if len(x) or chosen is accepted:
+                    keywords = merge_kwargs({**style, "facecolors": face}, given, PathCollection)
+                    artists.append(self.ax_.scatter(x, y, **keywords))
+        if self.predicted_classes is not None and (errors := np.asarray(self.predicted_classes) != classes).any():
+            large = size > 10
+            style = {"s": 4 * size + 20 * large, "linewidths": 1.1 if large else 0.6, "zorder": 3}
+            style |= {"facecolors": "none", "edgecolors": "black", "rasterized": rasterized}
+            self.errors_ = self.ax_.scatter(*points[errors].T, **style)
 
     def _draw_prototypes(self) -> None:
         classes = np.asarray(self.prototype_classes)
         size = float(np.clip(4000 / max(len(classes), 1), 40, 130))
         for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
-            here = self.plane.prototypes[classes == index]
-            for edge, width, artists in (("white", 3.5, None), ("black", 1.5, self.prototypes_)):  # a light rim outside
-                artist = self.ax_.scatter(
-                    here[:, 0], here[:, 1], s=size, marker=marker, facecolors=colour, edgecolors=edge, linewidths=width,
-                    zorder=4,
-                )  # fmt: skip
-                if artists is not None:
-                    artists.append(artist)
+            x, y = self.plane.prototypes[classes == index].T
+            style = {"s": size, "marker": marker, "facecolors": colour, "zorder": 4}
+            self.ax_.scatter(x, y, edgecolors="white", linewidths=3.5, **style)  # a white outline
+            self.prototypes_.append(self.ax_.scatter(x, y, edgecolors="black", linewidths=1.5, **style))
 
     def _handles(self) -> list[Any]:
         from matplotlib.lines import Line2D
@@ -245,18 +226,19 @@ class ProjectionDisplay:
 
         handles = [
             dot(name, marker=marker, color=colour, markeredgecolor=mix(colour, "#000000", 0.35))
-            for name, colour, marker in zip(fitting(self.classes, LEGEND_LENGTH), self._colours, self._markers)
+            for name, colour, marker in zip(short_names(self.classes, LEGEND_LENGTH), self._colours, self._markers)
         ]
         handles.append(dot("prototype", marker="o", markersize=9, color="0.8", mec="black", mew=1.5))
         if self.errors_ is not None:
-            handles.append(dot("wrong answer", marker="o", markersize=9, color="none", mec="black", mew=1.1))
+            handles.append(dot("error", marker="o", markersize=9, color="none", mec="black", mew=1.1))
         if self.rejected_samples_:
-            handles.append(dot("answer not used", marker="o", color="none", mec="0.3"))
+            handles.append(dot("rejected sample", marker="o", color="none", mec="0.3"))
         if self.rejected_area_ is not None:
-            handles.append(Patch(facecolor="none", edgecolor="0.55", hatch="////", label="area of such answers"))
+            handles.append(Patch(facecolor="none", edgecolor="0.55", hatch="////", label="area of rejection"))
         return handles
 
     @classmethod
+    @described
     def from_estimator(
         cls,
         estimator: Any,
@@ -269,53 +251,50 @@ class ProjectionDisplay:
         plot_regions: bool = True,
         **plot_kwargs: Any,
     ) -> Self:
-        """The map of a fitted model with the given samples on it.
+        """Plot the map of a fitted model with the given samples.
+
+        The rejected samples of a `RejectClassifier` are drawn hollow, and its area of rejection is hatched.
 
         Parameters
         ----------
-        estimator : estimator
-            A model of this library, alone, at the end of a Pipeline or in a `RejectClassifier`, whose rejected samples
-            are drawn hollow and whose rejected areas are hatched.
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        {estimator}
+        {X}
         y : array-like of shape (n_samples,), optional
-            Their classes: these are drawn, and wrong answers are ringed. Without them the answers are drawn.
+            True classes, which are drawn, with a ring around each error. Without them the predictions are drawn.
         resolution : int, default=200
-            Points of the regions' grid in each direction.
-        class_names : sequence of str, optional
-            Names for the legend, in the order of ``classes_``; by default the classes themselves.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+            Points of the grid of the regions in each direction.
+        {class_names}
+        {ax}
         plot_regions : bool, default=True
             Whether to compute and draw the regions.
-        **plot_kwargs : dict
-            For `plot`: `plot_samples`, `legend`, `scatter_kwargs`.
+        {plot_kwargs}
 
         Returns
         -------
         display : ProjectionDisplay
+            The display, drawn.
         """
         pyplot(f"{cls.__name__}.from_estimator")
-        found = found_in(estimator, cls.__name__)
-        classes = found.model.classes_
-        names = named_classes(cls.__name__, classes, class_names)
+        found = need_model(estimator, cls.__name__)
+        classes = found.model.classes
+        names = given_or_own(cls.__name__, "class_names", class_names, classes)
         view = plane(estimator, X)
-        judged = verdicts(estimator, model_inputs(found, X))
-        grid = regions(estimator, view, resolution) if plot_regions else None
+        predictions = predict_points(estimator, model_inputs(found, X))
+        on_plane = predict_points(estimator, view.inverse(view.points))
         display = cls(
             plane=view,
             classes=names,
-            sample_classes=judged.classes if y is None else class_indices(cls.__name__, X, y, classes),
-            prototype_classes=found.model._labels,
-            predicted_classes=judged.classes,
-            sample_accepted=judged.accepted,
-            regions=grid,
-            agreement=float(np.mean(verdicts(estimator, view.back(view.points)).classes == judged.classes)),
+            sample_classes=predictions.classes if y is None else class_indices(cls.__name__, X, y, classes),
+            prototype_classes=found.model.labels,
+            predicted_classes=predictions.classes,
+            sample_accepted=predictions.accepted,
+            regions=regions(estimator, view, resolution) if plot_regions else None,
+            agreement=float(np.mean(on_plane.classes == predictions.classes)),
         )
         return display.plot(ax=ax, plot_regions=plot_regions, **plot_kwargs)
 
 
 def _edges(centres: Any) -> tuple[float, float]:
-    """The outer edges of cells of equal size, from their centres."""
+    """The outer edges of pixels of equal size, from their centres."""
     half = (centres[-1] - centres[0]) / (len(centres) - 1) / 2
     return float(centres[0] - half), float(centres[-1] + half)

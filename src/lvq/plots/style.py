@@ -1,14 +1,15 @@
-"""How displays look: colours and markers of classes, names that fit, and the door to matplotlib.
+"""Appearance of displays: colours and markers of classes, short names, legends and ticks; the import of matplotlib.
 
-The eight colours are those that Okabe and Ito chose to be told apart with any kind of colour vision; from the ninth
-class on they return lighter, darker and lighter still. Markers repeat after eleven classes, so that colour and shape
-together name each of the first 88.
+The eight colours are those of Okabe and Ito, which can be distinguished with any kind of colour vision. From the ninth
+class on they are repeated lighter, darker and lighter again. Markers repeat after eleven classes, so that colour and
+marker together are unique for the first 88 classes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666")
@@ -16,11 +17,11 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 MIXTURES = (("#000000", 0.0), ("#FFFFFF", 0.5), ("#000000", 0.4), ("#FFFFFF", 0.75))
 DASHES = ("-", "--", "-.", ":")
 DIVERGING = "RdBu_r"
-NAME_LENGTH = 30  # letters of a name that are shown
+NAME_LENGTH = 30  # characters of a name that are shown
 
 
 def pyplot(caller: str) -> Any:
-    """matplotlib's pyplot, or a sentence that says how to get it."""
+    """matplotlib's pyplot; an ImportError that tells how to install it where it is missing."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -31,7 +32,7 @@ def pyplot(caller: str) -> Any:
 
 
 def axes(caller: str, ax: Any, size: tuple[float, float]) -> Any:
-    """The axes to draw on: those given, or new ones in a figure of a size that fits."""
+    """The axes to draw on: those given, or those of a new figure of the given size."""
     plt = pyplot(caller)
     if ax is None:
         return plt.subplots(figsize=size, layout="constrained")[1]
@@ -40,8 +41,8 @@ def axes(caller: str, ax: Any, size: tuple[float, float]) -> Any:
     return ax
 
 
-def merged(defaults: dict[str, Any], given: dict[str, Any] | None, artist: Any) -> dict[str, Any]:
-    """Defaults and what the user gives, who may say `c` or `color`."""
+def merge_kwargs(defaults: dict[str, Any], given: dict[str, Any] | None, artist: Any) -> dict[str, Any]:
+    """Defaults, replaced by keyword arguments of the user, with aliases such as `c` for `color` resolved."""
     from matplotlib.cbook import normalize_kwargs
 
     return normalize_kwargs(defaults, artist) | normalize_kwargs(given or {}, artist)
@@ -50,8 +51,8 @@ def merged(defaults: dict[str, Any], given: dict[str, Any] | None, artist: Any) 
 # -- colours and markers -----------------------------------------------------------------------------------------------
 
 
-def mix(colour: str, other: str, share: float) -> str:
-    """A colour with a share of another.
+def mix(colour: str, other: str, fraction: float) -> str:
+    """A colour mixed with a fraction of another.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def mix(colour: str, other: str, share: float) -> str:
     '#808080'
     """
     pairs = zip(*([int(code[k : k + 2], 16) for k in (1, 3, 5)] for code in (colour, other)))
-    return "#" + "".join(f"{round((1 - share) * a + share * b):02X}" for a, b in pairs)
+    return "#" + "".join(f"{round((1 - fraction) * a + fraction * b):02X}" for a, b in pairs)
 
 
 def class_colours(count: int) -> list[str]:
@@ -76,63 +77,63 @@ def class_colours(count: int) -> list[str]:
 
 
 def class_markers(count: int) -> list[str]:
-    """A marker for each class, which tells classes apart without colour."""
+    """A marker for each class, which distinguishes classes without colour."""
     return [MARKERS[k % len(MARKERS)] for k in range(count)]
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
+# -- texts -------------------------------------------------------------------------------------------------------------
 
 
-def shortened(name: Any, length: int = NAME_LENGTH) -> str:
-    """A name that fits: what is cut out of its middle is shown by dots.
+def short_name(name: Any, length: int = NAME_LENGTH) -> str:
+    """A name of limited length, shortened in the middle.
 
     Examples
     --------
-    >>> shortened("mean radius"), shortened("a very long name of a feature", 15)
+    >>> short_name("mean radius"), short_name("a very long name of a feature", 15)
     ('mean radius', 'a very…feature')
     """
-    text = " ".join(str(name).split()).replace("$", r"\$")  # a dollar would start a formula
-    text = f" {text}" if text.startswith("_") else text  # legends leave out what starts with an underscore
+    text = " ".join(str(name).split()).replace("$", r"\$")  # matplotlib would read a formula
+    text = f" {text}" if text.startswith("_") else text  # legends omit labels that start with an underscore
     if len(text) <= length:
         return text
     half = (length - 1) // 2
     return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
-def fitting(names: Sequence[Any], length: int = NAME_LENGTH) -> list[str]:
-    """Names that fit and still differ: where cutting out the middle would make some equal, what all share is cut first.
+def short_names(names: Sequence[Any], length: int = NAME_LENGTH) -> list[str]:
+    """Names of limited length that still differ: where shortening makes some equal, their common parts are cut first.
 
     Examples
     --------
-    >>> fitting(["class number 1 of the classes", "class number 2 of the classes"], 12)
+    >>> short_names(["class number 1 of the classes", "class number 2 of the classes"], 12)
     ['…ber 1 of t…', '…ber 2 of t…']
     """
     texts = [" ".join(str(name).split()) for name in names]
-    plain = [shortened(text, length) for text in texts]
+    plain = [short_name(text, length) for text in texts]
     if len(set(plain)) == len(set(texts)):
         return plain
-    before, after = _shared(texts), _shared([text[::-1] for text in texts])
+    before, after = _common_prefix(texts), _common_prefix([text[::-1] for text in texts])
     longest = max(len(text) for text in texts) - before - after
-    spare = max(length - longest - 2, 0)  # letters of what they share that there is still room for
+    spare = max(length - longest - 2, 0)  # characters of the common parts that still fit
     before = max(before - spare // 2, 0) if before > 1 else 0
     after = max(after - spare + spare // 2, 0) if after > 1 else 0
     cores = [text[before : len(text) - after].strip() for text in texts]
     marked = [f"{'…' if before else ''}{core}{'…' if after else ''}" for core in cores]
-    return told_apart([shortened(text, length) for text in marked], count=len(set(texts)))
+    return make_unique([short_name(text, length) for text in marked], count=len(set(texts)))
 
 
-def _shared(texts: Sequence[str]) -> int:
-    """Letters that all texts begin with."""
+def _common_prefix(texts: Sequence[str]) -> int:
+    """Number of characters that all texts begin with."""
     shortest = min(len(text) for text in texts)
     return next((k for k in range(shortest) if len({text[k] for text in texts}) > 1), shortest)
 
 
-def told_apart(names: Sequence[Any], count: int | None = None) -> list[str]:
-    """Names with numbers where they repeat, though `count` different ones are meant (all by default).
+def make_unique(names: Sequence[Any], count: int | None = None) -> list[str]:
+    """Names with numbers where they repeat, unless there are `count` different ones (by default all).
 
     Examples
     --------
-    >>> told_apart(["GLVQ", "GMLVQ", "GLVQ"])
+    >>> make_unique(["GLVQ", "GMLVQ", "GLVQ"])
     ['GLVQ 1', 'GMLVQ', 'GLVQ 2']
     """
     total, seen, result = Counter(map(str, names)), Counter[str](), []
@@ -144,29 +145,48 @@ def told_apart(names: Sequence[Any], count: int | None = None) -> list[str]:
     return result
 
 
-def percent(share: float) -> str:
-    """A share in words, never rounded up to the whole or down to nothing.
+def percent(fraction: float) -> str:
+    """A fraction as text, never rounded up to 100 % or down to 0 %.
 
     Examples
     --------
     >>> percent(0.973), percent(1.0), percent(0.9999), percent(0.00001)
     ('97 %', '100 %', 'over 99.9 %', 'under 0.1 %')
     """
-    if min(abs(share), abs(1 - share)) < 1e-9 or 0.01 <= share < 0.99:
-        return f"{100 * share:.0f} %"
-    return "under 0.1 %" if share < 0.001 else "over 99.9 %" if share > 0.999 else f"{100 * share:.1f} %"
+    if min(abs(fraction), abs(1 - fraction)) < 1e-9 or 0.01 <= fraction < 0.99:
+        return f"{100 * fraction:.0f} %"
+    return "under 0.1 %" if fraction < 0.001 else "over 99.9 %" if fraction > 0.999 else f"{100 * fraction:.1f} %"
+
+
+def short_number(value: float) -> str:
+    """A number with few digits.
+
+    Examples
+    --------
+    >>> short_number(1234.5), short_number(17.99), short_number(0.00123), short_number(float("nan"))
+    ('1234', '18', '0.00123', '')
+    """
+    if isnan(value):
+        return ""
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 # -- legends and ticks -------------------------------------------------------------------------------------------------
 
 
 def legend_columns(count: int) -> int:
-    """Columns of a legend of so many entries that is no higher than a picture."""
+    """Columns of a legend of so many entries, so that it is no higher than the axes."""
     return 1 + (count - 1) // 18
 
 
+def curve_legend(ax: Any) -> Any:
+    """Grid and legend of axes with curves; None where no curve has a label."""
+    ax.grid(alpha=0.3)
+    return ax.legend(loc="best") if ax.get_legend_handles_labels()[0] else None
+
+
 def place_legend(ax: Any, handles: Any = None) -> Any:
-    """A legend beside the axes where the figure makes room by itself, else where least is hidden; None if empty."""
+    """A legend beside the axes in a figure with constrained layout, else inside of the axes; None if empty."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     if not handles:
         return None
@@ -178,23 +198,23 @@ def place_legend(ax: Any, handles: Any = None) -> Any:
     return ax.legend(handles=handles, loc="best", ncols=columns, fontsize="small")
 
 
-def letter_size(axis: Any, count: int, most: Any) -> float:
-    """Points of letters so that as many lines fit along an axis; a given axes may be a small part of a figure."""
+def font_size(axis: Any, count: int, largest: Any) -> float:
+    """Font size in points, so that as many lines of text fit along an axis."""
     from matplotlib.font_manager import FontProperties
 
-    axis.axes.apply_aspect()  # the cells of an image are squares, and leave a part of the axes empty
+    axis.axes.apply_aspect()  # the cells of an image are squares and leave a part of the axes empty
     box, along = axis.axes.get_window_extent(), axis.axis_name == "x"
-    room = 72 * (box.width if along else box.height) / axis.axes.figure.dpi / max(count, 1)
-    return float(min(FontProperties(size=most).get_size_in_points(), max(room, 3.0)))
+    height = 72 * (box.width if along else box.height) / axis.axes.figure.dpi / max(count, 1)
+    return float(min(FontProperties(size=largest).get_size_in_points(), max(height, 3.0)))
 
 
 def name_ticks(axis: Any, names: Sequence[Any], *, limit: int = 40, rotation: float = 0) -> None:
-    """Names at 0, 1, 2, ... where they fit; else the numbers of a few."""
+    """Names as ticks at 0, 1, 2, ... where there are at most `limit`; else a few numbers."""
     if len(names) > limit:
         from matplotlib.ticker import MaxNLocator
 
         axis.set_major_locator(MaxNLocator(nbins=8, integer=True, steps=[1, 2, 5, 10]))
         return
-    size = letter_size(axis, len(names), "small" if len(names) > 20 else "medium")
-    turned = {"rotation": rotation, "ha": "right", "rotation_mode": "anchor"} if rotation else {}
-    axis.set_ticks(range(len(names)), fitting(names), fontsize=size, **turned)
+    size = font_size(axis, len(names), "small" if len(names) > 20 else "medium")
+    rotated = {"rotation": rotation, "ha": "right", "rotation_mode": "anchor"} if rotation else {}
+    axis.set_ticks(range(len(names)), short_names(names), fontsize=size, **rotated)

@@ -11,12 +11,12 @@ import sklearn
 from numpy.typing import NDArray
 
 import lvq
+from lvq.estimators.found import FoundModel
 from lvq.model.metrics import Diagonal, LocalMatrix, Matrix
 from lvq.rejection import error_upper_bound
 from lvq.rejection.risk import CertifiedPoint
 from lvq.report.plain import plain
 from lvq.report.words import percent
-from lvq.robustness import Found
 
 FEW = 20  # held-out samples of a class below which its share of right answers says little
 TWO_SIDED = 0.975  # one-sided confidence of each end of a 95 % interval
@@ -79,9 +79,9 @@ def metric_text(model: Any) -> str:
     return "Euclidean: every feature counts the same"
 
 
-def model_part(found: Found, reject: Any) -> dict[str, Any]:
+def model_part(found: FoundModel, reject: Any) -> dict[str, Any]:
     """What the model is made of; parameters that are not at their defaults."""
-    model = found.model
+    model = found.estimator
     usual = type(model)().get_params(deep=False)
     own = model.get_params(deep=False)
     changed = {name: _text(value) for name, value in own.items() if _text(value) != _text(usual[name])}

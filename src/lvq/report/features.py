@@ -19,8 +19,10 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
-from lvq.plots.models import found_in, image_side, model_inputs
-from lvq.plots.units import back_in_units, names_along, numbered
+from lvq.estimators.found import need_model
+from lvq.plots.fitted_arrays import model_inputs
+from lvq.plots.images import image_side
+from lvq.plots.original_features import default_names, names_by_step, to_original_units
 from lvq.robustness import Floats
 
 APART = (OneToOneFeatureMixin, SelectorMixin, SimpleImputer, KNNImputer, OneHotEncoder, OrdinalEncoder)
@@ -59,19 +61,19 @@ class Features:
     """
 
     def __init__(self, model: Any, names: Sequence[str] | None = None) -> None:
-        self.found = found_in(model, "the report")
+        self.found = need_model(model, "the report")
         self._given = _renamed(self.found, names)
         self._kept: NDArray[np.bool_] | None = None
         self.in_units = all(_apart(step, index == 0) for index, step in enumerate(self.found.steps))
-        own = names_along(self.found)[-1]
+        own = names_by_step(self.found)[-1]
         try:
-            back = back_in_units(self.found, self.found.model._params.prototypes, "the report")
+            back = to_original_units(self.found, self.found.model.prototypes, "the report")
         except ValueError:
             self.in_units, back = False, None
         if self.in_units and back is not None:
             self._kept = ~np.isnan(back.values[0])  # a selector leaves gaps
             self._noise = ROUNDING * np.abs(back.values[:, self._kept]).max(axis=0)
-            self.in_units = int(self._kept.sum()) == self.found.model.n_features_in_
+            self.in_units = int(self._kept.sum()) == self.found.model.n_features
         shown = back.names[self._kept] if self.in_units and back is not None else own
         self._columns = shown.tolist()
         self.names = self.renamed(self._columns)
@@ -90,7 +92,7 @@ class Features:
         """The model's features as a reader knows them."""
         if not self.in_units:
             return np.asarray(inputs, dtype=np.float64)
-        values = back_in_units(self.found, inputs, "the report").values[:, self._kept]
+        values = to_original_units(self.found, inputs, "the report").values[:, self._kept]
         return np.where(np.abs(values) < self._noise, 0.0, values)
 
     def measured(self, X: Any, inputs: Floats) -> Floats:
@@ -98,7 +100,7 @@ class Features:
         values, gaps = self.values(inputs), _gaps(X)
         if not self.in_units or gaps is None:
             return values
-        columns = [str(name) for name in getattr(X, "columns", names_along(self.found)[0])]
+        columns = [str(name) for name in getattr(X, "columns", names_by_step(self.found)[0])]
         for place, name in enumerate(self._columns):
             if name in columns:
                 values[gaps[:, columns.index(name)], place] = np.nan
@@ -108,7 +110,7 @@ class Features:
         """Whole pictures, 0 where the model sees no pixel; None where the data are none."""
         if self.side is None:
             return None
-        return np.nan_to_num(back_in_units(self.found, inputs, "the report").values)
+        return np.nan_to_num(to_original_units(self.found, inputs, "the report").values)
 
     def as_pixels(self, per_feature: Floats) -> Floats | None:
         """Values of the model's features at their places in the picture; None where they have no place of their own."""
@@ -131,7 +133,7 @@ def _gaps(X: Any) -> NDArray[np.bool_] | None:
 
 def _renamed(found: Any, names: Sequence[str] | None) -> dict[str, str]:
     """Given names for numbered features."""
-    first = found.steps[0] if found.steps else found.model
+    first = found.steps[0] if found.steps else found.estimator
     count = getattr(first, "n_features_in_", None)
     if names is None or count is None:
         return {}
@@ -139,7 +141,7 @@ def _renamed(found: Any, names: Sequence[str] | None) -> dict[str, str]:
         raise ValueError(
             f"feature_names of summarize must have a name for each of the {count} columns of X, got {len(names)}."
         )
-    known = getattr(first, "feature_names_in_", numbered(count))
+    known = getattr(first, "feature_names_in_", default_names(count))
     return {str(old): str(new) for old, new in zip(known, names)}
 
 

@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.model.metrics import Euclidean
-from lvq.plots.models import mean_matrix, relevance_profile
+from lvq.plots import lambda_matrix, relevance_profile
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.rejection.scorers import last_classifier
 from lvq.report.features import Features
@@ -145,7 +145,7 @@ def _one_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any) -> 
         coverage = float(accepted.mean())
         accepted_accuracy = float(right[accepted].mean()) if accepted.any() else None
     features = Features(fitted, names)
-    profile, relations = relevances_of(features.found.model)
+    profile, relations = relevances_of(features.found.estimator)
     return FoldResult(
         accuracy=float(right.mean()),
         n_samples=len(right),
@@ -164,6 +164,6 @@ def relevances_of(model: Any) -> tuple[Any, Any]:
         return None, None
     if R.ndim == 1:
         return relevance_profile(model), None
-    whole = mean_matrix(model)
+    whole = lambda_matrix(model)
     whole = whole / np.trace(whole)
     return np.diagonal(whole), whole if len(whole) <= WIDEST else None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lvq.plots.models import cell_names, mean_matrix, prototype_names, relation_matrix
+from lvq.plots import group_names, lambda_matrix, prototype_names
 from lvq.report.features import Features
 from lvq.report.folds import FoldResult, relevances_of
 from lvq.report.plain import short
@@ -28,7 +28,7 @@ def relevance_part(features: Features, folds: Sequence[FoldResult]) -> dict[str,
     """Weights of the features, the most relevant first, with what every fold says; None for a plain metric."""
     # folds may have been made without the names given here
     folds = [replace(fold, features=tuple(features.renamed(fold.features))) for fold in folds]
-    profile, _ = relevances_of(features.found.model)
+    profile, _ = relevances_of(features.found.estimator)
     if profile is None:
         return None
     order = np.argsort(-profile, kind="stable")
@@ -65,20 +65,20 @@ def _tops(folds: Sequence[FoldResult]) -> list[set[str]]:
 
 def _matrices(features: Features, shown: Any, folds: Sequence[FoldResult]) -> list[dict[str, Any]]:
     """Lambda over its trace for the most relevant features: the common or mean one, then the local ones."""
-    model = features.found.model
+    model = features.found.estimator
     R = model._params.relevance
     if R is None or R.ndim == 1:
         return []
-    whole = mean_matrix(model)
+    whole = lambda_matrix(model)
     names = [features.names[k] for k in shown]
-    local = relation_matrix(model)
+    local = lambda_matrix(model, per_matrix=True)
     first = {
-        "label": "mean over the prototypes" if local.ndim == 3 else "all prototypes",
+        "label": "mean over the prototypes" if R.ndim == 3 else "all prototypes",
         "features": names,
         "values": short(_of_trace(whole, shown)),
         "agreement": _agreement(names, _of_trace(whole, shown), folds),
     }
-    others = zip(cell_names(model).tolist(), local) if local.ndim == 3 else ()
+    others = zip(group_names(model).tolist(), local) if R.ndim == 3 else ()
     return [first, *({"label": name, "features": names, "values": short(_of_trace(one, shown)), "agreement": None}
                      for name, one in list(others)[:MOST_MATRICES])]  # fmt: skip
 
@@ -99,7 +99,7 @@ def _agreement(names: list[str], values: Any, folds: Sequence[FoldResult]) -> li
 
 def prototype_part(features: Features, inputs: Any, winners: Any, relevance: dict[str, Any] | None) -> dict[str, Any]:
     """Prototypes in the units of the data, those that win most samples first among each class's."""
-    model = features.found.model
+    model = features.found.estimator
     W = model._params.prototypes
     won = np.bincount(winners, minlength=len(W))
     shown = np.sort(np.argsort(-won, kind="stable")[:MOST_PROTOTYPES])

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lvq.plots.models import prototype_names
-from lvq.plots.planes import plane
-from lvq.plots.verdicts import regions
+from lvq.plots import plane, prototype_names, regions
 from lvq.report.features import Features
 from lvq.report.plain import placed, short
 from lvq.report.slider import Sweep, toggles
@@ -48,7 +46,7 @@ def map_part(
     model: Any, X: Any, inputs: Any, rows: Any, codes: Any, found: Sweep, features: Features
 ) -> dict[str, Any]:
     """Samples, prototypes and regions in the plane; `codes` are true and predicted class of every sample."""
-    inner = features.found.model
+    inner = features.found.estimator
     view = plane(model, X)
     grid = regions(model, view, RESOLUTION if inputs.shape[1] <= MANY else COARSE)
     width, height = np.ptp(np.vstack((view.points, view.prototypes)), axis=0)
@@ -149,7 +147,7 @@ def explanations(
 def _cards(
     X: Any, inputs: Any, chosen: Any, codes: Any, found: Sweep, features: Features, names: list[str]
 ) -> list[dict[str, Any]]:
-    inner = features.found.model
+    inner = features.found.estimator
     explanation = inner.explain(inputs)
     samples, prototypes = features.measured(X, inputs), features.values(inner._params.prototypes)
     pictures, shares = features.pixels(inputs), features.as_pixels(explanation.contributions)

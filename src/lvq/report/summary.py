@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
-from lvq.plots.models import prototype_names, reject_classifier
+from lvq.estimators.found import find_layer
+from lvq.plots import prototype_names
+from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.measures import Answers
 from lvq.report import card, insides, samples
 from lvq.report.features import Features
@@ -81,7 +83,7 @@ def summarize(
     if max_points < 1:
         raise ValueError(f"max_points of summarize must be 1 or more, got {max_points!r}.")
     features = Features(model, feature_names)
-    inner, reject = features.found.model, reject_classifier(model)
+    inner, reject = features.found.estimator, find_layer(model, RejectClassifier)
     predicted = np.asarray(model.predict(X))
     labels = _all_labels(inner.classes_, y)
     codes = _codes(labels, y), _codes(labels, predicted)

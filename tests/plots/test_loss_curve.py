@@ -1,4 +1,4 @@
-"""The curves are the histories of training."""
+"""The curves are the training histories."""
 
 import numpy as np
 import pytest
@@ -6,15 +6,16 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from lvq import GLVQ
+from lvq.estimators.found import need_model
 from lvq.plots import LossCurveDisplay
-from lvq.plots.views import parts
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-def test_the_history_is_drawn(model):
-    display = LossCurveDisplay.from_estimator(model)
-    history = parts(model)[1].objective_history_
+@pytest.mark.parametrize("kind", ["plain", "pipeline around reject"])
+def test_the_history_is_drawn(fitted, kind):
+    display = LossCurveDisplay.from_estimator(fitted[kind])
+    history = need_model(fitted[kind], "a test").estimator.objective_history_
     assert_allclose(display.lines_[0].get_ydata(), history)
     assert_allclose(display.lines_[0].get_xdata(), np.arange(1, len(history) + 1))
 
@@ -33,13 +34,13 @@ def test_more_models_than_colours(fitted):
     assert len(looks) == 12
 
 
-def test_on_the_same_axes(fitted):
+def test_several_on_the_same_axes(fitted):
     first = LossCurveDisplay.from_estimator(fitted["plain"], name="one")
     second = LossCurveDisplay.from_estimator(fitted["matrix"], ax=first.ax_)
     assert second.lines_[0].get_color() != first.lines_[0].get_color()
 
 
-def test_a_stream_has_a_point_for_each_batch(data):
+def test_one_point_for_each_partial_fit(data):
     X, y = data
     model = GLVQ(random_state=0)
     for _ in range(3):
@@ -47,7 +48,7 @@ def test_a_stream_has_a_point_for_each_batch(data):
     assert len(LossCurveDisplay.from_estimator(model).lines_[0].get_ydata()) == 3
 
 
-def test_style(fitted):
+def test_curve_kwargs(fitted):
     models = [fitted["plain"], fitted["matrix"]]
     display = LossCurveDisplay.from_estimator(models, curve_kwargs=[{"lw": 3}, {"c": "red"}])
     assert display.lines_[0].get_linewidth() == 3
@@ -57,7 +58,7 @@ def test_style(fitted):
 
 
 def test_wrong_models(data):
-    with pytest.raises(ValueError, match=r"LossCurveDisplay needs models of this library.*got LogisticRegression"):
+    with pytest.raises(ValueError, match=r"LossCurveDisplay needs a model of this library.*got LogisticRegression"):
         LossCurveDisplay.from_estimator([LogisticRegression().fit(*data)])
-    with pytest.raises(ValueError, match="must hold at least one model, got none"):
+    with pytest.raises(ValueError, match="must have at least one model, got none"):
         LossCurveDisplay.from_estimator([])

@@ -1,63 +1,66 @@
-"""RelevanceDisplay: how much each feature counts in a model's distances."""
+"""RelevanceDisplay: weights of the features in a model's distances."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from lvq.model.metrics import Euclidean
-from lvq.plots.checks import cell_index, named_classes, names_for
-from lvq.plots.models import cell_classes, cell_names, found_in, relevance_profile
+from lvq.estimators.found import need_model
+from lvq.model.metrics import Euclidean, LocalMatrix
+from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
+from lvq.plots.display import Display
+from lvq.plots.fitted_arrays import group_classes, group_names, relevance_profile
 from lvq.plots.style import (
     COLOURS,
     DASHES,
-    axes,
     class_colours,
     class_markers,
-    fitting,
-    merged,
+    merge_kwargs,
     name_ticks,
     percent,
     place_legend,
     pyplot,
+    short_names,
 )
 
 KINDS = ("bar", "line")
-NAMED = 20  # local matrices that are named in a legend
+MAX_NAMED = 20  # local matrices up to which the legend names each
 
 
-class RelevanceDisplay:
-    """The weight of each feature in a model's distances; all sum to one.
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelevanceDisplay(Display):
+    """Weight of each feature in a model's distances; the weights sum to one.
 
-    Make one with `from_estimator` or `from_cv_results`. All parameters are stored as attributes.
+    Create one with `from_estimator` or `from_cv_results`. All parameters are stored as attributes.
 
     Parameters
     ----------
     relevances : ndarray of shape (n_features,)
-        Relevances; the mean where there are several.
+        Relevances; the mean where `each` has several.
     feature_names : sequence of str
         Names of the features.
-    each : ndarray of shape (n_several, n_features), optional
-        The relevances that `relevances` is the mean of.
+    each : ndarray of shape (n_profiles, n_features), optional
+        Relevances of each local matrix or fold.
     each_names : sequence of str, optional
-        What they belong to: the local matrices of a model, by class or prototype. Without names they are folds.
+        Names of the local matrices, by class or prototype; None for folds.
     each_classes : sequence of int, optional
         Class index of each local matrix, for its colour.
-    plain : bool, default=False
-        Whether the metric weighs all features alike, which is then said.
+    euclidean : bool, default=False
+        Whether the metric is Euclidean, so that all weights are equal; stated in the title.
 
     Attributes
     ----------
     bars_ : matplotlib BarContainer or None
         The bars, the most relevant first.
     lines_ : list of matplotlib Line2D
-        The profile, where it is drawn as a line; marks of each local matrix or fold.
+        The profile drawn as a line; markers of each local matrix or fold.
     errorbar_ : matplotlib artist or None
         One standard deviation over the folds to either side.
     order_ : ndarray of int
-        Indices of the features that are shown, as they are shown.
+        Indices of the features that are drawn, in the order in which they are drawn.
     legend_ : matplotlib Legend or None
         The legend.
     ax_, figure_ : matplotlib Axes and Figure
@@ -74,23 +77,14 @@ class RelevanceDisplay:
     True
     """
 
-    def __init__(
-        self,
-        *,
-        relevances: Any,
-        feature_names: Sequence[str],
-        each: Any = None,
-        each_names: Sequence[str] | None = None,
-        each_classes: Any = None,
-        plain: bool = False,
-    ) -> None:
-        self.relevances = relevances
-        self.feature_names = feature_names
-        self.each = each
-        self.each_names = each_names
-        self.each_classes = each_classes
-        self.plain = plain
+    relevances: Any
+    feature_names: Sequence[str]
+    each: Any = None
+    each_names: Sequence[str] | None = None
+    each_classes: Any = None
+    euclidean: bool = False
 
+    @described
     def plot(
         self,
         ax: Any = None,
@@ -105,36 +99,31 @@ class RelevanceDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
         kind : {"bar", "line"}, default="bar"
-            A bar with a name for each feature, or a line over all features in their order, as for spectra and signals.
-        max_features : int, optional, default=20
-            Bars to draw: the most relevant; the title tells what is left out. None draws all.
+            A bar with a name for each feature, or a line over all features in their order, as for spectra.
+        max_features : int or None, default=20
+            Number of bars, the most relevant features; the title states the weight of the others. None draws all.
         sort : bool, default=True
-            Whether bars go by relevance, else by the features' order.
-        bar_kwargs, line_kwargs : dict, optional
-            For matplotlib's `barh` and `plot`.
+            Whether to sort the bars by relevance instead of by the order of the features.
+        {bar_kwargs}
+        {line_kwargs}
 
         Returns
         -------
         display : RelevanceDisplay
-            With the artists as attributes.
+            The display, with the artists as attributes.
         """
-        if kind not in KINDS:
-            raise ValueError(f"kind of RelevanceDisplay.plot must be 'bar' or 'line', got {kind!r}.")
-        if max_features is not None and max_features < 1:
-            raise ValueError(f"max_features of RelevanceDisplay.plot must be 1 or more, or None, got {max_features!r}.")
+        check_kind("RelevanceDisplay.plot", kind, KINDS)
+        check_max_features("RelevanceDisplay.plot", max_features)
         relevances = np.asarray(self.relevances)
-        shown = np.arange(len(relevances))
+        self.order_ = np.arange(len(relevances))
         if kind == "bar":
             best = np.argsort(-relevances, kind="stable")[:max_features]
-            shown = best if sort else np.sort(best)
-        self.order_ = shown
-        width = 7.2 if self.each_names is None else 8.8  # inches, with room for a legend
-        size = (width, float(np.clip(0.27 * len(shown) + 1.2, 2.4, 14)) if kind == "bar" else 4.0)
-        self.ax_ = axes("RelevanceDisplay.plot", ax, size)
-        self.figure_ = self.ax_.figure
+            self.order_ = best if sort else np.sort(best)
+        width = 7.2 if self.each_names is None else 8.8  # inches, with space for a legend
+        size = (width, float(np.clip(0.27 * len(self.order_) + 1.2, 2.4, 14)) if kind == "bar" else 4.0)
+        self._set_axes(ax, size)
         self.bars_, self.errorbar_ = None, None
         self.lines_: list[Any] = []
         if kind == "bar":
@@ -142,18 +131,18 @@ class RelevanceDisplay:
         else:
             self._draw_line(relevances, line_kwargs)
         self.ax_.set_title(self._title(relevances), size="small")
-        # matplotlib would put lines before bars
+        # matplotlib would list lines before bars
         handles = sorted(self.ax_.get_legend_handles_labels()[0], key=lambda handle: handle.get_label() != "mean")
         self.legend_ = place_legend(self.ax_, handles) if self.each is not None else None
         return self
 
     def _title(self, relevances: Any) -> str:
-        if self.plain:
-            return "This model's metric is plain: all features count alike"
+        if self.euclidean:
+            return "Euclidean metric: all features have the same weight"
         if len(self.order_) == len(relevances):
             return ""
         rest = percent(float(1 - relevances[self.order_].sum()))
-        return f"{len(self.order_)} of {len(relevances)} features; the others together have {rest}"
+        return f"{len(self.order_)} of {len(relevances)} features; total weight of the others: {rest}"
 
     def _draw_bars(self, relevances: Any, given: dict[str, Any] | None) -> None:
         from matplotlib.patches import Rectangle
@@ -161,7 +150,7 @@ class RelevanceDisplay:
 
         places = np.arange(len(self.order_))
         mean = {"label": "mean"} if self.each is not None else {}
-        style = merged({"color": COLOURS[0], "alpha": 0.75 if mean else 1.0, **mean}, given, Rectangle)
+        style = merge_kwargs({"color": COLOURS[0], "alpha": 0.75 if mean else 1.0, **mean}, given, Rectangle)
         self.bars_ = self.ax_.barh(places, relevances[self.order_], **style)
         if self.each is not None:
             each = np.asarray(self.each)[:, self.order_]
@@ -170,7 +159,7 @@ class RelevanceDisplay:
                 self.errorbar_ = self.ax_.errorbar(
                     relevances[self.order_], places, xerr=each.std(axis=0), label="standard deviation", **spread
                 )
-            self._mark_each(each, lambda row: (row, places))
+            self._draw_markers(each, places)
         name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=60)
         self.ax_.set_ylim(len(places) - 0.5, -0.5)
         self.ax_.set_xlim(left=0)
@@ -198,7 +187,7 @@ class RelevanceDisplay:
             for row, name, index, dash in zip(self.each, self._labels(), self.each_classes, dashes):
                 self.lines_ += self.ax_.plot(places, row, color=colours[index], ls=dash, lw=0.9, label=name)
         style = {"color": "black" if self.each_names else COLOURS[0], "lw": 1.4, **mean}
-        self.lines_ += self.ax_.plot(places, relevances, **merged(style, given, Line2D))
+        self.lines_ += self.ax_.plot(places, relevances, **merge_kwargs(style, given, Line2D))
         name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
         self.ax_.set_ylim(bottom=0)
         self.ax_.set(xlabel="Feature", ylabel="Relevance (weight in the distance)")
@@ -206,121 +195,106 @@ class RelevanceDisplay:
         self.ax_.grid(alpha=0.3)
 
     def _labels(self) -> list[str | None]:
-        """For the legend: the local matrices by name; if they are many, all as one."""
+        """Labels of the local matrices for the legend; one label for all where there are many."""
         names = self.each_names or ()
-        return [*fitting(names, 24)] if len(names) <= NAMED else ["each local matrix", *[None] * (len(names) - 1)]
+        return (
+            [*short_names(names, 24)] if len(names) <= MAX_NAMED else ["each local matrix", *[None] * (len(names) - 1)]
+        )
 
-    def _mark_each(self, each: Any, at: Any) -> None:
-        """A mark for each fold, all alike, or for each local matrix, in the colour and shape of its class."""
+    def _draw_markers(self, each: Any, places: Any) -> None:
+        """Markers of each fold, or of each local matrix in the colour of its class."""
         if self.each_names is None:
             for number, row in enumerate(each):
                 style = {"marker": "o", "ms": 3.5, "mfc": "white", "mec": "black", "mew": 0.6, "ls": "none"}
-                self.lines_ += self.ax_.plot(*at(row), label="each fold" if number == 0 else None, **style)
+                self.lines_ += self.ax_.plot(row, places, label="each fold" if number == 0 else None, **style)
             return
         colours, markers = class_colours(max(self.each_classes) + 1), class_markers(len(each))
         for row, name, index, marker in zip(each, self._labels(), self.each_classes, markers):
-            style = {
-                "marker": marker,
-                "ms": 5,
-                "color": colours[index],
-                "mec": "black",
-                "mew": 0.5,
-                "ls": "none",
-            }
-            self.lines_ += self.ax_.plot(*at(row), label=name, **style)
+            style = {"marker": marker, "ms": 5, "color": colours[index], "mec": "black", "mew": 0.5, "ls": "none"}
+            self.lines_ += self.ax_.plot(row, places, label=name, **style)
 
     @classmethod
+    @described
     def from_estimator(
         cls,
         estimator: Any,
         *,
-        cell: Any = None,
+        group: Any = None,
         class_names: Any = None,
         feature_names: Any = None,
         ax: Any = None,
         **plot_kwargs: Any,
     ) -> Self:
-        """The relevances of a fitted model: `relevances_`, or the diagonal of Lambda divided by its sum.
+        """Plot the relevances of a fitted model: `relevances_`, or the diagonal of Lambda divided by its sum.
+
+        The features are those that reach the model. Local matrices are drawn as their mean over the prototypes, with a
+        marker for each.
 
         Parameters
         ----------
-        estimator : estimator
-            A model of this library, alone, at the end of a Pipeline or in a `RejectClassifier`. The features are those
-            that reach the model.
-        cell : int or str, optional
-            Which of several local matrices: its index, or its class or prototype as `cell_names` calls it. By default
-            their mean, with a mark for each.
-        class_names : sequence of str, optional
-            Names for the classes of the local matrices, in the order of ``classes_``.
-        feature_names : sequence of str, optional
-            Names of the features; by default those that the model was fitted with.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        **plot_kwargs : dict
-            For `plot`: `kind`, `max_features`, `sort` and so on.
+        {estimator}
+        {group}
+        {class_names}
+        {feature_names}
+        {ax}
+        {plot_kwargs}
 
         Returns
         -------
         display : RelevanceDisplay
+            The display, drawn.
         """
         pyplot(f"{cls.__name__}.from_estimator")
-        inner = found_in(estimator, cls.__name__).model
-        profile = relevance_profile(estimator)
-        several: dict[str, Any] = {}
-        if profile.ndim == 2 and cell is None:
-            names = named_classes(cls.__name__, inner.classes_, class_names)
-            cells = {"each_names": cell_names(inner, names).tolist(), "each_classes": cell_classes(inner).tolist()}
-            several = {"each": profile, **cells}
-        elif cell is not None:
-            profile = profile[cell_index(cls.__name__, estimator, cell)]
-        display = cls(
-            relevances=profile.mean(axis=0) if several else profile,
-            feature_names=names_for(cls.__name__, estimator, feature_names),
-            plain=isinstance(inner._metric, Euclidean),
-            **several,
-        )
+        model = need_model(estimator, cls.__name__).model
+        parameters: dict[str, Any] = {"relevances": relevance_profile(estimator)}
+        if group is not None:
+            index = group_index(cls.__name__, estimator, group)
+            parameters["relevances"] = relevance_profile(estimator, per_matrix=True)[index]
+        elif isinstance(model.metric, LocalMatrix):
+            classes = given_or_own(cls.__name__, "class_names", class_names, model.classes)
+            parameters["each"] = relevance_profile(estimator, per_matrix=True)
+            parameters["each_names"] = group_names(estimator, classes).tolist()
+            parameters["each_classes"] = group_classes(model).tolist()
+        names = check_names(cls.__name__, estimator, feature_names)
+        display = cls(feature_names=names, euclidean=isinstance(model.metric, Euclidean), **parameters)
         return display.plot(ax=ax, **plot_kwargs)
 
     @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: Any,
-        *,
-        feature_names: Any = None,
-        ax: Any = None,
-        **plot_kwargs: Any,
-    ) -> Self:
-        """The mean relevances over the folds of a cross-validation, and their spread.
+    @described
+    def from_cv_results(cls, cv_results: Any, *, feature_names: Any = None, ax: Any = None, **plot_kwargs: Any) -> Self:
+        """Plot the mean relevances over the folds of a cross-validation, with their standard deviation.
 
         Parameters
         ----------
         cv_results : dict or sequence of estimators
-            What `sklearn.model_selection.cross_validate` gives with ``return_estimator=True``, or the fitted models
-            themselves. Of local matrices the mean is taken.
-        feature_names, ax, **plot_kwargs
-            As in `from_estimator`.
+            Result of `sklearn.model_selection.cross_validate` with ``return_estimator=True``, or the fitted models
+            themselves. Local matrices are averaged over the prototypes.
+        {feature_names}
+        {ax}
+        {plot_kwargs}
 
         Returns
         -------
         display : RelevanceDisplay
+            The display, drawn.
         """
         pyplot(f"{cls.__name__}.from_cv_results")
         models = cv_results.get("estimator") if isinstance(cv_results, dict) else cv_results
         if models is None or not len(models):
             raise ValueError(
-                f"cv_results of {cls.__name__} must hold fitted models under 'estimator'; call cross_validate with "
+                f"cv_results of {cls.__name__} must have fitted models under 'estimator'; call cross_validate with "
                 "return_estimator=True."
             )
-        profiles = [np.atleast_2d(relevance_profile(model)).mean(axis=0) for model in models]
+        profiles = [relevance_profile(model) for model in models]
         if len({len(profile) for profile in profiles}) > 1:
             raise ValueError(
-                f"cv_results of {cls.__name__} must hold models of the same features, got "
-                f"{sorted({len(profile) for profile in profiles})} of them."
+                f"cv_results of {cls.__name__} must have models with the same number of features, got "
+                f"{sorted({len(profile) for profile in profiles})}."
             )
         display = cls(
             relevances=np.mean(profiles, axis=0),
-            feature_names=names_for(cls.__name__, models[0], feature_names),
+            feature_names=check_names(cls.__name__, models[0], feature_names),
             each=np.array(profiles),
-            plain=all(isinstance(found_in(model).model._metric, Euclidean) for model in models),
+            euclidean=all(isinstance(need_model(model, cls.__name__).model.metric, Euclidean) for model in models),
         )
         return display.plot(ax=ax, **plot_kwargs)

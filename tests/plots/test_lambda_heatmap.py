@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from lvq.plots import LambdaDisplay
-from lvq.plots.views import relation_matrix
+from lvq.plots import LambdaDisplay, lambda_matrix
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -15,7 +14,7 @@ def test_the_matrix_is_drawn(fitted):
     display = LambdaDisplay.from_estimator(model, feature_names=["a", "b", "c", "d"])
     assert_allclose(display.image_.get_array(), model.lambda_)
     low, high = display.image_.get_clim()
-    assert -low == high == np.abs(model.lambda_).max()  # white is nothing
+    assert -low == high == np.abs(model.lambda_).max()  # white means zero
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["a", "b", "c", "d"]
     assert display.colorbar_ is not None
 
@@ -28,23 +27,23 @@ def test_diagonal_metrics(fitted, kind, expected):
 
 
 @pytest.mark.parametrize("kind", ["local by class", "local by prototype"])
-def test_local_matrices_can_be_chosen(fitted, kind):
+def test_one_local_matrix(fitted, kind):
     model = fitted[kind]
-    display = LambdaDisplay.from_estimator(model, cell=1)
+    display = LambdaDisplay.from_estimator(model, group=1)
     assert_allclose(display.image_.get_array(), model.lambda_[1])
     name, title = ("1", "class 1") if kind == "local by class" else ("0, 2 of 2", "prototype 0, 2 of 2")
     assert display.ax_.get_title() == f"Lambda of {title}"
-    assert_allclose(LambdaDisplay.from_estimator(model, cell=name).matrix, model.lambda_[1])
+    assert_allclose(LambdaDisplay.from_estimator(model, group=name).matrix, model.lambda_[1])
 
 
 def test_mean_of_local_matrices(fitted):
     model = fitted["local by class"]
     display = LambdaDisplay.from_estimator(model)
-    assert_allclose(display.matrix, relation_matrix(model).mean(axis=0))
+    assert_allclose(display.matrix, lambda_matrix(model, per_matrix=True).mean(axis=0))
     assert "mean of 3" in display.ax_.get_title()
 
 
-def test_the_largest_features_in_their_order(fitted):
+def test_max_features_keeps_the_order(fitted):
     model = fitted["matrix"]
     display = LambdaDisplay.from_estimator(model, max_features=2)
     best = np.sort(np.argsort(-np.diag(model.lambda_))[:2])
@@ -52,7 +51,7 @@ def test_the_largest_features_in_their_order(fitted):
     assert_allclose(display.image_.get_array(), model.lambda_[np.ix_(best, best)])
 
 
-def test_style(fitted):
+def test_image_kwargs(fitted):
     from matplotlib.colors import LogNorm
 
     display = LambdaDisplay.from_estimator(
@@ -65,5 +64,5 @@ def test_style(fitted):
 def test_wrong_parameters(fitted):
     with pytest.raises(ValueError, match=r"max_features of LambdaDisplay.plot must be 1 or more, or None, got 0"):
         LambdaDisplay.from_estimator(fitted["matrix"], max_features=0)
-    with pytest.raises(ValueError, match="cell of LambdaDisplay must be an index from 0 to 2"):
-        LambdaDisplay.from_estimator(fitted["local by class"], cell=3)
+    with pytest.raises(ValueError, match="group of LambdaDisplay must be an index from 0 to 2"):
+        LambdaDisplay.from_estimator(fitted["local by class"], group=3)

@@ -1,4 +1,6 @@
-"""The curve is the library's, for any classifier and for a RejectClassifier with its own thresholds."""
+"""The curve of any classifier, and of a RejectClassifier with its own thresholds."""
+
+import re
 
 import numpy as np
 import pytest
@@ -15,78 +17,79 @@ from lvq.rejection import accuracy_reject_curve, area_under_curve, average_curve
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-def assert_is(display, curve):
+def assert_curve(display, curve):
     assert_allclose(display.line_.get_xdata(), curve.coverage)
     assert_allclose(display.line_.get_ydata(), curve.accuracy)
 
 
-def test_of_a_model(data, fitted):
+def test_model(data, fitted):
     X, y = data
     model = fitted["pipeline"]
     curve = accuracy_reject_curve(certainty(model, X), model.predict(X) == y)
     display = AccuracyRejectDisplay.from_estimator(model, X, y)
-    assert_is(display, curve)
+    assert_curve(display, curve)
     assert display.line_.get_label() == f"GMLVQ (area {area_under_curve(curve):.4f})"
     assert display.point_ is None
 
 
-def test_of_any_classifier_and_measure(data):
+def test_any_classifier_and_measure(data):
     X, y = data
     model = LogisticRegression().fit(X, y)
     display = AccuracyRejectDisplay.from_estimator(model, X, y, measure="margin", name="linear")
-    assert_is(display, accuracy_reject_curve(certainty(model, X, "margin"), model.predict(X) == y))
+    assert_curve(display, accuracy_reject_curve(certainty(model, X, "margin"), model.predict(X) == y))
     assert display.line_.get_label().startswith("linear (area ")
 
 
-@pytest.mark.parametrize("outside", [False, True], ids=["around a pipeline", "in a pipeline"])
-def test_of_a_reject_classifier(data, outside):
+@pytest.mark.parametrize("in_pipeline", [False, True])
+def test_reject_classifier(data, in_pipeline):
     X, y = data
-    if outside:
+    if in_pipeline:
         model = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0), coverage=0.8)).fit(X, y)
-        wary, Z = model[-1], model[0].transform(X)
+        reject, Z = model[-1], model[0].transform(X)
     else:
         model = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0)), coverage=0.8).fit(X, y)
-        wary, Z = model, X
-    right = wary.predict(Z) == y
+        reject, Z = model, X
+    correct = reject.predict(Z) == y
     display = AccuracyRejectDisplay.from_estimator(model, X, y)
-    assert_is(display, path_curve(wary.path_.evaluate(wary.certainty(Z), right, wary.cell(Z))))
-    accepted = wary.accept(Z)
-    assert_allclose(display.point, (accepted.mean(), right[accepted].mean()))
+    assert_curve(display, path_curve(reject.path_.evaluate(reject.certainty(Z), correct, reject.cell(Z))))
+    accepted = reject.accept(Z)
+    assert_allclose(display.point, (accepted.mean(), correct[accepted].mean()))
     assert_allclose(display.point_.get_xydata()[0], display.point)
-    # the point in use lies on the curve
-    assert np.abs(display.coverage - display.point[0]).min() < 1e-12
+    assert np.abs(display.coverage - display.point[0]).min() < 1e-12  # the operating point lies on the curve
+    label = display.point_.get_label()
+    assert re.fullmatch(r"operating point: coverage [\d.]+ %, accuracy [\d.]+ %", label)
 
 
-def test_outliers_are_never_answered(data):
+def test_outliers_are_never_accepted(data):
     X, y = data
     far = np.vstack((X, X + 1000))
     both = np.append(y, y)
     model = RejectClassifier(GLVQ(random_state=0), measure="combined").fit(X, y)
     display = AccuracyRejectDisplay.from_estimator(model, far, both)
     assert display.coverage[0] == np.mean(model.reason(far) != "outlier") <= 0.5
-    with pytest.raises(ValueError, match="nothing but outliers"):
+    with pytest.raises(ValueError, match="got only outliers in X"):
         AccuracyRejectDisplay.from_estimator(model, X + 1000, y)
 
 
-def test_another_measure_than_its_own(data):
+def test_another_measure(data):
     X, y = data
     model = RejectClassifier(GLVQ(random_state=0)).fit(X, y)
     display = AccuracyRejectDisplay.from_estimator(model, X, y, measure="distance")
     expected = accuracy_reject_curve(certainty(model.estimator_, X, "distance"), model.predict(X) == y)
-    assert_is(display, expected)
+    assert_curve(display, expected)
 
 
-def test_a_path_for_each_class(data):
+def test_thresholds_for_each_class(data):
     X, y = data
     model = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, impossible="reject").fit(X, y)
     display = AccuracyRejectDisplay.from_estimator(model, X, y)
-    assert_is(display, accuracy_reject_curve(model.certainty(X), model.predict(X) == y))
+    assert_curve(display, accuracy_reject_curve(model.certainty(X), model.predict(X) == y))
 
 
 def test_from_predictions():
-    display = AccuracyRejectDisplay.from_predictions(["a", "b", "b"], ["a", "a", "b"], [0.9, 0.1, 0.5], name="by hand")
-    assert_is(display, accuracy_reject_curve([0.9, 0.1, 0.5], [True, False, True]))
-    assert display.name == "by hand"
+    display = AccuracyRejectDisplay.from_predictions(["a", "b", "b"], ["a", "a", "b"], [0.9, 0.1, 0.5], name="given")
+    assert_curve(display, accuracy_reject_curve([0.9, 0.1, 0.5], [True, False, True]))
+    assert display.name == "given"
 
 
 def test_from_folds(data):
@@ -97,7 +100,7 @@ def test_from_folds(data):
         for model, test in zip(results["estimator"], results["indices"]["test"])
     ]
     display, mean = AccuracyRejectDisplay.from_cv_results(results, X, y), average_curves(curves)
-    assert_is(display, mean)
+    assert_curve(display, mean)
     assert_allclose(display.standard_deviation, mean.standard_deviation)
     assert display.band_ is not None
     assert_allclose(display.area, np.mean([area_under_curve(curve) for curve in curves]))
@@ -115,11 +118,11 @@ def test_several_on_the_same_axes(data, fitted):
     assert len(second.legend_.get_texts()) == 2
 
 
-def test_style(data, fitted):
+def test_curve_kwargs(data, fitted):
     display = AccuracyRejectDisplay.from_estimator(fitted["plain"], *data, curve_kwargs={"c": "red", "ls": ":"})
     assert (display.line_.get_color(), display.line_.get_linestyle()) == ("red", ":")
 
 
-def test_lengths(data, fitted):
+def test_inconsistent_lengths(data, fitted):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         AccuracyRejectDisplay.from_estimator(fitted["plain"], data[0], data[1][:-1])

@@ -1,4 +1,4 @@
-"""Bars and lines are the relevances; what is left out is told."""
+"""Bars and lines are the relevances; the title states what is omitted."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.model_selection import cross_validate
 
 from lvq import GLVQ, GRLVQ, LGMLVQ
-from lvq.plots import RelevanceDisplay
-from lvq.plots.views import relevance_profile
+from lvq.plots import RelevanceDisplay, relevance_profile
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -16,7 +15,7 @@ def widths(display):
     return np.array([bar.get_width() for bar in display.bars_])
 
 
-def test_bars_are_the_relevances_most_relevant_first(fitted):
+def test_bars_are_sorted_relevances(fitted):
     model = fitted["relevances"]
     display = RelevanceDisplay.from_estimator(model)
     assert_allclose(widths(display), np.sort(model.relevances_)[::-1])
@@ -26,29 +25,29 @@ def test_bars_are_the_relevances_most_relevant_first(fitted):
     assert display.ax_.yaxis_inverted()  # the first on top
 
 
-def test_order_of_the_features(fitted):
+def test_unsorted_bars(fitted):
     model = fitted["relevances"]
     display = RelevanceDisplay.from_estimator(model, sort=False)
     assert_allclose(widths(display), model.relevances_)
 
 
-def test_matrices_by_their_diagonal(fitted):
+def test_matrices_give_their_diagonal(fitted):
     model = fitted["matrix"]
     display = RelevanceDisplay.from_estimator(model, sort=False)
     assert_allclose(widths(display), np.diag(model.lambda_) / np.trace(model.lambda_))
 
 
-def test_what_is_left_out_is_told(fitted):
+def test_title_states_the_weight_of_omitted_features(fitted):
     model = fitted["relevances"]
     display = RelevanceDisplay.from_estimator(model, max_features=1)
     rest = 1 - model.relevances_.max()
     assert len(display.bars_) == 1
-    assert display.ax_.get_title() == f"1 of 4 features; the others together have {100 * rest:.0f} %"
+    assert display.ax_.get_title() == f"1 of 4 features; total weight of the others: {100 * rest:.0f} %"
 
 
-def test_local_matrices_are_marked(fitted):
+def test_local_matrices_have_markers(fitted):
     model = fitted["local by class"]
-    profile = relevance_profile(model)
+    profile = relevance_profile(model, per_matrix=True)
     display = RelevanceDisplay.from_estimator(model, sort=False)
     assert_allclose(widths(display), profile.mean(axis=0))
     for line, row in zip(display.lines_, profile):
@@ -65,28 +64,28 @@ def test_local_matrices_of_one_class_look_different(fitted):
         assert len(looks) == len(display.lines_)
 
 
-@pytest.mark.parametrize("cell", [1, "1", -2, np.int64(1)])
-def test_one_local_matrix(fitted, cell):
+@pytest.mark.parametrize("group", [1, "1", -2, np.int64(1)])
+def test_one_local_matrix(fitted, group):
     model = fitted["local by class"]
-    display = RelevanceDisplay.from_estimator(model, cell=cell, sort=False)
-    assert_allclose(widths(display), relevance_profile(model)[1])
+    display = RelevanceDisplay.from_estimator(model, group=group, sort=False)
+    assert_allclose(widths(display), relevance_profile(model, per_matrix=True)[1])
 
 
-def test_many_local_matrices_are_named_as_one(data):
-    model = LGMLVQ(local="prototype", n_prototypes=8, max_iter=2, solver="online", random_state=0).fit(*data)
+def test_many_local_matrices_have_one_label(data):
+    model = LGMLVQ(local="prototype", n_prototypes=8, tol=0.5, random_state=0).fit(*data)
     for kind in ("bar", "line"):
         display = RelevanceDisplay.from_estimator(model, kind=kind)
         assert [text.get_text() for text in display.legend_.get_texts()] == ["mean", "each local matrix"]
 
 
-def test_unknown_cells(fitted):
-    with pytest.raises(ValueError, match=r"cell of RelevanceDisplay must be an index from 0 to 2 or one of .*got 'x'"):
-        RelevanceDisplay.from_estimator(fitted["local by class"], cell="x")
+def test_unknown_groups(fitted):
+    with pytest.raises(ValueError, match=r"group of RelevanceDisplay must be an index from 0 to 2 or one of .*got 'x'"):
+        RelevanceDisplay.from_estimator(fitted["local by class"], group="x")
     with pytest.raises(ValueError, match="GMLVQ has one metric for all"):
-        RelevanceDisplay.from_estimator(fitted["matrix"], cell=0)
+        RelevanceDisplay.from_estimator(fitted["matrix"], group=0)
 
 
-def test_folds_have_a_spread(data):
+def test_folds_have_a_standard_deviation(data):
     results = cross_validate(GRLVQ(random_state=0), *data, cv=4, return_estimator=True)
     each = np.array([model.relevances_ for model in results["estimator"]])
     display = RelevanceDisplay.from_cv_results(results, sort=False)
@@ -103,34 +102,34 @@ def test_folds_have_a_spread(data):
 def test_lines(fitted, kind):
     model = fitted[kind]
     display = RelevanceDisplay.from_estimator(model, kind="line")
-    assert_allclose(display.lines_[-1].get_ydata(), np.atleast_2d(relevance_profile(model)).mean(axis=0))
+    assert_allclose(display.lines_[-1].get_ydata(), relevance_profile(model))
     assert display.bars_ is None
 
 
-def test_a_plain_metric_says_so(fitted):
+def test_the_title_names_the_euclidean_metric(fitted):
     display = RelevanceDisplay.from_estimator(fitted["plain"])
     assert_allclose(widths(display), 0.25)
-    assert "all features count alike" in display.ax_.get_title()
+    assert "all features have the same weight" in display.ax_.get_title()
 
 
 def test_names(data, fitted):
     display = RelevanceDisplay.from_estimator(fitted["relevances"], feature_names=["a", "b", "c", "d"], sort=False)
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["a", "b", "c", "d"]
-    with pytest.raises(ValueError, match="feature_names of RelevanceDisplay must hold a name for each of the 4"):
+    with pytest.raises(ValueError, match="feature_names of RelevanceDisplay must have one name for each of the 4"):
         RelevanceDisplay.from_estimator(fitted["relevances"], feature_names=["a"])
 
 
-def test_style(fitted):
+def test_bar_kwargs(fitted):
     display = RelevanceDisplay.from_estimator(fitted["relevances"], bar_kwargs={"fc": "red"})
     assert display.bars_[0].get_facecolor() == (1, 0, 0, 1)
 
 
 @pytest.mark.parametrize(
-    ("keywords", "words"),
+    ("keywords", "message"),
     [({"kind": "pie"}, "kind of RelevanceDisplay.plot must be"), ({"max_features": 0}, "max_features of Relev")],
 )
-def test_wrong_parameters(fitted, keywords, words):
-    with pytest.raises(ValueError, match=words):
+def test_wrong_parameters(fitted, keywords, message):
+    with pytest.raises(ValueError, match=message):
         RelevanceDisplay.from_estimator(fitted["relevances"], **keywords)
 
 
@@ -139,5 +138,5 @@ def test_folds_without_models(data):
         RelevanceDisplay.from_cv_results(cross_validate(GRLVQ(random_state=0), *data, cv=2))
     X, y = data
     unequal = [GLVQ().fit(X, y), GLVQ().fit(X[:, :2], y)]
-    with pytest.raises(ValueError, match=r"models of the same features, got \[2, 4\]"):
+    with pytest.raises(ValueError, match=r"same number of features, got \[2, 4\]"):
         RelevanceDisplay.from_cv_results(unequal)

@@ -1,22 +1,25 @@
-"""LossCurveDisplay: how the cost fell in training."""
+"""LossCurveDisplay: training cost by epoch or iteration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from lvq.plots.models import estimator_name
-from lvq.plots.style import COLOURS, DASHES, axes, merged, pyplot, told_apart
-from lvq.robustness import find_model
+from lvq.estimators.found import need_model
+from lvq.plots.arguments import described
+from lvq.plots.display import Display
+from lvq.plots.fitted_arrays import estimator_name
+from lvq.plots.style import COLOURS, DASHES, curve_legend, make_unique, merge_kwargs, pyplot
 
 
-class LossCurveDisplay:
-    """Mean cost by epoch or iteration, of one model or several.
+@dataclass(kw_only=True, eq=False, repr=False)
+class LossCurveDisplay(Display):
+    """Mean training cost by epoch or iteration, of one model or several.
 
-    Make one with `from_estimator`. All parameters are stored as attributes. Costs of different kinds of models have
+    Create one with `from_estimator`. All parameters are stored as attributes. Costs of different kinds of models have
     different units: compare the shapes of their curves, not their heights.
 
     Parameters
@@ -24,12 +27,14 @@ class LossCurveDisplay:
     histories : list of ndarray
         Mean cost of each epoch or iteration, for each model.
     names : list of str
-        What the models are called in the legend.
+        Names of the models in the legend.
 
     Attributes
     ----------
     lines_ : list of matplotlib Line2D
         The curves.
+    legend_ : matplotlib Legend or None
+        The legend.
     ax_, figure_ : matplotlib Axes and Figure
         Where they are drawn.
 
@@ -44,27 +49,25 @@ class LossCurveDisplay:
     ['GLVQ', 'GMLVQ']
     """
 
-    def __init__(self, *, histories: Sequence[Any], names: Sequence[str]) -> None:
-        self.histories = histories
-        self.names = names
+    histories: Sequence[Any]
+    names: Sequence[str]
 
+    @described
     def plot(self, ax: Any = None, *, curve_kwargs: Any = None) -> Self:
         """Draw the curves.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
         curve_kwargs : dict or list of dict, optional
-            For matplotlib's `plot`, the same for all curves or one for each.
+            Keyword arguments for matplotlib's `plot`, for all curves or one dict for each.
 
         Returns
         -------
         display : LossCurveDisplay
-            With the artists as attributes.
+            The display, with the artists as attributes.
         """
-        self.ax_ = axes("LossCurveDisplay.plot", ax, (6.4, 4.8))
-        self.figure_ = self.ax_.figure
+        self._set_axes(ax, (6.4, 4.8))
         from matplotlib.lines import Line2D
         from matplotlib.ticker import MaxNLocator
 
@@ -81,54 +84,44 @@ class LossCurveDisplay:
                 "label": name,
                 "color": COLOURS[index % len(COLOURS)],
                 "linestyle": DASHES[index // len(COLOURS) % len(DASHES)],
-                "marker": "o" if len(history) == 1 else None,  # a single value makes no line
+                "marker": "o" if len(history) == 1 else None,  # one value alone would be invisible
             }
             steps = np.arange(1, len(history) + 1)
-            self.lines_ += self.ax_.plot(steps, history, **merged(defaults, keywords, Line2D))
+            self.lines_ += self.ax_.plot(steps, history, **merge_kwargs(defaults, keywords, Line2D))
         self.ax_.set(xlabel="Epoch or iteration", ylabel="Mean cost of the training samples")
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
-        self.ax_.grid(alpha=0.3)
-        self.legend_ = self.ax_.legend(loc="best") if self.ax_.get_legend_handles_labels()[0] else None
+        self.legend_ = curve_legend(self.ax_)
         return self
 
     @classmethod
+    @described
     def from_estimator(
         cls, estimator: Any, *, name: str | None = None, ax: Any = None, curve_kwargs: Any = None
     ) -> Self:
-        """The training of a fitted model, or of several.
+        """Plot the training cost of a fitted model, or of several.
 
         Parameters
         ----------
         estimator : estimator, list of estimators, or dict from name to estimator
-            Models of this library, alone, in Pipelines or in `RejectClassifier`.
+            Fitted models of this library, alone or in Pipelines, searches or a `RejectClassifier`.
         name : str, optional
-            For the legend, where one estimator is given; by default its class.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+            Name in the legend, where one estimator is given; by default its class.
+        {ax}
         curve_kwargs : dict or list of dict, optional
-            For matplotlib's `plot`, the same for all curves or one for each.
+            Keyword arguments for matplotlib's `plot`, for all curves or one dict for each.
 
         Returns
         -------
         display : LossCurveDisplay
+            The display, drawn.
         """
         pyplot(f"{cls.__name__}.from_estimator")
         if isinstance(estimator, Mapping):
             names, models = [str(key) for key in estimator], list(estimator.values())
         else:
             models = list(estimator) if isinstance(estimator, list | tuple) else [estimator]
-            names = told_apart([estimator_name(model) if name is None else name for model in models])
+            names = make_unique([estimator_name(model) if name is None else name for model in models])
         if not models:
-            raise ValueError(f"estimator of {cls.__name__}.from_estimator must hold at least one model, got none.")
-        return cls(histories=[_history(model) for model in models], names=names).plot(ax=ax, curve_kwargs=curve_kwargs)
-
-
-def _history(estimator: Any) -> Any:
-    found = find_model(estimator)
-    if found is None:
-        raise ValueError(
-            "LossCurveDisplay needs models of this library, Pipelines that end in one, or RejectClassifiers around "
-            f"either, got {type(estimator).__name__}."
-        )
-    check_is_fitted(found.model)
-    return found.model.objective_history_
+            raise ValueError(f"estimator of {cls.__name__}.from_estimator must have at least one model, got none.")
+        histories = [need_model(model, cls.__name__).estimator.objective_history_ for model in models]
+        return cls(histories=histories, names=names).plot(ax=ax, curve_kwargs=curve_kwargs)

@@ -1,4 +1,4 @@
-"""Back through the steps of a pipeline, and what features are called on the way."""
+"""Steps of a pipeline are inverted, and features keep their names."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from sklearn.preprocessing import (
 )
 
 from lvq import GLVQ, RejectClassifier
-from lvq.plots.views import feature_names, prototypes_in_units
+from lvq.plots import feature_names, prototypes_in_units
 
 SCALERS = [
     StandardScaler(),
@@ -35,7 +35,7 @@ SCALERS = [
 
 
 @pytest.mark.parametrize("scaler", SCALERS, ids=lambda step: type(step).__name__)
-def test_undone(data, scaler):
+def test_inverted(data, scaler):
     X, y = data
     model = make_pipeline(scaler, GLVQ(random_state=0)).fit(X, y)
     values = prototypes_in_units(model)
@@ -43,11 +43,11 @@ def test_undone(data, scaler):
     assert_allclose(prototypes_in_units(RejectClassifier(model, cv="prefit").fit(X, y)), values)
 
 
-def test_without_steps_prototypes_are_as_they_are(data, fitted):
+def test_prototypes_without_steps(fitted):
     assert_allclose(prototypes_in_units(fitted["matrix"]), fitted["matrix"].prototypes_)
 
 
-def test_features_that_are_left_out_are_unknown(data):
+def test_removed_features_are_nan(data):
     X, y = data
     model = make_pipeline(StandardScaler(), SelectKBest(k=2), GLVQ(random_state=0)).fit(X, y)
     values, kept = prototypes_in_units(model), model[1].get_support()
@@ -59,9 +59,9 @@ def test_features_that_are_left_out_are_unknown(data):
 
 
 @pytest.mark.parametrize("step", [PolynomialFeatures(), FunctionTransformer(np.arcsinh)], ids=["new", "one way"])
-def test_what_cannot_be_undone_is_refused(data, step):
+def test_steps_that_cannot_be_inverted(data, step):
     model = make_pipeline(StandardScaler(), step, GLVQ(random_state=0)).fit(*data)
-    with pytest.raises(ValueError, match=rf"prototypes_in_units cannot undo {type(step).__name__}, step 1 of"):
+    with pytest.raises(ValueError, match=rf"prototypes_in_units cannot invert {type(step).__name__}, step 1 of"):
         prototypes_in_units(model)
 
 
@@ -71,19 +71,19 @@ def test_names_of_tables(data):
     model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
     assert feature_names(model).tolist() == X.columns.tolist()
     assert feature_names(model[-1]).tolist() == [f"feature {k}" for k in range(4)]
-    handed_on = make_pipeline(StandardScaler(), PCA(2), GLVQ(random_state=0)).set_output(transform="pandas").fit(X, y)
-    assert feature_names(handed_on).tolist() == ["pca0", "pca1"]
-    assert feature_names(handed_on, original=True).tolist() == X.columns.tolist()
+    tables = make_pipeline(StandardScaler(), PCA(2), GLVQ(random_state=0)).set_output(transform="pandas").fit(X, y)
+    assert feature_names(tables).tolist() == ["pca0", "pca1"]
+    assert feature_names(tables, original=True).tolist() == X.columns.tolist()
 
 
-def test_names_where_a_step_has_none(data):
+def test_names_after_a_step_without_names(data):
     model = make_pipeline(FunctionTransformer(np.arcsinh), GLVQ(random_state=0)).fit(*data)
     assert len(feature_names(model)) == 4
 
 
 @pytest.fixture
 def mixed(data):
-    """A table with text, gaps and numbers, and a model of it."""
+    """A model of a table with text, missing values and numbers."""
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(data[0].copy(), columns=["length", "width", "height", "weight"])
     X["colour"] = np.where(data[1] > 0, "red", "blue")
@@ -96,7 +96,7 @@ def mixed(data):
     return make_pipeline(ColumnTransformer(steps), GLVQ(random_state=0)).fit(X, data[1])
 
 
-def test_tables_are_undone_block_by_block(mixed):
+def test_tables_are_inverted_block_by_block(mixed):
     names = feature_names(mixed, original=True).tolist()
     assert names == ["length", "height", "width", "missingindicator_width", "colour_blue", "colour_red"]
     values, W = prototypes_in_units(mixed), mixed[-1].prototypes_

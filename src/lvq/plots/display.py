@@ -1,0 +1,67 @@
+"""What displays have in common: their axes, and for the displays of one accuracy curve its line and legend."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from lvq.plots.arguments import described
+from lvq.plots.style import COLOURS, axes, curve_legend, merge_kwargs
+
+
+class Display:
+    """Base of all displays."""
+
+    def _set_axes(self, ax: Any, size: tuple[float, float]) -> None:
+        """Set `ax_` and `figure_`: the axes given, or those of a new figure of a size in inches."""
+        self.ax_ = axes(f"{type(self).__name__}.plot", ax, size)
+        self.figure_ = self.ax_.figure
+
+
+class CurveDisplay(Display):
+    """Base of the displays of one accuracy curve.
+
+    A subclass gives the horizontal coordinates in `_abscissa`, and labels the axes and adds other artists in
+    `_complete`.
+    """
+
+    LINE_STYLE: ClassVar[dict[str, Any]] = {}
+    accuracy: Any
+    name: str | None
+
+    @described
+    def plot(self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None) -> Self:
+        """Draw the curve. Several curves can be drawn on the same axes one after the other.
+
+        Parameters
+        ----------
+        {ax}
+        name : str, optional
+            Name in the legend; by default that of the display.
+        {curve_kwargs}
+
+        Returns
+        -------
+        display : object
+            The display, with the artists as attributes.
+        """
+        self._set_axes(ax, (6.4, 4.8))
+        from matplotlib.lines import Line2D
+        from matplotlib.ticker import PercentFormatter
+
+        curves = sum(len(line.get_xdata()) > 1 for line in self.ax_.lines)  # single points are not curves
+        label = self._label(self.name if name is None else name)
+        defaults = {"label": label, "color": COLOURS[curves % len(COLOURS)], **self.LINE_STYLE}
+        (self.line_,) = self.ax_.plot(self._abscissa(), self.accuracy, **merge_kwargs(defaults, curve_kwargs, Line2D))
+        self.ax_.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+        self._complete()
+        self.legend_ = curve_legend(self.ax_)
+        return self
+
+    def _abscissa(self) -> Any:
+        raise NotImplementedError
+
+    def _complete(self) -> None:
+        raise NotImplementedError
+
+    def _label(self, name: str | None) -> str | None:
+        return name

@@ -1,0 +1,240 @@
+"""What a fitted model has learned, as arrays: relevances, matrices, prototypes, and their names.
+
+Every function takes a model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
+`RejectClassifier`. A model with local matrices has several groups of prototypes, one for each matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lvq.estimators.found import FoundModel, find_layer, last_step, need_model
+from lvq.model.arrays import as_numpy
+from lvq.model.metrics import LocalMatrix
+from lvq.model.prototype_model import PrototypeModel
+from lvq.plots.original_features import Floats, Names, names_by_step, to_original_units
+from lvq.rejection.classifier import RejectClassifier
+
+
+def estimator_name(estimator: Any) -> str:
+    """Name of an estimator in a legend: `RejectClassifier` where there is one, else the class that predicts."""
+    return type(find_layer(estimator, RejectClassifier) or last_step(estimator)).__name__
+
+
+def model_inputs(found: FoundModel, X: Any) -> Floats:
+    """Samples as they reach the model, in float64."""
+    return found.model.checked(as_numpy(found.inputs(as_numpy(X)))).astype(np.float64, copy=False)
+
+
+def relevance_profile(estimator: Any, *, per_matrix: bool = False) -> Floats:
+    """Weight of each feature in the model's distances; the weights sum to one.
+
+    The relevances, or the diagonal of Lambda divided by its sum; equal weights for the Euclidean metric. The features
+    are those that reach the model, see `feature_names`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted model.
+    per_matrix : bool, default=False
+        Whether to give the weights of each local matrix instead of their mean over the prototypes.
+
+    Returns
+    -------
+    relevances : ndarray of shape (n_features,), or (n_matrices, n_features) with `per_matrix`
+        In the order of `group_names` with `per_matrix`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import LGMLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LGMLVQ(random_state=0).fit(X, y)
+    >>> relevance_profile(model).shape, relevance_profile(model, per_matrix=True).shape
+    ((4,), (3, 4))
+    """
+    model = need_model(estimator, "relevance_profile").model
+    rows = np.array([(np.atleast_2d(omega) ** 2).sum(axis=0) for omega in _matrices(model)])
+    rows /= rows.sum(axis=1, keepdims=True)
+    return rows if per_matrix else _mean(model, rows)
+
+
+def lambda_matrix(estimator: Any, *, per_matrix: bool = False) -> Floats:
+    """Lambda, with (x - w)'Lambda (x - w) the model's squared distance.
+
+    Diagonal for relevances, the identity for the Euclidean metric.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted model.
+    per_matrix : bool, default=False
+        Whether to give each local matrix instead of their mean over the prototypes.
+
+    Returns
+    -------
+    matrix : ndarray of shape (n_features, n_features), or (n_matrices, n_features, n_features) with `per_matrix`
+        In the order of `group_names` with `per_matrix`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import LGMLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LGMLVQ(random_state=0).fit(X, y)
+    >>> lambda_matrix(model).shape, lambda_matrix(model, per_matrix=True).shape
+    ((4, 4), (3, 4, 4))
+    """
+    model = need_model(estimator, "lambda_matrix").model
+    matrices = _lambdas(model)
+    return matrices if per_matrix else _mean(model, matrices)
+
+
+def mean_lambda(model: PrototypeModel) -> Floats:
+    """Lambda of a model; the mean over the prototypes where they have local matrices."""
+    return _mean(model, _lambdas(model))
+
+
+def _lambdas(model: PrototypeModel) -> Floats:
+    return np.array([np.diag(omega**2) if omega.ndim == 1 else omega.T @ omega for omega in _matrices(model)])
+
+
+def _matrices(model: PrototypeModel) -> list[NDArray[Any]]:
+    """Omega of each group of prototypes; a vector is a diagonal matrix."""
+    return [model.matrix_of(int(first)) for first in _first_of_groups(model)]
+
+
+def _first_of_groups(model: PrototypeModel) -> NDArray[np.intp]:
+    """Index of the first prototype of each group."""
+    return np.flatnonzero(np.diff(model.group, prepend=-1))
+
+
+def _mean(model: PrototypeModel, per_group: Floats) -> Floats:
+    """Mean over the prototypes of something that each group has."""
+    return per_group[0] if len(per_group) == 1 else np.average(per_group, axis=0, weights=np.bincount(model.group))
+
+
+def group_names(estimator: Any, class_names: Any = None) -> Names:
+    """Name of each local matrix: its class, or its prototype; one empty name where all prototypes share one metric.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted model.
+    class_names : sequence of str, optional
+        Names of the classes, in the order of ``classes_``.
+
+    Returns
+    -------
+    names : ndarray of shape (n_matrices,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import LGMLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> group_names(LGMLVQ(random_state=0).fit(X, y)).tolist()
+    ['0', '1', '2']
+    """
+    model = need_model(estimator, "group_names").model
+    if not isinstance(model.metric, LocalMatrix):
+        return np.array([""])
+    labels = group_classes(model)
+    if len(np.unique(labels)) < len(labels):
+        return prototype_names(estimator, class_names)
+    return np.array([str((model.classes if class_names is None else class_names)[label]) for label in labels])
+
+
+def group_classes(model: PrototypeModel) -> NDArray[np.intp]:
+    """Class index of each local matrix."""
+    return model.labels[_first_of_groups(model)]
+
+
+def prototype_names(estimator: Any, class_names: Any = None) -> Names:
+    """Name of each prototype: its class, with a number where the class has several prototypes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted model.
+    class_names : sequence of str, optional
+        Names of the classes, in the order of ``classes_``.
+
+    Returns
+    -------
+    names : ndarray of shape (n_prototypes,)
+
+    Examples
+    --------
+    >>> from lvq import GLVQ
+    >>> model = GLVQ(n_prototypes={"a": 2, "b": 1}).fit([[0.0], [1.0], [5.0]], ["a", "a", "b"])
+    >>> prototype_names(model).tolist()
+    ['a, 1 of 2', 'a, 2 of 2', 'b']
+    """
+    model = need_model(estimator, "prototype_names").model
+    counts = np.bincount(model.labels)
+    number = np.arange(len(model.labels)) - np.searchsorted(model.labels, model.labels) + 1
+    classes = model.classes if class_names is None else class_names
+    return np.array(
+        [
+            f"{classes[label]}{f', {k} of {counts[label]}' if counts[label] > 1 else ''}"
+            for label, k in zip(model.labels, number)
+        ]
+    )
+
+
+def prototypes_in_units(estimator: Any) -> Floats:
+    """Prototypes in the units of the pipeline's input; see `lvq.plots.original_features` for the steps it can invert.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted model.
+
+    Returns
+    -------
+    prototypes : ndarray of shape (n_prototypes, n_original_features)
+        NaN for features that a selector has removed. `feature_names` with ``original=True`` names the columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lvq import GLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), GLVQ(init="means", max_iter=1, solver="online", random_state=0))
+    >>> prototypes_in_units(model.fit(X, y))[:, 0].round()  # sepal length in cm
+    array([5., 6., 7.])
+    """
+    found = need_model(estimator, "prototypes_in_units")
+    return to_original_units(found, found.model.prototypes, "prototypes_in_units").values
+
+
+def feature_names(estimator: Any, *, original: bool = False) -> Names:
+    """Names of the features.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted model.
+    original : bool, default=False
+        Whether to name the columns of `prototypes_in_units` instead of the features that reach the model.
+
+    Returns
+    -------
+    names : ndarray of shape (n_features,)
+
+    Examples
+    --------
+    >>> from lvq import GLVQ
+    >>> feature_names(GLVQ().fit([[0.0, 1.0], [5.0, 2.0]], ["a", "b"])).tolist()
+    ['feature 0', 'feature 1']
+    """
+    found = need_model(estimator, "feature_names")
+    if original:
+        return to_original_units(found, found.model.prototypes[:1], "feature_names").names
+    return names_by_step(found)[-1]

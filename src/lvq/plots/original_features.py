@@ -1,0 +1,160 @@
+"""The features of a pipeline's input: their names, and values of the model in their units.
+
+Prototypes have the features that reach the model, after the scalers. The steps are inverted from the last to the first:
+- a step with `inverse_transform` by that method;
+- a feature selector by putting its features back in their columns, with NaN in those it has removed;
+- an imputer needs no inversion; its indicators of missing values stay, after the features;
+- a ColumnTransformer as first step block by block: blocks that can be inverted return to their own columns, others,
+  such as a one-hot encoding, keep the values that the model sees, under the names of the encoder.
+Any other step raises a ValueError.
+"""
+
+from __future__ import annotations
+
+from collections import UserList
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, TargetEncoder
+
+from lvq.estimators.found import FoundModel
+
+Floats = NDArray[np.float64]
+Names = NDArray[np.str_]
+
+
+class OriginalValues(NamedTuple):
+    """Rows in the units of the pipeline's input, and the names of their columns."""
+
+    values: Floats
+    names: Names
+
+
+def default_names(count: int) -> Names:
+    """Names for features that have none; the number is the column's index.
+
+    Examples
+    --------
+    >>> default_names(2).tolist()
+    ['feature 0', 'feature 1']
+    """
+    return np.array([f"feature {column}" for column in range(count)], dtype=np.str_)
+
+
+def names_by_step(found: FoundModel) -> list[Names]:
+    """Names of the features before each step, and last those that reach the model."""
+    counts = [getattr(part, "n_features_in_", None) for part in (*found.steps, found.estimator)]
+    first = found.steps[0] if found.steps else found.estimator
+    count = counts[0] if counts[0] is not None else found.model.n_features
+    names = [np.asarray(getattr(first, "feature_names_in_", default_names(count)), dtype=np.str_)]
+    for step, following in zip(found.steps, counts[1:]):
+        names.append(_names_after(step, names[-1], following))
+    own = getattr(found.estimator, "feature_names_in_", None)  # set where the steps return tables
+    return [*names[:-1], names[-1] if own is None else np.asarray(own, dtype=np.str_)]
+
+
+def _names_after(step: Any, names: Names, count: int | None) -> Names:
+    """Names of the features after a step; default names where the step does not name its features."""
+    try:
+        given = np.asarray(step.get_feature_names_out(names), dtype=np.str_)
+    except (AttributeError, ValueError):
+        given = names
+    return given if count is None or len(given) == count else default_names(count)
+
+
+def to_original_units(found: FoundModel, rows: Any, purpose: str) -> OriginalValues:
+    """Rows of the features that reach the model, in the units of the pipeline's input."""
+    values, names = np.asarray(rows, dtype=np.float64), names_by_step(found)
+    for index in range(len(found.steps) - 1, -1, -1):
+        step = found.steps[index]
+        if isinstance(step, ColumnTransformer) and index == 0:
+            return _invert_blocks(step, values, names[0])
+        inverted = _invert(step, values, first=index == 0)
+        if inverted is None:
+            raise ValueError(
+                f"{purpose} cannot invert {type(step).__name__}, step {index} of the pipeline, to give prototypes in "
+                "the units of X; pass the part of the pipeline after that step, and X as it comes out of it."
+            )
+        values = inverted
+    return OriginalValues(values, _with_indicators(names[0], names[min(1, len(found.steps))], values.shape[1]))
+
+
+def _with_indicators(before: Names, after: Names, width: int) -> Names:
+    """Names before a step, then those of the indicators of missing values that an imputer appends."""
+    return before if len(before) >= width else np.append(before, after[len(before) - width :])
+
+
+def _invert(step: Any, values: Floats, *, first: bool = False) -> Floats | None:
+    """Values that a step transforms into the given ones; None where the step cannot be inverted.
+
+    Indicators of missing values stay after the features if the step is the first, else they are dropped.
+    """
+    if isinstance(step, Pipeline):
+        return _invert_all([part for _, part in step.steps], values, first)
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return values
+    if isinstance(step, SimpleImputer | KNNImputer):
+        empty = not step.keep_empty_features and bool(np.isnan(np.asarray(_statistics(step), dtype=np.float64)).any())
+        if empty or values.shape[1] < step.n_features_in_:  # columns without any value were removed
+            return None
+        return values if first else values[:, : step.n_features_in_]
+    if isinstance(step, SelectorMixin):
+        whole = np.full((len(values), step.n_features_in_), np.nan)
+        whole[:, step.get_support()] = values
+        return whole
+    if isinstance(step, FunctionTransformer) and step.inverse_func is None:
+        return values if step.func is None else None
+    if isinstance(step, OneHotEncoder | OrdinalEncoder | TargetEncoder) or not hasattr(step, "inverse_transform"):
+        return None
+    return np.asarray(step.inverse_transform(values.copy()), dtype=np.float64)
+
+
+def _statistics(step: Any) -> Any:
+    """Values that an imputer fills in; NaN for an empty column."""
+    filled = getattr(step, "statistics_", np.zeros(0))
+    return filled if np.asarray(filled).dtype.kind in "fiu" else np.zeros(0)
+
+
+def _invert_all(steps: Sequence[Any], values: Floats, first: bool) -> Floats | None:
+    for index in range(len(steps) - 1, -1, -1):
+        inverted = _invert(steps[index], values, first=first and index == 0)
+        if inverted is None:
+            return None
+        values = inverted
+    return values
+
+
+def _invert_blocks(table: ColumnTransformer, values: Floats, names: Names) -> OriginalValues:
+    """Each block of a ColumnTransformer by itself, in the order of its output."""
+    blocks, titles = [], []
+    for title, step, columns in table.transformers_:
+        place = table.output_indices_.get(title, slice(0, 0))
+        if place.stop == place.start:
+            continue
+        before = names[_positions(columns, names)]
+        after = _names_after(step, before, place.stop - place.start)
+        inverted = _invert(step, values[:, place], first=True)
+        blocks.append(values[:, place] if inverted is None else inverted)
+        titles.append(after if inverted is None else _with_indicators(before, after, inverted.shape[1]))
+    return OriginalValues(np.hstack(blocks), np.concatenate(titles))
+
+
+def _positions(columns: Any, names: Names) -> NDArray[np.intp]:
+    """Indices of the columns of a block, which may be given by name, index, slice or mask."""
+    columns = columns.data if isinstance(columns, UserList) else columns  # scikit-learn 1.6 warns of its remainder's
+    asked = columns if isinstance(columns, slice) else np.atleast_1d(np.asarray(columns))
+    if isinstance(asked, slice) and isinstance(asked.start or asked.stop, str):
+        order = names.tolist()
+        low = order.index(asked.start) if asked.start is not None else 0
+        high = order.index(asked.stop) + 1 if asked.stop is not None else len(order)
+        return np.arange(low, high)
+    if not isinstance(asked, slice) and asked.dtype.kind in "UOT":
+        order = names.tolist()
+        return np.array([order.index(str(name)) for name in asked], dtype=np.intp)
+    return np.arange(len(names))[asked]

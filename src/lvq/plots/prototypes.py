@@ -1,0 +1,298 @@
+"""PrototypeDisplay: prototypes in the units of the pipeline's input, as a table, lines or images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from lvq.estimators.found import need_model
+from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own
+from lvq.plots.display import Display
+from lvq.plots.fitted_arrays import feature_names as names_of_features
+from lvq.plots.fitted_arrays import prototype_names, prototypes_in_units, relevance_profile
+from lvq.plots.images import image_grid, image_side
+from lvq.plots.original_features import Floats
+from lvq.plots.style import (
+    DIVERGING,
+    class_colours,
+    font_size,
+    merge_kwargs,
+    name_ticks,
+    place_legend,
+    pyplot,
+    short_names,
+    short_number,
+)
+
+KINDS = ("auto", "table", "line", "image")
+MAX_COLUMNS_WITH_TEXT = 14  # prototypes up to which a table has its values as text
+MAX_ROWS_WITH_TEXT = 60
+MAX_LABELLED_IMAGES = 100
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrototypeDisplay(Display):
+    """Prototypes as a table of values, as lines over the features, or as images.
+
+    Create one with `from_estimator`. All parameters are stored as attributes.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_prototypes, n_features)
+        Prototypes, in the units of X; NaN for features that the model does not use.
+    feature_names : sequence of str
+        Names of the features.
+    prototype_names : sequence of str
+        Names of the prototypes.
+    prototype_classes : sequence of int
+        Index of each prototype's class.
+    classes : sequence
+        Names of the classes.
+    differences : ndarray of shape (n_prototypes, n_features), optional
+        Values that the colours of a table show, around 0; by default the difference of each value from the mean over
+        the prototypes, divided by the standard deviation.
+    difference_name : str, optional
+        Label of the colour scale.
+    relevances : ndarray of shape (n_features,), optional
+        Relevance of each feature; a table that cannot show all shows the most relevant.
+
+    Attributes
+    ----------
+    image_ : matplotlib AxesImage or None
+        The colours of the table, or all images side by side.
+    texts_ : list of matplotlib Text
+        The values of the table, or the labels of the images.
+    lines_ : list of matplotlib Line2D
+        The lines.
+    colorbar_ : matplotlib Colorbar or None
+        The scale of the colours.
+    order_ : ndarray of int
+        Indices of the features that are drawn, in the order in which they are drawn.
+    legend_ : matplotlib Legend or None
+        The legend.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lvq import GLVQ
+    >>> from lvq.plots import PrototypeDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
+    >>> display = PrototypeDisplay.from_estimator(model, class_names=["setosa", "versicolor", "virginica"])
+    >>> display.values.shape, display.feature_names[0]
+    ((3, 4), 'sepal length (cm)')
+    """
+
+    values: Any
+    feature_names: Sequence[str]
+    prototype_names: Sequence[str]
+    prototype_classes: Any
+    classes: Any
+    differences: Any = None
+    difference_name: str = "Difference from the mean prototype,\nin standard deviations"
+    relevances: Any = None
+
+    @described
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: str = "auto",
+        max_features: int | None = 30,
+        image_shape: tuple[int, int] | None = None,
+        colorbar: bool = True,
+        image_kwargs: dict[str, Any] | None = None,
+        line_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the prototypes.
+
+        Parameters
+        ----------
+        {ax}
+        kind : {"auto", "table", "line", "image"}, default="auto"
+            "auto" uses images where the features fill a square of 8 x 8 or more and are called pixels, numbered by
+            row and column, or without names; lines where more than 60 features are numbered; else a table.
+        max_features : int or None, default=30
+            Number of rows of a table, the most relevant features first; None shows all, in their order.
+        image_shape : tuple of int, optional
+            Height and width of an image that is not a square.
+        {colorbar}
+        {image_kwargs}
+        {line_kwargs}
+
+        Returns
+        -------
+        display : PrototypeDisplay
+            The display, with the artists as attributes.
+        """
+        check_kind("PrototypeDisplay.plot", kind, KINDS)
+        check_max_features("PrototypeDisplay.plot", max_features)
+        kind = self._kind(image_shape) if kind == "auto" else kind
+        self.image_, self.legend_ = None, None
+        self.colorbar_: Any = None
+        self.texts_: list[Any] = []
+        self.lines_: list[Any] = []
+        if kind == "image":
+            self._draw_images(ax, image_shape, colorbar, image_kwargs)
+        elif kind == "line":
+            self._draw_lines(ax, line_kwargs)
+        else:
+            self._draw_table(ax, max_features, colorbar, image_kwargs)
+        return self
+
+    def _kind(self, image_shape: tuple[int, int] | None) -> str:
+        if image_shape is not None or image_side(self.feature_names) is not None:
+            return "image"
+        without_numbers = {"".join(sign for sign in name if not sign.isdigit()) for name in self.feature_names}
+        return "line" if len(self.feature_names) > 60 and len(without_numbers) == 1 else "table"
+
+    # -- table ---------------------------------------------------------------------------------------------------------
+
+    def _draw_table(self, ax: Any, max_features: int | None, colorbar: bool, given: dict[str, Any] | None) -> None:
+        values = np.asarray(self.values, dtype=np.float64)
+        used = np.flatnonzero(~np.isnan(values).all(axis=0))
+        differences = self._differences(values)
+        self.order_ = used
+        if max_features is not None and len(used) > max_features:
+            weight = np.abs(differences).max(axis=0) if self.relevances is None else np.asarray(self.relevances)
+            self.order_ = used[np.argsort(-np.nan_to_num(weight[used]), kind="stable")[:max_features]]
+        count, rows = len(values), len(self.order_)
+        width = np.clip(3.4 + 0.72 * min(count, MAX_COLUMNS_WITH_TEXT), 5.6, 13)
+        self._set_axes(ax, (float(width), float(np.clip(0.27 * rows + 1.6, 3, 16))))
+        from matplotlib.image import AxesImage
+
+        shown = differences[:, self.order_].T
+        limit = float(np.nanmax(np.abs(shown))) or 1.0
+        defaults = {"cmap": DIVERGING, "vmin": -limit, "vmax": limit, "aspect": "auto", "interpolation": "nearest"}
+        self.image_ = self.ax_.imshow(shown, **merge_kwargs(defaults, given, AxesImage))
+        if count <= MAX_COLUMNS_WITH_TEXT and rows <= MAX_ROWS_WITH_TEXT:
+            size = font_size(self.ax_.yaxis, rows, 8)
+            for (row, column), difference in np.ndenumerate(shown):
+                text = short_number(float(values[column, self.order_[row]]))
+                colour = "white" if abs(difference) > 0.65 * limit else "black"
+                self.texts_.append(self.ax_.text(column, row, text, ha="center", va="center", size=size, color=colour))
+        self._label_table(len(used))
+        if colorbar:
+            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_)
+            self.colorbar_.set_label(self.difference_name)
+
+    def _label_table(self, n_used: int) -> None:
+        name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=MAX_ROWS_WITH_TEXT)
+        self.ax_.xaxis.tick_top()
+        name_ticks(self.ax_.xaxis, self.prototype_names)
+        width = self.ax_.get_window_extent().width / self.figure_.dpi / len(self.prototype_names)  # inches of a column
+        if max(map(len, short_names(self.prototype_names))) * 0.09 > width:
+            self.ax_.tick_params(axis="x", labelrotation=40)
+            for label in self.ax_.get_xticklabels():
+                label.set(ha="left", rotation_mode="anchor")
+        self.ax_.tick_params(length=0)
+        if len(self.order_) < n_used:
+            which = "most different" if self.relevances is None else "most relevant"
+            self.ax_.set_xlabel(f"The {len(self.order_)} {which} of {n_used} features", size="small")
+
+    def _differences(self, values: Floats) -> Floats:
+        if self.differences is not None:
+            return np.asarray(self.differences, dtype=np.float64)
+        differences, deviation = values - values.mean(axis=0), values.std(axis=0)
+        return np.divide(differences, deviation, out=np.zeros_like(differences), where=deviation > 0)
+
+    # -- lines and images ----------------------------------------------------------------------------------------------
+
+    def _draw_lines(self, ax: Any, given: dict[str, Any] | None) -> None:
+        self._set_axes(ax, (7.8, 4.6))
+        from matplotlib.lines import Line2D
+
+        values, colours = np.asarray(self.values), class_colours(len(self.classes))
+        self.order_ = np.arange(values.shape[1])
+        labels: list[str | None] = [*short_names(self.classes, 24)]
+        for row, index in zip(values, self.prototype_classes):
+            style = merge_kwargs({"color": colours[index], "linewidth": 1.4, "label": labels[index]}, given, Line2D)
+            self.lines_ += self.ax_.plot(self.order_, row, **style)
+            labels[index] = None  # the legend has each class once
+        name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
+        self.ax_.set(xlabel="Feature", ylabel="Value of the prototype")
+        self.ax_.margins(x=0.01)
+        self.ax_.grid(alpha=0.3)
+        self.legend_ = place_legend(self.ax_)
+
+    def _draw_images(
+        self, ax: Any, shape: tuple[int, int] | None, colorbar: bool, given: dict[str, Any] | None
+    ) -> None:
+        grid = image_grid(self.values, self.prototype_classes, shape)
+        self.order_ = np.arange(np.shape(self.values)[1])
+        tile = float(np.clip(10 / grid.columns, 0.45, 1.3))  # inches
+        high, wide = grid.pixels.shape
+        width = tile * grid.columns
+        self._set_axes(ax, (max(width + 1.2, 3.2), max(width * high / wide + 0.5, 1.8)))
+        from matplotlib.image import AxesImage
+
+        defaults = {"cmap": "gray_r", "interpolation": "nearest"}
+        self.image_ = self.ax_.imshow(grid.pixels, **merge_kwargs(defaults, given, AxesImage))
+        self.ax_.set_axis_off()
+        if len(grid.labels) <= MAX_LABELLED_IMAGES:
+            names = short_names(self.classes, max(6, int(12 * tile)))
+            for name, place in zip([names[int(index)] for index in self.prototype_classes], grid.labels):
+                fit = min(9.0, 72 * tile / (0.62 * len(name) + 1))  # font size at which the name fits above its image
+                self.texts_.append(self.ax_.text(*place, name, ha="center", va="center", size=max(fit, 4)))
+        if colorbar:
+            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.8)
+            self.colorbar_.set_label("Value of the feature")
+
+    @classmethod
+    @described
+    def from_estimator(
+        cls, estimator: Any, *, class_names: Any = None, feature_names: Any = None, ax: Any = None, **plot_kwargs: Any
+    ) -> Self:
+        """Plot the prototypes of a fitted model in the units of the pipeline's input.
+
+        The steps of a Pipeline are inverted, see `lvq.plots.original_features`.
+
+        Parameters
+        ----------
+        {estimator}
+        {class_names}
+        {feature_names}
+        {ax}
+        {plot_kwargs}
+
+        Returns
+        -------
+        display : PrototypeDisplay
+            The display, drawn.
+        """
+        pyplot(f"{cls.__name__}.from_estimator")
+        model = need_model(estimator, cls.__name__).model
+        classes = given_or_own(cls.__name__, "class_names", class_names, model.classes)
+        values = prototypes_in_units(estimator)
+        display = cls(
+            values=values,
+            feature_names=check_names(cls.__name__, estimator, feature_names, original=True),
+            prototype_names=prototype_names(estimator, classes).tolist(),
+            prototype_classes=model.labels,
+            classes=classes,
+            **_differences_and_relevances(estimator, model.prototypes.astype(np.float64), values),
+        )
+        return display.plot(ax=ax, **plot_kwargs)
+
+
+def _differences_and_relevances(estimator: Any, prototypes: Floats, values: Floats) -> dict[str, Any]:
+    """Differences in the units of the model, and relevances, where each feature of the model is one of X."""
+    used = np.flatnonzero(~np.isnan(values).all(axis=0))
+    own, original = names_of_features(estimator), names_of_features(estimator, original=True)[used]
+    if len(own) != len(original) or not all(new.endswith(old) for new, old in zip(own, original)):
+        return {}
+    differences, relevances = np.full(values.shape, np.nan), np.zeros(values.shape[1])
+    differences[:, used] = prototypes - prototypes.mean(axis=0)
+    relevances[used] = relevance_profile(estimator)
+    return {
+        "differences": differences,
+        "difference_name": "Difference from the mean prototype,\nin the units of the model",
+        "relevances": relevances,
+    }

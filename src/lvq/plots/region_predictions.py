@@ -1,0 +1,104 @@
+"""Predictions of a model at points of a plane: classes, certainty, and whether the prediction is accepted."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from lvq.estimators.found import FoundModel, find_layer, need_model
+from lvq.plots.original_features import Floats, to_original_units
+from lvq.plots.planes import Plane
+from lvq.rejection.classifier import RejectClassifier
+from lvq.rejection.measures import as_combination, certainty
+
+BLOCK_ROWS = 4096  # points predicted at a time, so that a fine grid in many features needs little memory
+
+
+class PointPredictions(NamedTuple):
+    """Predictions for points in the features that reach the model."""
+
+    classes: NDArray[np.intp]  # indices into classes_
+    certainty: Floats  # by the measure of the RejectClassifier where there is one
+    accepted: NDArray[np.bool_] | None  # None without a RejectClassifier
+    margin: Floats  # difference from the next class, from 0 to 1; 0 on a border between classes
+
+
+class Regions(NamedTuple):
+    """The same on a grid in the plane, each of shape (resolution, resolution)."""
+
+    xx: Floats
+    yy: Floats
+    classes: NDArray[np.intp]
+    certainty: Floats
+    accepted: NDArray[np.bool_] | None = None
+    margin: Floats | None = None
+
+
+def regions(estimator: Any, plane: Plane, resolution: int = 200, X: Any = None) -> Regions:
+    """The model's predictions on a grid over the plane; see `lvq.plots.planes` for the meaning of a region.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As in `plane`.
+    plane : Plane
+        Its plane.
+    resolution : int, default=200
+        Points of the grid in each direction.
+    X : array-like of shape (n_samples, n_features), optional
+        Samples that the grid covers; by default those of the plane. The prototypes are always covered.
+
+    Returns
+    -------
+    regions : Regions
+        Coordinates, class indices, certainties, acceptance and margins; rows belong to yy, columns to xx.
+    """
+    if resolution < 2:
+        raise ValueError(f"resolution of regions must be 2 or more, got {resolution!r}.")
+    shown = np.vstack((plane.points if X is None else plane.project(X), plane.prototypes))
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    border = np.where(high > low, 0.06 * (high - low), 0.5)
+    xx, yy = np.meshgrid(*(np.linspace(a, b, resolution) for a, b in zip(low - border, high + border)))
+    predictions = predict_points(estimator, plane.inverse(np.column_stack((xx.ravel(), yy.ravel()))))
+    shaped: list[Any] = [None if column is None else column.reshape(xx.shape) for column in predictions]
+    return Regions(xx, yy, *shaped)
+
+
+def predict_points(estimator: Any, Z: Floats) -> PointPredictions:
+    """Predictions for samples that are given in the features that reach the model."""
+    found, reject = need_model(estimator, "regions"), find_layer(estimator, RejectClassifier)
+    if reject is not None:
+        check_is_fitted(reject)
+    collected = []
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        for start in range(0, max(len(Z), 1), BLOCK_ROWS):
+            collected.append(_predict_block(found, reject, Z[start : start + BLOCK_ROWS]))
+    joined: list[Any] = [None if column[0] is None else np.concatenate(column) for column in zip(*collected)]
+    return PointPredictions(*joined)
+
+
+def _predict_block(found: FoundModel, reject: RejectClassifier | None, rows: Floats) -> PointPredictions:
+    model = found.model
+    distances = model.distances(rows)
+    classes, margin = model.decide(distances), model.nearest(distances)[1]
+    if reject is None:
+        return PointPredictions(classes, certainty(found.estimator, rows), None, margin)
+    if _needs_original_units(reject):  # features that a selector removes may have any value
+        steps = need_model(reject.estimator_, "regions")
+        rows = np.nan_to_num(to_original_units(steps, rows, "regions").values)
+    else:
+        reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
+        reject.estimator_ = found.estimator
+    return PointPredictions(classes, reject.certainty(rows), reject.accept(rows), margin)
+
+
+def _needs_original_units(reject: RejectClassifier) -> bool:
+    """Whether a measure or the cells are computed from samples before the scalers."""
+    measures = as_combination(reject.measure)
+    return any(part == "radius" or callable(part) for part in (measures.ambiguity, measures.outlier, reject.cells))
