@@ -1,8 +1,8 @@
 """Starting prototypes: how many for each class, and where.
 
 Rules kept here: prototypes are ordered class by class in the order of the classes; a sample of weight w counts exactly
-as w copies of it, in k-means too; a class with fewer distinct samples than prototypes gets as many as it has, with a
-warning.
+as w copies of it, in k-means too (up to 5,000 samples of a class); a class with fewer distinct samples than prototypes
+gets as many as it has, with a warning.
 """
 
 import warnings
@@ -10,8 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from lvq.model.metrics import squared_distances
+from lvq.model.arrays import round_centre
+from lvq.model.directions import distinct_rows
+
+EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs to convergence
+LLOYD = 10  # iterations for larger classes, whose clusters only start the training
 
 STARTS = ("means", "kmeans", "samples", "random")
 
@@ -98,12 +103,13 @@ def start_prototypes(
     for label, wanted in enumerate(counts):
         inside = y == label
         samples, sample_weight = X[inside], weight[inside]
-        order, distinct = canonical_order(samples)
-        wanted = int(wanted)
+        wanted, distinct = int(wanted), np.arange(len(samples))
+        if len(samples) <= EXACT or distinct_rows(samples, wanted) < wanted:
+            order, distinct = canonical_order(samples)
+            samples, sample_weight = samples[order], sample_weight[order]
         if len(distinct) < wanted:
             short.append((label, wanted, len(distinct)))
             wanted = len(distinct)
-        samples, sample_weight = samples[order], sample_weight[order]
         parts.append(_start_class(samples, sample_weight, distinct, wanted, init, random_state, X))
     if short:
         _warn_short(short, names)
@@ -158,24 +164,34 @@ def weighted_k_means(
     """k centres by k-means++ and Lloyd's iterations, where a weight is exactly a number of copies.
 
     The rows must be in canonical order: k-means++ then draws the same rows from weights as from copies, which
-    scikit-learn's KMeans, drawing by row number, does not.
+    scikit-learn's KMeans, drawing by row number, does not. Assignments are one matrix product, new centres another.
     """
     if k == 1:
         return _inside(np.average(samples, axis=0, weights=weight)[None], samples)
     weight = weight.astype(np.float64, copy=False)
-    centres = _plus_plus(samples, weight, k, random_state)
+    middle = round_centre(samples)
+    Z = samples - middle  # products lose no digits near the origin
+    centres = _plus_plus(Z, weight, k, random_state)
     assigned = None
-    for _ in range(max_iter):
-        nearest = squared_distances(samples, centres).argmin(axis=1)
+    for _ in range(max_iter if len(Z) <= EXACT else LLOYD):
+        nearest = (Z @ (-2 * centres.T) + np.einsum("ij,ij->i", centres, centres)).argmin(axis=1)
         if assigned is not None and (nearest == assigned).all():
             break
         assigned = nearest
         mass = np.bincount(assigned, weight, k)
-        sums = np.zeros_like(centres)
-        np.add.at(sums, assigned, samples * weight[:, None].astype(samples.dtype))
         full = mass > 0
-        centres[full] = sums[full] / mass[full, None]
-    return _inside(centres, samples)
+        centres[full] = (_one_hot(assigned, weight, k, Z.dtype) @ Z)[full] / mass[full, None]
+    return _inside(centres + middle, samples)
+
+
+def _one_hot(assigned: np.ndarray, weight: np.ndarray, k: int, dtype: Any) -> Any:
+    """Weights of the samples in the rows of their clusters, (k, n_samples)."""
+    columns = np.arange(len(assigned))
+    if k > 32:  # beyond that the zeros cost more than a sparse product
+        return sparse.csr_array((weight.astype(dtype), (assigned, columns)), shape=(k, len(assigned)))
+    table = np.zeros((k, len(assigned)), dtype=dtype)
+    table[assigned, columns] = weight
+    return table
 
 
 def _inside(centres: np.ndarray, samples: np.ndarray) -> np.ndarray:
@@ -183,15 +199,20 @@ def _inside(centres: np.ndarray, samples: np.ndarray) -> np.ndarray:
     return np.clip(centres, samples.min(axis=0), samples.max(axis=0))
 
 
-def _plus_plus(samples: np.ndarray, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> np.ndarray:
-    distance = np.ones(len(samples))
+def _plus_plus(Z: np.ndarray, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> np.ndarray:
+    """k-means++ draws; distances by products, those of a drawn row to its copies exactly zero."""
+    squares = np.einsum("ij,ij->i", Z, Z)
+    distance = np.ones(len(Z))
     chosen: list[int] = []
     for draw in random_state.uniform(size=k):
         chance = np.cumsum(weight * distance)
-        chosen.append(min(int(np.searchsorted(chance, draw * chance[-1], side="right")), len(samples) - 1))
-        far = np.square(samples - samples[chosen[-1]]).sum(axis=1, dtype=np.float64)
+        chosen.append(min(int(np.searchsorted(chance, draw * chance[-1], side="right")), len(Z) - 1))
+        row = Z[chosen[-1]]
+        far = (squares - 2 * (Z @ row) + squares[chosen[-1]]).astype(np.float64)
+        close = far <= 1e-6 * squares.max()  # what a product cannot tell from zero is computed as a sum of squares
+        far[close] = np.square(Z[close] - row).sum(axis=1, dtype=np.float64)
         distance = far if len(chosen) == 1 else np.minimum(distance, far)
-    return samples[chosen].copy()
+    return Z[chosen].copy()
 
 
 def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:
