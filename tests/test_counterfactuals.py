@@ -257,7 +257,7 @@ def test_refused():
     model = GLVQ(**QUICK).fit(X, y)
     with pytest.raises(ValueError, match=r"counterfactual needs a model of this library, .* got LogisticRegression"):
         counterfactual(LogisticRegression().fit(X, y), X)
-    with pytest.raises(ValueError, match="needs answers by the nearest prototype, got RSLVQ"):
+    with pytest.raises(ValueError, match="needs predictions by the nearest prototype, got RSLVQ"):
         counterfactual(RSLVQ(decision="posterior", **QUICK).fit(X, y), X)
     with pytest.raises(ValueError, match=r"target must be a class of \['cat', 'dog', 'eel'\], .* got \['fox'\]"):
         counterfactual(model, X, "fox")
