@@ -59,26 +59,29 @@ def step_map(step: Any) -> Floats | None:
     return None if kind is None else np.asarray(LINEAR_STEPS[kind](step), dtype=np.float64)
 
 
-def input_map(steps: Sequence[Any], purpose: str) -> Floats:
-    """The map of all steps one after the other; ValueError where one is not linear."""
-    return _after(steps, np.ones(1), purpose)
+def input_map(steps: Sequence[Any], purpose: str, *, clipping: bool = True) -> Floats:
+    """The map of all steps one after the other; ValueError where one is not linear.
+
+    With `clipping` a scaler may clip single features: its map is then an upper bound of each feature's change.
+    """
+    return _after(steps, np.ones(1), purpose, clipping)
 
 
-def _after(steps: Sequence[Any], total: Floats, purpose: str) -> Floats:
+def _after(steps: Sequence[Any], total: Floats, purpose: str, clipping: bool) -> Floats:
     for step in steps:
         if isinstance(step, ColumnTransformer):
             before = np.diag(np.broadcast_to(total, step.n_features_in_)) if total.ndim == 1 else total
-            parts = [_after(block.steps, before[block.columns], purpose) for block in blocks(step)]
+            parts = [_after(block.steps, before[block.columns], purpose, clipping) for block in blocks(step)]
             total = np.concatenate(parts)
             continue
         after = step_map(step)
         if after is None:
             raise ValueError(_not_linear(step, purpose))
         # clipping shortens a change of each feature, but can turn a change of mixed features
-        if getattr(step, "clip", False) and total.ndim == 2 and (np.count_nonzero(total, axis=1) > 1).any():
+        mixed = total.ndim == 2 and bool((np.count_nonzero(total, axis=1) > 1).any())
+        if getattr(step, "clip", False) and (mixed or not clipping):
             raise ValueError(
-                f"{purpose} does not support {step!r} here, which clips mixed features; set clip=False, or place it "
-                "before the step that mixes them."
+                f"{purpose} does not support {step!r}, which clips{' mixed features' * mixed}; set clip=False."
             )
         total = compose(after, total)
     return total
