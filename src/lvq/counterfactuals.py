@@ -177,7 +177,7 @@ def _like(X: Any, values: Floats) -> Any:
         return type(X)(values, columns=X.columns, index=X.index)
     if hasattr(X, "column_names"):  # pyarrow
         return type(X).from_arrays(list(values.T), names=X.column_names)
-    return type(X)(values, schema=X.columns) if hasattr(X, "columns") else values
+    return type(X)(values, schema=X.columns, orient="row") if hasattr(X, "columns") else values
 
 
 def _known_classes(target: Any, classes: NDArray[Any], n_samples: int) -> NDArray[Any] | None:

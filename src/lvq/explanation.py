@@ -94,6 +94,11 @@ class _Parts(NamedTuple):
     change: Floats | None = None
     slope: Floats | None = None
 
+    def block(self, columns: slice) -> _Parts:
+        """Some of the columns."""
+        change, slope = (None if part is None else part[:, columns] for part in self[1:])
+        return _Parts(self.contributions[:, columns], change, slope)
+
 
 def _parts(model: PrototypeModel, Z: NDArray[Any], prototypes: Indices) -> _Parts:
     """The distance of each sample to its prototype, divided over the model's features."""
@@ -115,8 +120,8 @@ def _back(steps: tuple[Any, ...], parts: _Parts) -> _Parts:
 def _back_through_blocks(table: ColumnTransformer, parts: _Parts) -> _Parts:
     total = np.zeros((len(parts.contributions), table.n_features_in_))
     for block in blocks(table):
-        inside = _back(block.steps, _Parts(*(None if part is None else part[:, block.output] for part in parts)))
-        total += _gathered(inside.contributions, block.columns, table.n_features_in_)
+        inside = _back(block.steps, parts.block(block.output)).contributions
+        total += _gathered(inside, block.columns, table.n_features_in_)
     return _Parts(total)
 
 
@@ -144,7 +149,7 @@ def _back_through_mixing(step: Any, parts: _Parts) -> _Parts:
             f"explain needs linear steps after {type(step).__name__}, which mixes columns, and one of them is not; "
             "transform X with the steps up to that one first, and pass the rest of the pipeline."
         )
-    change, slope = project(parts.change, np.linalg.pinv(matrix)), pull_back(parts.slope, matrix)
+    change, slope = parts.change @ np.linalg.pinv(matrix).T, pull_back(parts.slope, matrix)
     if not np.allclose(project(change, matrix), parts.change, rtol=1e-6, atol=1e-9 * np.abs(parts.change).max()):
         raise ValueError(
             f"explain cannot map prototypes back through {type(step).__name__}, whose components are linearly "
@@ -156,5 +161,5 @@ def _back_through_mixing(step: Any, parts: _Parts) -> _Parts:
 def _gathered(values: Floats, source: Indices, count: int) -> Floats:
     """Columns summed by the input column that they belong to."""
     total = np.zeros((len(values), count))
-    np.add.at(total, (slice(None), source), values)
+    np.add.at(total.T, source, values.T)
     return total

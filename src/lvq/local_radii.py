@@ -71,7 +71,8 @@ class LocalBounds:
         lower = np.where(self.own, np.inf, 0.0)
         for prototype, rival in permutations(range(len(self.W)), 2):
             rows = np.flatnonzero(self.own[:, prototype] & ~self.own[:, rival])
-            lower[rows, rival] = np.maximum(lower[rows, rival], self._fast(rows, prototype, rival))
+            if len(rows):
+                lower[rows, rival] = np.maximum(lower[rows, rival], self._fast(rows, prototype, rival))
         first = (np.arange(len(self.W)) == lower.argmin(axis=1)[:, None]) & ~self.own
         radius = self._exact(first)
         return np.minimum(radius, self._exact(~first & ~self.own & (lower < SLACK * radius[:, None])))
@@ -79,11 +80,12 @@ class LocalBounds:
     def _exact(self, wanted: NDArray[np.bool_]) -> Floats:
         """As `radius`, with the exact bounds of the wanted samples (rows) and rivals (columns) alone."""
         best = np.where(wanted, 0.0, np.inf)
-        members = [np.flatnonzero(self.group == group) for group in range(len(self.full))]
+        members = [np.flatnonzero(self.group == group).tolist() for group in range(len(self.full))]
         for here, there in combinations_with_replacement(range(len(self.full)), 2):
             pairs = {*product(members[here], members[there]), *product(members[there], members[here])}
             rows = {pair: np.flatnonzero(self.own[:, pair[0]] & wanted[:, pair[1]]) for pair in pairs}
-            if not any(map(len, rows.values())):
+            rows = {pair: chosen for pair, chosen in rows.items() if len(chosen)}
+            if not rows:
                 continue
             sigma, axes = difference_axes(self.full[here], self.full[there])
             for (prototype, rival), chosen in rows.items():
