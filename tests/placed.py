@@ -22,11 +22,11 @@ def placed(prototypes, labels, relevance=None, link=None):
 
     class Placed(GLVQ):
         model_ = property(lambda self: model)
+        n_features_in_ = property(lambda self: model.n_features)
 
         def predict(self, X):
             return model.predict(X)
 
     estimator = copy.copy(FITTED)
     estimator.__class__ = Placed
-    estimator.n_features_in_, estimator.classes_ = prototypes.shape[1], classes
     return estimator

@@ -105,20 +105,28 @@ def shortest_move(position: Position | LocalPosition, regions: list[Region], mar
     return best
 
 
-def _ball_conditions(position: Position, region: Region, margin: float) -> Balls:
-    t, j, o, unit = region.prototype, region.rivals, region.others, margin * position.D.max()
-    D, E = position.D, position.E
-    kappa, g, c = [np.zeros(len(j))], [E[t] - E[j]], [D[t] - D[j] + region.offset + unit]
-    if region.similar > 0 and isinstance(position.link, Identity):
-        more, less = 1 + region.similar, 1 - region.similar
-        kappa.append(np.full(len(o), more - less))
-        g.append(more * E[t] - less * E[o])
-        c.append(more * D[t] - less * D[o] + unit)
+def _combined(region: Region, D: Floats, H: Floats) -> Floats:
+    """Combinations of distances, or of anything linear in them, that with `_constants` are non-negative in a region."""
+    t, theta = region.prototype, region.similar
+    parts = [D[region.rivals] - D[t]]
+    if theta > 0:
+        parts.append((1 - theta) * H[region.others] - (1 + theta) * H[t])
     if region.reach < np.inf:
-        kappa.append(np.ones(1))
-        g.append(E[t : t + 1])
-        c.append(np.array([D[t] - region.reach**2 + unit]))
-    return Balls(np.concatenate(kappa), np.concatenate(g), np.concatenate(c))
+        parts.append(-D[t : t + 1])
+    return np.concatenate(parts)
+
+
+def _constants(region: Region) -> Floats:
+    similar = np.zeros(len(region.others) if region.similar > 0 else 0)
+    return np.concatenate((-region.offset, similar, [] if region.reach == np.inf else [region.reach**2]))
+
+
+def _ball_conditions(position: Position, region: Region, margin: float) -> Balls:
+    D, E, one = position.D, position.E, np.ones(len(position.D))
+    if not isinstance(position.link, Identity):
+        region = region._replace(similar=0.0)
+    c = margin * D.max() - _combined(region, D, D) - _constants(region)
+    return Balls(-_combined(region, one, one), -_combined(region, E, E), c)
 
 
 def _project(balls: Balls, s: float) -> Floats | None:
@@ -194,29 +202,21 @@ class _Conditions:
     """What must be non-negative inside a region, in units of the largest distance."""
 
     def __init__(self, position: Position | LocalPosition, region: Region, margin: float) -> None:
-        self.position, self.region, self.margin = position, region, margin
-        self.unit, self.linked_unit = position.D.max(), position.link.value(position.D).max()
-        reach = [] if region.reach == np.inf else [region.reach**2 / self.unit]
-        similar = np.zeros(len(region.others) if region.similar > 0 else 0)
-        self.constant = np.concatenate((-region.offset / self.unit, similar, reach)) - margin
+        self.position, self.region, self.margin, self.constants = position, region, margin, _constants(region)
+        unit, linked_unit = position.D.max(), position.link.value(position.D).max()
+        counts = (len(region.rivals), len(region.others) * (region.similar > 0), region.reach < np.inf)
+        self.unit = np.repeat([unit, linked_unit, unit], counts)
 
     def __call__(self, y: Floats) -> Floats:
         D = self.position.distances(y)
-        return self._combined(D, self.position.link.value(D)) + self.constant
+        combined = _combined(self.region, D, self.position.link.value(D))
+        return (combined + self.constants) / self.unit - self.margin
 
     def slopes(self, y: Floats) -> Floats:
         """The gradient of each condition by the move."""
         dD = self.position.slopes(y)
-        return self._combined(dD, self.position.link.slope(self.position.distances(y))[:, None] * dD)
-
-    def _combined(self, D: Floats, H: Floats) -> Floats:
-        t, others, theta = self.region.prototype, self.region.others, self.region.similar
-        parts = [(D[self.region.rivals] - D[t]) / self.unit]
-        if theta > 0:
-            parts.append(((1 - theta) * H[others] - (1 + theta) * H[t]) / self.linked_unit)
-        if self.region.reach < np.inf:
-            parts.append(-D[t : t + 1] / self.unit)
-        return np.concatenate(parts)
+        dH = self.position.link.slope(self.position.distances(y))[:, None] * dD
+        return _combined(self.region, dD, dH) / self.unit[:, None]
 
     def hold(self, y: Floats) -> bool:
         """Whether a move meets the conditions; half the margin is the solver's tolerance."""
