@@ -433,7 +433,7 @@ def many_matrices(n_classes=25, n_features=40, per_class=1, apart=10.0):
 def test_rivals_that_are_not_computed_do_not_matter(per_class):
     """min_j max_k of the exact bounds, over all pairs."""
     model, X = many_matrices(6, 4, per_class, apart=0.5)
-    X = X + 2 * np.random.default_rng(16).normal(size=X.shape)
+    X = X[:20] + 2 * np.random.default_rng(16).normal(size=X[:20].shape)
     fitted, D = model.model_, model.model_.distances(X)
     radius = certified_radius(model, X)
     for x, row, found in zip(X, D, radius):

@@ -29,7 +29,7 @@ from lvq.model.prototype_model import PrototypeModel
 class InputExplanation(NamedTuple):
     """Why each sample got its label, in the columns of the input; all arrays but the names have one row per sample."""
 
-    label: NDArray[Any]
+    label: NDArray[Any]  # the class that the model itself predicts
     certainty: NDArray[Any]  # (d- - d+)/(d- + d+), in [0, 1]
     winner: Indices  # index of the nearest prototype of that label
     rival: Indices  # index of the nearest prototype of another class
@@ -139,10 +139,10 @@ def _back_through(step: Any, parts: _Parts) -> _Parts:
 def _back_through_mixing(step: Any, parts: _Parts) -> _Parts:
     matrix = step_map(step)
     if matrix is None:
-        hint = "; set its feature_names_out='one-to-one' if so" if isinstance(step, FunctionTransformer) else ""
+        hint = "set feature_names_out='one-to-one' if they do, or " if isinstance(step, FunctionTransformer) else ""
         raise ValueError(
             f"explain needs steps whose output columns belong to one input column each, or PCA or TruncatedSVD, got "
-            f"{type(step).__name__}{hint}; else transform X with that step first, and pass the rest of the pipeline."
+            f"{type(step).__name__}; {hint}transform X with that step first, and pass the rest of the pipeline."
         )
     if parts.change is None or parts.slope is None:
         raise ValueError(

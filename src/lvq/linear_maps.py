@@ -88,15 +88,13 @@ def _after(steps: Sequence[Any], total: Floats, purpose: str, clipping: bool) ->
 
 
 def _not_linear(step: Any, purpose: str) -> str:
-    if isinstance(step, OneHotEncoder):
-        return (
-            f"{purpose} does not support categories, got OneHotEncoder; transform X with that step first, and pass the "
-            "rest of the pipeline."
-        )
     names = ", ".join(kind.__name__.replace("SelectorMixin", "feature selectors") for kind in LINEAR_STEPS)
+    supported = f"supports linear steps only ({names} and ColumnTransformers of these)"
+    if isinstance(step, OneHotEncoder):
+        supported = "does not support categories"
     return (
-        f"{purpose} supports linear steps only ({names} and ColumnTransformers of these), got {type(step).__name__}; "
-        "transform X with that step first, and pass the rest of the pipeline."
+        f"{purpose} {supported}, got {type(step).__name__}; transform X with that step first, and pass the rest of the "
+        "pipeline."
     )
 
 
