@@ -23,7 +23,8 @@ from lvq.tables import (  # noqa: E402
     kind_of,
     read_parts,
     read_table,
-)from lvq.tables.writing import escape_formula  # noqa: E402
+)
+from lvq.tables.writing import escape_formula  # noqa: E402
 
 CSV = """\
 size,colour,ripe,weight
