@@ -242,7 +242,7 @@ def test_sparse_rows_tabs_and_a_brace_after_the_name_of_an_arff_file(tmp_path):
 
 
 def test_missing_files_and_folders(tmp_path):
-    with pytest.raises(TableError, match="There is no file"):
+    with pytest.raises(TableError, match="does not exist"):
         read_table(tmp_path / "t.csv")
     with pytest.raises(TableError, match="is a folder"):
         column_names(tmp_path)

@@ -41,7 +41,7 @@ def open_table(path: Path) -> tuple[str, Table]:
     if path.is_dir():
         raise TableError(f"{path} is a folder; name a file in it.")
     if not path.exists():
-        raise TableError(f"There is no file {path}.")
+        raise TableError(f"The file {path} does not exist.")
     name = path.name.lower()
     kind = next((kind for kind, suffixes in FORMATS.items() if name.endswith(suffixes)), None)
     if kind is None:
