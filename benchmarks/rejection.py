@@ -31,7 +31,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import LOGM
-from lvq.datasets import load
+from lvq.datasets import load_dataset
 from lvq.rejection import RejectClassifier, local_thresholds
 from lvq.rejection.calibration import Classified, Data, calibrate, cross_fitted, judged
 
@@ -183,7 +183,7 @@ def by_mapie(
 
 def run(name: str, seed: int) -> list[dict]:
     """All methods at all levels on one split: 40 % to train, 30 % to calibrate, 30 % to test."""
-    X, y = load(name, return_X_y=True)
+    X, y = load_dataset(name, return_X_y=True)
     y = np.unique(y, return_inverse=True)[1]
     rows = np.random.default_rng(seed).permutation(len(y))[:LARGEST]
     n_train, n_calibration = round(0.4 * len(rows)), round(0.3 * len(rows))

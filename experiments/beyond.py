@@ -29,7 +29,7 @@ import lvq
 from experiments.cells import Cell
 from experiments.rivals import tuned_svm
 from experiments.verdicts import Row, row
-from lvq.datasets import load
+from lvq.datasets import load_dataset
 
 TITLE = "Beyond the papers"
 RIVAL = "SVC, tuned"
@@ -73,7 +73,7 @@ def cells(quick: bool) -> list[Cell]:
 
 def compute(cell: Cell) -> dict[str, Any]:
     """Accuracy, what is kept, and seconds to fit and to predict, fold by fold."""
-    X, y = load(cell.dataset, return_X_y=True)
+    X, y = load_dataset(cell.dataset, return_X_y=True)
     result: dict[str, list[float]] = {"accuracy": [], "kept": [], "fit": [], "predict": []}
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=cell.run).split(X, y):
         model = methods()[cell.method](X.shape[1])

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from experiments.cells import Cell
 from experiments.verdicts import Row, row
 from lvq import GLVQ, GMLVQ
-from lvq.datasets import load, make_pearl_necklace, pearl_necklace_posterior
+from lvq.datasets import load_dataset, make_pearl_necklace, pearl_necklace_posterior
 from lvq.rejection import (
     AccuracyRejectCurve,
     AveragedCurve,
@@ -123,7 +123,7 @@ def samples(name: str, run: int) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def _loaded(name: str) -> tuple[np.ndarray, np.ndarray]:
-    X, y = load(name, return_X_y=True)
+    X, y = load_dataset(name, return_X_y=True)
     return (_rotated(X) if X.shape[1] > len(X) else X), y
 
 

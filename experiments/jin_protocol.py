@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LOGM, MCE, SNPC
-from lvq.datasets import load
+from lvq.datasets import load_dataset
 from lvq.model.links import Identity
 from lvq.model.metrics import squared_distances
 from lvq.model.objective import Objective, Params
@@ -87,7 +87,7 @@ class Start(NamedTuple):
 @lru_cache(maxsize=16)
 def samples(dataset: str) -> tuple[np.ndarray, np.ndarray]:
     """A small set as it is."""
-    return load(dataset, return_X_y=True)
+    return load_dataset(dataset, return_X_y=True)
 
 
 def fold(dataset: str, run: int, number: int) -> Split:
@@ -104,7 +104,7 @@ def fold(dataset: str, run: int, number: int) -> Split:
 @lru_cache(maxsize=2)
 def official(dataset: str) -> Split:
     """The set's own training and test part, as they are: their features have one unit."""
-    data = load(dataset)
+    data = load_dataset(dataset)
     if dataset == "20ng":
         X, X_test = newsgroup_vectors(data.X_train, data.y_train, data.X_test)
     else:

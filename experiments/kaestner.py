@@ -17,7 +17,7 @@ import numpy as np
 from experiments.cells import Cell
 from experiments.rivals import svm_accuracy
 from experiments.verdicts import Row, published, row
-from lvq.datasets import load
+from lvq.datasets import load_dataset
 from lvq.estimators.names import MODELS
 
 TITLE = "Kaestner, Nebel, Riedel, Biehl and Villmann: differentiable kernels in matrix LVQ"
@@ -49,7 +49,7 @@ def cells(quick: bool) -> list[Cell]:
 @cache
 def samples(dataset: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Features, classes and their names; spectra have unit length, as in the paper."""
-    data = load((UCI | SPECTRA)[dataset])
+    data = load_dataset((UCI | SPECTRA)[dataset])
     X = np.asarray(data.data, dtype=np.float64)
     if dataset in SPECTRA:
         X = X / np.linalg.norm(X, axis=1, keepdims=True)

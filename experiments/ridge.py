@@ -19,7 +19,7 @@ import numpy as np
 from experiments.cells import Cell
 from experiments.rivals import svm_accuracy
 from experiments.verdicts import Row, row
-from lvq.datasets import load, make_multimodal
+from lvq.datasets import load_dataset, make_multimodal
 from lvq.estimators.names import MODELS, Spelling
 from lvq.model.prototypes import start_prototypes
 
@@ -91,7 +91,7 @@ def samples(dataset: str, run: int) -> tuple[np.ndarray, np.ndarray]:
     if dataset == "simulated":
         X, y = make_multimodal(random_state=run)
     else:
-        X, y = load(DATASETS[dataset], return_X_y=True)
+        X, y = load_dataset(DATASETS[dataset], return_X_y=True)
     return MinMaxScaler().fit_transform(X), y
 
 

@@ -237,7 +237,9 @@ def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
 
 def test_sparse_rows_tabs_and_a_brace_after_the_name_of_an_arff_file(tmp_path):
     path = tmp_path / "t.arff"
-    path.write_text("@attribute\ta\tnumeric\n@attribute 'b c'{x,'y z'}\n@data\n{0 1.5, 1 'y z'}\n{}\n", encoding="utf-8")
+    path.write_text(
+        "@attribute\ta\tnumeric\n@attribute 'b c'{x,'y z'}\n@data\n{0 1.5, 1 'y z'}\n{}\n", encoding="utf-8"
+    )
     assert read_table(path).to_dict("list") == {"a": [1.5, 0.0], "b c": ["y z", "x"]}
 
 

@@ -396,7 +396,9 @@ def test_a_row_whose_distances_overflow_is_rejected(tmp_path, scaled, value):
     table.loc[[3, 5], "code"] = value
     (table * 1e-2).to_csv(tmp_path / "table.csv", index=False)
     found = predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
-    assert found.notes == ["2 rows with a value of 'code' that is too large to compute distances (first in row 4): rejected."]
+    assert found.notes == [
+        "2 rows with a value of 'code' that is too large to compute distances (first in row 4): rejected."
+    ]
     predictions = pd.read_csv(tmp_path / "predictions.csv")
     assert predictions["reason"].eq("value too large").to_numpy().nonzero()[0].tolist() == [3, 5]
     assert predictions["label"].isna().to_numpy().nonzero()[0].tolist() == [3, 5]

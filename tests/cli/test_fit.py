@@ -175,7 +175,9 @@ def test_of_many_columns_the_last_is_named_too(lvq, tmp_path):
 def test_a_missing_header_is_suspected(lvq, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("5.1,3.5,1.4,setosa\n" * 10, encoding="utf-8")
-    assert "is the first line with the names of the columns missing?" in refused(lvq("fit", path, "--target", "species", "--out", tmp_path / "run"))
+    assert "is the first line with the names of the columns missing?" in refused(
+        lvq("fit", path, "--target", "species", "--out", tmp_path / "run")
+    )
 
 
 def wrong(name, columns, message, *options):
@@ -193,7 +195,9 @@ def wrong(name, columns, message, *options):
             {"a": np.arange(1500) ** 2, "kind": [f"c{k % 1000}" for k in range(1500)]},
             r"needs at least 5 rows .* fewer of 'c0' \(2\), .* and 992 more",
         ),
-        wrong("measured", {"a": [1, 3] * 50, "kind": np.repeat(np.linspace(0, 1, 25), 4)}, "a measurement, not a class"),
+        wrong(
+            "measured", {"a": [1, 3] * 50, "kind": np.repeat(np.linspace(0, 1, 25), 4)}, "a measurement, not a class"
+        ),
         wrong("no feature", {"a": [1] * 20, "kind": ["x", "y"] * 10}, "no column that can be a feature"),
         wrong(
             "too many texts",

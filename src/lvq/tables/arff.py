@@ -67,7 +67,9 @@ def _open(path: Path) -> Iterator[Arff]:
             if keyword != "@relation":
                 yield _declaration(text, path, line) if keyword == "@attribute" else text
         if header:
-            raise TableError(f"{path} has no line @data, so it is not an ARFF table; if it has another format, rename it.")
+            raise TableError(
+                f"{path} has no line @data, so it is not an ARFF table; if it has another format, rename it."
+            )
 
     with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline=None) as stream:
         try:

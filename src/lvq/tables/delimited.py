@@ -66,8 +66,12 @@ def read_header(path: Path, source: str) -> Header:
     if not first:
         raise TableError(f"{source} is empty; the first line must name the columns.")
     delimiter = _most_frequent(first)
-    row = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))  # a quoted name may contain a line break
-    return Header([name.strip() for name in row], delimiter, max(BLOCK, 32 * len(first)), empty)  # a row fits into a part
+    row = next(
+        csv.reader(itertools.chain([first], lines), delimiter=delimiter)
+    )  # a quoted name may contain a line break
+    return Header(
+        [name.strip() for name in row], delimiter, max(BLOCK, 32 * len(first)), empty
+    )  # a row fits into a part
 
 
 def _most_frequent(line: str) -> str:

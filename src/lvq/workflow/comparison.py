@@ -105,7 +105,9 @@ def compare_table(
     samples = prepare(content, target, drop=drop, categorical=categorical, source=source, min_class_rows=max(folds, 2))
     pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()}
     report = None if progress is None else lambda done, total, name: progress(name, done, total)
-    comparison = compare_models(pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, progress=report)
+    comparison = compare_models(
+        pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, progress=report
+    )
     counts = np.unique(samples.y, return_counts=True)[1]
     return TableComparison(
         comparison,

@@ -155,8 +155,7 @@ def _check_classes(column: pd.Series, labels: np.ndarray, target: str, source: s
     if len(classes) == 1:
         beside = f", and {_counted(missing, 'row')} without a value ({MISSING_CELL})" if missing else ""
         raise TableError(
-            f"The column {target!r} of {source} has only the class {classes[0]!r}{beside}; two or more are "
-            "needed."
+            f"The column {target!r} of {source} has only the class {classes[0]!r}{beside}; two or more are needed."
         )
     if len(classes) == len(labels) - missing:
         raise TableError(

@@ -1,7 +1,7 @@
 """The records of the data sets of the UCI repository.
 
-Rules kept here: facts only; the numbers are those that every copy is checked against, whatever its source. Numbers of
-OpenML stand only where that set has the same rows (its satimage and soybean do not).
+Rules: facts only; the numbers are those that every copy is checked against, whatever its source. OpenML
+numbers are given only where that set has the same rows (its satimage and soybean do not).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lvq.datasets.records import Dataset, counts_of
+from lvq.datasets.dataset import Dataset, counts_of
 
 _LETTERS = "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z"
 
