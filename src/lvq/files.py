@@ -127,7 +127,7 @@ def _delayed_interrupt() -> Iterator[None]:
 
 
 def check_writable(folder: Path, path: Any) -> None:
-    """Raise PermissionError that names `path` where no file can be created in a folder; permissions alone do not tell."""
+    """Raise PermissionError for `path` where no file can be created in a folder: permissions alone do not tell."""
     try:
         handle, name = tempfile.mkstemp(dir=folder)
     except OSError as error:

@@ -96,7 +96,8 @@ def test_interrupted_experiments_report_what_they_keep(lvq, monkeypatch, tmp_pat
     """A terminal sends Ctrl-C to both processes; "nothing was written" would be wrong, as finished results are kept."""
     experiments_of(
         tmp_path,
-        "import os, signal, sys\ntry:\n    os.kill(os.getppid(), signal.SIGINT)\n    signal.raise_signal(signal.SIGINT)\n"
+        "import os, signal, sys\ntry:\n    os.kill(os.getppid(), signal.SIGINT)\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
         "except KeyboardInterrupt:\n    sys.exit('some are kept')\n",
     )
     monkeypatch.setattr("lvq.workflow.experiments.experiments_root", lambda: tmp_path)

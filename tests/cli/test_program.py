@@ -14,7 +14,7 @@ pytest.importorskip("typer")
 COMMANDS = ["fit", "predict", "compare", "report", "export", "reproduce", "demo"]
 
 
-# -- help and completion ------------------------------------------------------------------------------------------------
+# -- help and completion -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["predict", "--help"], ["compare", "--help"]])

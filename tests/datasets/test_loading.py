@@ -143,7 +143,7 @@ def wrong_rows(kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "sentence"),
+    ("kind", "message"),
     [
         ("row missing", r"expected the shape \(306, 3\), found \(305, 3\)"),
         ("column missing", r"expected the shape \(306, 3\), found \(306, 2\)"),
@@ -214,8 +214,8 @@ def test_missing_set_names_the_file_to_provide(monkeypatch, empty):
         monkeypatch.setenv("LVQ_DATA", "")
     with pytest.raises(DatasetNotFoundError, match="no local folder is set") as caught:
         load_dataset("vehicle", download_if_missing=False)
-    for words in ("Put vehicle.csv.gz (a gzipped table", "LVQ_DATA", "data_home", "UCI", "OpenML data set 54 may not"):
-        assert words in str(caught.value)
+    for text in ("Put vehicle.csv.gz (a gzipped table", "LVQ_DATA", "data_home", "UCI", "OpenML data set 54 is not"):
+        assert text in str(caught.value)
     assert isinstance(caught.value, FileNotFoundError)
 
 

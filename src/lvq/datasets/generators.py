@@ -145,7 +145,7 @@ def make_multimodal(
     variant: Literal["toolbox", "print"] = "toolbox",
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Generate the simulated set of Ridge, Leonardis and Skocaj: three classes of two clusters, and eight noise features.
+    """Generate the simulated set of Ridge, Leonardis and Skocaj: three classes of two clusters, eight noise features.
 
     x1 and x2 are uniform in six boxes, two per class, clipped to [0, 1]. x3 to x6 are x1 plus normal noise of
     variance 0.05, 0.1, 0.2 and 0.5. x7 and x8 are uniform in [-0.5, 0.5] and [-0.2, 0.2]. Only x1 and x2 are needed

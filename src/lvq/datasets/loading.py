@@ -17,8 +17,8 @@ import numpy as np
 
 from lvq.datasets import sources
 from lvq.datasets.dataset import Dataset
-from lvq.datasets.sources import Content, DatasetMismatchError, DatasetNotFoundError
 from lvq.datasets.records import ALIASES, DATASETS
+from lvq.datasets.sources import Content, DatasetMismatchError, DatasetNotFoundError
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch

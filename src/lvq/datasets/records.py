@@ -126,7 +126,7 @@ _OTHER_RECORDS = (
     ),
     Dataset(
         "coffee",
-        "Infrared spectra of Arabica and Robusta; a substitute, not the (unpublished) coffee spectra of Kaestner et al.",
+        "Infrared spectra of Arabica and Robusta; not the (unpublished) coffee spectra of Kaestner et al.",
         286,
         {"0": 29, "1": 27},
         0.855373,

@@ -54,8 +54,8 @@ def read_header(path: Path, source: str) -> Header:
         start = raw.read(LONGEST)
         if b"\0" in start:
             raise TableError(
-                f"{source} holds null bytes, so it is not a CSV file; if it is Parquet or Arrow, rename it, else save it "
-                "as CSV in UTF-8."
+                f"{source} holds null bytes, so it is not a CSV file; if it is Parquet or Arrow, rename it, else save "
+                "it as CSV in UTF-8."
             )
     try:
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)

@@ -30,7 +30,7 @@ _READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, z
 
 
 class Table(NamedTuple):
-    """A table on disk: names of its columns, and a function that reads some columns in parts (Arrow tables or batches)."""
+    """A table on disk: names of its columns, and a function that reads some of them in parts, as Arrow tables."""
 
     names: list[str]
     parts: Callable[[Sequence[str]], Iterator[Any]]
@@ -151,7 +151,7 @@ _OPENERS: dict[str, Callable[[Path], Table]] = {
 }
 
 
-# -- reading ------------------------------------------------------------------------------------------------------------
+# -- reading -----------------------------------------------------------------------------------------------------------
 
 
 def column_names(path: str | Path) -> list[str]:

@@ -50,8 +50,8 @@ def expected_columns(model: Any) -> ModelColumns:
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise ValueError(
-            "The model was fitted to an array without column names, so the columns of a table cannot be matched; fit it "
-            "to a DataFrame, or with `lvq fit`."
+            "The model was fitted to an array without column names, so the columns of a table cannot be matched; fit "
+            "it to a DataFrame, or with `lvq fit`."
         )
     columns = ModelColumns([str(name) for name in names], {}, set())
     found = find_model(model)

@@ -257,7 +257,8 @@ class _RowPredictor:
     def notes(self) -> list[str]:
         """Notes on the rows that were rejected before the model."""
         return [
-            f"{count} row{'' if count == 1 else 's'} with {_NOTES[why].format(name=name)} (first in row {row}): rejected."
+            f"{count} {'row' if count == 1 else 'rows'} with {_NOTES[why].format(name=name)} (first in row {row}): "
+            "rejected."
             for (why, name), (count, row) in self.unusable.items()
         ]
 

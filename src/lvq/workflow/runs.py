@@ -44,7 +44,7 @@ def check_folder(folder: str | Path, names: Sequence[str] = (MODEL, REPORT, METR
         check_regular(folder / name)
     if existing and not force:
         raise FileExistsError(
-            f"{folder} already has {', '.join(existing)}; use --force (force=True) to replace, or choose another folder."
+            f"{folder} already has {', '.join(existing)}; use --force (force=True) to replace it, or another folder."
         )
     check_writable(parent, folder)
     return folder
