@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -45,35 +46,29 @@ def comparison_as_dict(result: Any) -> dict[str, Any]:
 
 def show_fit(result: Any, *, as_json: bool) -> None:
     """Print the result of a fit."""
-    if as_json:
-        print_json(fit_as_dict(result))
-        return
-    from lvq.cli import text_output
-
-    _show_notes(result)
-    text_output.show_fit(result)
+    _show("show_fit", result, fit_as_dict if as_json else None)
 
 
 def show_predictions(result: Any, *, as_json: bool) -> None:
     """Print the result of a prediction."""
-    if as_json:
-        print_json(predictions_as_dict(result))
-        return
-    from lvq.cli import text_output
-
-    _show_notes(result)
-    text_output.show_predictions(result)
+    _show("show_predictions", result, predictions_as_dict if as_json else None)
 
 
 def show_comparison(result: Any, *, as_json: bool) -> None:
     """Print the result of a comparison."""
-    if as_json:
-        print_json(comparison_as_dict(result))
+    _show("show_comparison", result, comparison_as_dict if as_json else None)
+
+
+def _show(name: str, result: Any, as_dict: Callable[[Any], dict[str, Any]] | None) -> None:
+    """Print a result as JSON, or its notes and its text by the function of `text_output` of that name."""
+    if as_dict is not None:
+        print_json(as_dict(result))
         return
     from lvq.cli import text_output
 
-    _show_notes(result)
-    text_output.show_comparison(result)
+    for text in result.notes:
+        note(text)
+    getattr(text_output, name)(result)
 
 
 def show_file(path: Path, *, as_json: bool) -> None:
@@ -82,8 +77,3 @@ def show_file(path: Path, *, as_json: bool) -> None:
         print_json({"path": str(path)})
     else:
         typer.echo(f"Written: {path}")
-
-
-def _show_notes(result: Any) -> None:
-    for text in result.notes:
-        note(text)

@@ -5,7 +5,6 @@ same way whatever its source; values are never scaled, imputed or reordered; imp
 scikit-learn nor any data.
 """
 
-from lvq.datasets.dataset import Dataset
 from lvq.datasets.generators import (
     make_multimodal,
     make_pearl_necklace,
@@ -13,7 +12,7 @@ from lvq.datasets.generators import (
     pearl_necklace_posterior,
 )
 from lvq.datasets.loading import available, load_dataset
-from lvq.datasets.records import ALIASES, DATASETS
+from lvq.datasets.records import ALIASES, DATASETS, Dataset
 from lvq.datasets.sources import DatasetMismatchError, DatasetNotFoundError
 
 __all__ = [

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from lvq.datasets import sources
-from lvq.datasets.dataset import Dataset
-from lvq.datasets.records import ALIASES, DATASETS
+from lvq.datasets.records import ALIASES, DATASETS, Dataset
 from lvq.datasets.sources import Content, DatasetMismatchError, DatasetNotFoundError
 
 if TYPE_CHECKING:

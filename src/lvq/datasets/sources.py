@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lvq.datasets.dataset import Dataset
+from lvq.datasets.records import Dataset
 
 
 class DatasetNotFoundError(FileNotFoundError):
