@@ -17,8 +17,8 @@ import numpy as np
 from experiments.cells import Cell
 from experiments.comparison import Row, published, row
 from experiments.rivals import svm_accuracy
+from lvq import MODELS
 from lvq.datasets import load_dataset
-from lvq.estimators.names import MODELS
 
 TITLE = "Kaestner, Nebel, Riedel, Biehl and Villmann: differentiable kernels in matrix LVQ"
 

@@ -19,8 +19,8 @@ import numpy as np
 from experiments.cells import Cell
 from experiments.comparison import Row, row
 from experiments.rivals import svm_accuracy
+from lvq import MODELS
 from lvq.datasets import load_dataset, make_multimodal
-from lvq.estimators.names import MODELS, Spelling
 from lvq.model.prototypes import start_prototypes
 
 TITLE = "Ridge, Leonardis and Skocaj: relevance determination by the Fisher criterion score"
@@ -36,7 +36,7 @@ DATASETS = {
     "wdbc": "wdbc",
     "affordance": "affordance",
 }
-METHODS: dict[str, Spelling] = {
+METHODS = {
     name: MODELS.get(f"{name} (published)", MODELS[name])
     for name in ("LVQ1", "RLVQ", "FC1LVQ1", "FC2LVQ1", "GLVQ", "GRLVQ", "FC1GLVQ", "FC2GLVQ")
 }

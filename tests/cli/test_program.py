@@ -94,7 +94,7 @@ def test_completion_offers_every_estimator_and_kernel():
     from lvq.model.links import KERNELS
     from lvq.workflow.pipelines import NAMES
 
-    assert [NAMES[name].estimator for name in complete_model("")] == list(estimator_types().values())
+    assert [type(NAMES[name]()) for name in complete_model("")] == list(estimator_types().values())
     assert complete_kernel("") == [*KERNELS, "none"]
 
 

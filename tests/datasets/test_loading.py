@@ -69,7 +69,7 @@ def test_folder_comes_from_the_environment_and_the_argument_wins(tmp_path, monke
         load_dataset("haberman", data_home=tmp_path / "elsewhere", download_if_missing=False)
 
 
-def test_names_are_found_whatever_their_spelling(tmp_path):
+def test_case_and_separators_of_names_do_not_matter(tmp_path):
     for name in ("Soybean-Small", "heart statlog", "PIMA", "20ng", "letter"):
         with pytest.raises(DatasetNotFoundError, match="is not on this machine"):
             load_dataset(name, data_home=tmp_path, download_if_missing=False)

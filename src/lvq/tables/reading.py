@@ -70,7 +70,7 @@ def _unreadable(path: Path, kind: str, error: Exception) -> str:
     if isinstance(error, PermissionError):
         return f"{path} cannot be read without permission; change its permissions."
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return f"{path} cannot be read as {kind} ({reason}); it may be damaged or not what its name says."
+    return f"{path} cannot be read as {kind} ({reason}); it may be damaged, or have another format than its name."
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:

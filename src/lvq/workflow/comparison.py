@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from lvq.estimators.search import LVQClassifierCV
 from lvq.evaluation import Comparison, compare_models
 from lvq.tables import read_table
 from lvq.workflow.fitting import Progress
@@ -16,10 +15,9 @@ from lvq.workflow.pipelines import NAMES, make_model, make_pipeline_for
 from lvq.workflow.preparation import prepare
 
 #: Models that are compared by default: every estimator once, by its shortest name, without the search.
+_TYPES = {name: type(make()) for name, make in NAMES.items() if name != "lvq-cv"}
 COMPARED = tuple(
-    min((name for name, spelling in NAMES.items() if spelling.estimator is estimator), key=len)
-    for estimator in dict.fromkeys(spelling.estimator for spelling in NAMES.values())
-    if estimator is not LVQClassifierCV
+    min((name for name in _TYPES if _TYPES[name] is kind), key=len) for kind in dict.fromkeys(_TYPES.values())
 )
 
 

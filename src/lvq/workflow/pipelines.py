@@ -8,6 +8,7 @@ encoded as zeros.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
@@ -15,21 +16,16 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq.estimators.base import BaseLVQ
-from lvq.estimators.classifier import LVQClassifier
-from lvq.estimators.names import MODELS, Spelling
-from lvq.estimators.search import LVQClassifierCV
+from lvq import MODELS, LVQClassifier, LVQClassifierCV
 from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
 from lvq.rejection.binomial import perfect_record
 from lvq.rejection.calibration import PATH_SHARE
 from lvq.workflow.preparation import Samples
 
-#: Names that `make_model` accepts, in lower case.
-NAMES: dict[str, Spelling] = {
-    "lvq": Spelling(LVQClassifier, {}),
-    "lvq-cv": Spelling(LVQClassifierCV, {}),
-} | {name.lower(): spelling for name, spelling in MODELS.items() if " " not in name}
+#: Names that `make_model` accepts, in lower case, and what makes the estimator.
+NAMES: dict[str, Callable[..., Any]] = {"lvq": LVQClassifier, "lvq-cv": LVQClassifierCV}
+NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " " not in name}
 CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, so that all rows train the model
 CROSS_FIT_FOLDS = 5
 MIN_CALIBRATION, MAX_CALIBRATION = 0.3, 0.5  # fraction of the training rows that is held out for thresholds or tests
@@ -43,7 +39,7 @@ def make_model(
     rank: int | None = None,
     kernel: str | None = None,
     seed: int | None = 0,
-) -> BaseLVQ:
+) -> Any:
     """Make the estimator of a name.
 
     Parameters
@@ -69,12 +65,12 @@ def make_model(
     >>> make_model("gmlvq", prototypes=2, rank=2)
     GMLVQ(n_prototypes=2, random_state=0, rank=2)
     """
-    spelling = NAMES.get(name.lower())
-    if spelling is None:
+    make = NAMES.get(name.lower())
+    if make is None:
         close = difflib.get_close_matches(name.lower(), NAMES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
-    known = spelling.make().get_params()
+    known = make().get_params()
     given: dict[str, Any] = {"random_state": seed}
     if prototypes is not None:
         if prototypes < 1:
@@ -82,7 +78,7 @@ def make_model(
         given["n_prototypes"] = prototypes
     if rank is not None:
         if "rank" not in known:
-            having = [other for other, row in NAMES.items() if "rank" in row.make().get_params()]
+            having = [other for other, make in NAMES.items() if "rank" in make().get_params()]
             raise ValueError(f"A rank needs a model with a matrix ({', '.join(having)}), got {name!r}.")
         if rank < 1:
             raise ValueError(f"The rank must be 1 or more, got {rank}.")
@@ -91,7 +87,7 @@ def make_model(
         if kernel not in (*KERNELS, "none"):
             raise ValueError(f"The kernel must be one of {', '.join(KERNELS)} or none, got {kernel!r}.")
         given["kernel"] = None if kernel == "none" else kernel
-    return spelling.make(**given)
+    return make(**given)
 
 
 def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
