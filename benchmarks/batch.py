@@ -1,7 +1,7 @@
 """`value_and_gradient` on the CPU against a matrix product in the same run, all cores.
 
-Prints, and writes to `benchmarks/results/batch.json`, the share of the product's rate by counted flops of the products
-that cannot be avoided: 2NMn for GLVQ, 2N(2mn + Mm) for GMLVQ.
+Prints, and writes to `benchmarks/results/batch.json`, the fraction of the product's rate by counted flops of the
+necessary products: 2NMn for GLVQ, 2N(2mn + Mm) for GMLVQ.
 """
 
 import json

@@ -1,7 +1,7 @@
 """`value_and_gradient` and an epoch of Adam on a GPU, against a float32 matrix product (TF32 off) in the same run.
 
 Prints, and writes to `benchmarks/results/gpu.json` (or the folder in the first argument). Data lie on the device. The
-share is the product's time over ours for GLVQ, whose counted flops are the product's own, and the share of the
+fraction is the product's time over ours for GLVQ, whose counted flops are the product's own, and the fraction of the
 product's rate by 2N(2mn + Mm) counted flops for GMLVQ. Also checks the results against float64 on the CPU.
 """
 

@@ -7,8 +7,8 @@ Part 1: seconds for "optimal" thresholds of 100,000 samples, 200 cells and 10,00
 Part 2: the promise P(error | accepted) <= max_error with confidence 0.95, by this library and by MAPIE's
 `MultiClassificationLTTController` with selective accuracy as its risk (right among the accepted) and the abstention
 rate as what it chooses by. Both get the same fitted model, the same calibration and test samples, and, but for the
-columns named RelSim, the same score: the largest probability. What counts is the share of test samples that are
-answered; 0 where nothing can be promised. Writes `results/rejection.json` and `results/rejection.md`.
+columns named RelSim, the same score: the largest probability. The result is the coverage on the test
+samples; 0 where no guarantee is achievable. Writes `results/rejection.json` and `results/rejection.md`.
 """
 
 import os
@@ -31,7 +31,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import LOGM
-from lvq.datasets import load
+from lvq.datasets import load_dataset
 from lvq.rejection import RejectClassifier, local_thresholds
 from lvq.rejection.calibration import Classified, Data, calibrate, cross_fitted, judged
 
@@ -68,11 +68,11 @@ MAPIE: dict[str, tuple[str, bool]] = {
 }
 
 
-EXPLANATION = f"""P(error | accepted) <= max_error with confidence {CONFIDENCE}; share of test samples answered, mean of
+EXPLANATION = f"""P(error | accepted) <= max_error with confidence {CONFIDENCE}; coverage on the test samples, mean of
 {N_SEEDS} splits (40 % train, 30 % calibration, 30 % test, at most {LARGEST} samples); 0 where nothing can be promised.
 All but the RelSim columns threshold the same score, the largest probability.
 
-- "local": the optimal thresholds of cells of 10 samples or more. Ours are fixed sequences but where it says Bonferroni.
+- "local": the optimal thresholds of cells of 10 samples or more. Ours are fixed sequences, or Bonferroni where stated.
 - "cross-fitted": the path comes from the training samples, and all calibration samples are for the tests, as
   `RejectClassifier(cv=3, max_error=...)` has it; else a quarter of the calibration samples is for the path.
 - "MAPIE default": Bonferroni-Holm over 100 thresholds from 0 to 0.99. The p-value of a threshold that accepts no sample
@@ -183,7 +183,7 @@ def by_mapie(
 
 def run(name: str, seed: int) -> list[dict]:
     """All methods at all levels on one split: 40 % to train, 30 % to calibrate, 30 % to test."""
-    X, y = load(name, return_X_y=True)
+    X, y = load_dataset(name, return_X_y=True)
     y = np.unique(y, return_inverse=True)[1]
     rows = np.random.default_rng(seed).permutation(len(y))[:LARGEST]
     n_train, n_calibration = round(0.4 * len(rows)), round(0.3 * len(rows))
@@ -280,7 +280,7 @@ def honesty(means: list[dict]) -> str:
 
 
 def versus(means: list[dict], ours: str, theirs: str) -> str:
-    """In how many settings one answers more than the other, by more than a hundredth."""
+    """Number of settings in which one coverage is above the other, by more than 0.01."""
     both = {}
     for m in means:
         both.setdefault((m["data"], m["model"], m["max_error"]), {})[m["method"]] = m["coverage"]
@@ -293,7 +293,10 @@ def report(result: dict) -> str:
     """The page of results."""
     means = result["means"]
     pairs = [(ours, theirs) for theirs in MAPIE for ours in (*OURS, *CROSSED)]
-    against = ["| ours | theirs | we answer more | less | within 0.01 | mean difference |", "|---|---|---|---|---|---|"]
+    against = [
+        "| ours | theirs | our coverage higher | lower | within 0.01 | mean difference |",
+        "|---|---|---|---|---|---|",
+    ]
     against += [versus(means, *pair) for pair in pairs]
     speed = [f"- {what}: {seconds:.2f} s" for what, seconds in result["speeds"].items()]
     return "\n\n".join(

@@ -72,7 +72,7 @@ def reject_curves(
             axis.grid(alpha=0.3)
             axis.set_xlim(0, 1.02)
     for axis in axes[-1]:
-        axis.set_xlabel("accepted share")
+        axis.set_xlabel("coverage")
     for line in axes:
         line[0].set_ylabel("accuracy on the accepted")
     handles: dict[str, Any] = {}

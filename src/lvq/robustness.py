@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from lvq.estimators.found import need_model as need_model
+from lvq.estimators.found import need_model
 from lvq.input_columns import model_inputs
 from lvq.linear_maps import Floats, compose, input_map, project, pull_back
 from lvq.local_radii import LocalBounds, ratio

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from experiments.verdicts import SLACK, published, row, verdict
+from experiments.comparison import SLACK, compare_means, published, row
 
 
 def test_every_paper_with_numbers_is_there():
@@ -20,8 +20,8 @@ def test_every_paper_with_numbers_is_there():
 @pytest.mark.parametrize(("our_error", "paper_error"), [(0.0, 0.0), (0.3, 0.4), (1.0, 0.0)])
 def test_the_margin(side, our_error, paper_error):
     margin = 2 * math.sqrt(our_error**2 + paper_error**2) + SLACK
-    assert verdict(90 + side * margin, 90, our_error, paper_error) == "reproduced"
-    outside = verdict(90 + side * (margin + 0.01), 90, our_error, paper_error)
+    assert compare_means(90 + side * margin, 90, our_error, paper_error) == "reproduced"
+    outside = compare_means(90 + side * (margin + 0.01), 90, our_error, paper_error)
     assert outside == ("better" if side > 0 else "short")
 
 
@@ -33,11 +33,11 @@ def test_mean_and_deviation_over_the_values():
     assert found.verdict == "reproduced"
 
 
-@pytest.mark.parametrize(("value", "word"), [(70.0, "short"), (76.5, "reproduced"), (80.0, "better")])
-def test_one_value_has_no_deviation(value, word):
+@pytest.mark.parametrize(("value", "outcome"), [(70.0, "short"), (76.5, "reproduced"), (80.0, "better")])
+def test_one_value_has_no_deviation(value, outcome):
     found = row("jin", "table-1", "diabetes", "MCE", "", [value], paper_runs=10)
     assert found.std is None
-    assert found.verdict == word
+    assert found.verdict == outcome
 
 
 def test_a_single_test_set_has_the_binomial_error():

@@ -1,4 +1,4 @@
-"""The table of data sets is complete, consistent and cannot be changed."""
+"""The records of the data sets are complete, consistent and cannot be changed."""
 
 import dataclasses
 
@@ -52,7 +52,7 @@ def test_only_the_sets_above_have_a_split():
         ("kaestner", "pima wdbc"),
     ],
 )
-def test_every_set_of_a_paper_is_there(paper, names):
+def test_every_set_of_a_paper_has_a_record(paper, names):
     expected = {ALIASES.get(name, name) for name in names.split()}
     assert {name for name, record in DATASETS.items() if paper in record.papers} == expected
 
@@ -62,7 +62,7 @@ def test_aliases_lead_to_sets_and_hide_none():
     assert not set(ALIASES) & set(DATASETS)
 
 
-def test_table_and_records_cannot_be_changed():
+def test_records_cannot_be_changed():
     with pytest.raises(TypeError, match="does not support item assignment"):
         DATASETS["iris"] = None
     with pytest.raises(dataclasses.FrozenInstanceError, match="name"):

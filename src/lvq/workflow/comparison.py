@@ -1,4 +1,4 @@
-"""Which model suits a table: all of them by repeated cross-validation, on the same splits."""
+"""Models compared on a table by repeated cross-validation, on the same splits."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import numpy as np
 
 from lvq.evaluation import Comparison, compare_models
 from lvq.tables import read_table
-from lvq.workflow.assembly import make_model, make_pipeline_for
 from lvq.workflow.fitting import Progress
+from lvq.workflow.pipelines import NAMES, make_model, make_pipeline_for
 from lvq.workflow.preparation import prepare
 
-#: Models that are compared unless others are asked for: every estimator once.
-COMPARED = (
-    "lvq", "lvq1", "olvq1", "lvq2.1", "lvq3", "rlvq", "glvq", "grlvq", "gmlvq", "lgmlvq", "mce", "logm", "snpc",
-    "rslvq",
-)  # fmt: skip
+#: Models that are compared by default: every estimator once, by its shortest name, without the search.
+_TYPES = {name: type(make()) for name, make in NAMES.items() if name != "lvq-cv"}
+COMPARED = tuple(
+    min((name for name in _TYPES if _TYPES[name] is kind), key=len) for kind in dict.fromkeys(_TYPES.values())
+)
 
 
 @dataclass(frozen=True)
 class TableComparison:
-    """What `compare_table` found.
+    """Result of `compare_table`.
 
     Attributes
     ----------
     comparison : Comparison
-        Scores and standings; a model with two prototypes a class is called "glvq, 2".
+        Scores and standings; GLVQ with two prototypes per class is named "glvq, 2".
     largest_class : float
-        Share of the rows that the most frequent class has, and so the accuracy of always answering with it.
+        Fraction of the rows in the most frequent class: the accuracy of always predicting it.
     n_samples, n_classes, n_features : int
-        Of the table.
+        Size of the table.
     notes : tuple of str
-        What was left out of the table, in sentences.
+        Notes on rows and columns that were left out, and warnings.
     """
 
     comparison: Comparison
@@ -67,17 +67,17 @@ def compare_table(
     target : str
         The column of classes.
     models : sequence of str
-        Names that `make_model` knows; by default every estimator once.
+        Names that `make_model` accepts; by default every estimator once.
     prototypes : sequence of int, default=(1, 3)
-        Numbers of prototypes for each class; every model is tried with each.
+        Numbers of prototypes for each class; every model is fitted with each.
     folds, repeats : int, default=5 and 3
-        Folds, and how often they are drawn anew.
+        Number of folds, and of repetitions with other folds.
     drop, categorical : sequence of str, default=()
-        Columns that are no features, and columns of numbers that are names of categories.
+        Columns that are not features, and columns of numbers that are categories.
     seed : int, default=0
-        Behind everything that is drawn.
+        Seed of all random numbers.
     progress : callable, optional
-        Called with (model, fits done, fits in all).
+        Called with (model, number of fits done, number of fits).
 
     Returns
     -------
@@ -100,10 +100,12 @@ def compare_table(
         f"{name}, {count}": make_model(name, prototypes=count, seed=seed) for name in models for count in prototypes
     }
     content, source = read_table(table, codes={target, *categorical}), str(table)
-    samples = prepare(content, target, drop=drop, categorical=categorical, source=source, fewest_rows=max(folds, 2))
+    samples = prepare(content, target, drop=drop, categorical=categorical, source=source, min_class_rows=max(folds, 2))
     pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()}
-    told = None if progress is None else lambda done, total, name: progress(name, done, total)
-    comparison = compare_models(pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, progress=told)
+    report = None if progress is None else lambda done, total, name: progress(name, done, total)
+    comparison = compare_models(
+        pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, progress=report
+    )
     counts = np.unique(samples.y, return_counts=True)[1]
     return TableComparison(
         comparison,

@@ -1,4 +1,4 @@
-"""Our numbers beside the published ones, and what may be said of them.
+"""Our results compared with the published ones.
 
 With se = std / sqrt(runs) on both sides, a row is "reproduced" if the means differ by at most
 2 sqrt(se_ours^2 + se_paper^2) + 0.5 points, else "better" or "short". A single test set has the binomial error.
@@ -17,7 +17,7 @@ from functools import cache
 
 TARGETS = pathlib.Path(__file__).parent / "targets.csv"
 SLACK = 0.5  # points: the papers round, and their samples, folds and programs are not ours
-VERDICTS = ("reproduced", "better", "short")
+OUTCOMES = ("reproduced", "better", "short")
 
 Key = tuple[str, str, str, str]  # table, dataset, method, setting
 
@@ -76,12 +76,12 @@ def row(
     binomial: int | None = None,
     note: str = "",
 ) -> Row:
-    """Compare what was measured with what is printed.
+    """Compare measured with published results.
 
     Parameters
     ----------
     paper, table, dataset, method, setting : str
-        Where the number stands in `targets.csv`; without one there is no verdict.
+        The key in `targets.csv`; without a published number the verdict is empty.
     values : sequence of float
         Percent, those over which the paper takes its standard deviation: means of runs, or folds.
     paper_runs : int
@@ -89,7 +89,7 @@ def row(
     binomial : int, optional
         Size of the test set, where there is only one: both errors are then sqrt(p (1 - p) / size).
     note : str, default=""
-        Carried along into the tables.
+        Copied into the tables.
 
     Returns
     -------
@@ -106,22 +106,24 @@ def row(
     mean = statistics.fmean(numbers)
     std = statistics.stdev(numbers) if len(numbers) > 1 else None
     paper_mean, paper_std = published(paper).get((table, dataset, method, setting), (None, None))
-    said = ""
+    outcome = ""
     if paper_mean is not None and math.isfinite(mean):
         if binomial is None:
             errors = (_standard_error(std, len(numbers)), _standard_error(paper_std, paper_runs))
         else:
             errors = (_binomial_error(mean, binomial), _binomial_error(paper_mean, binomial))
-        said = verdict(mean, paper_mean, *errors)
-    return Row(table, dataset, method, setting, mean, std, len(numbers), paper_mean, paper_std, paper_runs, said, note)
+        outcome = compare_means(mean, paper_mean, *errors)
+    return Row(
+        table, dataset, method, setting, mean, std, len(numbers), paper_mean, paper_std, paper_runs, outcome, note
+    )
 
 
-def verdict(ours: float, paper: float, our_error: float, paper_error: float) -> str:
-    """The word for two means with their standard errors, all in percent.
+def compare_means(ours: float, paper: float, our_error: float, paper_error: float) -> str:
+    """The outcome for two means with their standard errors, all in percent.
 
     Examples
     --------
-    >>> verdict(96.0, 95.0, 0.3, 0.4), verdict(96.6, 95.0, 0.3, 0.4), verdict(93.4, 95.0, 0.3, 0.4)
+    >>> compare_means(96.0, 95.0, 0.3, 0.4), compare_means(96.6, 95.0, 0.3, 0.4), compare_means(93.4, 95.0, 0.3, 0.4)
     ('reproduced', 'better', 'short')
     """
     margin = 2 * math.hypot(our_error, paper_error) + SLACK
@@ -131,10 +133,10 @@ def verdict(ours: float, paper: float, our_error: float, paper_error: float) -> 
 
 
 def _standard_error(std: float | None, runs: int) -> float:
-    """0 where nothing is known: the row must then do without."""
+    """The standard error; 0 where the deviation is not known."""
     return 0.0 if std is None or runs < 1 else std / math.sqrt(runs)
 
 
 def _binomial_error(percent: float, size: int) -> float:
-    share = min(max(percent / 100, 0.0), 1.0)
-    return 100 * math.sqrt(share * (1 - share) / size)
+    rate = min(max(percent / 100, 0.0), 1.0)
+    return 100 * math.sqrt(rate * (1 - rate) / size)

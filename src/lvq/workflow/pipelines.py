@@ -1,13 +1,14 @@
-"""From words to a model: the estimator that a name stands for, what comes before it, and what it may decline.
+"""The estimator of a name, the pipeline with its preprocessing, and the reject classifier around it.
 
-Before the model, numbers are standardised. A missing number becomes the median of its column, and a feature of its own
-says that it was missing; that holds for columns in which some were missing when the model was fitted. Texts become a 0
-or 1 for each category, a missing text being a category too; an unknown category is none of them.
+Numbers are standardised. In columns with missing numbers among the training rows, a missing number becomes the median,
+and a further feature indicates it. Texts are one-hot encoded, with a category for missing texts; an unknown category is
+encoded as zeros.
 """
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
@@ -15,25 +16,20 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq.estimators.base import BaseLVQ
-from lvq.estimators.classifier import LVQClassifier
-from lvq.estimators.names import MODELS, Spelling
-from lvq.estimators.search import LVQClassifierCV
+from lvq import MODELS, LVQClassifier, LVQClassifierCV
 from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
 from lvq.rejection.binomial import perfect_record
 from lvq.rejection.calibration import PATH_SHARE
 from lvq.workflow.preparation import Samples
 
-#: Names that `make_model` knows, in small letters.
-NAMES: dict[str, Spelling] = {
-    "lvq": Spelling(LVQClassifier, {}),
-    "lvq-cv": Spelling(LVQClassifierCV, {}),
-} | {name.lower(): spelling for name, spelling in MODELS.items() if " " not in name}
-SMALL = 2000  # rows below which thresholds are set by cross-fitting, so that all rows train the model
-FOLDS = 5  # of the cross-fitting
-LEAST, MOST = 0.3, 0.5  # share of the training rows that is held out for thresholds or tests
-AMPLE = 4  # times the samples that would show a guarantee if none were an error
+#: Names that `make_model` accepts, in lower case, and what makes the estimator.
+NAMES: dict[str, Callable[..., Any]] = {"lvq": LVQClassifier, "lvq-cv": LVQClassifierCV}
+NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " " not in name}
+CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, so that all rows train the model
+CROSS_FIT_FOLDS = 5
+MIN_CALIBRATION, MAX_CALIBRATION = 0.3, 0.5  # fraction of the training rows that is held out for thresholds or tests
+GUARANTEE_FACTOR = 4  # held-out samples, as a multiple of the number that suffices if none is an error
 
 
 def make_model(
@@ -43,21 +39,21 @@ def make_model(
     rank: int | None = None,
     kernel: str | None = None,
     seed: int | None = 0,
-) -> BaseLVQ:
-    """The estimator that a name stands for.
+) -> Any:
+    """Make the estimator of a name.
 
     Parameters
     ----------
     name : str, default="lvq"
-        "lvq" (`LVQClassifier`), "lvq-cv" (`LVQClassifierCV`), or a name of `lvq.MODELS`; capitals do not matter.
+        "lvq" (`LVQClassifier`), "lvq-cv" (`LVQClassifierCV`), or a name of `lvq.MODELS`; case does not matter.
     prototypes : int, optional
-        For each class.
+        Number of prototypes for each class.
     rank : int, optional
-        Of the matrices, for models that have any.
+        Rank of the matrices, for models that have any.
     kernel : str, optional
         "gaussian", "cauchy", "inverse_multiquadric" or "rational_quadratic"; "none" for none.
     seed : int, optional
-        Of the starts.
+        Random state of the model.
 
     Returns
     -------
@@ -69,12 +65,12 @@ def make_model(
     >>> make_model("gmlvq", prototypes=2, rank=2)
     GMLVQ(n_prototypes=2, random_state=0, rank=2)
     """
-    spelling = NAMES.get(name.lower())
-    if spelling is None:
+    make = NAMES.get(name.lower())
+    if make is None:
         close = difflib.get_close_matches(name.lower(), NAMES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
-    known = spelling.make().get_params()
+    known = make().get_params()
     given: dict[str, Any] = {"random_state": seed}
     if prototypes is not None:
         if prototypes < 1:
@@ -82,7 +78,7 @@ def make_model(
         given["n_prototypes"] = prototypes
     if rank is not None:
         if "rank" not in known:
-            having = [other for other, row in NAMES.items() if "rank" in row.make().get_params()]
+            having = [other for other, make in NAMES.items() if "rank" in make().get_params()]
             raise ValueError(f"A rank needs a model with a matrix ({', '.join(having)}), got {name!r}.")
         if rank < 1:
             raise ValueError(f"The rank must be 1 or more, got {rank}.")
@@ -91,16 +87,16 @@ def make_model(
         if kernel not in (*KERNELS, "none"):
             raise ValueError(f"The kernel must be one of {', '.join(KERNELS)} or none, got {kernel!r}.")
         given["kernel"] = None if kernel == "none" else kernel
-    return spelling.make(**given)
+    return make(**given)
 
 
 def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
-    """A model with what its samples must go through.
+    """Make a pipeline of preprocessing and a model.
 
     Parameters
     ----------
     samples : Samples
-        Whose columns say what that is.
+        Samples, whose columns determine the preprocessing.
     model : estimator
         The last step.
 
@@ -121,7 +117,7 @@ def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
         return make_pipeline(StandardScaler(), model)
     others = {*samples.texts, *samples.gaps}
     numbers = [name for name in samples.X if name not in others]
-    # kept where a fold has no value of it, as the columns that a model expects must not depend on the fold
+    # empty columns of a fold are kept, as the columns that a model expects must not depend on the fold
     imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     parts = [
@@ -136,53 +132,53 @@ def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
     return make_pipeline(columns, model)
 
 
-def make_rejecting(
+def make_reject_classifier(
     estimator: Any,
     *,
     max_error: float | None = None,
     confidence: float = 0.95,
     coverage: float | None = None,
     n_samples: int,
-    smallest_class: int = SMALL,
+    smallest_class: int = CROSS_FIT_BELOW,
     seed: int | None = 0,
 ) -> RejectClassifier:
-    """A classifier that may decline to answer, with thresholds set as the number of samples allows.
+    """Make a reject classifier; how its thresholds are set depends on the number of samples.
 
     Parameters
     ----------
     estimator : classifier
-        Whose answers they are.
+        Makes the predictions.
     max_error : float, optional
-        Bound on the share of errors among accepted answers.
+        Bound on the error rate among accepted predictions.
     confidence : float, default=0.95
-        With which that bound holds.
+        Confidence of that bound.
     coverage : float, optional
-        Share of answers to accept; 0.9 where `max_error` is not given either.
+        Fraction of predictions to accept; 0.9 where `max_error` is not given either.
     n_samples : int
         Number of training samples. Below 2000 the thresholds are cross-fitted, so that all samples train the model;
-        from there on, 30 % are held out for the thresholds. With `max_error` 30 to 50 % are held out in any case, as a
-        guarantee needs samples to be shown on: four times as many as would do if none were an error.
+        otherwise 30 % are held out for the thresholds. With `max_error` 30 to 50 % are held out in any case to test the
+        guarantee: four times as many samples as suffice if none is an error.
     smallest_class : int, optional
-        How many of them the rarest class has; cross-fitting takes no more folds than it has samples.
+        Number of training samples of the rarest class; cross-fitting uses no more folds.
     seed : int, optional
-        Draws the samples that are held out.
+        Random state of the held-out samples.
 
     Returns
     -------
     classifier : RejectClassifier
-        Not fitted. It rejects ambiguous samples and outliers.
+        Not fitted; it rejects ambiguous samples and outliers.
 
     Examples
     --------
     >>> from lvq import GLVQ
-    >>> make_rejecting(GLVQ(), coverage=0.8, n_samples=500)
+    >>> make_reject_classifier(GLVQ(), coverage=0.8, n_samples=500)
     RejectClassifier(coverage=0.8, cv=5, estimator=GLVQ(), measure='combined')
-    >>> make_rejecting(GLVQ(), max_error=0.05, n_samples=500).calibration_size
+    >>> make_reject_classifier(GLVQ(), max_error=0.05, n_samples=500).calibration_size
     0.472
     """
     if max_error is not None and coverage is not None:
         raise ValueError("Give max_error or coverage, not both: a guarantee sets the coverage itself.")
-    held_out = _held_out(max_error, confidence, n_samples)
+    held_out = _calibration_size(max_error, confidence, n_samples)
     left = smallest_class if max_error is None else int(smallest_class * (1 - held_out))
     return RejectClassifier(
         estimator,
@@ -190,16 +186,16 @@ def make_rejecting(
         max_error=max_error,
         confidence=confidence,
         coverage=0.9 if coverage is None and max_error is None else coverage,
-        cv=max(2, min(FOLDS, left)) if n_samples < SMALL else None,
+        cv=max(2, min(CROSS_FIT_FOLDS, left)) if n_samples < CROSS_FIT_BELOW else None,
         calibration_size=held_out,
         random_state=seed,
     )
 
 
-def _held_out(max_error: float | None, confidence: float, n_samples: int) -> float:
-    """Share of the training samples for thresholds or tests; it may depend on their number, not on their values."""
+def _calibration_size(max_error: float | None, confidence: float, n_samples: int) -> float:
+    """Fraction of the training samples for thresholds or tests; it may depend on their number, not on their values."""
     if max_error is None or not 0 < max_error < 1 or not 0 < confidence < 1:
-        return LEAST
-    for_tests = 1.0 if n_samples < SMALL else 1 - PATH_SHARE
-    wanted = AMPLE * perfect_record(max_error, 1 - confidence) / (for_tests * n_samples)
-    return min(MOST, max(LEAST, wanted))
+        return MIN_CALIBRATION
+    for_tests = 1.0 if n_samples < CROSS_FIT_BELOW else 1 - PATH_SHARE
+    wanted = GUARANTEE_FACTOR * perfect_record(max_error, 1 - confidence) / (for_tests * n_samples)
+    return min(MAX_CALIBRATION, max(MIN_CALIBRATION, wanted))
