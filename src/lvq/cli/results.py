@@ -65,11 +65,11 @@ def show_predictions(found: Any, *, as_json: bool) -> None:
 def show_comparison(found: Any, *, as_json: bool) -> None:
     """Say how models compare."""
     if as_json:
-        standings = [asdict(standing) for standing in found.comparison.standings]
+        ranking = [asdict(model) for model in found.comparison.ranking]
         scores = {name: values.tolist() for name, values in found.comparison.scores.items()}
         print_json(
             {
-                "standings": standings,
+                "ranking": ranking,
                 "scores": scores,
                 "failures": found.comparison.failures,
                 "largest_class": found.largest_class,

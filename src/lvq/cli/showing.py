@@ -56,7 +56,7 @@ def show_fit(result: Any) -> None:
     table.add_row(
         "Accuracy of all answers",
         share(scores["accuracy"]),
-        f"{scores['n_right']} of {scores['n_samples']} (95 % interval {share(low)} to {share(high)})",
+        f"{scores['n_correct']} of {scores['n_samples']} (95 % interval {share(low)} to {share(high)})",
     )
     accepted = scores["n_accepted"]
     table.add_row("  of accepted answers", share(scores["accepted_accuracy"]), _among_accepted(scores))
@@ -94,7 +94,7 @@ def _print(console: Console, table: Table) -> None:
 
 
 def _show_promise(console: Console, rejection: Any) -> None:
-    promise = None if rejection is None else rejection["promise"]
+    promise = None if rejection is None else rejection["guarantee"]
     if promise is not None:
         console.print()
         console.print(
@@ -141,17 +141,17 @@ def show_comparison(found: Any, level: float = 0.05) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("model, per class", "prototypes", "accuracy", "+-", "p", "", "seconds", "Pareto"):
         table.add_column(title, justify="left" if title in ("model, per class", "") else "right")
-    for place, row in enumerate(found.comparison.standings):
+    for place, row in enumerate(found.comparison.ranking):
         p_value, verdict = ("", "best") if place == 0 else (f"{row.p_value:.3f}", "worse" * (row.p_value < level))
         table.add_row(
-            row.name, f"{row.prototypes:g}", share(row.accuracy), share(row.deviation), p_value, verdict,
+            row.name, f"{row.n_prototypes:g}", share(row.accuracy), share(row.standard_deviation), p_value, verdict,
             f"{row.seconds:.2f}", "*" * row.pareto,
         )  # fmt: skip
     _print(console, table)
     console.print()
     console.print(f"Always answering with the most frequent class: {share(found.largest_class)}.")
     console.print(
-        f"p: corrected resampled t-test against the best, by Holm for {max(0, len(found.comparison.standings) - 1)} "
+        f"p: corrected resampled t-test against the best, by Holm for {max(0, len(found.comparison.ranking) - 1)} "
         f"models; 'worse' below {level:g}.\nPareto (*): no other model is as accurate with fewer prototypes."
     )
     for name, why in found.comparison.failures.items():

@@ -124,7 +124,7 @@ def fit_table(
     >>> result.summary["scores"]["n_samples"], result.model.classes_.tolist()
     (38, ['0', '1', '2'])
     """
-    from lvq.report import cross_validate, summarize
+    from lvq.report import evaluate_folds, summarize
 
     table = Path(table)
     _check_numbers(test_share, folds)
@@ -154,7 +154,7 @@ def fit_table(
     if folds:
         progress("Cross-validating", 2, steps)
         # of the answers alone: thresholds in every fold would take many times as long
-        results = cross_validate(
+        results = evaluate_folds(
             pipeline, X, y, folds, seed, progress=lambda done, total: progress("Cross-validating", 2 + done, steps)
         )
     progress("Summarising", folds + 2, steps)

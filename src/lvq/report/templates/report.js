@@ -80,7 +80,7 @@
     const correct = points.true[k] === points.predicted[k];
     return [
       `Sample ${points.name[k]}: ${classes[points.predicted[k]]}`,
-      correct ? "correct" : `wrong, true class ${classes[points.true[k]]}`,
+      correct ? "correct" : `wrong, true class: ${classes[points.true[k]]}`,
       `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this operating point`,
       `nearest prototype ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
       ...points.contributions[k].map(([feature, fraction, value]) => `${shortened(features[feature])} ${value === null ? "missing" : `= ${number(value)}`}: ${signedPercent(fraction)}`),
