@@ -263,7 +263,9 @@ def _ranking(
     # a model without prototypes does not count as one with few
     inside = pareto_set(accuracy, np.nan_to_num([counts[name][0] for name in order], nan=np.inf))
     return tuple(
-        RankedModel(name, accuracy[k], float(scores[name].std(ddof=1)), *counts[name], float(p_values[k]), bool(inside[k]))
+        RankedModel(
+            name, accuracy[k], float(scores[name].std(ddof=1)), *counts[name], float(p_values[k]), bool(inside[k])
+        )
         for k, name in enumerate(order)
     )
 

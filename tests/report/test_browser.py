@@ -54,9 +54,7 @@ def new_page(browser, folder, problems):
         page.on("console", lambda line: problems.append(line.text) if line.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
-        page.on(
-            "request", lambda sent: None if sent.url.startswith(("file:", "data:")) else problems.append(sent.url)
-        )
+        page.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else problems.append(sent.url))
         page.goto((folder / f"{name}.html").as_uri())
         page.wait_for_selector("html[data-ready=true]", timeout=15_000)
         return page
@@ -70,7 +68,9 @@ def new_page(browser, folder, problems):
 def opened(new_page, problems):
     """Opens a new page; the test fails if a page logs an error, sends a request or opens a dialog."""
     yield new_page
-    assert problems == []
+    found = problems.copy()
+    problems.clear()
+    assert found == []
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,8 @@ def test_the_slider_shows_the_counts_of_the_model(shared, wdbc):
 
 def compare_at(page, fraction, wdbc):
     path, values, cell = wdbc.model.path_, wdbc.model.certainty(wdbc.X), wdbc.model.cell(wdbc.X)
-    correct = wdbc.model.predict(wdbc.X) == wdbc.y
+    predicted = wdbc.model.predict(wdbc.X)
+    correct = predicted == wdbc.y
     rejection = wdbc.summary["rejection"]
     point = int(fraction * (len(rejection["coverage"]) - 1))
     low, _ = rejection["threshold"][point]
@@ -145,9 +146,8 @@ def compare_at(page, fraction, wdbc):
     assert shown["n-errors"] == f"{(accepted & ~correct).sum()} wrong"
     labels = np.unique(wdbc.y)
     for row, true in zip(cells(page), labels):
-        ours = accepted & (wdbc.y == true)
-        predicted = wdbc.model.predict(wdbc.X)
-        assert row == [*((ours & (predicted == label)).sum() for label in labels), (~accepted & (wdbc.y == true)).sum()]
+        same = wdbc.y == true
+        assert row == [*((accepted & same & (predicted == label)).sum() for label in labels), (~accepted & same).sum()]
     assert hollow(page) == (~accepted).sum()
     assert (low is None) == ("no threshold" in page.locator("#threshold").inner_text())
 
@@ -156,9 +156,9 @@ def test_a_threshold_on_the_certainty(shared, digits):
     page = shared("digits")
     found = digits.model.explain(digits.X).certainty
     correct = digits.model.predict(digits.X) == digits.y
-    for position in (10, 60):
-        move_to(page, position)
-        accepted = found >= digits.summary["rejection"]["threshold"][position][0]
+    for point in (10, 60):
+        move_to(page, point)
+        accepted = found >= digits.summary["rejection"]["threshold"][point][0]
         assert numbers(page)["coverage"] == f"{100 * accepted.mean():.1f} %"
         assert numbers(page)["accuracy"] == f"{100 * correct[accepted].mean():.1f} %"
         assert hollow(page) == (~accepted).sum()
@@ -244,7 +244,8 @@ def test_the_page_fits_a_phone(name, opened):
     page = opened(name, PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     outside = page.evaluate(
-        "() => [...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, nav, .explanation, svg, .hidden')"
+        "() => [...document.querySelectorAll('main *')].filter("
+        "e => !e.closest('.scroll, nav, .explanation, svg, .hidden')"
         " && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))"
     )
     assert outside == []

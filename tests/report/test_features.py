@@ -40,11 +40,17 @@ def test_values_replaced_by_an_imputer_are_shown_as_missing(as_table):
     model = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler(), GMLVQ(random_state=0)).fit(samples, Y)
     summary = summarize(model, samples, Y)
     third = summary["data"]["features"][2]
-    shown = {card["sample"]: feature["value"] for part in ("wrong", "least_certain") for card in summary["explanations"][part]
-            for feature in card["features"] if feature["name"] == third}  # fmt: skip
+    explanations = [*summary["explanations"]["wrong"], *summary["explanations"]["least_certain"]]
+    shown = {
+        card["sample"]: feature["value"]
+        for card in explanations
+        for feature in card["features"]
+        if feature["name"] == third
+    }
     assert len(shown) > 5
     assert all((value is None) == (sample % 3 == 0) for sample, value in shown.items())
-    named = [(k, value) for k, features in enumerate(summary["map"]["points"]["contributions"]) for f, _, value in features if f == 2]
+    contributions = summary["map"]["points"]["contributions"]
+    named = [(k, value) for k, features in enumerate(contributions) for f, _, value in features if f == 2]
     assert all((value is None) == (k % 3 == 0) for k, value in named)
 
 

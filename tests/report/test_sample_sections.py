@@ -29,7 +29,9 @@ def test_explanations_equal_those_of_the_model(wdbc):
     assert column == np.abs(fractions).argmax()
     assert first["contribution"] == pytest.approx(fractions[column], abs=1e-4)
     assert first["value"] == pytest.approx(wdbc.X[card["sample"], column], rel=1e-5)
-    assert card["other_features"] == pytest.approx(fractions.sum() - sum(f["contribution"] for f in card["features"]), abs=1e-3)
+    assert card["other_features"] == pytest.approx(
+        fractions.sum() - sum(f["contribution"] for f in card["features"]), abs=1e-3
+    )
 
 
 def test_the_map_is_the_projection_of_the_model(wdbc):

@@ -78,7 +78,9 @@ def test_every_kind_of_estimator(model, accepted_at):
     np.testing.assert_array_equal(accepted_at(summary, summary["rejection"]["fitted"]), accepted)
     assert (summary["scores"]["coverage"] is None) == (classifier is None)
     assert summary["model"]["by_posterior"] == (getattr(model, "decision", None) == "posterior")
-    assert "unavailable" in summary["certified"] or summary["certified"]["accuracy"][0] == np.mean(model.predict(X) == NAMES)
+    assert "unavailable" in summary["certified"] or summary["certified"]["accuracy"][0] == np.mean(
+        model.predict(X) == NAMES
+    )
 
 
 def test_a_class_that_was_not_in_the_training_data():

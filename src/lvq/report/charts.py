@@ -62,26 +62,17 @@ def curve_chart(rejection: dict[str, Any], *, marked: bool) -> Spec:
     x_scale = {"domain": [min([0.95, *(row["coverage"] for row in rows)]), 1.0], "reverse": True, "nice": False}
     fitted = {name: rejection[name][rejection["fitted"]] for name in ("coverage", "accuracy")}
     position = {
-        "x": _quantity("coverage", "coverage (fraction of accepted predictions)",
-                       axis={"format": ".0%", "tickCount": 6}, scale=x_scale),
-        "y": _quantity("accuracy", "accuracy of accepted predictions", axis={"format": ".1%", "tickCount": 5}, scale=y_scale),
-    }  # fmt: skip
+        "x": _quantity("coverage", "coverage", axis={"format": ".0%", "tickCount": 6}, scale=x_scale),
+        "y": _quantity("accuracy", "accuracy of accepted", axis={"format": ".1%", "tickCount": 5}, scale=y_scale),
+    }
     tooltip = {
         "tooltip": [_quantity("coverage", "coverage", format=".1%"), _quantity("accuracy", "accuracy", format=".2%")]
     }
     line = {"type": "line", "color": "var(--accent)", "strokeWidth": 2.5}
     dot = {"type": "point", "filled": True, "size": 14, "color": "var(--accent)", "aria": False}
-    diamond = {
-        "type": "point",
-        "shape": "diamond",
-        "size": 150,
-        "filled": False,
-        "strokeWidth": 2,
-        "color": "var(--text)",
-    }
+    diamond = dot | {"shape": "diamond", "filled": False, "size": 150, "strokeWidth": 2, "color": "var(--text)"}
     rule = {"type": "rule", "color": "var(--text)", "strokeDash": [4, 3]}
-    selected = {"type": "point", "filled": True, "size": 130, "color": "var(--accent)", "opacity": 1}
-    curve = {"values": rows}
+    curve, selected = {"values": rows}, {"name": "selected"}
     as_fitted = {"data": {"values": [fitted]}, "mark": diamond, "encoding": position | tooltip}
     return {
         "description": "Accuracy of the accepted predictions by coverage.",
@@ -92,8 +83,8 @@ def curve_chart(rejection: dict[str, Any], *, marked: bool) -> Spec:
             {"data": curve, "mark": line, "encoding": position},
             {"data": curve, "mark": dot, "encoding": position | tooltip},
             *([as_fitted] if marked and fitted["accuracy"] is not None else []),
-            {"data": {"name": "selected"}, "mark": rule, "encoding": {"x": position["x"]}},
-            {"data": {"name": "selected"}, "mark": selected, "encoding": position},
+            {"data": selected, "mark": rule, "encoding": {"x": position["x"]}},
+            {"data": selected, "mark": dot | {"size": 130, "opacity": 1}, "encoding": position},
         ],
     }
 

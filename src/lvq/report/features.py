@@ -83,7 +83,7 @@ class Features:
         shown = original.names[self._selected] if self.in_units and original else names_along(self._found)[-1]
         self._columns = shown.tolist()
         self.names = self.renamed(self._columns)
-        # whether X itself is an image, whatever the steps before the model do to it
+        # whether X itself is an image, before any step
         self.side = None if original is None else image_side(self.renamed(original.names))
 
     def _original(self, inputs: Any) -> Any:

@@ -106,7 +106,7 @@ def _parameter(value: Any) -> Any:
 
 
 def _rejection(reject: Any) -> dict[str, Any]:
-    """The target of the thresholds, and the test behind a guarantee."""
+    """The target of the thresholds, and the test that a guarantee is based on."""
     targets = {name: getattr(reject, name) for name in ("coverage", "accuracy", "cost_ratio", "max_error")}
     target = {name: value for name, value in targets.items() if value is not None} or {"coverage": 0.9}
     guarantee = None

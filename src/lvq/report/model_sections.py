@@ -77,7 +77,7 @@ def _sign_agreement(names: list[str], values: Any, folds: Sequence[FoldResult]) 
 def prototype_section(
     features: Features, inputs: Any, winners: Any, relevance: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """Prototypes in the units of the data; of many those that are nearest to most samples."""
+    """Prototypes in the units of the data; of many those that win most samples."""
     W = features.model.prototypes
     n_won = np.bincount(winners, minlength=len(W))
     shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
