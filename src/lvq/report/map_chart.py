@@ -94,7 +94,7 @@ def _regions(regions: Spec, position: Spec, colours: Spec) -> Spec:
 
 
 def _samples(size: int, position: Spec, colours: Spec, shapes: Spec) -> Spec:
-    """Colour and shape by true class; hollow if rejected, thick outline if wrong, faint if another class is selected."""
+    """Colour and shape by true class; hollow if rejected, thick outline if wrong, faint if its class is not chosen."""
     return {
         "data": {"name": "points"},
         "mark": {"type": "point", "filled": True, "size": size, "aria": False},
