@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lvq.model.metrics import LocalMatrix
 from lvq.plots.models import cell_names, prototype_names, relation_matrix
 from lvq.report.cross_validation import FoldResult, relevances_of
 from lvq.report.features import Features
@@ -53,7 +54,7 @@ def _matrices(features: Features, mean: Any, shown: Any, folds: Sequence[FoldRes
     """Lambda divided by its trace for the most relevant features: the shared or mean one, then the local ones."""
     names, block = [features.names[k] for k in shown], np.ix_(shown, shown)
     local = relation_matrix(features.estimator)
-    is_local = features.model.relevance.ndim == 3
+    is_local = isinstance(features.model.metric, LocalMatrix)
     label = "mean over the prototypes" if is_local else "all prototypes"
     labelled = [(label, mean, _sign_agreement(names, mean[block], folds))]
     if is_local:
