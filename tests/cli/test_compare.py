@@ -20,13 +20,13 @@ def said(lvq, fruit_csv):
     )  # fmt: skip
 
 
-def test_json_holds_scores_and_standings(said):
+def test_json_holds_scores_and_ranking(said):
     assert said.code == 0, said.err
     found = json.loads(said.out)
     names = {f"{model}, {count}" for model in ("glvq", "lvq1") for count in (1, 2)}
-    assert {row["name"] for row in found["standings"]} == names
+    assert {row["name"] for row in found["ranking"]} == names
     assert all(len(scores) == 4 for scores in found["scores"].values())
-    assert any(row["pareto"] for row in found["standings"])
+    assert any(row["pareto"] for row in found["ranking"])
     assert 0.5 <= found["largest_class"] < 0.7
     assert found["failures"] == {}
 

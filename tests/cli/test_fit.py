@@ -67,7 +67,7 @@ def test_the_numbers_are_those_of_the_model_and_the_metrics(run, fruit_csv):
     folder, said = run
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     scores = metrics["scores"]
-    assert f"{scores['n_right']} of {scores['n_samples']}" in said.out
+    assert f"{scores['n_correct']} of {scores['n_samples']}" in said.out
     assert metrics["data"]["target"] == "Sorte"
     assert metrics["data"]["n_train"] + metrics["data"]["n_samples"] == 160
     assert scores["accuracy"] > 0.8

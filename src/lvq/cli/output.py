@@ -36,7 +36,7 @@ def comparison_as_dict(result: Any) -> dict[str, Any]:
     """The result of a comparison."""
     comparison = result.comparison
     return {
-        "standings": [asdict(standing) for standing in comparison.standings],
+        "ranking": [asdict(row) for row in comparison.ranking],
         "scores": {name: values.tolist() for name, values in comparison.scores.items()},
         "failures": comparison.failures,
         "largest_class": result.largest_class,

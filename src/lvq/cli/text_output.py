@@ -56,7 +56,7 @@ def show_fit(result: Any) -> None:
     table.add_row(
         "Accuracy",
         percent(scores["accuracy"]),
-        f"{scores['n_right']} of {scores['n_samples']} (95 % interval {percent(low)} to {percent(high)})",
+        f"{scores['n_correct']} of {scores['n_samples']} (95 % interval {percent(low)} to {percent(high)})",
     )
     accepted = scores["n_accepted"]
     table.add_row("  of accepted predictions", percent(scores["accepted_accuracy"]), _among_accepted(scores))
@@ -94,7 +94,7 @@ def _print(console: Console, table: Table) -> None:
 
 
 def _show_guarantee(console: Console, rejection: Any) -> None:
-    guarantee = None if rejection is None else rejection["promise"]
+    guarantee = None if rejection is None else rejection["guarantee"]
     if guarantee is not None:
         console.print()
         console.print(
@@ -141,17 +141,17 @@ def show_comparison(result: Any, level: float = 0.05) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("model, per class", "prototypes", "accuracy", "+-", "p", "", "seconds", "Pareto"):
         table.add_column(title, justify="left" if title in ("model, per class", "") else "right")
-    for place, row in enumerate(result.comparison.standings):
+    for place, row in enumerate(result.comparison.ranking):
         p_value, comparison = ("", "best") if place == 0 else (f"{row.p_value:.3f}", "worse" * (row.p_value < level))
         table.add_row(
-            row.name, f"{row.prototypes:g}", percent(row.accuracy), percent(row.deviation), p_value, comparison,
+            row.name, f"{row.n_prototypes:g}", percent(row.accuracy), percent(row.standard_deviation), p_value, comparison,
             f"{row.seconds:.2f}", "*" * row.pareto,
         )  # fmt: skip
     _print(console, table)
     console.print()
     console.print(f"Accuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     console.print(
-        f"p: corrected resampled t-test against the best, by Holm for {max(0, len(result.comparison.standings) - 1)} "
+        f"p: corrected resampled t-test against the best, by Holm for {max(0, len(result.comparison.ranking) - 1)} "
         f"models; 'worse' below {level:g}.\nPareto (*): no other model is as accurate with fewer prototypes."
     )
     for name, why in result.comparison.failures.items():

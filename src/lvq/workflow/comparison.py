@@ -28,7 +28,7 @@ class TableComparison:
     Attributes
     ----------
     comparison : Comparison
-        Scores and standings; GLVQ with two prototypes per class is named "glvq, 2".
+        Scores and ranking; GLVQ with two prototypes per class is named "glvq, 2".
     largest_class : float
         Fraction of the rows in the most frequent class: the accuracy of always predicting it.
     n_samples, n_classes, n_features : int
@@ -91,7 +91,7 @@ def compare_table(
     ...     path = pathlib.Path(folder, "iris.csv")
     ...     load_iris(as_frame=True).frame.to_csv(path, index=False)
     ...     found = compare_table(path, "target", models=["glvq", "gmlvq"], prototypes=[1], folds=3, repeats=1)
-    >>> sorted(standing.name for standing in found.comparison.standings)
+    >>> sorted(model.name for model in found.comparison.ranking)
     ['glvq, 1', 'gmlvq, 1']
     """
     if folds < 2 or repeats < 1:

@@ -166,13 +166,13 @@ def _read_samples(table: Path, target: str, drop: Sequence[str], categorical: Se
 
 def _cross_validate(pipeline: Any, X: Any, y: Any, folds: int, seed: int, progress: Progress) -> Any:
     """Cross-validation of the predictions alone: thresholds in every fold would take many times as long."""
-    from lvq.report import cross_validate
+    from lvq.report import evaluate_folds
 
     def report(done: int, total: int) -> None:
         progress("Cross-validating", 2 + done, folds + 4)
 
     report(0, folds)
-    return cross_validate(pipeline, X, y, folds, seed, progress=report)
+    return evaluate_folds(pipeline, X, y, folds, seed, progress=report)
 
 
 def _fit(classifier: Any, X: Any, y: Any, test_size: float) -> None:

@@ -1,9 +1,8 @@
-"""What cross-validation says about a model: how much its accuracy and its relevances change with the samples.
+"""Cross-validation for the report: how much accuracy and relevances depend on the training samples.
 
-Rules kept here:
-- every fold fits a fresh copy of the whole model, scalers and thresholds included, on the other folds;
-- a guarantee that a fold is too small for is no failure of the fold: its coverage and accepted accuracy are None;
-- relevances carry their features' names, as an encoder may make other features in other folds.
+- Each fold fits a clone of the whole model, scalers and thresholds included, to the other folds.
+- Where a fold is too small for a guarantee, its coverage and its accuracy of accepted predictions are None.
+- Relevances are stored with feature names, as an encoder may make different features in different folds.
 """
 
 from __future__ import annotations
@@ -19,32 +18,31 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
-from lvq.model.metrics import Euclidean
 from lvq.plots import lambda_matrix, relevance_profile
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.rejection.scorers import last_classifier
 from lvq.report.features import Features
 
-WIDEST = 200  # features up to which a fold keeps its whole matrix
+MAX_MATRIX_FEATURES = 200  # features up to which a fold stores its matrix
 
 
 @dataclass(frozen=True, eq=False)
 class FoldResult:
-    """One fold: scores on the samples left out, and what the model fitted on the others holds relevant.
+    """Scores of one fold, and the relevances of the model fitted to the other folds.
 
     Attributes
     ----------
     accuracy : float
-        Share of right answers, whether accepted or not.
+        Accuracy on all samples of the fold, accepted or not.
     n_samples : int
-        Samples left out.
+        Samples in the fold.
     coverage, accepted_accuracy : float or None
-        Share of accepted answers and share of these that are right, for a model that may reject.
+        Fraction of accepted predictions and their accuracy, for a model that may reject.
     features : tuple of str
-        Names of the features that the model sees.
+        Names of the model's features.
     relevances : tuple of float
-        Weight of each, of sum 1; empty for a model that weighs none.
-    relations : ndarray of shape (n_features, n_features) or None
+        Weight of each feature, of sum 1; empty for a Euclidean metric.
+    matrix : ndarray of shape (n_features, n_features) or None
         Lambda divided by its trace (the mean over the prototypes where there are several), for up to 200 features.
 
     Examples
@@ -59,20 +57,20 @@ class FoldResult:
     accepted_accuracy: float | None = None
     features: tuple[str, ...] = ()
     relevances: tuple[float, ...] = ()
-    relations: Any = None
+    matrix: Any = None
 
 
-def cross_validate(
+def evaluate_folds(
     model: Any,
     X: Any,
     y: Any,
     cv: Any = 5,
     seed: int | None = 0,
     *,
-    names: Any = None,
+    feature_names: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[FoldResult]:
-    """Fit a model anew on each fold's other samples and score it on the fold.
+    """Fit a clone of the model for each fold and score it on that fold.
 
     Parameters
     ----------
@@ -83,13 +81,13 @@ def cross_validate(
     y : array-like of shape (n_samples,)
         Their classes.
     cv : int or splitter, default=5
-        Number of stratified folds (fewer where no class has so many samples), or an object with `split`.
+        Number of stratified folds (fewer where no class has as many samples), or an object with `split`.
     seed : int or None, default=0
-        Draws the folds.
-    names : sequence of str, optional
-        Names of the columns of X, where X has none itself.
+        Random state of the folds.
+    feature_names : sequence of str, optional
+        Names of the columns of X, where X has none.
     progress : callable, optional
-        Called with (folds done, folds in all) after each.
+        Called with (folds done, number of folds) after each fold.
 
     Returns
     -------
@@ -100,7 +98,7 @@ def cross_validate(
     >>> from sklearn.datasets import load_iris
     >>> from lvq import GRLVQ
     >>> X, y = load_iris(return_X_y=True)
-    >>> folds = cross_validate(GRLVQ(random_state=0), X, y, cv=3)
+    >>> folds = evaluate_folds(GRLVQ(random_state=0), X, y, cv=3)
     >>> len(folds), sum(fold.n_samples for fold in folds), round(sum(folds[0].relevances), 6)
     (3, 150, 1.0)
     """
@@ -108,7 +106,7 @@ def cross_validate(
     splits = _splits(X, y, cv, seed)
     results = []
     for done, (train, test) in enumerate(splits, start=1):
-        results.append(_one_fold(model, X, y, train, test, names))
+        results.append(_evaluate_fold(model, X, y, train, test, feature_names))
         if progress is not None:
             progress(done, len(splits))
     return results
@@ -118,17 +116,19 @@ def _splits(X: Any, y: Any, cv: Any, seed: int | None) -> list[tuple[Any, Any]]:
     if hasattr(cv, "split"):
         return list(cv.split(X, y))
     if not isinstance(cv, int | np.integer) or cv < 2:
-        raise ValueError(f"cv of cross_validate must be an integer of 2 or more, or a splitter, got {cv!r}.")
+        raise ValueError(f"cv of evaluate_folds must be an integer of 2 or more, or a splitter, got {cv!r}.")
     largest = int(np.unique(y, return_counts=True)[1].max())
     if largest < 2:
-        raise ValueError("cross_validate needs a class with at least 2 samples, got one sample of each; is y a number?")
+        raise ValueError(
+            "evaluate_folds needs a class with at least 2 samples, got one sample of each; check that y holds classes."
+        )
     splitter = StratifiedKFold(min(int(cv), largest), shuffle=True, random_state=seed)
-    with warnings.catch_warnings():  # a class with fewer samples than folds is left out of some, and that is all
+    with warnings.catch_warnings():  # a class with fewer samples than folds is absent from some folds
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         return list(splitter.split(X, y))
 
 
-def _one_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any) -> FoldResult:
+def _evaluate_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any) -> FoldResult:
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     fitted = clone(model)
     try:
@@ -137,33 +137,33 @@ def _one_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any) -> 
         if not isinstance(fitted, RejectClassifier):
             raise
         fitted = clone(model.estimator).fit(X_train, y[train])
-    right = np.asarray(fitted.predict(X_test)) == y[test]
+    correct = np.asarray(fitted.predict(X_test)) == y[test]
     reject, inputs = last_classifier(fitted, X_test)
     coverage = accepted_accuracy = None
     if reject is not None:
         accepted = reject.accept(inputs)
         coverage = float(accepted.mean())
-        accepted_accuracy = float(right[accepted].mean()) if accepted.any() else None
+        accepted_accuracy = float(correct[accepted].mean()) if accepted.any() else None
     features = Features(fitted, names)
-    profile, relations = relevances_of(features.found.estimator)
+    profile, matrix = relevances_of(features.estimator)
     return FoldResult(
-        accuracy=float(right.mean()),
-        n_samples=len(right),
+        accuracy=float(correct.mean()),
+        n_samples=len(correct),
         coverage=coverage,
         accepted_accuracy=accepted_accuracy,
         features=() if profile is None else tuple(features.names),
         relevances=() if profile is None else tuple(profile.tolist()),
-        relations=relations,
+        matrix=matrix if matrix is not None and len(matrix) <= MAX_MATRIX_FEATURES else None,
     )
 
 
-def relevances_of(model: Any) -> tuple[Any, Any]:
-    """Weights of the features, of sum 1, and Lambda over its trace; None where there is none, or too large a one."""
-    R = model._params.relevance
-    if isinstance(model._metric, Euclidean) or R is None:
+def relevances_of(estimator: Any) -> tuple[Any, Any]:
+    """Weights of the features, of sum 1, and Lambda divided by its trace; None where the model has none."""
+    relevance = estimator.model_.relevance
+    if relevance is None:
         return None, None
-    if R.ndim == 1:
-        return relevance_profile(model), None
-    whole = lambda_matrix(model)
-    whole = whole / np.trace(whole)
-    return np.diagonal(whole), whole if len(whole) <= WIDEST else None
+    if relevance.ndim == 1:
+        return relevance_profile(estimator), None
+    matrix = lambda_matrix(estimator)
+    matrix = matrix / np.trace(matrix)
+    return np.diagonal(matrix), matrix
