@@ -46,7 +46,7 @@ def displays():
     yield "wine_lambda", LambdaDisplay.from_estimator(model, cell="class_1")
 
     X, X_test, y, y_test = table(load_breast_cancer)
-    careful = RejectClassifier(standardised(GMLVQ()), coverage=0.9).fit(X, y)
+    careful = RejectClassifier(standardised(GMLVQ()), min_coverage=0.9).fit(X, y)
     yield "wdbc_map", ProjectionDisplay.from_estimator(careful, X_test, y_test)
     yield "wdbc_prototypes", PrototypeDisplay.from_estimator(careful)
     yield "wdbc_lambda", LambdaDisplay.from_estimator(careful)

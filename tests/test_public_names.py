@@ -43,7 +43,7 @@ def test_names_are_where_type_checkers_find_them():
 
 
 def test_rooms_can_be_reached_from_the_package():
-    code = "import lvq; lvq.rejection.certify, lvq.datasets.load, lvq.plots.LambdaDisplay, lvq.counterfactuals.Place"
+    code = "import lvq; lvq.rejection.certainty, lvq.datasets.load, lvq.plots.LambdaDisplay, lvq.counterfactuals.Place"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

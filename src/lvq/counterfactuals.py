@@ -27,10 +27,8 @@ from scipy.optimize import minimize, nnls
 
 from lvq.estimators.base import BaseLVQ
 from lvq.model.links import Identity, Link
-from lvq.rejection.calibration import plain_point
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.measures import as_combination
-from lvq.rejection.scorers import last_classifier
+from lvq.rejection.scorers import find_reject_classifier
 from lvq.robustness import Floats, Found, compose, input_map, metric_root, need_model, project
 
 MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)  # how far beyond the border, as a share; the next where rounding eats one up
@@ -166,7 +164,7 @@ def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Count
     (array([[2., 9.]]), array([1.5]), array(['right'], dtype='<U5'))
     """
     found = need_model(model, "counterfactual")
-    inner, (wary, _) = found.model, last_classifier(model, X)
+    inner, (wary, _) = found.model, find_reject_classifier(model, X)
     _refuse_clipping(found.steps)
     sight = Sight(found, X)
     regions = _class_regions(inner) if wary is None else _accepted_regions(wary, inner, sight.prototypes)
@@ -215,7 +213,7 @@ class _Wish(NamedTuple):
 def _ask(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Classes, and which are accepted: all, where nothing can be rejected."""
     label = np.asarray(model.predict(X))
-    classifier, inputs = last_classifier(model, X)
+    classifier, inputs = find_reject_classifier(model, X)
     return label, np.ones(len(label), dtype=np.bool_) if classifier is None else classifier.accept(inputs)
 
 
@@ -256,24 +254,24 @@ def _class_regions(model: BaseLVQ) -> list[Region]:
 
 def _accepted_regions(wary: RejectClassifier, model: BaseLVQ, prototypes: Floats) -> list[Region]:
     """Where each prototype makes an accepted answer."""
-    parts = as_combination(wary.measure)
+    parts = wary.measure_
     if parts.ambiguity not in ("auto", "relsim", "boundary", "distance") or parts.outlier not in (None, "distance"):
         raise ValueError(
             "counterfactual knows where the measures 'auto', 'relsim', 'boundary' and 'distance' accept, and their "
             f"combinations, got measure={wary.measure!r}; use one of these."
         )
-    if callable(wary.cells):
+    if callable(wary.cells_):
         raise ValueError("counterfactual needs cells that are prototypes or classes, got a function; use cells='auto'.")
     regions = []
     for region in _class_regions(model):
         t = region.prototype
-        cell = model.prototype_labels_[t : t + 1].tolist()[0] if wary.cells == "class" else t
+        cell = model.prototype_labels_[t : t + 1].tolist()[0] if wary.cells_ == "class" else t
         threshold = _threshold(wary, cell, model.prototype_labels_[t : t + 1].tolist()[0])
         limits = wary.outlier_limits_
-        reach = np.inf if limits is None else -limits.by_cell.get(cell, limits.others)
+        reach = np.inf if limits is None else -float(limits.threshold_of([cell])[0])
         if threshold == np.inf or reach < 0:
             continue
-        if wary.cells != "class" or parts.ambiguity == "boundary":
+        if wary.cells_ != "class" or parts.ambiguity == "boundary":
             # cell and midplanes are the winner's, so it must win over its own class as well
             own = np.setdiff1d(np.arange(len(model._labels)), [t, *region.others])
             region = region._replace(rivals=np.append(region.others, own), offset=np.zeros(len(model._labels) - 1))
@@ -291,10 +289,7 @@ def _accepted_regions(wary: RejectClassifier, model: BaseLVQ, prototypes: Floats
 
 def _threshold(wary: RejectClassifier, cell: Any, label: Any) -> float:
     point = wary.point_.get(label) if isinstance(wary.point_, dict) else wary.point_
-    if point is None:
-        return np.inf
-    plain = plain_point(point)
-    return dict(zip(plain.cells.tolist(), plain.thresholds.tolist())).get(cell, plain.unseen)
+    return np.inf if point is None else float(point.threshold_of([cell])[0])
 
 
 # -- moves -------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 from lvq import certified_radius
 from lvq.persistence import load
-from lvq.rejection.measures import Answers
+from lvq.rejection.measures import Predictions
 from lvq.robustness import find_model
 
 pd = pytest.importorskip("pandas")
@@ -50,7 +50,7 @@ def test_answers_are_those_of_the_model(lvq, run, model, features, fruit_csv, tm
     found = find_model(model)
     inputs = found.inputs(features)
     np.testing.assert_allclose(answers["certified_radius"].astype(float), certified_radius(found.model, inputs))
-    assert answers["winner"].tolist() == [f"P{index + 1}" for index in Answers(model, features).sides[0]]
+    assert answers["winner"].tolist() == [f"P{index + 1}" for index in Predictions(model, features).winner]
     assert f"160 rows answered, {model.accept(features).sum()} accepted" in said.out
     assert [place.name for place in tmp_path.iterdir()] == [out.name]
 

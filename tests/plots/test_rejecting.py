@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, RejectClassifier
 from lvq.plots import AccuracyRejectDisplay
-from lvq.rejection import accuracy_reject_curve, area_under_curve, average_curves, certainty, path_curve
+from lvq.rejection import accuracy_reject_curve, area_under_curve, certainty
+from lvq.rejection.curves import average_curves, path_curve
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -42,10 +43,10 @@ def test_of_any_classifier_and_measure(data):
 def test_of_a_reject_classifier(data, outside):
     X, y = data
     if outside:
-        model = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0), coverage=0.8)).fit(X, y)
+        model = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0), min_coverage=0.8)).fit(X, y)
         wary, Z = model[-1], model[0].transform(X)
     else:
-        model = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0)), coverage=0.8).fit(X, y)
+        model = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0)), min_coverage=0.8).fit(X, y)
         wary, Z = model, X
     right = wary.predict(Z) == y
     display = AccuracyRejectDisplay.from_estimator(model, X, y)
@@ -78,7 +79,7 @@ def test_another_measure_than_its_own(data):
 
 def test_a_path_for_each_class(data):
     X, y = data
-    model = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, impossible="reject").fit(X, y)
+    model = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, on_failure="reject").fit(X, y)
     display = AccuracyRejectDisplay.from_estimator(model, X, y)
     assert_is(display, accuracy_reject_curve(model.certainty(X), model.predict(X) == y))
 

@@ -60,7 +60,7 @@ def own_measure(estimator, X):
 def test_rejected_areas_are_those_of_the_classifier(data, measure):
     X, y = data
     pipeline = make_pipeline(StandardScaler(), GLVQ(random_state=0))
-    wary = RejectClassifier(pipeline, measure=measure, coverage=0.7).fit(X, y)
+    wary = RejectClassifier(pipeline, measure=measure, min_coverage=0.7).fit(X, y)
     view = plane(wary, X)
     grid = regions(wary, view, RESOLUTION)
     original = wary.estimator_[0].inverse_transform(grid_points(view, grid))
@@ -70,7 +70,7 @@ def test_rejected_areas_are_those_of_the_classifier(data, measure):
 
 def test_rejection_for_each_class(data):
     X, y = data
-    wary = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, impossible="reject").fit(X, y)
+    wary = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, on_failure="reject").fit(X, y)
     view = plane(wary, X)
     grid = regions(wary, view, RESOLUTION)
     assert (grid.accepted.ravel() == wary.accept(grid_points(view, grid))).all()

@@ -16,7 +16,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import lvq
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier
-from lvq.rejection import Combination, certainty, confusion_with_reject, error_upper_bound
+from lvq.rejection import Combination, certainty, confusion_with_reject
+from lvq.rejection.binomial import error_upper_bound
 from lvq.report import summarize
 from lvq.report.slider import SHOWN_CLASSES
 
@@ -220,11 +221,11 @@ def test_every_model_of_the_papers(name):
         GMLVQ(max_iter=5, rank=1),
         make_pipeline(StandardScaler(), PCA(n_components=2), GMLVQ(max_iter=5)),
         make_pipeline(StandardScaler(), SelectKBest(k=2), GRLVQ(max_iter=5)),
-        RejectClassifier(GLVQ(max_iter=5), coverage=0.8),
+        RejectClassifier(GLVQ(max_iter=5), min_coverage=0.8),
         RejectClassifier(GLVQ(max_iter=5), thresholds="global"),
         RejectClassifier(GLVQ(max_iter=5), measure=Combination("relsim", "distance", 0.1)),
-        RejectClassifier(GLVQ(max_iter=5), max_error=0.2, per_class=True, impossible="reject"),
-        RejectClassifier(GLVQ(max_iter=5), max_error=0.001, impossible="reject"),
+        RejectClassifier(GLVQ(max_iter=5), max_error=0.2, per_class=True, on_failure="reject"),
+        RejectClassifier(GLVQ(max_iter=5), max_error=0.001, on_failure="reject"),
         make_pipeline(StandardScaler(), RejectClassifier(GMLVQ(max_iter=5), cost_ratio=0.2)),
     ],
     ids=lambda model: str(model).replace("\n", "")[:60],
@@ -233,7 +234,7 @@ def test_every_kind_of_estimator(model):
     model.fit(X, NAMES)
     summary = summarize(model, X, NAMES, X_train=X, y_train=NAMES)
     json.dumps(summary, allow_nan=False)
-    classifier, inputs = lvq.rejection.scorers.last_classifier(model, X)
+    classifier, inputs = lvq.rejection.scorers.find_reject_classifier(model, X)
     accepted = np.ones(len(X), dtype=bool) if classifier is None else classifier.accept(inputs)
     np.testing.assert_array_equal(accepted_at(summary, summary["rejection"]["chosen"]), accepted)
     assert (summary["scores"]["coverage"] is None) == (classifier is None)

@@ -14,7 +14,6 @@ from lvq.onnx.answers import Answers, class_values
 from lvq.onnx.graph import Graph
 from lvq.onnx.rejection import MEASURES, accepted, certainty
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.measures import as_combination
 from lvq.robustness import Found, find_model
 
 OUTPUTS = ("label", "probabilities", "certainty", "accepted")
@@ -156,7 +155,7 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
     values = [answers.label, answers.probabilities]
     if len(operator.outputs) > 2:  # an ensemble of skl2onnx around a model asks for the first two alone
         rejects = isinstance(estimator, RejectClassifier)
-        measure = as_combination(estimator.measure).ambiguity if rejects else _option(container, estimator)
+        measure = estimator.measure_.ambiguity if rejects else _option(container, estimator)
         sure = certainty(answers, measure)
         everything = graph.node("Equal", answers.answer, answers.answer)  # a plain model stands by all its answers
         values += [sure, accepted(answers, estimator, sure) if rejects else everything]

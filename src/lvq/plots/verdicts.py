@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from typing import Any, NamedTuple
 
@@ -10,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.tensors import as_numpy
 from lvq.plots.models import found_in, reject_classifier
 from lvq.plots.planes import Plane
 from lvq.plots.units import back_in_units
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.measures import Answers, as_combination, measured
+from lvq.rejection.measures import Predictions, certainty_of
 from lvq.robustness import Floats
 
 ROWS = 4096  # samples judged at a time, so that a fine grid in many features stays small
@@ -83,28 +81,25 @@ def verdicts(model: Any, Z: Floats) -> Verdicts:
         for start in range(0, max(len(Z), 1), ROWS):
             rows = Z[start : start + ROWS]
             if steps is None or wary is None:
-                answers = Answers(found.model, rows)
+                answers = Predictions(found.model, rows)
             else:  # a feature that a selector leaves out may have any value
-                answers = Answers(wary.estimator_, np.nan_to_num(back_in_units(steps, rows, "verdicts").values))
+                answers = Predictions(wary.estimator_, np.nan_to_num(back_in_units(steps, rows, "verdicts").values))
             collected.append(_verdicts_of(answers, wary))
     joined: list[Any] = [None if column[0] is None else np.concatenate(column) for column in zip(*collected)]
     return Verdicts(*joined)
 
 
-def _verdicts_of(answers: Answers, wary: RejectClassifier | None) -> Verdicts:
+def _verdicts_of(answers: Predictions, wary: RejectClassifier | None) -> Verdicts:
     model = answers.model
-    classes = np.searchsorted(model.classes_, answers.predicted)
-    single = len(np.unique(model._labels)) == 1  # a stream that has not met a second class
-    lead = np.ones(len(classes)) if single else model._answer(as_numpy(answers.distances))[1]
+    classes = np.searchsorted(model.classes, answers.predicted)
+    lead = model.nearest(answers.distances)[1]
     if wary is None:
-        return Verdicts(classes, measured(answers, "auto"), None, lead)
-    certainty = measured(answers, as_combination(wary.measure).ambiguity)
-    within = copy.copy(wary)  # the same thresholds, on samples that have passed the scalers
-    within.estimator_ = answers.estimator
-    return Verdicts(classes, certainty, within._reasons(answers) == "", lead)
+        return Verdicts(classes, certainty_of(answers, "auto"), None, lead)
+    certainty = certainty_of(answers, wary.measure_.ambiguity)
+    return Verdicts(classes, certainty, wary.reason_for(answers) == "", lead)
 
 
 def _looks_at_units(wary: RejectClassifier) -> bool:
     """Whether a measure or the cells need samples as they were before the scalers."""
-    chosen = as_combination(wary.measure)
-    return any(part == "radius" or callable(part) for part in (chosen.ambiguity, chosen.outlier, wary.cells))
+    chosen = wary.measure_
+    return any(part == "radius" or callable(part) for part in (chosen.ambiguity, chosen.outlier, wary.cells_))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import lvq
 from lvq.model.metrics import Diagonal, LocalMatrix, Matrix
-from lvq.rejection import error_upper_bound
-from lvq.rejection.risk import CertifiedPoint
+from lvq.rejection.binomial import error_upper_bound
+from lvq.rejection.point import CertifiedPoint
 from lvq.report.plain import plain
 from lvq.report.words import percent
 from lvq.robustness import Found
@@ -108,9 +108,9 @@ def _wish(reject: Any) -> dict[str, Any]:
     """What was asked of the thresholds, and what a certificate rests on."""
     asked = {
         name: getattr(reject, name)
-        for name in ("coverage", "accuracy", "cost_ratio", "max_error")
+        for name in ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
         if getattr(reject, name) is not None
-    } or {"coverage": 0.9}
+    } or {"min_coverage": 0.9}
     promise = None
     if reject.max_error is not None:
         promise = {"max_error": reject.max_error, "confidence": reject.confidence, "per_class": reject.per_class}

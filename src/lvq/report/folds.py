@@ -22,7 +22,7 @@ from sklearn.utils.validation import column_or_1d
 from lvq.model.metrics import Euclidean
 from lvq.plots.models import mean_matrix, relevance_profile
 from lvq.rejection import GuaranteeError, RejectClassifier
-from lvq.rejection.scorers import last_classifier
+from lvq.rejection.scorers import find_reject_classifier
 from lvq.report.features import Features
 
 WIDEST = 200  # features up to which a fold keeps its whole matrix
@@ -138,7 +138,7 @@ def _one_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any) -> 
             raise
         fitted = clone(model.estimator).fit(X_train, y[train])
     right = np.asarray(fitted.predict(X_test)) == y[test]
-    reject, inputs = last_classifier(fitted, X_test)
+    reject, inputs = find_reject_classifier(fitted, X_test)
     coverage = accepted_accuracy = None
     if reject is not None:
         accepted = reject.accept(inputs)

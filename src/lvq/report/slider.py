@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lvq.rejection import ThresholdPath, certainty, confusion_with_reject
-from lvq.rejection.calibration import plain_point
-from lvq.rejection.measures import Answers, as_combination, measured
-from lvq.rejection.scorers import last_classifier
+from lvq.rejection import certainty, confusion_with_reject
+from lvq.rejection.measures import certainty_of
+from lvq.rejection.path import ThresholdPath
+from lvq.rejection.scorers import find_reject_classifier
 
 MOST_POSITIONS = 101
 SQUARE_CLASSES = 20  # with more, a square of counts can no longer be read: each class gets one row of totals
@@ -49,7 +49,7 @@ def sweep(model: Any, X: Any) -> Sweep:
     >>> positions.accepted.sum(axis=1), positions.chosen
     (array([3, 2, 1]), 0)
     """
-    reject, inputs = last_classifier(model, X)
+    reject, inputs = find_reject_classifier(model, X)
     if reject is None:
         values = np.asarray(certainty(model, X), dtype=np.float64)
         masks, limits = _one_threshold(values)
@@ -88,11 +88,11 @@ def _along(reject: Any, inputs: Any, values: NDArray[np.float64]) -> tuple[list[
     nearest = np.unique([np.abs(path.coverage - share).argmin() for share in wanted])
     points = [path.point(int(index)) for index in nearest]
     if reject.point_ is not None:
-        points.append(plain_point(reject.point_))
+        points.append(reject.point_)
     kept = np.ones(len(values), dtype=np.bool_)
     if reject.outlier_limits_ is not None:
-        typical = measured(Answers(reject.estimator_, inputs), as_combination(reject.measure).outlier)
-        kept = ~reject.outlier_limits_.outlying(typical, cell)
+        typicality = certainty_of(reject.predictions(inputs), reject.measure_.outlier)
+        kept = reject.outlier_limits_.accept(typicality, cell)
     return [point.accept(values, cell) & kept for point in points], [_range(point.thresholds) for point in points]
 
 

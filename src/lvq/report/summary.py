@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.plots.models import prototype_names, reject_classifier
-from lvq.rejection.measures import Answers
+from lvq.rejection.measures import Predictions
 from lvq.report import card, insides, samples
 from lvq.report.features import Features
 from lvq.report.folds import FoldResult
@@ -89,7 +89,7 @@ def summarize(
     rows = samples.stratified(codes[0], max_points)
     X_rows = _safe_indexing(X, rows)
     inputs = features.inputs(X_rows)
-    winners = Answers(inner, features.inputs(X)).sides[0]
+    winners = Predictions(inner, features.inputs(X)).winner
     relevance = insides.relevance_part(features, folds or ())
     summary = {
         "format": FORMAT,

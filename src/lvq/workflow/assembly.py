@@ -21,8 +21,8 @@ from lvq.estimators.names import MODELS, Spelling
 from lvq.estimators.search import LVQClassifierCV
 from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
-from lvq.rejection.binomial import perfect_record
-from lvq.rejection.calibration import PATH_SHARE
+from lvq.rejection.binomial import samples_needed
+from lvq.rejection.calibration import PATH_FRACTION
 from lvq.workflow.preparation import Samples
 
 #: Names that `make_model` knows, in small letters.
@@ -176,7 +176,7 @@ def make_rejecting(
     --------
     >>> from lvq import GLVQ
     >>> make_rejecting(GLVQ(), coverage=0.8, n_samples=500)
-    RejectClassifier(coverage=0.8, cv=5, estimator=GLVQ(), measure='combined')
+    RejectClassifier(cv=5, estimator=GLVQ(), measure='combined', min_coverage=0.8)
     >>> make_rejecting(GLVQ(), max_error=0.05, n_samples=500).calibration_size
     0.472
     """
@@ -189,7 +189,7 @@ def make_rejecting(
         measure="combined",
         max_error=max_error,
         confidence=confidence,
-        coverage=0.9 if coverage is None and max_error is None else coverage,
+        min_coverage=0.9 if coverage is None and max_error is None else coverage,
         cv=max(2, min(FOLDS, left)) if n_samples < SMALL else None,
         calibration_size=held_out,
         random_state=seed,
@@ -200,6 +200,6 @@ def _held_out(max_error: float | None, confidence: float, n_samples: int) -> flo
     """Share of the training samples for thresholds or tests; it may depend on their number, not on their values."""
     if max_error is None or not 0 < max_error < 1 or not 0 < confidence < 1:
         return LEAST
-    for_tests = 1.0 if n_samples < SMALL else 1 - PATH_SHARE
-    wanted = AMPLE * perfect_record(max_error, 1 - confidence) / (for_tests * n_samples)
+    for_tests = 1.0 if n_samples < SMALL else 1 - PATH_FRACTION
+    wanted = AMPLE * samples_needed(max_error, 1 - confidence) / (for_tests * n_samples)
     return min(MOST, max(LEAST, wanted))

@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 
 from lvq.rejection import RejectClassifier
-from lvq.rejection.measures import Answers, as_combination, measured
+from lvq.rejection.measures import Predictions as EstimatorPredictions
+from lvq.rejection.measures import certainty_of
 from lvq.robustness import Found, certified_radius, find_model, need_model
 from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_output, column_names, is_number, read_parts
 from lvq.workflow.folders import MODEL
@@ -234,15 +235,15 @@ class _Answering:
     def _answers(self, X: pd.DataFrame) -> dict[str, Any]:
         rejects = isinstance(self.model, RejectClassifier)
         # one table of distances for label, reason and certainty
-        answers = Answers(self.model.estimator_ if rejects else self.model, X)
-        measure = as_combination(self.model.measure).ambiguity if rejects else "auto"
+        answers = self.model.predictions(X) if rejects else EstimatorPredictions(self.model, X)
+        measure = self.model.measure_.ambiguity if rejects else "auto"
         result: dict[str, Any] = {
             "label": answers.predicted.astype(str).astype(object),
-            "certainty": measured(answers, measure),
-            "reason": self.model._reasons(answers).astype(object) if rejects else "",
+            "certainty": certainty_of(answers, measure),
+            "reason": self.model.reason_for(answers).astype(object) if rejects else "",
         }
         if answers.found is not None:
-            result["winner"] = self.winners[answers.sides[0]]
+            result["winner"] = self.winners[answers.winner]
         if self.found is not None:
             result["certified_radius"] = certified_radius(self.found.model, self.found.inputs(X))
         return result
