@@ -130,7 +130,7 @@ def test_the_options_reach_the_model(lvq, tmp_path):
     model = load(tmp_path / "run" / "model.skops")
     inner = model.estimator_[-1]
     assert (inner.n_prototypes, inner.rank, inner.kernel, inner.random_state) == (3, 1, "gaussian", 7)
-    assert (model.coverage, model.max_error, model.random_state) == (0.8, None, 7)
+    assert (model.min_coverage, model.max_error, model.random_state) == (0.8, None, 7)
     assert "30 to test on" in said.out
 
 
@@ -153,8 +153,8 @@ def test_a_guarantee_that_cannot_be_had_is_refused_with_what_it_would_take(lvq, 
         "fit", table_of(tmp_path, **two_classes()), "--target", "kind", "--max-error", 0.01, "--out", tmp_path / "run"
     )
     message = refused(said)
-    assert "max_error=0.01 with confidence=0.95 needs at least 299 testing samples" in message
-    assert re.search(r"give about (\d+), .* held out for the test, that is a table of \d+ rows\.$", message)
+    assert "max_error=0.01 with confidence=0.95 needs at least 299 accepted testing samples" in message
+    assert re.search(r"give about (\d+) samples .* held out for the test, that is a table of \d+ rows\.$", message)
     assert not (tmp_path / "run").exists()
 
 

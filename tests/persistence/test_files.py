@@ -454,7 +454,7 @@ def test_a_parameter_that_is_newer_than_the_file(file, members_of, sealed):
     back = load(file)
     assert back.calibration_size == 0.3
     assert back.estimator.shuffle is True
-    assert back.coverage == 0.5
+    assert back.min_coverage == 0.5
 
 
 # -- without the extra -------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def test_scores_are_the_model_s(wdbc):
     right = wdbc.model.predict(wdbc.X) == wdbc.y
     assert score["accuracy"] == right.mean()
     assert score["coverage"] == accepted.mean()
-    assert score["accepted_accuracy"] == wdbc.model.score(wdbc.X, wdbc.y)
+    assert score["accepted_accuracy"] == wdbc.model.accepted_accuracy(wdbc.X, wdbc.y)
     assert score["interval"][0] == 1 - error_upper_bound((~right).sum(), len(right), 0.975)
     assert score["interval"][0] < score["accuracy"] < score["interval"][1]
 

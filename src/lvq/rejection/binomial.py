@@ -69,7 +69,7 @@ def samples_needed(max_error: float, level: float, rate: float = 0.0) -> int:
     >>> samples_needed(0.01, 0.05)
     299
     >>> samples_needed(0.01, 0.05, rate=0.005)
-    2154
+    1182
     """
     check_fraction("max_error", max_error, open_interval=True)
     fewest = max(1, ceil(min(log(level) / log1p(-max_error), LARGEST) - 1e-9))
