@@ -1,6 +1,6 @@
 """A classifier with a reject option: any scikit-learn classifier, a measure of certainty, thresholds per cell.
 
-`predict` always gives a class; `accept` and `reason` report whether to use it. `calibration.py` fits the thresholds.
+The parameters and `fit`; `calibration.py` fits the thresholds, `predicting.py` holds what the fitted classifier does.
 """
 
 from __future__ import annotations
@@ -8,23 +8,24 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, indexable
+from sklearn import get_config
+from sklearn.utils import assert_all_finite, check_random_state, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.validation import ParameterConstraints, at_least_one, strings, unit_interval
 from lvq.rejection.calibration import Data, Settings, calibrate
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
-from lvq.rejection.measures import MEASURES, Combination, Predictions, as_combination, cells_of, certainty_of, reason_of
+from lvq.rejection.measures import MEASURES, Combination, as_combination
+from lvq.rejection.predicting import BaseRejectClassifier
 from lvq.rejection.thresholds import METHODS
-from lvq.rejection.validation import BoolArray, FloatArray, check_fraction, positions
-from lvq.rejection.wrapper import ClassifierWrapper
+from lvq.rejection.validation import FloatArray, check_fraction
 
 TARGETS = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
 
 
-class RejectClassifier(ClassifierWrapper):
+class RejectClassifier(BaseRejectClassifier):
     """A classifier with a reject option, around any scikit-learn classifier.
 
     `predict` gives a class for every sample; `accept` reports which predictions to use and `reason` why the others are
@@ -245,176 +246,34 @@ class RejectClassifier(ClassifierWrapper):
             calibration_size=self.calibration_size,
         )
 
-    def accept(self, X: Any) -> BoolArray:
-        """Which predictions are accepted.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Metadata routing: weights and the like go to the estimator's `fit`, groups to the splitter.
 
         Returns
         -------
-        accepted : bool ndarray of shape (n_samples,)
+        routing : MetadataRouter
         """
-        return self.reason(X) == ""
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        if hasattr(self.cv, "split"):
+            router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        return router
 
-    def reason(self, X: Any) -> NDArray[np.str_]:
-        """Why predictions are rejected.
+    def _routed(self, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Metadata for the estimator's `fit` and for the splitter's `split`."""
+        if not get_config()["enable_metadata_routing"]:
+            return fit_params, {}
+        routed = process_routing(self, "fit", **fit_params)
+        return routed.estimator.fit, routed.splitter.split if hasattr(self.cv, "split") else {}
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        reason : str ndarray of shape (n_samples,)
-            "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low (of both "outlier");
-            "unseen cell" for one in a cell without calibration samples; "uncertified" where `max_error` was not
-            achievable.
-        """
-        return self.reason_for(self.predictions(X))
-
-    def predictions(self, X: Any) -> Predictions:
-        """The predictions for samples with their distances, computed once; see `reason_for`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        predictions : lvq.rejection.measures.Predictions
-        """
-        check_is_fitted(self)
-        return Predictions(self.estimator_, X)
-
-    def reason_for(self, predictions: Predictions) -> NDArray[np.str_]:
-        """`reason` of predictions that were made already.
-
-        Parameters
-        ----------
-        predictions : lvq.rejection.measures.Predictions
-            As `predictions` returns them.
-
-        Returns
-        -------
-        reason : str ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        values, cell = certainty_of(predictions, self.measure_.ambiguity), cells_of(predictions, self.cells_)
-        points = self.point_ if isinstance(self.point_, dict) else {None: self.point_}
-        reason = np.full(len(values), "uncertified")
-        for group, point in points.items():
-            here = np.ones(len(values), dtype=np.bool_) if group is None else predictions.predicted == group
-            if point is None or not here.any():
-                continue
-            unseen = (positions(cell[here], point.cells) < 0) & (point.unseen == np.inf)
-            rejected = np.where(unseen, "unseen cell", reason_of(self.measure_.ambiguity))
-            reason[here] = np.where(point.accept(values[here], cell[here]), "", rejected)
-        if self.outlier_limits_ is not None:
-            typicality = certainty_of(predictions, self.measure_.outlier)
-            reason[~self.outlier_limits_.accept(typicality, cell)] = "outlier"
-        return reason
-
-    def certainty(self, X: Any) -> FloatArray:
-        """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        certainty : ndarray of shape (n_samples,)
-        """
-        predictions = self.predictions(X)
-        return certainty_of(predictions, self.measure_.ambiguity)
-
-    def cell(self, X: Any) -> NDArray[Any]:
-        """The cell of each sample: the index of its prototype, its class, or its own label.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        cell : ndarray of shape (n_samples,)
-        """
-        predictions = self.predictions(X)
-        return cells_of(predictions, self.cells_)
-
-    def predict_or_reject(self, X: Any, reject_label: Any = None) -> NDArray[Any]:
-        """Classes, and a label of its own for the rejected samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        reject_label : scalar, default=None
-            Any label that is not a class.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Of the classes' type where it can hold the label, as integers hold -1; otherwise of objects, so that no
-            class changes its type.
-        """
-        predictions = self.predictions(X)
-        dtype = _common_type(np.asarray(self.classes_), reject_label)
-        labels = predictions.predicted.astype(dtype)
-        labels[self.reason_for(predictions) != ""] = reject_label
-        return labels
-
-    def coverage(self, X: Any, sample_weight: Any = None) -> float:
-        """Fraction of the samples that are accepted.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights.
-
-        Returns
-        -------
-        coverage : float
-        """
-        accepted = self.accept(X)
-        if sample_weight is not None:
-            sample_weight = column_or_1d(sample_weight, dtype=np.float64)
-            check_consistent_length(accepted, sample_weight)
-        return float(np.average(accepted, weights=sample_weight))
-
-    def accepted_accuracy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of the accepted predictions.
-
-        It does not depend on how many are accepted: see `coverage`, or `lvq.rejection.chow_scorer` for model selection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights.
-
-        Returns
-        -------
-        accuracy : float
-            NaN where nothing is accepted.
-        """
-        predictions, y = self.predictions(X), column_or_1d(y)
-        weight = np.ones(len(y)) if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
-        check_consistent_length(predictions.predicted, y, weight)
-        weight = np.where(self.reason_for(predictions) == "", weight, 0.0)
-        return float(np.average(predictions.predicted == y, weights=weight)) if weight.sum() > 0 else float("nan")
+    def __sklearn_tags__(self) -> Any:
+        """The tags of the estimator about its input."""
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags, tags.non_deterministic = inner.input_tags, inner.non_deterministic
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+            tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
+        return tags
 
 
 def _checked_weight(sample_weight: Any, n_samples: int) -> FloatArray:
@@ -425,17 +284,3 @@ def _checked_weight(sample_weight: Any, n_samples: int) -> FloatArray:
     if not (weight >= 0).all() or not (weight > 0).any():
         raise ValueError("sample_weight must not be negative or NaN, nor zero for all samples; zero omits a sample.")
     return weight
-
-
-def _common_type(classes: NDArray[Any], label: Any) -> np.dtype[Any]:
-    """A type that holds classes and label without changing the value of a class."""
-    if np.ndim(label) or any(label == known for known in classes.tolist()):
-        raise ValueError(
-            f"reject_label must be a scalar that is not a class, got {label!r} beside the classes {classes.tolist()}; "
-            "use None, or a label that no sample can have."
-        )
-    given = np.asarray(label)
-    alike = {classes.dtype.kind, given.dtype.kind} <= set("iuf") or classes.dtype.kind == given.dtype.kind
-    common = np.result_type(classes.dtype, given.dtype) if alike else np.dtype(object)
-    # to the new type and back: floats do not hold large integers, which a comparison of the two would hide
-    return common if np.array_equal(classes.astype(common).astype(classes.dtype), classes) else np.dtype(object)
