@@ -3,6 +3,19 @@
 import numpy as np
 import pytest
 
+from lvq import GLVQ
+from tests.rejection.populations import QUICK, draw
+
+
+@pytest.fixture(scope="session")
+def data():
+    return draw(600)
+
+
+@pytest.fixture(scope="session")
+def model(data):
+    return GLVQ(n_prototypes=2, **QUICK).fit(*data)
+
 
 @pytest.fixture
 def table_1():
