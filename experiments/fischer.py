@@ -149,7 +149,7 @@ def make_model(dataset: str, method: str, run: int) -> Pipeline:
 
 
 def classified(model: Pipeline, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """RelSim, whether the answer is right, and the winner."""
+    """RelSim, whether the prediction is correct, and the winner."""
     predictions = Predictions(model, X)
     return certainty_of(predictions, "relsim"), predictions.predicted == y, predictions.winner
 

@@ -5,16 +5,17 @@ The parameters and `fit`; `calibration.py` fits the thresholds, `predicting.py` 
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
 from sklearn.utils import assert_all_finite, check_random_state, get_tags, indexable
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from lvq.estimators.validation import ParameterConstraints, at_least_one, strings, unit_interval
 from lvq.rejection.calibration import Data, Settings, calibrate
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
 from lvq.rejection.measures import MEASURES, Combination, as_combination
@@ -119,17 +120,17 @@ class RejectClassifier(BaseRejectClassifier):
     (3,)
     """
 
-    _parameter_constraints: ClassVar[ParameterConstraints] = {
-        "measure": [strings(*MEASURES, "combined"), Combination, callable],
-        "thresholds": [strings(*METHODS)],
-        "cells": [strings("auto", "prototype", "class"), callable],
-        "min_cell_size": [at_least_one],
-        "confidence": [unit_interval],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "measure": [StrOptions({*MEASURES, "combined"}), Combination, callable],
+        "thresholds": [StrOptions(set(METHODS))],
+        "cells": [StrOptions({"auto", "prototype", "class"}), callable],
+        "min_cell_size": [Interval(Integral, 1, None, closed="left")],
+        "confidence": [Interval(Real, 0, 1, closed="neither")],
         "per_class": ["boolean"],
-        "correction": [strings(*CORRECTIONS)],
-        "on_failure": [strings("raise", "reject")],
-        "cv": ["cv_object", strings("prefit")],
-        "calibration_size": [unit_interval],
+        "correction": [StrOptions(set(CORRECTIONS))],
+        "on_failure": [StrOptions({"raise", "reject"})],
+        "cv": ["cv_object", StrOptions({"prefit"})],
+        "calibration_size": [Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],
     }
 

@@ -26,23 +26,25 @@ NEVER = -(2**62)
 def greedy(cells: Sequence[Staircase]) -> Points:
     """Raise the cell with the largest gain, start over where one cell alone is better, look ahead where cells tie."""
     n_samples = sum(len(stairs.errors) - 1 + int(stairs.errors[-1]) for stairs in cells)
-    lost: list[int] = []
-    rejected: list[int] = []
+    rejected_correct: list[int] = []
+    rejected_errors: list[int] = []
     points, owners, levels = [], [], []
     before = np.full(len(cells), -1, dtype=np.intp)
     for n, e, k in _walk(cells):
         if n + e == n_samples or not all(stairs.realisable[level] for stairs, level in zip(cells, k.tolist())):
             continue
         changed = np.flatnonzero(k != before)
-        points.append(np.full(len(changed), len(lost), dtype=np.intp))
+        points.append(np.full(len(changed), len(rejected_correct), dtype=np.intp))
         owners.append(changed)
         levels.append(k[changed])
-        lost.append(n)
-        rejected.append(e)
+        rejected_correct.append(n)
+        rejected_errors.append(e)
         before = k.copy()
     point, cell, level = (np.concatenate([np.empty(0, dtype=np.intp), *parts]) for parts in (points, owners, levels))
     threshold = np.array([cells[j].threshold[k] for j, k in zip(cell.tolist(), level.tolist())], dtype=np.float64)
-    return Points(np.array(lost, dtype=np.intp), np.array(rejected, dtype=np.intp), point, cell, threshold)
+    return Points(
+        np.array(rejected_correct, dtype=np.intp), np.array(rejected_errors, dtype=np.intp), point, cell, threshold
+    )
 
 
 def _walk(cells: Sequence[Staircase]) -> Iterator[tuple[int, int, IntArray]]:

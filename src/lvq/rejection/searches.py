@@ -40,7 +40,7 @@ def optimal(cells: Sequence[Staircase]) -> Points:
     """
     rises = [cell.rises for cell in cells]
     free = sum(int(cell.errors[0]) for cell in cells)
-    costs, choices = _fewest_lost(cells, rises)
+    costs, choices = _fewest_correct(cells, rises)
     # A number of errors is kept only if no larger number costs as little.
     cheapest_above = np.minimum.accumulate(np.append(costs[1:], UNREACHED)[::-1])[::-1]
     front = np.flatnonzero(costs < cheapest_above)
@@ -50,7 +50,7 @@ def optimal(cells: Sequence[Staircase]) -> Points:
     return Points(costs[front].astype(np.intp), free + front, point, cell, flat[offset[cell] + level])
 
 
-def _fewest_lost(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple[IntArray, list[IntArray | None]]:
+def _fewest_correct(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple[IntArray, list[IntArray | None]]:
     """Fewest rejected correct samples per number of further rejected errors, and the choice of each cell for it.
 
     Cost and choice are stored in one integer, the choice in the low bits, so that a single minimum updates both.
@@ -67,8 +67,8 @@ def _fewest_lost(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple
         gains = stairs.errors[options] - stairs.errors[0]
         after = np.full(len(best) + int(gains[-1]), UNREACHED)
         candidate = np.empty_like(best)
-        for choice, (gain, lost) in enumerate(zip(gains.tolist(), options.tolist())):
-            np.add(best, (lost << bits) | choice, out=candidate)
+        for choice, (gain, cost) in enumerate(zip(gains.tolist(), options.tolist())):
+            np.add(best, (cost << bits) | choice, out=candidate)
             here = after[gain : gain + len(best)]
             np.minimum(here, candidate, out=here)
         choices.append((after & low).astype(smallest))
@@ -116,16 +116,16 @@ def hull(cells: Sequence[Staircase]) -> Points:
     errors + ratio * rejections for some cost ratio (Chow). The sets of accepted samples are nested.
     """
     levels = [_concave(stairs.rises, stairs.errors) for stairs in cells]
-    lost = np.concatenate([np.diff(k) for k in levels])
+    cost = np.concatenate([np.diff(k) for k in levels])
     gained = np.concatenate([np.diff(stairs.errors[k]) for stairs, k in zip(cells, levels)])
     threshold = np.concatenate([stairs.threshold[k[1:]] for stairs, k in zip(cells, levels)])
     owner = np.repeat(np.arange(len(cells)), [len(k) - 1 for k in levels])
     # Equal fractions of integers below 2^26 are equal as floats and different ones differ; slopes fall within a cell.
-    order = np.argsort(-gained / lost, kind="stable")
+    order = np.argsort(-gained / cost, kind="stable")
     free = sum(int(stairs.errors[0]) for stairs in cells)
     first = np.array([stairs.threshold[0] for stairs in cells])
     return Points(
-        rejected_correct=np.append(0, np.cumsum(lost[order])),
+        rejected_correct=np.append(0, np.cumsum(cost[order])),
         rejected_errors=free + np.append(0, np.cumsum(gained[order])),
         point=np.append(np.zeros(len(cells), dtype=np.intp), np.arange(1, len(order) + 1)),
         cell=np.append(np.arange(len(cells)), owner[order]),

@@ -79,9 +79,9 @@ def sorted_by_pool(samples: Samples, pool: IntArray, n_pools: int) -> Iterator[t
         order = np.argsort(values)
         order = order[np.argsort(owner[order], kind="stable")]
         sides.append((values[order], np.searchsorted(owner[order], np.arange(n_pools + 1))))
-    (right, right_bounds), (wrong, wrong_bounds) = sides
+    (correct, correct_bounds), (errors, error_bounds) = sides
     for j in range(n_pools):
-        yield right[right_bounds[j] : right_bounds[j + 1]], wrong[wrong_bounds[j] : wrong_bounds[j + 1]]
+        yield correct[correct_bounds[j] : correct_bounds[j + 1]], errors[error_bounds[j] : error_bounds[j + 1]]
 
 
 def check_certainty(certainty: ArrayLike) -> FloatArray:
