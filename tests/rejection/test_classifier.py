@@ -1,5 +1,6 @@
 """RejectClassifier: its parameters, its fitted state, and scikit-learn's tools."""
 
+import inspect
 import pickle
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import lvq.rejection
 from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
 from lvq.rejection import (
     Combination,
@@ -289,3 +291,10 @@ def test_refused_data(data):
     assert RejectClassifier(GLVQ(**QUICK), cv=[(np.arange(300), np.arange(300, 600))]).fit(X, y).path_.n_samples == 300
     with pytest.raises(AttributeError, match="predict_proba"):
         RejectClassifier(RidgeClassifier()).fit(X, y).predict_proba(X)
+
+
+def test_public_names():
+    """The few names that users need; tests and other modules import the rest from its module."""
+    assert lvq.rejection.__all__ == sorted(lvq.rejection.__all__)
+    assert len(lvq.rejection.__all__) <= 12
+    assert all(inspect.getdoc(getattr(lvq.rejection, name)) for name in lvq.rejection.__all__)
