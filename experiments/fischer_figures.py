@@ -10,7 +10,7 @@ import numpy as np
 
 from lvq.datasets import make_pearl_necklace, pearl_necklace_posterior
 from lvq.model.certainty import relative_similarity
-from lvq.rejection import AveragedCurve
+from lvq.rejection.curves import AveragedCurve
 
 LINES = {
     "global": {"color": "#777777", "linestyle": "-"},

@@ -144,7 +144,7 @@ ACCEPTED = [
 def test_an_accepted_prediction(model, measure, cells):
     model.set_params(**QUICK).fit(*draw(300))
     X, y = draw(100, 1)
-    safe = RejectClassifier(model, measure=measure, cells=cells, cv="prefit", coverage=0.6).fit(X, y)
+    safe = RejectClassifier(model, measure=measure, cells=cells, cv="prefit", min_coverage=0.6).fit(X, y)
     accepted = safe.accept(X)
     changed = counterfactual(safe, X)
     assert np.array_equal(changed.distance == 0, accepted)
@@ -160,7 +160,7 @@ def test_an_accepted_prediction(model, measure, cells):
 def test_an_accepted_prediction_of_a_given_class():
     model = GLVQ(n_prototypes=2, **QUICK).fit(*draw(300))
     X, y = draw(200, 1)
-    safe = RejectClassifier(model, cv="prefit", coverage=0.6).fit(X, y)
+    safe = RejectClassifier(model, cv="prefit", min_coverage=0.6).fit(X, y)
     changed = counterfactual(safe, X[:30], "dog")
     assert set(safe.predict_or_reject(changed.samples, "?")) == {"dog"}
     assert np.all(changed.cost >= counterfactual(safe, X[:30]).cost - 1e-9)
@@ -170,7 +170,7 @@ def test_balls_against_a_general_solver():
     """A relative similarity of at least theta, by SLSQP with the constraints written out."""
     model = GLVQ(n_prototypes=1, **QUICK).fit(*draw(300))
     X, y = draw(200, 1)
-    safe = RejectClassifier(model, cv="prefit", thresholds="global", coverage=0.4).fit(X, y)
+    safe = RejectClassifier(model, cv="prefit", thresholds="global", min_coverage=0.4).fit(X, y)
     theta, W = safe.point_.thresholds[0], model.prototypes_
     rejected = np.flatnonzero(~safe.accept(X))[:15]
     for x, found in zip(X[rejected], counterfactual(safe, X[rejected]).cost):
@@ -214,8 +214,8 @@ def test_through_a_pipeline(step):
     unseen = np.linalg.svd(B)[2][2:]
     np.testing.assert_allclose((changed.samples - X) @ unseen.T, 0, atol=1e-6 * np.abs(changed.samples - X).max())
     others, classes = draw(300, 4)
-    inside = RejectClassifier(make_pipeline(step, GMLVQ(**QUICK)), coverage=0.5).fit(others, classes)
-    outside = make_pipeline(step, RejectClassifier(GMLVQ(**QUICK), coverage=0.5)).fit(others, classes)
+    inside = RejectClassifier(make_pipeline(step, GMLVQ(**QUICK)), min_coverage=0.5).fit(others, classes)
+    outside = make_pipeline(step, RejectClassifier(GMLVQ(**QUICK), min_coverage=0.5)).fit(others, classes)
     others = others + rng.normal(size=others.shape)
     for safe, accept in ((inside, inside.accept), (outside, lambda Z: outside[-1].accept(outside[:-1].transform(Z)))):
         changed = counterfactual(FrozenEstimator(safe), others)

@@ -412,7 +412,7 @@ def test_the_radius_as_a_measure_with_a_device():
     pytest.importorskip("torch")
     X, y = data(np.random.default_rng(14))
     model = make_pipeline(StandardScaler(), GLVQ(device="cpu", max_iter=1000, random_state=0))
-    reject = RejectClassifier(model, measure="radius", coverage=0.8).fit(X, y)
+    reject = RejectClassifier(model, measure="radius", min_coverage=0.8).fit(X, y)
     assert 0.5 < reject.accept(X).mean() < 1
 
 

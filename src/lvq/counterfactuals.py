@@ -21,10 +21,8 @@ from lvq.linear_maps import Floats, compose, input_map, project
 from lvq.model.arrays import as_numpy
 from lvq.model.metrics import LocalMatrix
 from lvq.model.prototype_model import PrototypeModel
-from lvq.rejection.calibration import plain_point
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.measures import as_combination
-from lvq.rejection.scorers import last_classifier
+from lvq.rejection.scorers import find_reject_classifier
 from lvq.shortest_moves import LocalPosition, Position, Region, shortest_move
 
 # how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
@@ -76,7 +74,7 @@ def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Count
     (array([[2., 9.]]), array([1.5]), array(['right'], dtype='<U5'))
     """
     found = need_model(model, "counterfactual", nearest=True)
-    fitted, (reject, _) = found.model, last_classifier(model, X)
+    fitted, (reject, _) = found.model, find_reject_classifier(model, X)
     geometry = _Geometry(found, X)
     regions = _class_regions(fitted) if reject is None else _accepted_regions(reject, fitted, geometry.prototypes)
     values, (first, accepted) = _numbers(X), _predict(model, X)
@@ -160,7 +158,7 @@ class _Goal(NamedTuple):
 def _predict(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Predicted classes, and which are accepted: all, if the model rejects nothing."""
     label = np.asarray(as_numpy(model.predict(X)))
-    reject, inputs = last_classifier(model, X)
+    reject, inputs = find_reject_classifier(model, X)
     return label, np.ones(len(label), dtype=np.bool_) if reject is None else reject.accept(inputs)
 
 
@@ -198,25 +196,25 @@ def _class_regions(model: PrototypeModel) -> list[Region]:
 
 def _accepted_regions(reject: RejectClassifier, model: PrototypeModel, prototypes: Floats) -> list[Region]:
     """Where each prototype wins and the prediction is accepted."""
-    parts = as_combination(reject.measure)
+    parts = reject.measure_
     if parts.ambiguity not in ("auto", "relsim", "boundary", "distance") or parts.outlier not in (None, "distance"):
         raise ValueError(
             "counterfactual supports the measures 'auto', 'relsim', 'boundary', 'distance' and their combinations, "
             f"got measure={reject.measure!r}; use one of these."
         )
-    if callable(reject.cells):
+    if callable(reject.cells_):
         raise ValueError("counterfactual needs cells that are prototypes or classes, got a function; use cells='auto'.")
     regions, labels = [], model.classes[model.labels].tolist()
     for region in _class_regions(model):
         t = region.prototype
         label = labels[t]
-        cell = label if reject.cells == "class" else t
+        cell = label if reject.cells_ == "class" else t
         threshold = _threshold(reject, cell, label)
         limits = reject.outlier_limits_
-        reach = np.inf if limits is None else -limits.by_cell.get(cell, limits.others)
+        reach = np.inf if limits is None else -float(limits.threshold_of([cell])[0])
         if threshold == np.inf or reach < 0:
             continue
-        if reject.cells != "class" or parts.ambiguity == "boundary":
+        if reject.cells_ != "class" or parts.ambiguity == "boundary":
             # cell and boundary depend on the winner, so it must also win over the prototypes of its own class
             own = np.setdiff1d(np.arange(len(labels)), [t, *region.others])
             region = region._replace(rivals=np.append(region.others, own), offset=np.zeros(len(labels) - 1))
@@ -234,7 +232,4 @@ def _accepted_regions(reject: RejectClassifier, model: PrototypeModel, prototype
 
 def _threshold(reject: RejectClassifier, cell: Any, label: Any) -> float:
     point = reject.point_.get(label) if isinstance(reject.point_, dict) else reject.point_
-    if point is None:
-        return np.inf
-    plain = plain_point(point)
-    return dict(zip(plain.cells.tolist(), plain.thresholds.tolist())).get(cell, plain.unseen)
+    return np.inf if point is None else float(point.threshold_of([cell])[0])

@@ -151,8 +151,8 @@ def test_a_guarantee_that_is_not_achievable_reports_the_rows_it_needs(lvq, tmp_p
         "fit", table_of(tmp_path, **two_classes()), "--target", "kind", "--max-error", 0.01, "--out", tmp_path / "run"
     )
     message = refused(said)
-    assert "max_error=0.01 with confidence=0.95 needs at least 299 testing samples" in message
-    assert re.search(r"give about (\d+), .* held out for the test, that is a table of \d+ rows\.$", message)
+    assert "max_error=0.01 with confidence=0.95 needs at least 299 accepted testing samples" in message
+    assert re.search(r"give about (\d+) samples .* held out for the test, that is a table of \d+ rows\.$", message)
     assert not (tmp_path / "run").exists()
 
 

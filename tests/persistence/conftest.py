@@ -66,7 +66,7 @@ def fitted(skops, data):
     """A RejectClassifier around a pipeline: nearly all that a file can hold."""
     X, y = data
     inner = make_pipeline(StandardScaler(), GMLVQ(rank=2, kernel="gaussian", n_prototypes=2, random_state=0))
-    return RejectClassifier(inner, measure="combined", coverage=0.8, min_cell_size=3).fit(X, y)
+    return RejectClassifier(inner, measure="combined", min_coverage=0.8, min_cell_size=3).fit(X, y)
 
 
 @pytest.fixture

@@ -62,9 +62,9 @@ WRAPPERS = [
     RejectClassifier(GLVQ()),
     RejectClassifier(GLVQ(), measure="distance", thresholds="global"),
     RejectClassifier(GLVQ(), measure=Combination("relsim", "distance", 0.05), cells="class", cost_ratio=0.2),
-    RejectClassifier(GMLVQ(), max_error=0.4, confidence=0.6, per_class=True, impossible="reject"),
+    RejectClassifier(GMLVQ(), max_error=0.4, confidence=0.6, per_class=True, on_failure="reject"),
     RejectClassifier(GMLVQ(), max_error=0.3, confidence=0.6),
-    RejectClassifier(LVQ1(), cv=StratifiedKFold(3), accuracy=0.8),
+    RejectClassifier(LVQ1(), cv=StratifiedKFold(3), min_accuracy=0.8),
     RejectClassifier(LogisticRegression(), measure="margin"),
     make_pipeline(StandardScaler(), GLVQ()),
     make_pipeline(MinMaxScaler(), PCA(2), GMLVQ()),
@@ -155,7 +155,7 @@ def test_truth_values_as_classes_and_keys(data, same_answers, tmp_path):
         max_error=0.4,
         confidence=0.6,
         per_class=True,
-        impossible="reject",
+        on_failure="reject",
     ).fit(X, y)
     save(model, tmp_path / "model.skops")
     back = load(tmp_path / "model.skops")
@@ -176,7 +176,7 @@ def test_a_table_with_texts_and_gaps(same_answers, tmp_path):
         ],
         sparse_threshold=0,
     )
-    model = RejectClassifier(make_pipeline(columns, GLVQ(random_state=0)), coverage=0.8, min_cell_size=2).fit(X, y)
+    model = RejectClassifier(make_pipeline(columns, GLVQ(random_state=0)), min_coverage=0.8, min_cell_size=2).fit(X, y)
     save(model, tmp_path / "model.skops")
     back = load(tmp_path / "model.skops")
     same_answers(model, back, X)
@@ -211,7 +211,7 @@ def test_frozen(data, same_answers, tmp_path):
 def test_not_fitted(tmp_path):
     for model in (
         GLVQ(n_prototypes=3),
-        RejectClassifier(GLVQ(), coverage=0.5),
+        RejectClassifier(GLVQ(), min_coverage=0.5),
         make_pipeline(StandardScaler(), GLVQ()),
     ):
         save(model, tmp_path / "model.skops")
@@ -442,7 +442,7 @@ def test_another_scikit_learn_matters_only_to_its_parts(file, members_of, sealed
 
 def test_a_parameter_that_is_newer_than_the_file(file, members_of, sealed):
     """A file from before a parameter was added: it gets its default."""
-    save(RejectClassifier(GLVQ(), coverage=0.5), file)
+    save(RejectClassifier(GLVQ(), min_coverage=0.5), file)
     members = members_of(file)
     schema = json.loads(members.pop("schema.json"))
     for attributes in (schema["content"], schema["content"]["content"]["estimator"]["content"]):
@@ -454,7 +454,7 @@ def test_a_parameter_that_is_newer_than_the_file(file, members_of, sealed):
     back = load(file)
     assert back.calibration_size == 0.3
     assert back.estimator.shuffle is True
-    assert back.coverage == 0.5
+    assert back.min_coverage == 0.5
 
 
 # -- without the extra -------------------------------------------------------------------------------------------------

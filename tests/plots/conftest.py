@@ -23,7 +23,7 @@ ALONE = {
 }
 WRAPPED = {
     "pipeline": make_pipeline(StandardScaler(), GMLVQ(random_state=0)),
-    "reject around a model": RejectClassifier(GRLVQ(random_state=0), coverage=0.8),
+    "reject around a model": RejectClassifier(GRLVQ(random_state=0), min_coverage=0.8),
     "reject around a pipeline": RejectClassifier(make_pipeline(StandardScaler(), LGMLVQ(random_state=0))),
     "pipeline around reject": make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0))),
 }

@@ -40,7 +40,7 @@ def test_a_euclidean_metric_has_no_relevances():
 
 
 def test_coverage_of_a_model_that_may_reject():
-    folds = evaluate_folds(RejectClassifier(GLVQ(random_state=0), coverage=0.8), X, Y, cv=3)
+    folds = evaluate_folds(RejectClassifier(GLVQ(random_state=0), min_coverage=0.8), X, Y, cv=3)
     assert all(0 < fold.coverage <= 1 and fold.accepted_accuracy is not None for fold in folds)
 
 

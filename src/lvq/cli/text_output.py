@@ -144,8 +144,8 @@ def show_comparison(result: Any, level: float = 0.05) -> None:
     for place, row in enumerate(result.comparison.ranking):
         p_value, comparison = ("", "best") if place == 0 else (f"{row.p_value:.3f}", "worse" * (row.p_value < level))
         table.add_row(
-            row.name, f"{row.n_prototypes:g}", percent(row.accuracy), percent(row.standard_deviation), p_value, comparison,
-            f"{row.seconds:.2f}", "*" * row.pareto,
+            row.name, f"{row.n_prototypes:g}", percent(row.accuracy), percent(row.standard_deviation), p_value,
+            comparison, f"{row.seconds:.2f}", "*" * row.pareto,
         )  # fmt: skip
     _print(console, table)
     console.print()

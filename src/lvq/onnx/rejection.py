@@ -11,8 +11,6 @@ import numpy as np
 
 from lvq.model.metrics import LocalMatrix
 from lvq.onnx.answers import Answers
-from lvq.rejection.calibration import plain_point
-from lvq.rejection.measures import as_combination
 from lvq.robustness import metric_root, project
 
 SLACK = 1e-11  # relative to the larger of one and the threshold
@@ -96,17 +94,17 @@ def certainty(answers: Answers, measure: Any) -> str:
 def accepted(answers: Answers, model: Any, values: str) -> str:
     """Which answers a RejectClassifier would use, given their certainty, (N,)."""
     graph = answers.graph
-    if callable(model.cells):
+    if callable(model.cells_):
         raise ValueError(
-            f"to_onnx cannot write cells={model.cells!r} of RejectClassifier; fit it with cells='prototype' or 'class'."
+            f"to_onnx cannot write cells={model.cells_!r} of RejectClassifier; use cells='prototype' or 'class'."
         )
-    by_class = model.cells == "class"
+    by_class = model.cells_ == "class"
     cell = answers.answer if by_class else answers.winner
     limits = graph.constant(lowered(thresholds(answers, model, by_class=by_class), graph.dtype))
     result = graph.node("GreaterOrEqual", values, graph.node("Gather", limits, cell, axis=0))
     if model.outlier_limits_ is None:
         return result
-    typical = certainty(answers, as_combination(model.measure).outlier)
+    typical = certainty(answers, model.measure_.outlier)
     least = graph.constant(lowered(_outlier_limits(answers, model, by_class=by_class), graph.dtype))
     usual = graph.node("GreaterOrEqual", typical, graph.node("Gather", least, cell, axis=0))
     return graph.node("And", result, usual)
@@ -129,13 +127,10 @@ def thresholds(answers: Answers, model: Any, *, by_class: bool) -> np.ndarray:
         if point is None:  # nothing could be certified for this class
             result.append(np.inf)
             continue
-        plain = plain_point(point)
-        known = dict(zip(plain.cells.tolist(), plain.thresholds.tolist()))
-        result.append(known.get(classes[cell] if by_class else cell, plain.unseen))
+        result.append(point.threshold_of([classes[cell] if by_class else cell])[0])
     return np.array(result, dtype=np.float64)
 
 
 def _outlier_limits(answers: Answers, model: Any, *, by_class: bool) -> np.ndarray:
-    limits = model.outlier_limits_
-    cells = np.asarray(answers.model.classes_).tolist() if by_class else range(len(answers.labels))
-    return np.array([limits.by_cell.get(cell, limits.others) for cell in cells], dtype=np.float64)
+    cells = np.asarray(answers.model.classes_) if by_class else np.arange(len(answers.labels))
+    return model.outlier_limits_.threshold_of(cells)

@@ -15,11 +15,10 @@ from lvq.estimators.base import BaseLVQ
 from lvq.model.links import Kernel
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
 from lvq.model.objective import Params
-from lvq.rejection.calibration import OutlierLimits, plain_point
 from lvq.rejection.classifier import RejectClassifier
+from lvq.rejection.measures import Combination
 from lvq.rejection.path import ThresholdPath
-from lvq.rejection.point import OperatingPoint
-from lvq.rejection.risk import CertifiedPoint
+from lvq.rejection.point import CellThresholds, OperatingPoint
 from lvq.solvers.online import Memory, Units
 
 # arrays of scikit-learn's transformers whose last axis is that of the features
@@ -171,23 +170,26 @@ def _reject(model: RejectClassifier) -> str:
     if not (hasattr(model.estimator_, "predict") and hasattr(model.estimator_, "classes_")):
         return "has no estimator that answers"
     points = model.point_.values() if isinstance(model.point_, dict) else [model.point_]
-    if not all(isinstance(point, OperatingPoint | CertifiedPoint | None) for point in points):
+    if not all(isinstance(point, OperatingPoint | None) for point in points):
         return "has no operating point"
-    for point in points:
-        plain = None if point is None else plain_point(point)
-        if plain is not None and (
-            not _is_array(plain.thresholds, 1, "f")
-            or len(plain.cells) != len(plain.thresholds)
-            or np.isnan(plain.thresholds).any()
-            or np.isnan(plain.unseen)
-        ):
-            return "has thresholds that do not fit its cells"
+    if not all(point is None or _fits(point) for point in points):
+        return "has thresholds that do not fit its cells"
     limits = model.outlier_limits_
-    if limits is not None:
-        numbers = [limits.others, *limits.by_cell.values()] if isinstance(limits, OutlierLimits) else [np.nan]
-        if not all(isinstance(number, float) and not np.isnan(number) for number in numbers):
-            return "has limits of outliers that are no numbers"
+    if limits is not None and not (isinstance(limits, CellThresholds) and _fits(limits)):
+        return "has limits of outliers that are no numbers"
+    if not isinstance(model.measure_, Combination) or (limits is None) != (model.measure_.outlier is None):
+        return "has limits of outliers that do not fit its measure"
     return ""
+
+
+def _fits(point: CellThresholds) -> bool:
+    return (
+        _is_array(point.thresholds, 1, "f")
+        and len(point.cells) == len(point.thresholds)
+        and not np.isnan(point.thresholds).any()
+        and isinstance(point.unseen, float)
+        and not np.isnan(point.unseen)
+    )
 
 
 def _path(path: ThresholdPath) -> str:

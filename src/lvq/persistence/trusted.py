@@ -16,8 +16,7 @@ _OBJECTS = {
     "lvq.rejection.classifier": "RejectClassifier",
     "lvq.rejection.measures": "Combination",
     "lvq.rejection.path": "ThresholdPath",
-    "lvq.rejection.point": "OperatingPoint",
-    "lvq.rejection.risk": "CertifiedPoint",
+    "lvq.rejection.point": "CellThresholds OperatingPoint CertifiedPoint",
     "lvq.model.metrics": "Euclidean Diagonal Matrix LocalMatrix",
     "lvq.model.links": "Identity Gaussian Cauchy InverseMultiquadric RationalQuadratic",
     "lvq.model.costs": "GLVQCost MCECost LOGMCost SNPCCost RSLVQCost WinnerRule WindowRule",
@@ -40,7 +39,6 @@ _TUPLES = {
     "lvq.model.objective": "Params",
     "lvq.solvers.online": "Units Statistics",
     "lvq.rejection.path": "Steps",
-    "lvq.rejection.calibration": "OutlierLimits",
 }
 
 

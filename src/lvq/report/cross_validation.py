@@ -20,7 +20,7 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.plots import lambda_matrix, relevance_profile
 from lvq.rejection import GuaranteeError, RejectClassifier
-from lvq.rejection.scorers import last_classifier
+from lvq.rejection.scorers import find_reject_classifier
 from lvq.report.features import Features
 
 MAX_MATRIX_FEATURES = 200  # features up to which a fold stores its matrix
@@ -138,7 +138,7 @@ def _evaluate_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any
             raise
         fitted = clone(model.estimator).fit(X_train, y[train])
     correct = np.asarray(fitted.predict(X_test)) == y[test]
-    reject, inputs = last_classifier(fitted, X_test)
+    reject, inputs = find_reject_classifier(fitted, X_test)
     coverage = accepted_accuracy = None
     if reject is not None:
         accepted = reject.accept(inputs)

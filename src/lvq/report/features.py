@@ -105,7 +105,7 @@ class Features:
         values = self._original(inputs).values[:, self._selected]
         return np.where(np.abs(values) < self._noise, 0.0, values)
 
-    def measured(self, X: Any, inputs: Floats) -> Floats:
+    def certainty_of(self, X: Any, inputs: Floats) -> Floats:
         """Values of samples; NaN where X has a missing value that an imputer has replaced."""
         values, missing = self.values(inputs), _missing(X)
         if not self.in_units or missing is None:

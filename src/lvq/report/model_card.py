@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import lvq
 from lvq.model.prototype_model import PrototypeModel
-from lvq.rejection import error_upper_bound
-from lvq.rejection.risk import CertifiedPoint
+from lvq.rejection.binomial import error_upper_bound
+from lvq.rejection.point import CertifiedPoint
 from lvq.report.features import Features
 from lvq.report.formatting import percent, to_json
 
@@ -107,8 +107,8 @@ def _parameter(value: Any) -> Any:
 
 def _rejection(reject: Any) -> dict[str, Any]:
     """The target of the thresholds, and the test that a guarantee is based on."""
-    targets = {name: getattr(reject, name) for name in ("coverage", "accuracy", "cost_ratio", "max_error")}
-    target = {name: value for name, value in targets.items() if value is not None} or {"coverage": 0.9}
+    targets = {name: getattr(reject, name) for name in ("min_coverage", "min_accuracy", "cost_ratio", "max_error")}
+    target = {name: value for name, value in targets.items() if value is not None} or {"min_coverage": 0.9}
     guarantee = None
     if reject.max_error is not None:
         guarantee = {"max_error": reject.max_error, "confidence": reject.confidence, "per_class": reject.per_class}

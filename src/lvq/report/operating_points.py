@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lvq.rejection import ThresholdPath, certainty, confusion_with_reject
-from lvq.rejection.calibration import plain_point
-from lvq.rejection.measures import Answers, as_combination, measured
-from lvq.rejection.scorers import last_classifier
+from lvq.rejection import certainty
+from lvq.rejection.curves import confusion_with_reject
+from lvq.rejection.measures import certainty_of
+from lvq.rejection.path import ThresholdPath
+from lvq.rejection.scorers import find_reject_classifier
 
 MAX_POINTS = 101
 MAX_CONFUSION_CLASSES = 20  # with more classes each has one row of totals instead of a confusion matrix
@@ -50,7 +51,7 @@ def operating_points(model: Any, X: Any) -> OperatingPoints:
     >>> points.accepted.sum(axis=1), points.fitted
     (array([3, 2, 1]), 0)
     """
-    reject, inputs = last_classifier(model, X)
+    reject, inputs = find_reject_classifier(model, X)
     if reject is None:
         values = np.asarray(certainty(model, X), dtype=np.float64)
         return _by_coverage(*_one_threshold(values), values, np.full(len(values), ""), ONE_THRESHOLD)
@@ -82,11 +83,11 @@ def _along_path(reject: Any, inputs: Any, values: NDArray[np.float64]) -> tuple[
     nearest = np.unique([np.abs(path.coverage - target).argmin() for target in targets])
     points = [path.point(int(index)) for index in nearest]
     if reject.point_ is not None:
-        points.append(plain_point(reject.point_))
+        points.append(reject.point_)
     typical = np.ones(len(values), dtype=np.bool_)
     if reject.outlier_limits_ is not None:
-        distances = measured(Answers(reject.estimator_, inputs), as_combination(reject.measure).outlier)
-        typical = ~reject.outlier_limits_.outlying(distances, cell)
+        typicality = certainty_of(reject.predictions(inputs), reject.measure_.outlier)
+        typical = reject.outlier_limits_.accept(typicality, cell)
     return [point.accept(values, cell) & typical for point in points], [_range(point.thresholds) for point in points]
 
 

@@ -81,7 +81,7 @@ def map_section(model: Any, held_out: HeldOut, rows: Any, X: Any, inputs: Any) -
             "winner": explanation.winner.tolist(),
             "rival": explanation.rival.tolist(),
             "toggles": toggles(points.accepted[:, rows]),
-            "contributions": _largest_contributions(explanation.contributions, features.measured(X, inputs)),
+            "contributions": _largest_contributions(explanation.contributions, features.certainty_of(X, inputs)),
         },
         "prototypes": {
             **_coordinates(view.prototypes, spans),
@@ -162,7 +162,7 @@ def _explanations(held_out: HeldOut, chosen: NDArray[np.intp]) -> list[dict[str,
     X = _safe_indexing(held_out.X, chosen)
     inputs = features.inputs(X)
     explanation = features.model.explain(inputs)
-    samples, prototypes = features.measured(X, inputs), features.values(features.model.prototypes)
+    samples, prototypes = features.certainty_of(X, inputs), features.values(features.model.prototypes)
     images, pixel_contributions = features.pixels(inputs), features.as_pixels(explanation.contributions)
     names = prototype_names(features.estimator).tolist()
     result = []

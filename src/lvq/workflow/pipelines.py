@@ -19,8 +19,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from lvq import MODELS, LVQClassifier, LVQClassifierCV
 from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
-from lvq.rejection.binomial import perfect_record
-from lvq.rejection.calibration import PATH_SHARE
+from lvq.rejection.binomial import samples_needed
+from lvq.rejection.calibration import PATH_FRACTION
 from lvq.workflow.preparation import Samples
 
 #: Names that `make_model` accepts, in lower case, and what makes the estimator.
@@ -172,7 +172,7 @@ def make_reject_classifier(
     --------
     >>> from lvq import GLVQ
     >>> make_reject_classifier(GLVQ(), coverage=0.8, n_samples=500)
-    RejectClassifier(coverage=0.8, cv=5, estimator=GLVQ(), measure='combined')
+    RejectClassifier(min_coverage=0.8, cv=5, estimator=GLVQ(), measure='combined')
     >>> make_reject_classifier(GLVQ(), max_error=0.05, n_samples=500).calibration_size
     0.472
     """
@@ -185,7 +185,7 @@ def make_reject_classifier(
         measure="combined",
         max_error=max_error,
         confidence=confidence,
-        coverage=0.9 if coverage is None and max_error is None else coverage,
+        min_coverage=0.9 if coverage is None and max_error is None else coverage,
         cv=max(2, min(CROSS_FIT_FOLDS, left)) if n_samples < CROSS_FIT_BELOW else None,
         calibration_size=held_out,
         random_state=seed,
@@ -196,6 +196,6 @@ def _calibration_size(max_error: float | None, confidence: float, n_samples: int
     """Fraction of the training samples for thresholds or tests; it may depend on their number, not on their values."""
     if max_error is None or not 0 < max_error < 1 or not 0 < confidence < 1:
         return MIN_CALIBRATION
-    for_tests = 1.0 if n_samples < CROSS_FIT_BELOW else 1 - PATH_SHARE
-    wanted = GUARANTEE_FACTOR * perfect_record(max_error, 1 - confidence) / (for_tests * n_samples)
+    for_tests = 1.0 if n_samples < CROSS_FIT_BELOW else 1 - PATH_FRACTION
+    wanted = GUARANTEE_FACTOR * samples_needed(max_error, 1 - confidence) / (for_tests * n_samples)
     return min(MAX_CALIBRATION, max(MIN_CALIBRATION, wanted))

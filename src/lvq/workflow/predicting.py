@@ -21,7 +21,7 @@ import pandas as pd
 from lvq.estimators.found import find_model, need_model
 from lvq.model.prototype_model import largest_value
 from lvq.rejection import RejectClassifier
-from lvq.rejection.measures import Answers, as_combination, measured
+from lvq.rejection.measures import Predictions, certainty_of
 from lvq.robustness import certified_radius
 from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_output, column_names, is_number, read_parts
 from lvq.workflow.model_columns import ModelColumns, categories_by_number, expected_columns, match_columns
@@ -241,15 +241,15 @@ class _RowPredictor:
     def _predict(self, X: pd.DataFrame) -> dict[str, Any]:
         rejects = isinstance(self.model, RejectClassifier)
         # one table of distances for label, reason and certainty
-        predictions = Answers(self.model.estimator_ if rejects else self.model, X)
-        measure = as_combination(self.model.measure).ambiguity if rejects else "auto"
+        predictions = self.model.predictions(X) if rejects else Predictions(self.model, X)
+        measure = self.model.measure_.ambiguity if rejects else "auto"
         result: dict[str, Any] = {
             "label": predictions.predicted.astype(str).astype(object),
-            "certainty": measured(predictions, measure),
-            "reason": self.model._reasons(predictions).astype(object) if rejects else "",
+            "certainty": certainty_of(predictions, measure),
+            "reason": self.model.reason_for(predictions).astype(object) if rejects else "",
         }
         if self.found is not None:
-            result["winner"] = [f"P{index + 1}" for index in predictions.sides[0]]
+            result["winner"] = [f"P{index + 1}" for index in predictions.winner]
         if self.found is not None and self.has_radius:
             result["certified_radius"] = certified_radius(self.found.estimator, self.found.inputs(X))
         return result

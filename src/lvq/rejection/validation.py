@@ -1,12 +1,12 @@
-"""The arrays every function of this folder begins with, checked once and in one place.
+"""Checks of the arrays that all functions of this package take.
 
-A classified sample is a triple: how sure the classifier was (`certainty`, higher is surer), whether it was right
-(`correct`), and where it fell (`cell`: the winning prototype, the predicted class, any hashable label).
+A classified sample is a triple: how certain its prediction is (`certainty`, higher is more certain), whether the
+prediction is correct (`correct`), and the cell of the sample (`cell`: the winning prototype, the predicted class, any
+hashable label).
 
-Rules kept here:
-- certainty is finite: a threshold of -inf means "reject nothing", +inf "reject the cell", so no sample may sit there;
-- labels are compared as Python compares them (1 == 1.0, 1 != "1"); a list of tuples is a list of labels, not a table;
-- an error names the argument, says what it must be, what it got, and what to do about it.
+Rules:
+- certainty is finite, because a threshold of -inf means "reject nothing" and +inf means "reject the whole cell";
+- labels are compared as Python compares them (1 == 1.0, 1 != "1"); a list of tuples is a list of labels, not a table.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ class Samples(NamedTuple):
 
     @property
     def n_correct(self) -> int:
-        """Number of rightly classified samples."""
+        """Number of correct predictions."""
         return int(np.count_nonzero(self.correct))
 
     @property
     def n_errors(self) -> int:
-        """Number of wrongly classified samples."""
+        """Number of errors."""
         return len(self.correct) - self.n_correct
 
 
 def check_samples(certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike) -> Samples:
-    """Check the three arrays and number the cells.
+    """Check the three arrays and encode the cells.
 
     Parameters
     ----------
     certainty : array-like of shape (n_samples,)
-        Finite numbers, higher is surer.
+        Finite numbers, higher is more certain.
     correct : array-like of shape (n_samples,)
-        True (or 1) where the classifier was right.
+        True (or 1) where the prediction is correct.
     cell : array-like of shape (n_samples,)
         Any hashable label per sample.
 
@@ -63,14 +63,14 @@ def check_samples(certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike) -> 
     array([0, 1])
     """
     values = check_certainty(certainty)
-    right = check_flags("correct", correct)
+    flags = check_flags("correct", correct)
     cells, code = label_codes(cell)
-    check_lengths(certainty=values, correct=right, cell=code)
-    return Samples(values, right, cells, code)
+    check_lengths(certainty=values, correct=flags, cell=code)
+    return Samples(values, flags, cells, code)
 
 
 def sorted_by_pool(samples: Samples, pool: IntArray, n_pools: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Sorted certainties of the correct samples and of the errors, pool by pool; a pool of -1 is left out."""
+    """Sorted certainties of the correct samples and of the errors, pool by pool; samples of pool -1 are omitted."""
     sides = []
     # Two sorts of one key each are faster than one of two; the second is stable, and a radix sort for small integers.
     small = pool.astype(np.int16 if n_pools < 2**15 else np.intp)
@@ -79,9 +79,9 @@ def sorted_by_pool(samples: Samples, pool: IntArray, n_pools: int) -> Iterator[t
         order = np.argsort(values)
         order = order[np.argsort(owner[order], kind="stable")]
         sides.append((values[order], np.searchsorted(owner[order], np.arange(n_pools + 1))))
-    (right, right_bounds), (wrong, wrong_bounds) = sides
+    (correct, correct_bounds), (errors, error_bounds) = sides
     for j in range(n_pools):
-        yield right[right_bounds[j] : right_bounds[j + 1]], wrong[wrong_bounds[j] : wrong_bounds[j + 1]]
+        yield correct[correct_bounds[j] : correct_bounds[j + 1]], errors[error_bounds[j] : error_bounds[j + 1]]
 
 
 def check_certainty(certainty: ArrayLike) -> FloatArray:
@@ -91,13 +91,18 @@ def check_certainty(certainty: ArrayLike) -> FloatArray:
         raise ValueError(
             f"certainty must be one-dimensional and not empty, got shape {values.shape}; give one number per sample."
         )
+    check_finite("certainty", values)
+    return values
+
+
+def check_finite(name: str, values: FloatArray) -> None:
+    """No NaN and no infinite value."""
     n_bad = len(values) - int(np.count_nonzero(np.isfinite(values)))
     if n_bad:
         raise ValueError(
-            f"certainty must be finite, got {n_bad} NaN or infinite of {len(values)} values; "
-            "drop these samples or give the measure a finite worst value."
+            f"{name} must be finite, got {n_bad} NaN or infinite of {len(values)} values; "
+            "remove these samples or return a finite lowest value from the measure."
         )
-    return values
 
 
 def check_flags(name: str, flags: ArrayLike) -> BoolArray:
@@ -112,7 +117,7 @@ def check_flags(name: str, flags: ArrayLike) -> BoolArray:
     if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
         raise ValueError(
             f"{name} must hold only True/False or 1/0, got {np.unique(values.astype(str))[:5].tolist()}; "
-            "make it by a comparison, such as y_pred == y_true."
+            "use a comparison, such as y_pred == y_true."
         )
     return values.astype(np.bool_)
 
@@ -127,12 +132,12 @@ def check_lengths(**arrays: NDArray[Any]) -> None:
         )
 
 
-def check_share(name: str, value: float, *, open_interval: bool = False) -> float:
+def check_fraction(name: str, value: float, *, open_interval: bool = False) -> float:
     """A number in [0, 1], or strictly inside."""
     inside = 0 < value < 1 if open_interval else 0 <= value <= 1
     if not inside:
         interval = "strictly between 0 and 1" if open_interval else "between 0 and 1"
-        raise ValueError(f"{name} must be {interval}, got {value!r}; a share is meant, not a percentage.")
+        raise ValueError(f"{name} must be {interval}, got {value!r}; give a fraction, not a percentage.")
     return float(value)
 
 
@@ -157,8 +162,21 @@ def label_codes(labels: ArrayLike) -> tuple[NDArray[Any], IntArray]:
     return np.fromiter(seen, dtype=object, count=len(seen)), code
 
 
+def positions(labels: ArrayLike, known: NDArray[Any]) -> IntArray:
+    """Index of every label among the known labels; -1 for a label that is not among them.
+
+    Examples
+    --------
+    >>> positions(["b", "z", "b"], np.array(["a", "b"]))
+    array([ 1, -1,  1])
+    """
+    distinct, code = label_codes(labels)
+    index = {label: position for position, label in enumerate(known.tolist())}
+    return np.array([index.get(label, -1) for label in distinct.tolist()], dtype=np.intp)[code]
+
+
 def _label_array(labels: Any) -> NDArray[Any]:
-    """A one-dimensional array of labels that keeps tuples whole and never turns 1 into "1"."""
+    """A one-dimensional array of labels; tuples stay tuples and 1 never becomes "1"."""
     if hasattr(labels, "__array__"):
         array = np.asarray(labels)
     else:
@@ -168,7 +186,7 @@ def _label_array(labels: Any) -> NDArray[Any]:
         array = np.asarray(labels) if plain else np.fromiter(labels, dtype=object, count=len(labels))
     missing = array.dtype == object and any(isinstance(label, float) and label != label for label in array.flat)
     if missing or (array.dtype.kind == "f" and np.isnan(array).any()):
-        raise ValueError("labels must not be NaN, which equals nothing; give such samples a label of their own.")
+        raise ValueError("labels must not be NaN, which is not equal to itself; give such samples their own label.")
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}; give one label per sample.")
     return array

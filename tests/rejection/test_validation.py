@@ -1,9 +1,16 @@
-"""The three arrays: labels of any kind, and sentences for what cannot be used."""
+"""Checks of arrays: labels of any type, and clear messages for invalid values."""
 
 import numpy as np
 import pytest
 
-from lvq.rejection.samples import check_flags, check_samples, check_share, label_codes, sorted_by_pool
+from lvq.rejection.validation import (
+    check_flags,
+    check_fraction,
+    check_samples,
+    label_codes,
+    positions,
+    sorted_by_pool,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,8 +40,8 @@ def test_labels_of_a_table_are_refused():
     [[1.0, np.nan], np.array([np.nan, np.nan], dtype=np.float32), ["a", float("nan")]],
     ids=["list", "array", "objects"],
 )
-def test_labels_that_equal_nothing_are_refused(labels):
-    with pytest.raises(ValueError, match="labels must not be NaN, which equals nothing; give such samples a label of"):
+def test_labels_that_are_nan_are_refused(labels):
+    with pytest.raises(ValueError, match="labels must not be NaN, which is not equal to itself; give such"):
         label_codes(labels)
     with pytest.raises(ValueError, match="labels must not be NaN"):
         check_samples([0.1, 0.2], [1, 0], labels)
@@ -60,19 +67,24 @@ def test_refused(certainty, correct, cell, message):
         check_samples(certainty, correct, cell)
 
 
-def test_numbers_serve_as_flags():
+def test_numbers_as_flags():
     assert check_flags("correct", [1.0, 0.0]).tolist() == [True, False]
     samples = check_samples([1, 2, 3], [1, 0, 0], "aab")
     assert (samples.n_correct, samples.n_errors) == (1, 2)
 
 
 @pytest.mark.parametrize("value", [0, 1, -0.1, 5, np.nan])
-def test_open_share(value):
+def test_open_fraction(value):
     with pytest.raises(ValueError, match=r"max_error must be strictly between 0 and 1, got .*not a percentage"):
-        check_share("max_error", value, open_interval=True)
+        check_fraction("max_error", value, open_interval=True)
 
 
-def test_sorted_by_pool_leaves_out_the_unknown():
+def test_sorted_by_pool_omits_the_unknown():
     samples = check_samples([3, 1, 2, 0, 9], [1, 1, 0, 0, 1], [0, 0, 0, 1, 2])
     parts = list(sorted_by_pool(samples, np.array([0, 0, 0, 1, -1]), 2))
     assert [(right.tolist(), wrong.tolist()) for right, wrong in parts] == [([1, 3], [2]), ([], [0])]
+
+
+def test_positions():
+    assert positions([2.0, "2", (1,)], np.array([1, 2])).tolist() == [1, -1, -1]
+    assert positions([], np.array(["a"])).tolist() == []

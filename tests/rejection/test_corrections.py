@@ -1,11 +1,11 @@
-"""What is tested, in which order, from where, at which level."""
+"""Corrections for several tests: which points are tested, in which order and at which level."""
 
 import numpy as np
 import pytest
 
 from lvq.rejection import local_thresholds
-from lvq.rejection.binomial import perfect_record
-from lvq.rejection.procedures import Promise, bonferroni, fixed_sequence
+from lvq.rejection.binomial import samples_needed
+from lvq.rejection.corrections import Guarantee, bonferroni, fixed_sequence
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +18,9 @@ def path():
 
 @pytest.mark.parametrize(("n_testing", "times"), [(100_000, 3.0), (9 * 59, 3.0), (4 * 59, 2.0), (59, 1.0)])
 def test_the_sequence_starts_where_a_test_can_pass(path, n_testing, times):
-    promise = Promise(0.05, 0.95)
-    needed = perfect_record(0.05, 0.05)
+    needed = samples_needed(0.05, 0.05)
     assert needed == 59
-    plan = fixed_sequence(path, n_testing, promise, 20)
+    plan = fixed_sequence(path, n_testing, Guarantee(0.05, 0.05))
     predicted = path.coverage[plan.points] * n_testing
     assert np.all(np.diff(predicted) >= 0)
     assert predicted[-1] == n_testing
@@ -32,27 +31,28 @@ def test_the_sequence_starts_where_a_test_can_pass(path, n_testing, times):
     assert (plan.level, plan.stop_at_failure) == (pytest.approx(0.05), True)
 
 
-def test_of_points_that_accept_as_many_the_later_goes_first(path):
-    plan = fixed_sequence(path, 100_000, Promise(0.05, 0.95), 20)
+def test_of_points_with_equal_coverage_the_later_comes_first(path):
+    plan = fixed_sequence(path, 100_000, Guarantee(0.05, 0.05))
     same = np.diff(path.accepted[plan.points]) == 0
     assert np.all(np.diff(plan.points)[same] < 0)
 
 
 @pytest.mark.parametrize("n_tests", [1, 5, 20])
-def test_bonferroni_spreads_its_points(path, n_tests):
-    plan = bonferroni(path, 2000, Promise(0.05, 0.95), n_tests)
+def test_bonferroni_spreads_its_points(path, n_tests, monkeypatch):
+    monkeypatch.setattr("lvq.rejection.corrections.N_TESTS", n_tests)
+    plan = bonferroni(path, 2000, Guarantee(0.05, 0.05))
     assert len(plan.points) == n_tests
     assert plan.level == pytest.approx(0.05 / n_tests)
     assert not plan.stop_at_failure
     predicted = path.coverage[plan.points] * 2000
-    needed = perfect_record(0.05, 0.05 / n_tests)
+    needed = samples_needed(0.05, 0.05 / n_tests)
     assert needed <= predicted[0] < needed + 60
     wide = np.linspace(needed, 2000, n_tests)
     assert np.all(np.abs(predicted - wide) < 60)
 
 
-def test_fewer_points_share_the_level_among_fewer():
+def test_the_level_is_divided_among_the_points_tested():
     path = local_thresholds([0.1, 0.2, 0.3, 0.4], [False, True, False, True], [0, 0, 0, 0])
-    plan = bonferroni(path, 1000, Promise(0.05, 0.95), 20)
+    plan = bonferroni(path, 1000, Guarantee(0.05, 0.05))
     assert plan.level == pytest.approx(0.05 / len(plan.points))
     assert len(plan.points) <= len(path)
