@@ -227,7 +227,7 @@ def test_a_fold_without_a_value_of_a_column_still_fits():
 def test_thresholds_of_small_tables_are_cross_fitted():
     assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW - 1).cv == 5
     assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW).cv is None
-    assert make_reject_classifier(GLVQ(), n_samples=10).coverage == 0.9
+    assert make_reject_classifier(GLVQ(), n_samples=10).min_coverage == 0.9
     assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=3).cv == 3
     assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=8, max_error=0.1).cv == 4
     assert make_reject_classifier(GLVQ(), n_samples=10).calibration_size == 0.3

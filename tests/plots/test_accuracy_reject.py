@@ -48,7 +48,7 @@ def test_reject_classifier(data, in_pipeline):
         model = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0), min_coverage=0.8)).fit(X, y)
         reject, Z = model[-1], model[0].transform(X)
     else:
-        model = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0)), coverage=0.8).fit(X, y)
+        model = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0)), min_coverage=0.8).fit(X, y)
         reject, Z = model, X
     correct = reject.predict(Z) == y
     display = AccuracyRejectDisplay.from_estimator(model, X, y)

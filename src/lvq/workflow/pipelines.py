@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import MODELS, LVQClassifier, LVQClassifierCV
+from lvq.estimators.search import STRUCTURES
 from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
 from lvq.rejection.binomial import samples_needed
@@ -70,15 +71,16 @@ def make_model(
         close = difflib.get_close_matches(name.lower(), NAMES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
-    known = make().get_params()
-    given: dict[str, Any] = {"random_state": seed}
+    searches = make is LVQClassifierCV  # what is given there holds for all that is compared
+    known = (LVQClassifier if searches else make)().get_params()
+    given: dict[str, Any] = {}
     if prototypes is not None:
         if prototypes < 1:
             raise ValueError(f"The number of prototypes must be 1 or more, got {prototypes}.")
         given["n_prototypes"] = prototypes
     if rank is not None:
         if "rank" not in known:
-            having = [other for other, make in NAMES.items() if "rank" in make().get_params()]
+            having = [other for other, make in NAMES.items() if make is LVQClassifierCV or "rank" in make().get_params()]
             raise ValueError(f"A rank needs a model with a matrix ({', '.join(having)}), got {name!r}.")
         if rank < 1:
             raise ValueError(f"The rank must be 1 or more, got {rank}.")
@@ -87,7 +89,10 @@ def make_model(
         if kernel not in (*KERNELS, "none"):
             raise ValueError(f"The kernel must be one of {', '.join(KERNELS)} or none, got {kernel!r}.")
         given["kernel"] = None if kernel == "none" else kernel
-    return make(**given)
+    if not searches:
+        return make(**given, random_state=seed)
+    structures = list({str(kind | given): kind | given for kind in STRUCTURES}.values()) if given else None
+    return LVQClassifierCV(structures=structures, random_state=seed)
 
 
 def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
