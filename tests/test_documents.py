@@ -39,7 +39,7 @@ def test_the_documents_are_there():
 @pytest.mark.parametrize("path", with_python, ids=names_of(with_python))
 def test_python_runs(path, capsys):
     """Block after block, each document from nothing; a warning is an error."""
-    needs = {name: name for name in ("matplotlib", "skops", "onnx", "vl_convert", "typer")} | {"lvq.report": "jinja2"}
+    needs = {name: name for name in ("matplotlib", "onnx", "vl_convert", "typer")} | {"lvq.report": "jinja2"}
     for word, extra in needs.items():
         if word in path.read_text(encoding="utf-8"):
             pytest.importorskip(extra)

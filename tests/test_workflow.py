@@ -227,7 +227,6 @@ def test_the_split_is_by_class_and_covers_all(seed):
 
 def test_the_test_rows_are_never_learned_from(tmp_path, monkeypatch):
     """Classes of the test rows do not matter to the model."""
-    pytest.importorskip("skops")
     table = mixed(n=80)
     samples = prepare(table, "kind")
     _, test = split(samples, 0.25, 0)
@@ -370,7 +369,7 @@ def test_a_model_without_column_names_is_refused(tmp_path):
 
 
 def test_a_missing_model_is_told(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"There is no model .*model\.skops"):
+    with pytest.raises(FileNotFoundError, match=r"There is no model .*model\.lvq"):
         load_model(tmp_path)
 
 

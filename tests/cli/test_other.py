@@ -72,10 +72,10 @@ def test_a_model_is_not_replaced_by_its_graph(lvq, run, tmp_path):
     for extra in ("onnx", "skl2onnx"):
         pytest.importorskip(extra)
     folder = shutil.copytree(run[0], tmp_path / "run")
-    said = lvq("export", folder, "--onnx", folder / "model.skops", "--force")
+    said = lvq("export", folder, "--onnx", folder / "model.lvq", "--force")
     assert said.code == 1
     assert "is the model itself" in said.err
-    assert (folder / "model.skops").read_bytes() == (run[0] / "model.skops").read_bytes()
+    assert (folder / "model.lvq").read_bytes() == (run[0] / "model.lvq").read_bytes()
 
 
 # -- reproduce ---------------------------------------------------------------------------------------------------------
@@ -130,13 +130,13 @@ def test_without_a_checkout_a_sentence(lvq, monkeypatch):
 
 
 def test_the_demonstration_does_the_whole_job(lvq, tmp_path, monkeypatch):
-    for extra in ("skops", "altair", "vl_convert"):
+    for extra in ("altair", "vl_convert"):
         pytest.importorskip(extra)
     monkeypatch.chdir(tmp_path)
     folder = Path("demo")
     said = lvq("demo", "--out", folder)
     assert said.code == 0, said.err
-    files = {"model.skops", "report.html", "metrics.json", "wdbc.csv", "predictions.csv"}
+    files = {"model.lvq", "report.html", "metrics.json", "wdbc.csv", "predictions.csv"}
     assert {path.name for path in folder.iterdir()} == files
     assert "Guaranteed with confidence 0.95: at most 5 % of the accepted answers are wrong" in said.out
     scores = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))["scores"]
@@ -147,13 +147,13 @@ def test_the_demonstration_does_the_whole_job(lvq, tmp_path, monkeypatch):
     shown = re.findall(r"^\$ lvq (.*)$", said.out, flags=re.MULTILINE)
     assert len(shown) == 2
     assert lvq(*shown[1].split(), "--force").code == 0
-    assert lvq(*shown[0].split()).err.startswith("Error: demo holds model.skops")  # it would run
+    assert lvq(*shown[0].split()).err.startswith("Error: demo holds model.lvq")  # it would run
     assert lvq("demo", "--out", folder).code == 1
 
 
 def test_an_interrupted_demonstration_leaves_nothing(lvq, tmp_path, monkeypatch):
     def fitted(table, target, *, out, **options):
-        (out / "model.skops").touch()
+        (out / "model.lvq").touch()
         return types.SimpleNamespace(model=None)
 
     def interrupt(*arguments, **options):
@@ -201,7 +201,7 @@ def test_help_loads_nothing_that_computes():
     code = "import sys, lvq.cli.app; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(result.stdout.split())
-    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch", "skops", "altair"}
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch", "altair"}
 
 
 def test_without_typer_the_extra_is_named():
@@ -284,7 +284,6 @@ PATCHES = {
 def test_an_interrupted_fit_leaves_nothing(fruit_csv, tmp_path, where, name, code):
     import signal
 
-    pytest.importorskip("skops")
     arguments = ["fit", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--folds", "0"]
     with subprocess.Popen(
         [sys.executable, "-c", SLOW.format(patch=PATCHES[where]), *arguments, "--out", tmp_path / "deep" / "run"],

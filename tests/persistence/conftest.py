@@ -117,8 +117,8 @@ class Editable:
                 yield from self._objects(part, name)
 
     def attribute(self, name, attribute):
-        """The node of an attribute of the first object of a class."""
-        attributes = self.objects(name)[0]
+        """The node of an attribute of the first object of a class that has it."""
+        attributes = next(attributes for attributes in self.objects(name) if attribute in attributes)
         return attributes[attributes.index(attribute) + 1]
 
 

@@ -360,7 +360,7 @@ NOT_STORABLE = {
     "subclass": (lambda: GLVQ(kernel=Text("gaussian")), "which is not trusted"),
     "sparse": (lambda: GLVQ(init=__import__("scipy.sparse").sparse.eye(3)), "which is not trusted"),
     "complex": (lambda: GLVQ(init=np.zeros((2, 2), dtype=complex)), "an array of type complex128"),
-    "generator": (lambda: GLVQ(random_state=np.random.RandomState(np.random.PCG64(0))), "cannot store GLVQ"),
+    "generator": (lambda: GLVQ(random_state=np.random.RandomState(np.random.PCG64(0))), "RandomState, which is not"),
     "parameter": (lambda: GLVQ(max_iter=-3), "'max_iter' parameter of GLVQ"),
 }
 

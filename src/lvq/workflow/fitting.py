@@ -1,4 +1,4 @@
-"""From a table on disk to a run's folder: model.skops, report.html and metrics.json."""
+"""From a table on disk to a run's folder: model.lvq, report.html and metrics.json."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def fit_table(
     target : str
         The column of classes.
     out : path, optional
-        A folder for model.skops, report.html and metrics.json; all of them appear at once, or none.
+        A folder for model.lvq, report.html and metrics.json; all of them appear at once, or none.
     model : str, default="lvq"
         "lvq" for `LVQClassifier`, or a name of `lvq.MODELS`.
     prototypes, rank : int, optional

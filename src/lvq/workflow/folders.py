@@ -18,7 +18,7 @@ from typing import Any
 
 from lvq.tables.writing import check_writable, umask
 
-MODEL, REPORT, METRICS = "model.skops", "report.html", "metrics.json"
+MODEL, REPORT, METRICS = "model.lvq", "report.html", "metrics.json"
 
 
 def check_folder(folder: str | Path, names: Sequence[str] = (MODEL, REPORT, METRICS), *, force: bool = False) -> Path:

@@ -135,7 +135,7 @@ def load_model(path: str | Path) -> Any:
     Parameters
     ----------
     path : path
-        A file, or a folder with model.skops.
+        A file, or a folder with model.lvq.
 
     Returns
     -------
