@@ -22,7 +22,7 @@ if not find_spec("matplotlib"):
 if not (find_spec("typer") and find_spec("rich")):
     collect_ignore += [f"src/lvq/cli/{name}.py" for name in ("app", "options", "results", "running", "showing")]
 if not (find_spec("onnx") and find_spec("skl2onnx")):
-    collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/exporting.py"]
+    collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/export.py"]
 
 if not (find_spec("jinja2") and find_spec("vl_convert")):
     collect_ignore += ["src/lvq/report/page.py"]
