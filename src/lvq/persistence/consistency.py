@@ -13,7 +13,6 @@ from lvq.estimators.registry import estimator_types
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.path import ThresholdPath
-from lvq.rejection.point import OperatingPoint
 
 # arrays of scikit-learn's transformers whose last axis is that of the features
 PER_FEATURE = ("mean_", "var_", "scale_", "min_", "center_", "data_min_", "data_max_", "max_abs_", "components_")
@@ -75,15 +74,15 @@ def _check_rejection(model: RejectClassifier) -> None:
     predicts = hasattr(model.estimator_, "predict") and hasattr(model.estimator_, "classes_")
     require(predicts, "RejectClassifier has no estimator that predicts")
     points, paths = (part if isinstance(part, dict) else {None: part} for part in (model.point_, model.path_))
-    for point in (getattr(point, "point", point) for point in points.values()):  # a certified point has a plain one
-        require(isinstance(point, OperatingPoint | None), "RejectClassifier has no operating point")
+    limits: Any = model.outlier_limits_
+    if hasattr(limits, "by_cell"):
+        require(not np.isnan([limits.others, *limits.by_cell.values()]).any(), "limits that are not numbers")
+        limits = None
+    for point in (limits, *(getattr(point, "point", point) for point in points.values())):
         if point is not None:
             fits = np.shape(point.thresholds) == np.shape(point.cells) == (len(point.cells),)
             numbers = not np.isnan([*point.thresholds, point.unseen]).any()
             require(fits and numbers, "RejectClassifier has thresholds that do not fit its cells")
-    limits = model.outlier_limits_
-    numbers = limits is None or not np.isnan([limits.others, *limits.by_cell.values()]).any()
-    require(numbers, "RejectClassifier has limits of outliers that are not numbers")
     for path in paths.values():
         if path is not None:
             _check_path(path)
