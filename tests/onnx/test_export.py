@@ -100,14 +100,14 @@ REJECTING = [
     RejectClassifier(LGMLVQ(), measure="distance"),
     RejectClassifier(RSLVQ(n_prototypes=2), measure="probability"),
     RejectClassifier(RSLVQ(decision="posterior"), measure="probability", cells="class"),
-    RejectClassifier(LOGM(), measure="margin", cells="class", accuracy=0.9),
+    RejectClassifier(LOGM(), measure="margin", cells="class", cost_ratio=0.1),
     RejectClassifier(GLVQ(), measure="combined"),
     RejectClassifier(GLVQ(n_prototypes=3), measure=Combination("relsim", "distance", 0.1), cells="class"),
     RejectClassifier(GLVQ(), max_error=0.3, confidence=0.6),
     RejectClassifier(GLVQ(), max_error=0.2, confidence=0.6, per_class=True, impossible="reject"),
     RejectClassifier(GLVQ(), max_error=0.001, impossible="reject"),
     RejectClassifier(make_pipeline(StandardScaler(), PCA(3), GLVQ()), cost_ratio=0.3),
-    RejectClassifier(LVQClassifier(), coverage=0.7, cv=3),
+    RejectClassifier(LVQClassifier(), cv=3),
     make_pipeline(StandardScaler(), RejectClassifier(make_pipeline(PCA(3), GLVQ()))),
 ]
 
@@ -291,7 +291,7 @@ def test_a_table_with_texts_and_missing_values(rejects, dtype, run):
         sparse_threshold=0,
     )
     model = make_pipeline(steps, GLVQ(n_prototypes=2, random_state=0))
-    model = (RejectClassifier(model, coverage=0.8, min_cell_size=3) if rejects else model).fit(X, y)
+    model = (RejectClassifier(model, min_cell_size=3) if rejects else model).fit(X, y)
     found = run(to_onnx(model, dtype=dtype), columns_of(X, dtype))
     assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9 if dtype == "float64" else 1e-3)
     if dtype == "float64":

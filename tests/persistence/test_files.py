@@ -56,7 +56,7 @@ VARIANTS = [
     RejectClassifier(GLVQ(), measure="distance", thresholds="global"),
     RejectClassifier(GLVQ(), measure=Combination("relsim", "distance", 0.05), cells="class", cost_ratio=0.2),
     RejectClassifier(GMLVQ(), max_error=0.3, confidence=0.6),
-    RejectClassifier(LVQ1(), cv=StratifiedKFold(3), accuracy=0.8),
+    RejectClassifier(LVQ1(), cv=StratifiedKFold(3), cost_ratio=0.2),
     RejectClassifier(LogisticRegression(), measure="margin"),
     make_pipeline(MinMaxScaler(), PCA(2), GMLVQ()),
     make_pipeline(RobustScaler(), SelectKBest(k=3), LOGM()),
@@ -159,7 +159,7 @@ def test_a_table_with_texts_and_missing_values(columns, assert_same, tmp_path):
         ("texts", OneHotEncoder(handle_unknown="ignore"), columns[1]),
     ]
     inner = make_pipeline(ColumnTransformer(steps, sparse_threshold=0), GLVQ(random_state=0))
-    model = RejectClassifier(inner, coverage=0.8, min_cell_size=2).fit(X, y)
+    model = RejectClassifier(inner, min_cell_size=2).fit(X, y)
     back = saved_and_loaded(model, tmp_path)
     assert_same(model, back, X)
     assert list(back.feature_names_in_) == list(X)
@@ -188,7 +188,7 @@ def test_frozen(data, assert_same, tmp_path):
     assert_same(model, saved_and_loaded(model, tmp_path), X)
 
 
-@pytest.mark.parametrize("model", [GLVQ(n_prototypes=3), RejectClassifier(GLVQ(), coverage=0.5)], ids=spelled)
+@pytest.mark.parametrize("model", [GLVQ(n_prototypes=3), RejectClassifier(GLVQ(), cost_ratio=0.5)], ids=spelled)
 def test_not_fitted(model, tmp_path):
     back = saved_and_loaded(model, tmp_path)
     assert str(back) == str(model)
@@ -301,8 +301,9 @@ def own_parts(tmp_path, monkeypatch):
         "class OwnLink:\n"
         "    def value(self, D):\n"
         "        return D / (1 + D)\n"
-        "    def slope(self, D):\n"
+        "    def derivative(self, D):\n"
         "        return 1 / (1 + D) ** 2\n"
+        "    slope = derivative\n"
         "def own_measure(estimator, X):\n"
         "    return np.asarray(X)[:, 0]\n"
     )
@@ -412,7 +413,7 @@ def test_another_scikit_learn_concerns_only_its_parts(file, edit):
 
 def test_a_parameter_that_is_newer_than_the_file(file, edit):
     """It gets its default."""
-    save(RejectClassifier(GLVQ(), coverage=0.5), file)
+    save(RejectClassifier(GLVQ(), cost_ratio=0.5), file)
     editable = edit(file)
     for name, attribute in (("lvq.RejectClassifier", "calibration_size"), ("lvq.GLVQ", "shuffle")):
         attributes = editable.objects(name)[0]
@@ -422,4 +423,4 @@ def test_a_parameter_that_is_newer_than_the_file(file, edit):
     back = load(file)
     assert back.calibration_size == 0.3
     assert back.estimator.shuffle is True
-    assert back.coverage == 0.5
+    assert back.cost_ratio == 0.5

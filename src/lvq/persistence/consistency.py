@@ -25,7 +25,7 @@ def require(condition: Any, problem: str) -> None:
 
 
 def check(estimator: Any) -> None:
-    """Raise a ValueError where an estimator is not consistent."""
+    """Raise a ValueError where an estimator is not consistent; other objects pass."""
     if hasattr(estimator, "_parameter_constraints"):
         estimator._validate_params()
     if isinstance(estimator, tuple(estimator_types().values())):
@@ -46,7 +46,7 @@ def _check_model(estimator: Any) -> None:
     if not fitted:
         return
     name, model = type(estimator).__name__, estimator.model_
-    require(isinstance(model, PrototypeModel), f"{name} has attributes of a fitted model, but no model")
+    require(isinstance(model, PrototypeModel), f"{name} has no fitted model")
     sizes = [estimator.n_features_in_, *np.shape(getattr(estimator, "feature_names_in_", None))]
     require(set(sizes) == {model.n_features}, f"{name} has prototypes of {model.n_features} features for {sizes[0]}")
     if isinstance(vars(estimator).get("best_estimator_"), BaseEstimator):
@@ -58,21 +58,20 @@ def _check_model(estimator: Any) -> None:
 
 def check_state(state: Any, model: PrototypeModel) -> None:
     """Raise a ValueError where the sizes of a training state do not fit the model; compiled loops rely on them."""
-    count, n_features = model.prototypes.shape
-    pairs = (count, n_features)
-    shapes = {"wins": (count,), "seen": (len(model.classes),), "mean": pairs, "scatter": pairs, "rates": (count,)}
-    for name, shape in (shapes | {"scores": (1,)}).items():
+    pairs, each, classes = model.prototypes.shape, model.labels.shape, model.classes.shape
+    shapes = {"wins": each, "seen": classes, "mean": pairs, "scatter": pairs, "scores": (1,), "rates": each}
+    for name, shape in shapes.items():
         values = getattr(state.statistics, name)
         empty = values.size == 0 and values.ndim == len(shape) and name != "scores"
         fits = values.dtype == np.float64 and (empty or values.shape == shape) and np.isfinite(values).all()
         require(fits, f"statistics ({name}) that do not fit the prototypes")
-    require(np.isfinite(state.step) and state.step >= 0, "a training state without a number of steps")
-    require(all(0 < unit < np.inf for unit in getattr(state, "units", ())), "units that are not positive numbers")
+    units = all(0 < unit < np.inf for unit in getattr(state, "units", ())[:2])
+    require(units and 0 <= state.step < np.inf, "a number of steps or units that are not valid")
 
 
 def _check_rejection(model: RejectClassifier) -> None:
-    predicts = hasattr(model.estimator_, "predict") and hasattr(model.estimator_, "classes_")
-    require(predicts, "RejectClassifier has no estimator that predicts")
+    fits = hasattr(model.estimator_, "predict") and hasattr(model.estimator_, "classes_")
+    require(fits, "RejectClassifier has no estimator that predicts")
     points, paths = (part if isinstance(part, dict) else {None: part} for part in (model.point_, model.path_))
     limits: Any = model.outlier_limits_
     if hasattr(limits, "by_cell"):
@@ -81,21 +80,20 @@ def _check_rejection(model: RejectClassifier) -> None:
     for point in (limits, *(getattr(point, "point", point) for point in points.values())):
         if point is not None:
             fits = np.shape(point.thresholds) == np.shape(point.cells) == (len(point.cells),)
-            numbers = not np.isnan([*point.thresholds, point.unseen]).any()
-            require(fits and numbers, "RejectClassifier has thresholds that do not fit its cells")
-    for path in paths.values():
-        if path is not None:
-            _check_path(path)
+            fits = fits and not np.isnan([*point.thresholds, point.unseen]).any()
+            require(fits, "RejectClassifier has thresholds that do not fit its cells")
+    for path in (path for path in paths.values() if path is not None):
+        _check_path(path)
 
 
 def _check_path(path: ThresholdPath) -> None:
     steps = path.steps
-    sizes = {np.shape(array) for array in steps} == {(len(steps.point),)}
-    sizes &= np.shape(path.rejected_correct) == np.shape(path.rejected_errors) == (len(path),)
-    sizes &= np.shape(path.pool) == np.shape(path.cells) == (len(path.cells),)
-    inside = (steps.point >= 0).all() and (steps.point < len(path)).all() and (path.pool >= 0).all()
-    pools = np.array_equal(np.unique(steps.pool), np.arange(path.n_pools))
-    require(sizes and inside and pools, "ThresholdPath has steps that do not fit its points")
+    fits = {np.shape(array) for array in steps} == {(len(steps.point),)}
+    fits &= np.shape(path.rejected_correct) == np.shape(path.rejected_errors) == (len(path),)
+    fits &= np.shape(path.pool) == np.shape(path.cells) == (len(path.cells),)
+    fits &= bool((steps.point >= 0).all() and (steps.point < len(path)).all() and (path.pool >= 0).all())
+    fits &= np.array_equal(np.unique(steps.pool), np.arange(path.n_pools))
+    require(fits, "ThresholdPath has steps that do not fit its points")
 
 
 def _check_steps(steps: Any) -> None:

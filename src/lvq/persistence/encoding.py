@@ -10,10 +10,10 @@ import copyreg
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from lvq.persistence.consistency import check, require
 from lvq.persistence.trusted import find, is_class, is_compiled, is_part, is_value, name_of, public_types
@@ -55,7 +55,7 @@ class Encoder:
         if kind is set:
             return ["set", *sorted(value, key=repr)]
         if kind is dict:
-            return ["dict", *(part for pair in value.items() for part in pair)]
+            return ["dict", *chain.from_iterable(value.items())]
         if kind is slice:
             return ["slice", value.start, value.stop, value.step]
         if kind is np.ndarray and value.dtype == object:
@@ -130,10 +130,6 @@ class Decoder:
             result[index] = item
         return result.reshape(shape)
 
-    def _masked(self, data: np.ndarray, mask: np.ndarray) -> np.ma.MaskedArray:
-        require(mask.dtype == bool and mask.shape == data.shape, "a mask that does not fit its array")
-        return np.ma.MaskedArray(data, mask)
-
     def _random_state(self, number: int) -> np.random.RandomState:
         """Of the same number the same object."""
         *key, position, has_gauss, cached = self._array(number).tolist()
@@ -162,11 +158,10 @@ class Decoder:
         result.__dict__.update(state)
         if is_part(kind):
             known = {part.name: part.default is MISSING and part.default_factory is MISSING for part in fields(kind)}
-            whole = set(state) <= set(known) and all(part in state for part, needed in known.items() if needed)
-            require(whole, f"other fields than those of {kind.__name__}: {', '.join(state)}")
+            needed = {part for part in known if known[part]}
+            require(needed <= set(state) <= set(known), f"other fields than those of {kind.__name__}")
             getattr(result, "__post_init__", bool)()
-        if isinstance(result, BaseEstimator):
-            check(result)
+        check(result)
         return result
 
 
@@ -182,7 +177,7 @@ BUILDERS: dict[str, Callable[..., Any]] = {
     "array": Decoder._array,
     "dict": Decoder._dict,
     "objects": Decoder._objects,
-    "masked": Decoder._masked,
+    "masked": lambda _, data, mask: np.ma.MaskedArray(data, mask.reshape(data.shape)),
     "random_state": Decoder._random_state,
     "compiled": Decoder._compiled,
     "object": Decoder._object,

@@ -43,11 +43,8 @@ class OtherVersionWarning(InconsistentVersionWarning):
     """A file contains parts of another version of scikit-learn than the installed one."""
 
     def __str__(self) -> str:
-        return (
-            f"{self.estimator_name} was saved with scikit-learn {self.original_sklearn_version} and is loaded with "
-            f"{self.current_sklearn_version}; its scikit-learn parts may predict differently or fail. Install the "
-            "former version, or fit and save the model again."
-        )
+        versions = f"scikit-learn {self.original_sklearn_version} and is loaded with {self.current_sklearn_version}"
+        return f"{self.estimator_name} was saved with {versions}; it may predict differently. Fit and save it again."
 
 
 def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> None:
@@ -113,29 +110,18 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = (), max_bytes
     ------
     LoadError
         For a file that is not a model file, is damaged, has a newer format, or contains what is not trusted.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lvq import load
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.lvq"
-    >>> _ = file.write_text("weights: 1 2 3")
-    >>> load(file)
-    Traceback (most recent call last):
-    lvq.persistence.files.LoadError: model.lvq is not a model file. Use a file that lvq.save has written.
     """
     names, place = trusted_names(trusted), Path(path)
     try:
         if place.exists() and not place.is_file():
             raise LoadError("is a folder." if place.is_dir() else "is a device, pipe or socket, not a file.")
-        if place.stat().st_size > max_bytes:
-            raise LoadError(f"has {place.stat().st_size} bytes, more than max_bytes={max_bytes}. Increase max_bytes.")
+        if (size := place.stat().st_size) > max_bytes:
+            raise LoadError(f"has {size} bytes, more than max_bytes={max_bytes}. Increase max_bytes.")
         model, saved = _from_bytes(place.read_bytes(), names, max_bytes)
     except LoadError as error:
         raise LoadError(f"{place.name} {error}") from error.__cause__
-    installed = metadata.version("scikit-learn")
-    if saved not in (None, installed):
-        about = {"estimator_name": place.name, "current_sklearn_version": installed}
+    if saved not in (None, metadata.version("scikit-learn")):
+        about = {"estimator_name": place.name, "current_sklearn_version": metadata.version("scikit-learn")}
         warnings.warn(OtherVersionWarning(**about, original_sklearn_version=saved), stacklevel=2)
     return model
 
@@ -159,12 +145,12 @@ def _to_bytes(model: Any, names: frozenset[str]) -> bytes:
 def _from_bytes(data: bytes, names: frozenset[str], max_bytes: float) -> tuple[Any, str | None]:
     """The model, and the version of scikit-learn that wrote its parts; None where it has none of them."""
     title, checksum, body, *_ = *data.split(b"\n", 2), b"", b""
+    if title.startswith(PICKLES):
+        raise LoadError(
+            "looks like a pickle or joblib file, which can run any code when it is loaded. If you trust its source, "
+            "load it with joblib.load and save the model with lvq.save."
+        )
     if not title.startswith(TITLE):
-        if title.startswith(PICKLES):
-            raise LoadError(
-                "looks like a pickle or joblib file, which can run any code when it is loaded. If you trust its "
-                "source, load it with joblib.load and save the model with lvq.save."
-            )
         raise LoadError("is not a model file. Use a file that lvq.save has written." if data else "is empty.")
     if title != TITLE + FORMAT:
         raise LoadError(f"has another format than {FORMAT.decode()}, which this version reads. Upgrade lvq.")

@@ -18,10 +18,8 @@ from lvq.estimators.registry import estimator_types
 MODULES = ("builtins", "numpy", "scipy.special")
 PACKAGES = ("lvq.model.", "lvq.solvers.", "lvq.rejection.", "sklearn.")
 EXCLUDED = frozenset({"tests", "externals", "conftest", "datasets"})  # modules inside these packages
-SKLEARN_PARTS = (  # the first is the base of estimators, splitters and scorers
-    "sklearn.utils._metadata_requests._MetadataRequester",
-    "sklearn.utils._metadata_requests.MetadataRequest",
-    "sklearn.utils._metadata_requests.MethodMetadataRequest",
+SKLEARN_PARTS = (
+    "sklearn.utils._metadata_requests.",  # bases of estimators, splitters and scorers
     "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.calibration._CalibratedClassifier",
 )
@@ -78,9 +76,9 @@ def find(name: str, allowed: Callable[[Any], bool], trusted: frozenset[str]) -> 
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError):
         raise UntrustedError(name) if name not in trusted else ImportError(f"{name} cannot be imported") from None
-    if name not in trusted and not (allowed(found) and name_of(found) == name):
-        raise UntrustedError(name)
-    return found
+    if name in trusted or (allowed(found) and name_of(found) == name):
+        return found
+    raise UntrustedError(name)
 
 
 def is_part(found: Any) -> bool:
@@ -92,8 +90,8 @@ def is_class(found: Any) -> bool:
     """Whether objects of this class may be built by setting their attributes."""
     if not isinstance(found, type) or found.__module__.startswith("lvq."):
         return is_part(found) or getattr(found, "__bases__", None) == (tuple,)
-    bases = {f"{base.__module__}.{base.__qualname__}" for base in found.__mro__}
-    return is_compiled(found) or not bases.isdisjoint(SKLEARN_PARTS)
+    bases = [f"{base.__module__}.{base.__qualname__}" for base in found.__mro__]
+    return is_compiled(found) or any(base.startswith(SKLEARN_PARTS) for base in bases)
 
 
 def is_compiled(found: Any) -> bool:
