@@ -87,7 +87,8 @@ class Predictions:
 
     def linked(self, distances: str) -> str:
         """H = g(D), elementwise."""
-        graph, link = self.graph, self.model.link
+        graph = self.graph
+        link: Any = self.model.link
         if isinstance(link, Identity):
             return distances
         ratio = graph.node("Div", distances, graph.number(float(link.width) ** 2))

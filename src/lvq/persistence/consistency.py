@@ -36,7 +36,7 @@ def check(estimator: Any) -> None:
         _check_steps(estimator.steps)
     if isinstance(estimator, TransformerMixin):
         for name in PER_FEATURE:
-            shape, n_features = np.shape(vars(estimator).get(name)), vars(estimator).get("n_features_in_")
+            shape, n_features = np.shape(vars(estimator).get(name, 0)), vars(estimator).get("n_features_in_")
             fits = not shape or n_features is None or shape[-1] == n_features
             require(fits, f"{type(estimator).__name__} has {name} of shape {shape} for {n_features} features")
 
@@ -76,9 +76,8 @@ def _check_rejection(model: RejectClassifier) -> None:
     limits: Any = model.outlier_limits_
     if hasattr(limits, "by_cell"):
         require(not np.isnan([limits.others, *limits.by_cell.values()]).any(), "limits that are not numbers")
-        limits = None
     for point in (limits, *(getattr(point, "point", point) for point in points.values())):
-        if point is not None:
+        if not (point is None or hasattr(point, "by_cell")):
             fits = np.shape(point.thresholds) == np.shape(point.cells) == (len(point.cells),)
             fits = fits and not np.isnan([*point.thresholds, point.unseen]).any()
             require(fits, "RejectClassifier has thresholds that do not fit its cells")

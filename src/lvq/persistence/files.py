@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as numpy_format
+from numpy.lib.format import descr_to_dtype, dtype_to_descr
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
@@ -130,9 +130,8 @@ def _to_bytes(model: Any, names: frozenset[str]) -> bytes:
     encoder = Encoder(names)
     try:
         node = encoder.node(model)
-        types = [numpy_format.dtype_to_descr(array.dtype) for array in encoder.arrays]
         orders: list[Any] = ["F" if np.isfortran(array) else "C" for array in encoder.arrays]
-        described = [[*about, array.shape] for *about, array in zip(types, orders, encoder.arrays)]
+        described = [[dtype_to_descr(a.dtype), order, a.shape] for a, order in zip(encoder.arrays, orders)]
         versions = {library: metadata.version(library) for library in ("lvq", "numpy", "scikit-learn")}
         header = _text({"arrays": described, "model": node, "versions": versions})
     except (UntrustedError, TypeError, ValueError, RecursionError) as error:
@@ -180,7 +179,7 @@ def _text(header: dict[str, Any]) -> bytes:
 def _arrays(described: list[Any], data: bytes) -> list[np.ndarray]:
     arrays, start = [], 0
     for text, order, shape in described:
-        dtype = numpy_format.descr_to_dtype(text)
+        dtype = descr_to_dtype(text)
         parts = [part[0] for part in dtype.fields.values()] if dtype.fields else [dtype]
         require(all(part.kind in "biufSUmM" and part.itemsize for part in parts), f"an array of type {dtype}")
         require(all(type(length) is int and length >= 0 for length in shape), f"an array of shape {shape}")
