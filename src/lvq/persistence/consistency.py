@@ -47,7 +47,7 @@ def _check_model(estimator: Any) -> None:
         return
     name, model = type(estimator).__name__, estimator.model_
     require(isinstance(model, PrototypeModel), f"{name} has no fitted model")
-    sizes = [estimator.n_features_in_, *np.shape(getattr(estimator, "feature_names_in_", None))]
+    sizes = [estimator.n_features_in_, *np.shape(getattr(estimator, "feature_names_in_", 0))]
     require(set(sizes) == {model.n_features}, f"{name} has prototypes of {model.n_features} features for {sizes[0]}")
     if isinstance(vars(estimator).get("best_estimator_"), BaseEstimator):
         return  # a search: the training state is that of the best estimator
