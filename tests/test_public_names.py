@@ -71,7 +71,7 @@ def test_typed():
     assert (Path(lvq.__file__).parent / "py.typed").exists()
 
 
-@pytest.mark.parametrize("heavy", ["numba", "torch", "dask", "matplotlib", "skops", "onnx", "altair", "typer"])
+@pytest.mark.parametrize("heavy", ["numba", "torch", "dask", "matplotlib", "onnx", "altair", "typer"])
 def test_import_is_light(heavy, loaded_by_import):
     assert heavy not in loaded_by_import
 

@@ -234,7 +234,7 @@ def test_thresholds_of_small_tables_are_cross_fitted():
     guaranteed = make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, confidence=0.8)
     assert guaranteed.calibration_size == 0.5
     assert make_reject_classifier(GLVQ(), n_samples=10**6, max_error=0.01).calibration_size == 0.3
-    assert (guaranteed.coverage, guaranteed.max_error, guaranteed.confidence) == (None, 0.1, 0.8)
+    assert (guaranteed.min_coverage, guaranteed.max_error, guaranteed.confidence) == (None, 0.1, 0.8)
     with pytest.raises(ValueError, match="max_error or coverage, not both"):
         make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, coverage=0.5)
 
@@ -252,7 +252,6 @@ def test_the_split_is_by_class_and_covers_all(seed):
 
 def test_the_test_rows_do_not_change_the_model(tmp_path, monkeypatch):
     """Values of the test rows do not change the prototypes."""
-    pytest.importorskip("skops")
     table = mixed(n=80)
     samples = prepare(table, "kind")
     _, test = split(samples, 0.25, 0)
@@ -426,7 +425,7 @@ def test_a_model_without_column_names_is_refused(tmp_path):
 
 
 def test_a_missing_model_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"The model .*model\.skops does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"The model .*model\.lvq does not exist"):
         load_model(tmp_path)
 
 

@@ -68,10 +68,10 @@ def test_a_model_is_not_replaced_by_its_graph(lvq, run, tmp_path):
     for extra in ("onnx", "skl2onnx"):
         pytest.importorskip(extra)
     folder = shutil.copytree(run[0], tmp_path / "run")
-    said = lvq("export", folder, "--onnx", folder / "model.skops", "--force")
+    said = lvq("export", folder, "--onnx", folder / "model.lvq", "--force")
     assert said.code == 1
     assert "is the model itself" in said.err
-    assert (folder / "model.skops").read_bytes() == (run[0] / "model.skops").read_bytes()
+    assert (folder / "model.lvq").read_bytes() == (run[0] / "model.lvq").read_bytes()
 
 
 # -- reproduce ---------------------------------------------------------------------------------------------------------
@@ -118,13 +118,13 @@ def test_experiments_need_a_checkout(lvq, monkeypatch):
 
 
 def test_the_demo_fits_and_predicts(lvq, tmp_path, monkeypatch):
-    for extra in ("skops", "altair", "vl_convert"):
+    for extra in ("altair", "vl_convert"):
         pytest.importorskip(extra)
     monkeypatch.chdir(tmp_path)
     folder = Path("demo")
     said = lvq("demo", "--out", folder)
     assert said.code == 0, said.err
-    files = {"model.skops", "report.html", "metrics.json", "wdbc.csv", "predictions.csv"}
+    files = {"model.lvq", "report.html", "metrics.json", "wdbc.csv", "predictions.csv"}
     assert {path.name for path in folder.iterdir()} == files
     assert "Guaranteed with confidence 0.95: an error rate of at most 5 % among accepted predictions" in said.out
     scores = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))["scores"]
@@ -135,13 +135,13 @@ def test_the_demo_fits_and_predicts(lvq, tmp_path, monkeypatch):
     shown = re.findall(r"^\$ lvq (.*)$", said.out, flags=re.MULTILINE)
     assert len(shown) == 2
     assert lvq(*shown[1].split(), "--force").code == 0
-    assert lvq(*shown[0].split()).err.startswith("Error: demo already has model.skops")  # the command is valid
+    assert lvq(*shown[0].split()).err.startswith("Error: demo already has model.lvq")  # the command is valid
     assert lvq("demo", "--out", folder).code == 1
 
 
 def test_an_interrupted_demo_leaves_no_file(lvq, tmp_path, monkeypatch):
     def fitted(table, target, *, out, **options):
-        (out / "model.skops").touch()
+        (out / "model.lvq").touch()
         return types.SimpleNamespace(model=None)
 
     def interrupt(*arguments, **options):

@@ -12,7 +12,7 @@ from lvq.workflow import runs
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
-FILES = {"model.skops", "report.html", "metrics.json"}
+FILES = {"model.lvq", "report.html", "metrics.json"}
 
 
 def refused(said, code=1):
@@ -71,7 +71,7 @@ def test_the_numbers_are_those_of_the_model_and_the_metrics(run, fruit_csv):
     assert metrics["data"]["target"] == "Sorte"
     assert metrics["data"]["n_train"] + metrics["data"]["n_samples"] == 160
     assert scores["accuracy"] > 0.8
-    model = load(folder / "model.skops")
+    model = load(folder / "model.lvq")
     assert sorted(model.classes_) == ["Birne", "Äpfel"]
     assert model.feature_names_in_.tolist() == ["length [cm]", "weight", "colour", "ripe"]
 
@@ -114,7 +114,7 @@ def test_other_formats_give_the_same_model(lvq, tmp_path, suffix):
     for file, name in ((path, "one"), (table_of(tmp_path, **columns), "two")):
         said = lvq("fit", file, *options, "--out", tmp_path / name)
         assert said.code == 0, said.err
-    one, two = (load(tmp_path / name / "model.skops") for name in ("one", "two"))
+    one, two = (load(tmp_path / name / "model.lvq") for name in ("one", "two"))
     np.testing.assert_allclose(one.estimator_[-1].prototypes_, two.estimator_[-1].prototypes_)
 
 
@@ -125,7 +125,7 @@ def test_the_options_reach_the_model(lvq, tmp_path):
         "--coverage", 0.8, "--seed", 7, "--test-size", 0.5, "--folds", 0, "--out", tmp_path / "run",
     )  # fmt: skip
     assert said.code == 0, said.err
-    model = load(tmp_path / "run" / "model.skops")
+    model = load(tmp_path / "run" / "model.lvq")
     inner = model.estimator_[-1]
     assert (inner.n_prototypes, inner.rank, inner.kernel, inner.random_state) == (3, 1, "gaussian", 7)
     assert (model.coverage, model.max_error, model.random_state) == (0.8, None, 7)
@@ -316,12 +316,12 @@ def test_an_existing_run_is_replaced_only_by_force(lvq, tmp_path):
 def test_force_replaces_all_files_or_none(lvq, tmp_path):
     path, folder = table_of(tmp_path, **two_classes()), tmp_path / "run"
     (folder / "report.html" / "deep").mkdir(parents=True)
-    for name in ("metrics.json", "model.skops"):
+    for name in ("metrics.json", "model.lvq"):
         (folder / name).write_text("old", encoding="utf-8")
     message = refused(lvq("fit", path, "--target", "kind", "--model", "glvq", "--out", folder, "--force"))
     assert "report.html is a folder, not a regular file; choose another path." in message
     assert {place.name for place in folder.iterdir()} == FILES
-    assert all((folder / name).read_text(encoding="utf-8") == "old" for name in ("metrics.json", "model.skops"))
+    assert all((folder / name).read_text(encoding="utf-8") == "old" for name in ("metrics.json", "model.lvq"))
 
 
 def unwritable(tmp_path):

@@ -19,7 +19,7 @@ COLUMNS = ["label", "certainty", "accepted", "reason", "winner", "certified_radi
 
 @pytest.fixture(scope="module")
 def model(run):
-    return load(run[0] / "model.skops")
+    return load(run[0] / "model.lvq")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def read(path):
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 def test_predictions_are_those_of_the_model(lvq, run, model, features, fruit_csv, tmp_path, suffix):
     out = tmp_path / f"predictions{suffix}"
-    said = lvq("predict", run[0] / "model.skops", fruit_csv, "--out", out)
+    said = lvq("predict", run[0] / "model.lvq", fruit_csv, "--out", out)
     assert said.code == 0, said.err
     predictions = read(out)
     assert list(predictions) == COLUMNS
@@ -165,12 +165,12 @@ def test_values_that_are_not_numbers_are_reported_with_their_row(lvq, run, fruit
 def test_other_errors(lvq, run, fruit_csv, tmp_path):
     out = tmp_path / "predictions.csv"
     assert "no column 'x' to keep" in refused(lvq("predict", run[0], fruit_csv, "--keep", "x", "--out", out))
-    assert "does not exist" in refused(lvq("predict", tmp_path / "no.skops", fruit_csv, "--out", out))
+    assert "does not exist" in refused(lvq("predict", tmp_path / "no.lvq", fruit_csv, "--out", out))
     assert "no.csv" in refused(lvq("predict", run[0], tmp_path / "no.csv", "--out", out))
     assert "must end in" in refused(lvq("predict", run[0], fruit_csv, "--out", tmp_path / "predictions.xls"))
-    strange = tmp_path / "strange.skops"
+    strange = tmp_path / "strange.lvq"
     strange.write_bytes(b"\x80\x04 not a model")
-    assert "strange.skops" in refused(lvq("predict", strange, fruit_csv, "--out", out))
+    assert "strange.lvq" in refused(lvq("predict", strange, fruit_csv, "--out", out))
     out.write_text("mine", encoding="utf-8")
     assert "already exists" in refused(lvq("predict", run[0], fruit_csv, "--out", out))
     assert lvq("predict", run[0], fruit_csv, "--out", out, "--force").code == 0

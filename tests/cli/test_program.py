@@ -49,7 +49,7 @@ def test_help_imports_no_heavy_module():
     code = "import sys, lvq.cli.app; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(result.stdout.split())
-    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch", "skops", "altair"}
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch", "altair"}
 
 
 @pytest.mark.parametrize("arguments", [["fitt"], ["fit", "no.csv", "--target", "y", "--out", "run"]])
@@ -159,7 +159,6 @@ def interrupted_report(summary, path):
     ],
 )
 def test_an_interrupted_fit_leaves_no_file(lvq, fruit_csv, tmp_path, monkeypatch, place, replacement, code):
-    pytest.importorskip("skops")
     monkeypatch.setattr(place, replacement)
     said = lvq(
         "fit", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--folds", "0", "--out",

@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, OLVQ1, RLVQ, RSLVQ, SNPC
 from lvq.model.links import KERNELS
-from lvq.model.starts import STARTS
 from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian
+from lvq.model.starts import STARTS
 
 any_rate = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)
 sum_to_one = [FisherPrototypes(weighted_step=True), FisherNeighbours(weighted_step=True, rivals="nearest"), Hebbian()]

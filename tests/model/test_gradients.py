@@ -97,7 +97,9 @@ def test_gradient_equals_finite_differences(cost, relevance, seed):
 
         def evaluate(at, objective=objective, X=X, y=y, weight=weight):
             D = objective.metric.distances(X, at.prototypes, at.relevance)
-            return weight @ objective.cost.value_and_derivative(objective.linked(at).value(D), y, LABELS)[0] / weight.sum()
+            return (
+                weight @ objective.cost.value_and_derivative(objective.linked(at).value(D), y, LABELS)[0] / weight.sum()
+            )
 
         assert value == pytest.approx(evaluate(at), rel=1e-14)
         by_prototype = differences(lambda W, at=at: evaluate(at._replace(prototypes=W)), at.prototypes)

@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 import lvq
 from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier
-from lvq.rejection import Combination, error_upper_bound
+from lvq.rejection import Combination
+from lvq.rejection.binomial import error_upper_bound
 from lvq.report import summarize
 
 X, Y = load_iris(return_X_y=True)

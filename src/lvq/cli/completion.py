@@ -41,7 +41,7 @@ def complete_column(incomplete: str) -> list[str]:
     """Columns that begin with a text, of the table on the command line; none where it cannot be read."""
     try:
         words = shlex.split(os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "")
-        table = next(Path(word) for word in words[2:] if Path(word).is_file() and not word.endswith(".skops"))
+        table = next(Path(word) for word in words[2:] if Path(word).is_file() and not word.endswith(".lvq"))
         from lvq.tables import column_names
 
         return [name for name in column_names(table) if name and name.startswith(incomplete)]

@@ -37,7 +37,7 @@ def _model(text: str) -> Any:
 # files
 Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or ARFF file.")]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
-ModelFile = Annotated[Path, _argument("MODEL", "model.skops, or the folder of its run.")]
+ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
 Paper = Annotated[str, _argument("PAPER", "Name of a paper.")]
 NewRun = Annotated[Path, _needed("RUN", "Folder for model, report and metrics.")]
 PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz or .parquet.")]

@@ -74,7 +74,7 @@ def show_fit(result: Any) -> None:
     _show_relevance(console, summary["relevance"])
     if result.folder is not None:
         console.print()
-        console.print(Text(f"Written to {one_line(result.folder)}: model.skops, report.html, metrics.json"))
+        console.print(Text(f"Written to {one_line(result.folder)}: model.lvq, report.html, metrics.json"))
 
 
 def _among_accepted(scores: dict[str, Any]) -> str:

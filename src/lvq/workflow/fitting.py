@@ -81,7 +81,7 @@ def fit_table(
     target : str
         The column of classes.
     out : path, optional
-        Folder for model.skops, report.html and metrics.json: all of them are written, or none.
+        Folder for model.lvq, report.html and metrics.json: all of them are written, or none.
     model : str, default="lvq"
         "lvq" for `LVQClassifier`, or a name of `lvq.MODELS`.
     prototypes, rank : int, optional

@@ -80,7 +80,9 @@ def make_model(
         given["n_prototypes"] = prototypes
     if rank is not None:
         if "rank" not in known:
-            having = [other for other, make in NAMES.items() if make is LVQClassifierCV or "rank" in make().get_params()]
+            having = [
+                other for other, make in NAMES.items() if make is LVQClassifierCV or "rank" in make().get_params()
+            ]
             raise ValueError(f"A rank needs a model with a matrix ({', '.join(having)}), got {name!r}.")
         if rank < 1:
             raise ValueError(f"The rank must be 1 or more, got {rank}.")

@@ -1,4 +1,4 @@
-"""The folder of a run: model.skops, report.html and metrics.json; written, read, reported again and exported."""
+"""The folder of a run: model.lvq, report.html and metrics.json; written, read, reported again and exported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from lvq.files import check_regular, check_writable, write_atomically, write_folder_atomically
 
-MODEL, REPORT, METRICS = "model.skops", "report.html", "metrics.json"
+MODEL, REPORT, METRICS = "model.lvq", "report.html", "metrics.json"
 
 
 def check_folder(folder: str | Path, names: Sequence[str] = (MODEL, REPORT, METRICS), *, force: bool = False) -> Path:
@@ -88,7 +88,7 @@ def load_model(path: str | Path) -> Any:
     Parameters
     ----------
     path : path
-        A file, or a folder with model.skops.
+        A file, or a folder with model.lvq.
 
     Returns
     -------

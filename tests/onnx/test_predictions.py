@@ -1,27 +1,31 @@
-"""The graph of every model says what the model says: labels to the letter, numbers to the last few digits."""
+"""The graph of every model predicts as the model does: equal labels, and numbers up to rounding."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, MODELS, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV
-from lvq.model.links import RationalQuadratic
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV, RejectClassifier
+from lvq.estimators.registry import ESTIMATORS, estimator_types
+from lvq.model.links import KERNELS, RationalQuadratic
+from lvq.model.prototype_model import largest_value
 from lvq.onnx import to_onnx
+from lvq.onnx.predictions import LINKS, refuse_unknown_parts
 from lvq.rejection import certainty
 
 pytestmark = [
     pytest.mark.usefixtures("run"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
-EVERY_NAME = [pytest.param(spelling, id=name) for name, spelling in MODELS.items()]
 VARIANTS = [
     GLVQ(n_prototypes=3, kernel="gaussian"),
     GLVQ(n_prototypes={"ash": 1, "birch": 3, "cedar": 2}, kernel="cauchy"),
-    GLVQ(kernel="inverse_multiquadric", slope=5.0),
+    GLVQ(kernel="inverse_multiquadric"),
     GLVQ(kernel="rational_quadratic", n_prototypes=2),
     GLVQ(kernel=RationalQuadratic(shape=0.3), n_prototypes=2),
-    GLVQ(kernel="gaussian", kernel_width=0.05),  # saturates: all are equally far after the kernel
-    GLVQ(kernel="gaussian", kernel_width=1e4),  # next to no distance after the kernel
+    GLVQ(kernel="gaussian", kernel_width=0.05),  # saturates: all distances are equal after the kernel
+    GLVQ(kernel="gaussian", kernel_width=1e4),  # all distances are nearly 0 after the kernel
     GMLVQ(rank=1),
     GMLVQ(rank=2, kernel="gaussian", n_prototypes=2),
     LGMLVQ(local="prototype", n_prototypes=2, rank=2),
@@ -34,13 +38,18 @@ VARIANTS = [
     RSLVQ(relevance="local_matrix", decision="posterior", kernel="cauchy"),
     LVQ1(relevance="hebbian", n_prototypes=2),
     LVQClassifier(),
-    LVQClassifier(relevance="gradient", cost="glvq", slope=3.0),
+    LVQClassifier(relevance="gradient", cost="glvq"),
     LVQClassifierCV(cv=2, ridges=(0.01,)),
 ]
 
 
 def spelled(model):
     return "".join(str(model).split())[:80]
+
+
+def quick(model):
+    """The model with few iterations."""
+    return model.set_params(random_state=0, **({"max_iter": 5} if "max_iter" in model.get_params() else {}))
 
 
 def assert_same(found, model, X, digits):
@@ -50,44 +59,43 @@ def assert_same(found, model, X, digits):
     assert found["accepted"].all()
 
 
-@pytest.mark.parametrize("spelling", EVERY_NAME)
-def test_every_model(spelling, run, data):
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_model(name, run, data):
     X, y = data
-    model = spelling.make(random_state=0, max_iter=5).fit(X, y)
+    model = quick(estimator_types()[name]()).fit(X, y)
     assert_same(run(to_onnx(model), X), model, X, 1e-9)
 
 
 @pytest.mark.parametrize("model", VARIANTS, ids=spelled)
 def test_every_part(model, run, data):
     X, y = data
-    model.set_params(random_state=0, max_iter=5).fit(X, y)
-    assert_same(run(to_onnx(model), X), model, X, 1e-8 if model.kernel_width == 1e4 else 1e-9)
+    quick(model).fit(X, y)
+    assert_same(run(to_onnx(model), X), model, X, 1e-8 if getattr(model, "kernel_width", None) == 1e4 else 1e-9)
 
 
 @pytest.mark.parametrize("model", VARIANTS, ids=spelled)
 def test_float32(model, run, data):
-    """The model learned in float32 as well; labels differ only where two classes are equally near."""
+    """The model is fitted in float32 as well; labels differ only where two classes are equally near."""
     X, y = data[0].astype(np.float32), data[1]
-    model.set_params(random_state=0, max_iter=5).fit(X, y)
+    quick(model).fit(X, y)
     found = run(to_onnx(model, dtype="float32"), X)
     assert found["probabilities"].dtype == found["certainty"].dtype == np.float32
     differing = found["label"] != model.predict(X)
     assert (np.abs(certainty(model, X))[differing] < 1e-4).all()
-    if model.kernel_width != 1e4:
+    if getattr(model, "kernel_width", None) != 1e4:
         assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=2e-3)
 
 
 @pytest.mark.parametrize("model", VARIANTS, ids=spelled)
-@pytest.mark.parametrize("distance", [1e3, 1e6])
-def test_far_from_all_prototypes(model, distance, run, data):
-    """Where kernels saturate the nearest prototype still answers; a posterior there is a tie, which may fall anyhow."""
+def test_far_from_all_prototypes(model, run, data):
+    """Where kernels saturate the nearest prototype still decides; a posterior there is a tie."""
     X, y = data
-    model.set_params(random_state=0, max_iter=5).fit(X, y)
-    far = X * distance
+    quick(model).fit(X, y)
+    far = np.concatenate((1e3 * X, 1e6 * X))
     found = run(to_onnx(model), far)
     if model.get_params().get("decision") == "posterior":
-        sure = np.diff(np.sort(model.predict_proba(far), axis=1)[:, -2:])[:, 0] > 1e-9
-        assert_array_equal(found["label"][sure], model.predict(far)[sure])
+        certain = np.diff(np.sort(model.predict_proba(far), axis=1)[:, -2:])[:, 0] > 1e-9
+        assert_array_equal(found["label"][certain], model.predict(far)[certain])
     else:
         assert_array_equal(found["label"], model.predict(far))
     assert np.isfinite(found["probabilities"]).all()
@@ -102,7 +110,7 @@ def test_ties_go_to_the_first(run):
 
 
 def test_float32_differs_only_at_ties(run):
-    """Samples nearer and nearer to a midplane: float32 errs on some, and on none that lies clearly on one side."""
+    """Samples ever nearer to a midplane: float32 errs on some, but on none that lies clearly on one side."""
     rng = np.random.default_rng(0)
     W = 100 + rng.normal(size=(2, 20))
     model = GLVQ(init=W, learning_rate=0, max_iter=1).fit(W, [0, 1])
@@ -119,13 +127,10 @@ def test_float32_differs_only_at_ties(run):
 
 
 def test_every_kernel_has_a_formula():
-    from lvq.model.links import KERNELS
-    from lvq.onnx.answers import LINKS
-
     assert set(KERNELS.values()) <= set(LINKS)
 
 
-def test_a_sample_on_a_prototype(run):
+def test_a_sample_at_a_prototype(run):
     model = GLVQ(init=[[0.1, 0.2], [0.1, 0.2]], learning_rate=0).fit([[0.1, 0.2], [0.1, 0.2]], ["a", "b"])
     found = run(to_onnx(model), np.array([[0.1, 0.2]]))
     assert found["label"] == ["a"]
@@ -162,16 +167,16 @@ def test_labels(kind, run, data):
     assert_array_equal(found, model.predict(X))
 
 
-def test_truth_values(run, data):
+def test_booleans(run, data):
     X, y = data[0], data[1] == "ash"
     model = GLVQ(random_state=0).fit(X, y)
     assert_array_equal(run(to_onnx(model), X)["label"], model.predict(X).astype(int))
 
 
-def test_labels_that_onnx_cannot_hold():
+def test_labels_that_onnx_cannot_store():
     classes = np.array([0, 2**63], dtype=np.uint64)
     model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0.0], [4.0]], classes)
-    with pytest.raises(ValueError, match=r"as int64, which cannot hold the class 9223372036854775808"):
+    with pytest.raises(ValueError, match=r"as int64, which cannot store the class 9223372036854775808"):
         to_onnx(model)
 
 
@@ -189,7 +194,7 @@ def test_any_number_of_samples(run, data):
 @pytest.mark.parametrize("model", [GLVQ(n_prototypes=2), LOGM(), RSLVQ(decision="posterior")], ids=spelled)
 @pytest.mark.parametrize("seen", [1, 2])
 def test_classes_without_prototypes(model, seen, run, data):
-    """A stream that has not met all classes yet."""
+    """A stream without samples of some classes so far."""
     X, y = data
     here = np.isin(y, ["birch", "cedar"][:seen])
     model.set_params(random_state=0).partial_fit(X[here], y[here], classes=np.unique(y))
@@ -200,46 +205,91 @@ def test_classes_without_prototypes(model, seen, run, data):
 
 
 MEASURES = ["auto", "relsim", "boundary", "distance", "probability", "margin"]
+MEASURED = [GLVQ(n_prototypes=2, kernel="gaussian"), GMLVQ(rank=2), LOGM(), RSLVQ(decision="posterior")]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize(
-    "model",
-    [
-        GLVQ(n_prototypes=2, kernel="gaussian"),
-        GMLVQ(rank=2),
-        LOGM(),
-        RSLVQ(n_prototypes=2),
-        RSLVQ(decision="posterior"),
-    ],
-    ids=spelled,
-)
-def test_measures(model, measure, n_classes, run, data):
+@pytest.mark.parametrize("model", MEASURED, ids=spelled)
+def test_measures(model, n_classes, run, data):
     X, y = data
     here = y != "cedar" if n_classes == 2 else np.ones(len(y), dtype=bool)
-    model.set_params(random_state=0, max_iter=5).fit(X[here], y[here])
-    assert_allclose(
-        run(to_onnx(model, measure=measure), X)["certainty"], certainty(model, X, measure), rtol=1e-9, atol=1e-9
-    )
+    quick(model).fit(X[here], y[here])
+    for measure in MEASURES:
+        found = run(to_onnx(model, measure=measure), X)["certainty"]
+        assert_allclose(found, certainty(model, X, measure), rtol=1e-9, atol=1e-9, err_msg=measure)
 
 
-class OwnLink:
-    """A kernel of a user's own."""
+# -- rows for which `predict` raises an error --------------------------------------------------------------------------
+
+
+def invalid_rows(X, dtype):
+    """Rows with NaN, infinite and too large values in one feature or in all; the last three rows are valid."""
+    limit = largest_value(dtype, X.shape[1])
+    values = [np.nan, np.inf, -np.inf, np.finfo(dtype).max, -10 * limit, 1.01 * limit]
+    rows = np.repeat(X[:1], 2 * len(values), axis=0).astype(dtype)
+    rows[: len(values), 1] = values
+    rows[len(values) :] = np.array(values)[:, None]
+    return np.concatenate((rows, X[:2].astype(dtype), np.full((1, X.shape[1]), 0.9 * limit, dtype=dtype)))
+
+
+def assert_rejected(found, n_valid=3):
+    assert np.isnan(found["certainty"][:-n_valid]).all()
+    assert not found["accepted"][:-n_valid].any()
+    assert not np.isnan(found["certainty"][-n_valid:]).any()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_invalid_rows_are_not_accepted(measure, dtype, run, data):
+    X, y = data
+    rows = invalid_rows(X, dtype)
+    for model in (GMLVQ(rank=2, random_state=0, max_iter=5), RSLVQ(random_state=0, max_iter=5)):
+        model.fit(X, y)
+        for row in rows[:-3]:
+            with pytest.raises(ValueError, match=r"NaN|inf|large"):
+                model.predict(row[None])
+        found = run(to_onnx(model, dtype=dtype, measure=measure), rows)
+        assert_rejected(found)
+        assert found["accepted"][-3:].all()
+
+
+REJECTING = [
+    *(RejectClassifier(GLVQ(), measure=measure) for measure in (*MEASURES, "combined")),
+    RejectClassifier(LGMLVQ(), measure="distance", thresholds="global"),
+    RejectClassifier(GLVQ(), max_error=0.3, confidence=0.6),
+    RejectClassifier(RSLVQ(decision="posterior"), cells="class"),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("model", REJECTING, ids=spelled)
+def test_invalid_rows_are_rejected(model, dtype, run, data):
+    X, y = data
+    model.set_params(estimator__random_state=0, estimator__max_iter=5).fit(X, y)
+    rows = invalid_rows(X, dtype)[:-1]
+    found = run(to_onnx(model, dtype=dtype), rows)
+    assert_rejected(found, n_valid=2)
+    assert_array_equal(found["accepted"][-2:], model.accept(rows[-2:]))
+
+
+class OwnPart:
+    """A kernel or metric of a user."""
 
     def value(self, distances):
         return distances / (1 + distances)
 
-    def slope(self, distances):
+    def derivative(self, distances):
         return 1 / (1 + distances) ** 2
 
+    def distances(self, X, prototypes, relevance):
+        return np.zeros((len(X), len(prototypes)))
 
-def test_parts_of_ones_own_are_refused(data):
+
+def test_own_parts_are_refused(data):
     X, y = data
-    model = GLVQ(kernel=OwnLink(), random_state=0, max_iter=3).fit(X, y)
-    with pytest.raises(ValueError, match=r"does not know the kernel .*OwnLink.* of GLVQ; it can write Identity"):
+    model = GLVQ(kernel=OwnPart(), random_state=0, max_iter=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"does not support the kernel .*OwnPart.*; it supports Identity"):
         to_onnx(model)
     model = GLVQ(random_state=0, max_iter=3).fit(X, y)
-    model._metric = OwnLink()
-    with pytest.raises(ValueError, match=r"does not know the metric .*OwnLink"):
-        to_onnx(model)
+    with pytest.raises(ValueError, match=r"does not support the metric .*OwnPart.*; it supports Euclidean"):
+        refuse_unknown_parts(replace(model.model_, metric=OwnPart()))

@@ -1,4 +1,4 @@
-"""SimpleImputer as ONNX: skl2onnx makes ONNX's Imputer of it, which knows neither float64 nor indicators."""
+"""SimpleImputer as ONNX: skl2onnx converts it to ONNX's Imputer, which has neither float64 nor indicators."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from lvq.onnx.graph import Graph
 
 
 def shapes(operator: Any) -> None:
-    """One feature for each taken, and one for each indicator."""
+    """One feature per input feature, and one per indicator."""
     step, variable = operator.raw_operator, operator.inputs[0]
     width = step.n_features_in_ + len(_indicated(step))
     operator.outputs[0].type = type(variable.type)([variable.get_first_dimension(), width])
 
 
 def convert(scope: Any, operator: Any, container: Any) -> None:
-    """The statistic of its feature in the place of every missing number; texts are never missing in ONNX."""
+    """Replace every missing number by the statistic of its feature; texts are never missing in ONNX."""
     from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 
     step, variable = operator.raw_operator, operator.inputs[0]
@@ -23,18 +23,19 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
     graph = Graph(scope, container, np.float32 if isinstance(variable.type, FloatTensorType) else np.float64)
     if isinstance(variable.type, StringTensorType):
         if len(_indicated(step)):
-            raise ValueError("to_onnx cannot write SimpleImputer(add_indicator=True) for texts; impute them before.")
+            raise ValueError("to_onnx cannot convert SimpleImputer(add_indicator=True) for texts; impute them before.")
         graph.name_output(values, name)
         return
     statistics = step.statistics_.astype(np.float64)
     if not np.isfinite(statistics).all():
-        raise ValueError("to_onnx cannot write a SimpleImputer that drops columns without values; drop them before.")
+        raise ValueError("to_onnx cannot convert a SimpleImputer that drops columns without values; drop them before.")
     missing = float(step.missing_values)
-    known = np.isnan(missing)
-    holes = graph.node("IsNaN", values) if known else graph.node("Equal", values, graph.number(missing))
-    filled = graph.node("Where", holes, graph.constant(statistics[None]), values)
+    is_missing = (
+        graph.node("IsNaN", values) if np.isnan(missing) else graph.node("Equal", values, graph.number(missing))
+    )
+    filled = graph.node("Where", is_missing, graph.constant(statistics[None]), values)
     if len(_indicated(step)):
-        shown = graph.node("Gather", holes, graph.constant(_indicated(step)), axis=1)
+        shown = graph.node("Gather", is_missing, graph.constant(_indicated(step)), axis=1)
         filled = graph.node("Concat", filled, graph.cast(shown, graph.dtype), axis=1)
     graph.name_output(filled, name)
 

@@ -1,4 +1,4 @@
-"""A model's answers as an ONNX graph: distances, labels, scores and probabilities, as `lvq.model` has them.
+"""Predictions of a model as an ONNX graph: distances, labels, scores and probabilities, as in `PrototypeModel`.
 
 The same formulas as in `lvq.model`, in the same order where rounding matters: centred on the prototypes first, products
 in place of differences, ties to the lowest index. ONNX has no expm1 and no log1p, so kernels are written with tanh and
@@ -11,41 +11,55 @@ from typing import Any
 import numpy as np
 
 from lvq.model.arrays import round_centre
-from lvq.model.costs import SoftCost
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.prototype_model import PrototypeModel, largest_value
 from lvq.onnx.graph import Graph
-from lvq.robustness import answers_by_posterior
 
 METRICS = (Euclidean, Diagonal, Matrix, LocalMatrix)
 LINKS = (Identity, Gaussian, Cauchy, InverseMultiquadric, RationalQuadratic)
 
 
-class Answers:
-    """Everything that can be asked about samples; nodes are added when first asked for.
+class Predictions:
+    """Everything that a model predicts for samples; nodes are added on first use.
 
     Parameters
     ----------
     graph : Graph
-    model : fitted model of this library
+    model : PrototypeModel
     X : str
         The name of the samples.
+    inputs : list of str, default=[]
+        Names of floating inputs of the graph, from which the samples are computed.
     """
 
-    def __init__(self, graph: Graph, model: Any, X: str) -> None:
+    def __init__(self, graph: Graph, model: PrototypeModel, X: str, inputs: list[str] | None = None) -> None:
         refuse_unknown_parts(model)
-        self.graph, self.model, self.X = graph, model, X
-        self.n_classes, self.labels = len(model.classes_), np.asarray(model._labels)
+        self.graph, self.model, self.X, self.inputs = graph, model, X, inputs or []
+        self.n_classes, self.labels, self.by_posterior = len(model.classes), model.labels, model.decision.by_posterior
         self.known, self.counts = np.unique(self.labels, return_counts=True)  # classes that have prototypes
-        self.by_posterior = answers_by_posterior(model)
+
+    @cached_property
+    def valid(self) -> str:
+        """Which samples the model would take, (N,): finite numbers whose squared distances do not overflow.
+
+        The inputs of the graph must not be infinite either: a transformer could have clipped them.
+        """
+        graph, limit = self.graph, self.graph.number(largest_value(self.graph.dtype, self.model.n_features))
+        inside = graph.node("LessOrEqual", graph.node("Abs", self.X), limit)
+        result = graph.all_of(inside)
+        for values in self.inputs:
+            finite = graph.node("Not", graph.node("IsInf", values))
+            result = graph.node("And", result, graph.all_of(finite))
+        return result
 
     # -- distances ----------------------------------------------------------------------------------------------------
 
     @cached_property
     def distances(self) -> str:
         """Squared distances to all prototypes, (N, M)."""
-        params, metric, graph = self.model._params, self.model._metric, self.graph
-        W, R = params.prototypes, params.relevance
+        graph, metric, W = self.graph, self.model.metric, self.model.prototypes
+        R: Any = self.model.relevance
         centre = round_centre(W)
         samples, prototypes = graph.node("Sub", self.X, graph.constant(centre)), W - centre
         if isinstance(metric, Euclidean):
@@ -57,9 +71,9 @@ class Answers:
             images = graph.node("MatMul", samples, graph.constant(R.T))
             return self._squared(images, metric.project(prototypes, R))
         parts = []
-        for k, (start, end) in enumerate(zip(metric.groups[:-1], metric.groups[1:])):
-            images = graph.node("MatMul", samples, graph.constant(R[k].T))
-            parts.append(self._squared(images, prototypes[start:end] @ R[k].T))
+        for k, omega in enumerate(R):
+            images = graph.node("MatMul", samples, graph.constant(omega.T))
+            parts.append(self._squared(images, prototypes[self.model.group == k] @ omega.T))
         return graph.node("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
 
     def _squared(self, images: str, projected: np.ndarray) -> str:
@@ -73,7 +87,8 @@ class Answers:
 
     def linked(self, distances: str) -> str:
         """H = g(D), elementwise."""
-        graph, link = self.graph, self.model._link
+        graph = self.graph
+        link: Any = self.model.link
         if isinstance(link, Identity):
             return distances
         ratio = graph.node("Div", distances, graph.number(float(link.width) ** 2))
@@ -106,10 +121,10 @@ class Answers:
         ratio = graph.node("Div", values, safe)
         return graph.node("Where", some, graph.node("Mul", graph.node("Log", w), ratio), values)
 
-    # -- the answer ---------------------------------------------------------------------------------------------------
+    # -- the predicted class -------------------------------------------------------------------------------------------
 
     @cached_property
-    def answer(self) -> str:
+    def predicted(self) -> str:
         """Index of the predicted class, (N,)."""
         graph = self.graph
         if not self.by_posterior:
@@ -125,7 +140,7 @@ class Answers:
     def _own(self) -> str:
         """Which prototypes are of the predicted class, (N, M)."""
         graph = self.graph
-        return graph.node("Equal", graph.constant(self.labels[None]), graph.column(self.answer))
+        return graph.node("Equal", graph.constant(self.labels[None]), graph.column(self.predicted))
 
     def _masked(self, *, own: bool) -> str:
         graph, far = self.graph, self.graph.number(np.inf)
@@ -150,13 +165,13 @@ class Answers:
     @cached_property
     def ones(self) -> str:
         """A one for each sample."""
-        flags = self.graph.node("Equal", self.answer, self.answer)
+        flags = self.graph.node("Equal", self.predicted, self.predicted)
         return self.graph.cast(flags, self.graph.dtype)
 
     @cached_property
     def label(self) -> str:
         """The predicted class itself."""
-        return self.graph.node("Gather", self.graph.constant(class_values(self.model)), self.answer, axis=0)
+        return self.graph.node("Gather", self.graph.constant(class_values(self.model.classes)), self.predicted, axis=0)
 
     # -- scores and probabilities -------------------------------------------------------------------------------------
 
@@ -203,7 +218,7 @@ class Answers:
     @cached_property
     def scores(self) -> str:
         """As `decision_function`, a column for every class, (N, C)."""
-        graph, xi = self.graph, self.model._xi()
+        graph, xi = self.graph, self.model.decision.xi
         if self.by_posterior:
             tiny = graph.number(np.finfo(graph.dtype).tiny)
             return graph.node("Log", graph.node("Max", self.posterior, tiny))
@@ -225,30 +240,25 @@ class Answers:
     @property
     def _worst(self) -> float:
         """The score of a class without prototypes."""
-        return -1.0 if self.model._xi() is None else -np.inf
+        return -1.0 if self.model.decision.xi is None else -np.inf
 
     @cached_property
     def probabilities(self) -> str:
         """As `predict_proba`, (N, C)."""
-        graph, xi = self.graph, self.model._xi()
+        graph, xi = self.graph, self.model.decision.xi
         if self.by_posterior:
             return self.posterior
         if xi is None:
-            sharp = graph.number(self.model._sharpness() / 2)
+            sharp = graph.number(self.model.decision.sharpness / 2)
             return graph.node("Softmax", graph.node("Mul", self.scores, sharp), axis=1)
         H = self._class_links
         behind = graph.node("Sub", H, graph.reduce("ReduceMin", H, keep=True))
-        shares = graph.node("Softmax", graph.node("Mul", behind, graph.number(-xi)), axis=1)
-        return self._everywhere(shares, 0.0)
-
-    @property
-    def is_soft(self) -> bool:
-        """Whether the cost has a posterior."""
-        return isinstance(self.model._parts().cost, SoftCost)
+        values = graph.node("Softmax", graph.node("Mul", behind, graph.number(-xi)), axis=1)
+        return self._everywhere(values, 0.0)
 
     @cached_property
     def _known_posterior(self) -> str:
-        graph, xi = self.graph, self.model._xi()
+        graph, xi = self.graph, self.model.decision.xi
         assert xi is not None
         exponent = graph.node("Mul", self.linked(self.distances), graph.number(-xi))
         return self._by_class("ReduceSum", graph.node("Softmax", exponent, axis=1))
@@ -259,27 +269,24 @@ class Answers:
         return self._everywhere(self._known_posterior, 0.0)
 
 
-def refuse_unknown_parts(model: Any) -> None:
-    """A sentence for a metric or a kernel that has no formula here."""
-    for part, known, what in ((model._metric, METRICS, "metric"), (model._link, LINKS, "kernel")):
+def refuse_unknown_parts(model: PrototypeModel) -> None:
+    """Raise a ValueError for a metric or a kernel that has no formula here."""
+    for part, known, what in ((model.metric, METRICS, "metric"), (model.link, LINKS, "kernel")):
         if type(part) not in known:
             raise ValueError(
-                f"to_onnx does not know the {what} {part!r} of {type(model).__name__}; it can write "
+                f"to_onnx does not support the {what} {part!r}; it supports "
                 f"{', '.join(kind.__name__ for kind in known)}."
             )
 
 
-def class_values(model: Any) -> np.ndarray:
-    """The classes as ONNX can hold them: strings, or int64 for integers and truth values."""
-    classes = np.asarray(model.classes_)
-    if classes.dtype.kind in "iub":
-        if classes.dtype.kind == "u" and len(classes) and int(classes.max()) > np.iinfo(np.int64).max:
-            raise ValueError(f"to_onnx writes integer labels as int64, which cannot hold the class {classes.max()}.")
+def class_values(classes: np.ndarray) -> np.ndarray:
+    """The classes as ONNX can store them: strings, or int64 for integers and booleans."""
+    if classes.dtype.kind == "u" and int(classes.max()) > np.iinfo(np.int64).max:
+        raise ValueError(f"to_onnx writes integer labels as int64, which cannot store the class {classes.max()}.")
+    if classes.dtype.kind in "iub" or (classes.dtype.kind == "f" and (classes == np.round(classes)).all()):
         return classes.astype(np.int64)
     if classes.dtype.kind == "U" or (classes.dtype.kind == "O" and all(isinstance(name, str) for name in classes)):
         return classes.astype(str)
-    if classes.dtype.kind == "f" and (classes == np.round(classes)).all():
-        return classes.astype(np.int64)
     raise ValueError(
         f"to_onnx writes labels that are strings or integers, got classes of {classes.dtype}: "
         f"{classes.tolist()[:3]}. Encode them before fitting."
