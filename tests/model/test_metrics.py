@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lvq.model.arrays import first_argmin, namespace
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, DistanceGradient, squared_distances
+from lvq.model.metrics import Diagonal, DistanceGradient, Euclidean, LocalMatrix, Matrix, squared_distances
 
 SEEDS = (0, 1, 2)
 FEATURES = 5

@@ -10,8 +10,8 @@ from lvq.model.starts import (
     STARTS,
     canonical_order,
     class_means,
-    prototypes_per_class,
     distribute,
+    prototypes_per_class,
     start_prototypes,
     weighted_k_means,
 )
