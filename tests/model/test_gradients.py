@@ -5,6 +5,7 @@ when the problem is built, so that no step of the differences crosses one.
 """
 
 from dataclasses import fields
+from itertools import product
 
 import numpy as np
 import pytest
@@ -84,12 +85,20 @@ def relative_error(ours, theirs):
     return np.abs(ours - theirs).max() / np.abs(theirs).max()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("relevance", [rule for _, rule in relevances()], ids=[name for name, _ in relevances()])
-@pytest.mark.parametrize("cost", [cost for _, cost in costs()], ids=[name for name, _ in costs()])
-def test_gradient_equals_finite_differences(cost, relevance, seed):
-    for number, (name, link) in enumerate(links()):
-        params, X, y, weight = problem(10 * seed + number, relevance)
+def chosen_links():
+    """Every cost and relevance rule without a kernel and with one, in turn; the slow cases take all links."""
+    found, kernels = [], links()[1:]
+    for number, ((cost_name, cost), (rule_name, rule)) in enumerate(product(costs(), relevances())):
+        chosen = [links()[0], kernels[number % len(kernels)]]
+        found.append(pytest.param(cost, rule, chosen, id=f"{cost_name}-{rule_name}"))
+        found.append(pytest.param(cost, rule, links(), id=f"{cost_name}-{rule_name}-all", marks=pytest.mark.slow))
+    return found
+
+
+@pytest.mark.parametrize(("cost", "relevance", "chosen"), chosen_links())
+def test_gradient_equals_finite_differences(cost, relevance, chosen):
+    for seed, (name, link) in enumerate(chosen):
+        params, X, y, weight = problem(seed, relevance)
         width = None if name == "identity" else 1.3
         at = params._replace(width=width)
         objective = Objective(relevance.metric(LABELS), link, cost, LABELS)
@@ -131,7 +140,8 @@ def test_weights_are_copies_and_only_their_ratios_count(cost, seed):
     np.testing.assert_allclose(gradient.prototypes, same.prototypes, rtol=1e-11, atol=1e-14)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("relevance", [rule for _, rule in relevances()], ids=[name for name, _ in relevances()])
 @pytest.mark.parametrize("cost", [cost for _, cost in costs()], ids=[name for name, _ in costs()])
 def test_blocks_and_the_order_of_samples_do_not_matter(cost, relevance, seed):
