@@ -92,10 +92,10 @@ def compute(cell: Cell) -> dict[str, Any]:
 
 def _kept(model: Any, n_samples: int) -> float:
     """Prototypes, support vectors or samples; NaN, stored as -1, where a model keeps none of these."""
-    if hasattr(model, "best_estimator_"):
-        return int(model.best_estimator_.n_support_.sum())
     if hasattr(model, "prototypes_"):
         return len(model.prototypes_)
+    if hasattr(model, "best_estimator_"):
+        return int(model.best_estimator_.n_support_.sum())
     return n_samples if isinstance(model, KNeighborsClassifier) else -1
 
 

@@ -83,14 +83,16 @@ def check_unchanged(estimator: Any, parts: Any, classes: np.ndarray, *, stream: 
             f"{call} of {name} needs the classes of the first fit, {model.classes.tolist()}; got {classes.tolist()}. "
             "Set warm_start=False to start again."
         )
-    changed = [key for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
+    changed = [repr(key) for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
     if _shape_of(parts.relevance) != _shape_of(state.relevance):
-        changed.append("relevance")
+        changed.append("'relevance'")
+    elif getattr(parts.relevance, "unit_trace", False) and not getattr(state.relevance, "unit_trace", True):
+        changed.append("'solver' or 'ridge'")  # units measured with a matrix of free size do not fit unit trace
     if stream and type(parts.cost) is not type(state.cost):
-        changed.append("cost")
+        changed.append("'cost'")
     if changed:
         raise ValueError(
-            f"{call} of {name} continues the model of the last fit, but {', '.join(map(repr, changed))} has changed. "
+            f"{call} of {name} continues the model of the last fit, but {', '.join(changed)} has changed. "
             "Set it back, or call fit without a warm start."
         )
 
@@ -104,10 +106,10 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _shape_of(relevance: Relevance) -> Relevance:
-    """A rule without the strength of its penalties, which may change between fits."""
+    """A rule without the size and the penalties of its matrices, which may change between fits."""
     if not isinstance(relevance, MatrixRelevance):
         return relevance
-    return replace(relevance, ridge=0.0, log_determinant=0.0)
+    return replace(relevance, unit_trace=True, ridge=0.0, log_determinant=0.0)
 
 
 def check_solver(estimator: Any, parts: Any) -> None:
