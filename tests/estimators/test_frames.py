@@ -90,7 +90,7 @@ def test_transform_is_omega_times_x(rank, data):
     assert image.shape == (len(X), rank or 4)
     np.testing.assert_allclose(image, X @ model.omega_.T)
     between = np.square(image[:, None] - model.prototypes_ @ model.omega_.T).sum(axis=2)
-    np.testing.assert_allclose(model._distances(X), between, atol=1e-10)
+    np.testing.assert_allclose(model.model_.distances(X), between, atol=1e-10)
 
 
 def test_fit_transform(data):

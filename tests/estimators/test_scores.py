@@ -133,7 +133,7 @@ def test_distances_are_those_of_the_learned_metric(model, data):
         matrices = np.array(model.omega_, ndmin=3)
         matrices = np.repeat(matrices, len(model.prototypes_) // len(matrices), axis=0)
         expected = np.square(np.einsum("jrk,ijk->ijr", matrices, differences)).sum(axis=2)
-    np.testing.assert_allclose(model._distances(X), expected, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.model_.distances(X), expected, rtol=1e-8, atol=1e-9)
 
 
 crafted = arrays.arrays(
@@ -224,7 +224,7 @@ def test_margin_scores_of_two_classes_by_hand():
 def test_steep_scores_by_hand(cls, data):
     X, y = data
     model = cls(solver="online", xi=3.0, random_state=0, max_iter=3).fit(X, y)
-    D = model._distances(X)
+    D = model.model_.distances(X)
     xi = 3.0 / np.square(X[:, None] - [X[y == k].mean(axis=0) for k in range(3)]).sum(axis=2).min(axis=1).mean()
     shares = np.exp(-xi * (D - D.min(axis=1, keepdims=True)))
     np.testing.assert_allclose(model.predict_proba(X), shares / shares.sum(axis=1, keepdims=True), rtol=1e-8)
@@ -236,7 +236,7 @@ def test_steep_scores_by_hand(cls, data):
 def test_posterior_by_hand(cls, data):
     X, y = data
     model = cls(solver="online", decision="posterior", n_prototypes=2, random_state=0, max_iter=3).fit(X, y)
-    shares = np.exp(-model._xi() * model._distances(X))
+    shares = np.exp(-model.model_.decision.xi * model.model_.distances(X))
     posterior = shares.reshape(len(X), 3, 2).sum(axis=2) / shares.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba(X), posterior, rtol=1e-8)
     np.testing.assert_allclose(model.decision_function(X), np.log(posterior), rtol=1e-6, atol=1e-8)
@@ -258,7 +258,7 @@ def test_explanation(model, data):
     model.fit(X, y)
     samples = np.concatenate([X, 10 * X[:5], model.prototypes_])
     label, winner, rival, certainty, contributions = model.explain(samples)
-    D = model._distances(samples)
+    D = model.model_.distances(samples)
     rows = np.arange(len(samples))
     labels = model.prototype_labels_
     own = labels == model.predict(samples)[:, None]

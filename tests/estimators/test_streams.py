@@ -198,10 +198,10 @@ def test_statistics_keep_their_owners(late, counts, data):
     early = y != late
     model = GLVQ(relevance="fc2", solver="online", n_prototypes=counts, random_state=0, learning_rate=0.0)
     model.partial_fit(X[early], y[early], classes=[0, 1, 2])
-    labels, before = model.prototype_labels_, model._memory.statistics
+    labels, before = model.prototype_labels_, model._state.statistics
     few = np.flatnonzero(~early)[:3]
     model.partial_fit(X[few], y[few])
-    after = model._memory.statistics
+    after = model._state.statistics
     expected = np.bincount(y[early], minlength=3)
     expected[late] += 3
     np.testing.assert_array_equal(after.seen, expected)
@@ -218,7 +218,7 @@ def test_rates_of_olvq1_keep_their_owners(late, data):
     early = y != late
     model = OLVQ1(n_prototypes={0: 1, 1: 2, 2: 1}, random_state=0)
     model.partial_fit(X[early], y[early], classes=[0, 1, 2])
-    labels, before = model.prototype_labels_, model._memory.statistics.rates.copy()
+    labels, before = model.prototype_labels_, model._state.statistics.rates.copy()
     assert (before < 0.3).any()
     # a sample on top of its own new prototype: only the newcomer wins
     few = np.flatnonzero(~early)[:1]
@@ -228,9 +228,9 @@ def test_rates_of_olvq1_keep_their_owners(late, data):
         model.partial_fit(far, y[few])
     for label in np.unique(labels):
         np.testing.assert_array_equal(
-            model._memory.statistics.rates[model.prototype_labels_ == label], before[labels == label]
+            model._state.statistics.rates[model.prototype_labels_ == label], before[labels == label]
         )
-    assert (model._memory.statistics.rates[model.prototype_labels_ == late] < 0.3).all()
+    assert (model._state.statistics.rates[model.prototype_labels_ == late] < 0.3).all()
 
 
 def test_statistics_do_not_depend_on_the_cut(data):

@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, RSLVQ, LVQClassifier, LVQClassifierCV
-from lvq.estimators.tensors import as_numpy, is_tensor, on_device, same_kind
+from lvq.estimators.tensors import on_device, same_kind
+from lvq.model.arrays import as_numpy, is_tensor
 
 torch = pytest.importorskip("torch")
 

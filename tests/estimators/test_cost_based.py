@@ -176,7 +176,7 @@ class SquareRoot:
     def value(self, distances):
         return np.sqrt(1 + distances) - 1
 
-    def slope(self, distances):
+    def derivative(self, distances):
         return 0.5 / np.sqrt(1 + distances)
 
 
