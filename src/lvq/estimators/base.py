@@ -45,12 +45,15 @@ START = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """An error or an interrupt inside leaves the estimator as it was."""
-    before = dict(vars(estimator))
+    before, given = dict(vars(estimator)), estimator.random_state
+    drawn = given.get_state() if isinstance(given, np.random.RandomState) else None
     try:
         yield
     except BaseException:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
+        if drawn is not None:
+            given.set_state(drawn)
         raise
 
 
@@ -263,8 +266,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         fitted = {
             "model_": steps.fitted_model(training, parts, classes, names, samples),
-            "_state": training.state,
+            "_state": training.state.copy(),  # not the RandomState of the user, who may use it elsewhere
             "_device": getattr(self, "device", None),
+            "_class_weight": self.class_weight,
             "n_iter_": n_iter,
             "objective_history_": history,
         }
