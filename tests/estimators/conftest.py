@@ -88,7 +88,7 @@ def slow(models: list[BaseEstimator]) -> list[object]:
 
 DEFAULTS = [online(part(random_state=0)) for part in ESTIMATORS]
 COVERED = [  # defaults of which a variant runs the same branches
-    model for model in short_online(DEFAULTS) if type(model) in (LVQ3, LVQ21, OLVQ1, RLVQ, GRLVQ, LGMLVQ, MCE)
+    model for model in short_online(DEFAULTS) if type(model) in (LVQ3, OLVQ1, RLVQ, GRLVQ, LGMLVQ, MCE)
 ]
 ONLINE = short_online(VARIANTS + [model for model in DEFAULTS if type(model) in (LVQ1, GLVQ, GMLVQ, LOGM, SNPC, RSLVQ)])
 MORE_ONLINE = short_online(MORE_VARIANTS) + COVERED

@@ -121,6 +121,10 @@ def assert_every_interrupt_is_undone(model, call, then, count):
 points = pytest.mark.parametrize("count", [8, pytest.param(60, marks=pytest.mark.slow)])
 
 
+def interrupt(*arguments, **named):
+    raise KeyboardInterrupt
+
+
 def fit(model, shift=1.0, names=("x", "y", "z")):
     return model.fit(*samples(shift, names))
 
@@ -176,9 +180,6 @@ def test_interrupted_progress_report(model, first, monkeypatch):
     before, expected = copy(model), copy(model)
     quietly(lambda: fit(expected, names=(0, 1, 2)))
 
-    def interrupt(done, value, last=False):
-        raise KeyboardInterrupt
-
     monkeypatch.setattr(base, "progress_bar", lambda name, total: interrupt)
     model.set_params(verbose=True)
     with pytest.raises(KeyboardInterrupt):
@@ -196,12 +197,10 @@ def test_interrupted_stream_continues(model, monkeypatch):
     before, expected = copy(model), copy(model)
     partial_fit(expected, 2.0)
 
-    def interrupt(done, value, last=False):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(base, "silent", interrupt)
+    monkeypatch.setattr(base, "silent", interrupt)
+    with pytest.raises(KeyboardInterrupt):
         partial_fit(model, 1.0)
+    monkeypatch.undo()
     assert same(vars(model), vars(before))
     assert same(vars(partial_fit(model, 2.0)), vars(expected))
 
@@ -212,7 +211,11 @@ def test_failed_refit_keeps_classes_and_features():
     model = quietly(lambda: GMLVQ(rank=2, random_state=0).fit(X, y))
     before, predicted = copy(model), model.predict(X)
     wide = np.column_stack([X, X])
-    for rank, inputs, labels in ((9, X, samples(names=("z", "y", "x"))[1]), (9, wide, y), (9, X[y != "c"], y[y != "c"])):
+    for rank, inputs, labels in (
+        (9, X, samples(names=("z", "y", "x"))[1]),
+        (9, wide, y),
+        (9, X[y != "c"], y[y != "c"]),
+    ):
         with pytest.raises(ValueError, match="'rank' parameter of GMLVQ must be at most the number of features"):
             model.set_params(rank=rank).fit(inputs, labels)
         assert same(vars(model.set_params(rank=2)), vars(before))
@@ -222,8 +225,8 @@ def test_failed_refit_keeps_classes_and_features():
 def test_interrupted_first_fit_does_not_count_as_fitted(monkeypatch):
     X, y = samples()
     model = GLVQ()
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(base, "check_width", lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(base, "check_width", interrupt)
+    with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
     assert not hasattr(model, "n_features_in_")
@@ -253,9 +256,10 @@ def test_fisher_statistics_survive_an_interrupt(monkeypatch):
     X[:, 0] += 4 * y
     model = LVQ1(relevance="fc2", n_prototypes=2, random_state=0).partial_fit(X[:100], y[:100], classes=[0, 1])
     expected = copy(model).partial_fit(X[100:], y[100:]).relevances_
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(base, "silent", lambda *arguments, **last: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(base, "silent", interrupt)
+    with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[100:], y[100:])
+    monkeypatch.undo()
     np.testing.assert_array_equal(model.partial_fit(X[100:], y[100:]).relevances_, expected)
     assert expected[0] > 0.9
 

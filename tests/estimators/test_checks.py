@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ, RSLVQ, SNPC
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
 from lvq.estimators.registry import estimator_types
 
 STEP_TWICE = (
@@ -108,3 +108,38 @@ def test_tags(estimator):
     assert not tags.input_tags.sparse
     assert not tags.input_tags.allow_nan
     assert (tags.transformer_tags is not None) == hasattr(estimator, "transform")
+    assert not tags.array_api_support
+
+
+@pytest.mark.parametrize("relevance", ["matrix", "local_matrix", "gradient", None])
+@pytest.mark.parametrize("fitted", [True, False])
+def test_only_one_shared_matrix_is_a_transformer(relevance, fitted):
+    """Once fitted, by the fitted model, whatever the parameters are by then."""
+    estimator = GLVQ(relevance=relevance, max_iter=2, solver="online")
+    if fitted:
+        estimator.fit([[0.0, 1.0], [1.0, 0.0], [0.5, 0.1]], [0, 1, 1]).set_params(relevance="fc1")
+    assert (estimator.__sklearn_tags__().transformer_tags is not None) == (relevance == "matrix")
+    assert hasattr(estimator, "transform") == hasattr(estimator, "set_output") == (relevance == "matrix")
+
+
+@pytest.mark.parametrize("cls", [GLVQ, LVQClassifier])
+@pytest.mark.parametrize("wrong", [{"relevance": "fisher"}, {"rank": 2, "relevance": None}], ids=str)
+def test_tags_and_methods_of_wrong_parameters(cls, wrong):
+    """Only `fit` and `partial_fit` refuse parameters; tags, hasattr and the HTML view do not fail."""
+    estimator = cls(**wrong)
+    assert estimator.__sklearn_tags__().transformer_tags is None
+    assert not hasattr(estimator, "transform")
+    assert hasattr(estimator, "partial_fit")
+    assert cls.__name__ in estimator._repr_html_()
+
+
+@pytest.mark.parametrize("estimator", EVERY_ESTIMATOR, ids=lambda estimator: type(estimator).__name__)
+def test_html_view_and_its_link(estimator, monkeypatch):
+    """The project has no public address, so there is no link; with an address scikit-learn builds one."""
+    assert estimator._get_doc_link() == ""
+    assert "href=" not in estimator._repr_html_()
+    template = "https://address.invalid/{estimator_module}.{estimator_name}.html"
+    monkeypatch.setattr(type(estimator), "_doc_link_template", template)
+    link = estimator._get_doc_link()
+    assert link.startswith("https://address.invalid/lvq.")
+    assert link.endswith(f".{type(estimator).__name__}.html")

@@ -1,4 +1,4 @@
-"""Tables with named columns: pandas, polars and pyarrow in, pandas and polars out."""
+"""Tables with named columns: pandas, polars and pyarrow as inputs, pandas and polars as outputs of `transform`."""
 
 import numpy as np
 import pandas as pd
@@ -124,6 +124,6 @@ def test_set_output_keeps_the_index(data):
     assert model.transform(table).index.equals(table.index)
 
 
-def test_only_one_matrix_for_all_is_a_map():
+def test_only_one_shared_matrix_transforms():
     assert not hasattr(LGMLVQ(), "transform")
     assert not hasattr(GLVQ(), "transform")

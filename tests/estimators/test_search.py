@@ -163,7 +163,11 @@ def test_cv_as_in_scikit_learn(cv):
     X, y = small_data()
     if cv == "splits":
         cv = list(StratifiedKFold(2).split(X, y))
-    model = quiet_fit(LVQClassifierCV(**(SMALL | {"cv": cv, "structures": STRUCTURES[:1], "estimator": LVQClassifier(max_iter=5)})), X, y)
+    model = quiet_fit(
+        LVQClassifierCV(**(SMALL | {"cv": cv, "structures": STRUCTURES[:1], "estimator": LVQClassifier(max_iter=5)})),
+        X,
+        y,
+    )
     assert len(model.cv_results_["params"]) == 2
 
 

@@ -41,6 +41,14 @@ def make_relevance(estimator: Any, relevance: Any) -> Relevance:
     return rule
 
 
+def planned_relevance(estimator: Any) -> Relevance | None:
+    """The rule that the parameters of an estimator name; None where `fit` will refuse them."""
+    try:
+        return estimator._relevance()
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
 def check_parts(estimator: Any, parts: Any) -> None:
     """Refuse parts that do not go together, before any computing."""
     name = type(estimator).__name__
