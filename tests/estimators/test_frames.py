@@ -1,4 +1,4 @@
-"""Tables with named columns: pandas, polars and pyarrow in, pandas and polars out."""
+"""Tables with named columns: pandas, polars and pyarrow as inputs, pandas and polars as outputs of `transform`."""
 
 import numpy as np
 import pandas as pd
@@ -90,7 +90,7 @@ def test_transform_is_omega_times_x(rank, data):
     assert image.shape == (len(X), rank or 4)
     np.testing.assert_allclose(image, X @ model.omega_.T)
     between = np.square(image[:, None] - model.prototypes_ @ model.omega_.T).sum(axis=2)
-    np.testing.assert_allclose(model._distances(X), between, atol=1e-10)
+    np.testing.assert_allclose(model.model_.distances(X), between, atol=1e-10)
 
 
 def test_fit_transform(data):
@@ -124,6 +124,6 @@ def test_set_output_keeps_the_index(data):
     assert model.transform(table).index.equals(table.index)
 
 
-def test_only_one_matrix_for_all_is_a_map():
+def test_only_one_shared_matrix_transforms():
     assert not hasattr(LGMLVQ(), "transform")
     assert not hasattr(GLVQ(), "transform")

@@ -1,4 +1,4 @@
-"""How a run goes: the same bits from the same seed, going on from the last fit, stopping early, showing how far."""
+"""Runs of `fit`: reproducible by seed, warm start, early stopping, progress reports."""
 
 import contextlib
 import io
@@ -15,7 +15,7 @@ LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "
 
 
 def learned(model):
-    """Everything a fit has found out, by name."""
+    """Everything that a fit has learned, by name."""
     return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
 
 
@@ -66,7 +66,7 @@ def test_without_shuffling_the_order_matters(data):
 # -- warm start and stopping -------------------------------------------------------------------------------------------
 
 
-def test_warm_start_goes_on(online_model, data):
+def test_warm_start_continues(online_model, data):
     """Two warm fits of a constant rate without shuffling are one fit of twice the length.
 
     The statistics of OLVQ1 and of the Fisher rules, and a slope that grows with time, start anew with each fit.
@@ -93,7 +93,7 @@ def test_warm_start_lowers_the_cost(data):
     assert model.fit(X, y).objective_history_[0] < first
 
 
-def test_cold_start_forgets(data):
+def test_cold_start_starts_again(data):
     X, y = data
     model = GLVQ(solver="online", max_iter=3, random_state=0)
     np.testing.assert_array_equal(model.fit(X, y).prototypes_, model.fit(X, y).prototypes_)
@@ -122,7 +122,7 @@ def test_warm_start_with_other_parts(change, data):
 
 
 def test_tolerance_stops_early(default, data):
-    """A cost never falls by a million: the first epoch improves on nothing, then patience counts."""
+    """A cost never falls by a million: patience counts from the first epoch on."""
     X, y = data
     default.set_params(tol=1e6, n_iter_no_change=3, max_iter=50).fit(X, y)
     assert default.n_iter_ == 4
@@ -142,7 +142,7 @@ def test_tolerance_zero_runs_while_the_cost_falls(data):
     assert (history[-2:] >= best).all()
 
 
-def test_watching_the_tolerance_does_not_change_the_steps(online_model, data):
+def test_a_tolerance_does_not_change_the_steps(online_model, data):
     """One epoch a call, or many: the same steps."""
     X, y = data
     plain = clone(online_model).fit(X, y)
@@ -152,10 +152,9 @@ def test_watching_the_tolerance_does_not_change_the_steps(online_model, data):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("max_iter", [1, 100])
-@pytest.mark.parametrize("unit", [1.0, 1e-15])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_lbfgs_with_nothing_to_do(max_iter, unit, dtype):
-    """One sample a class is where its prototype stands; there is still a history, or a sentence, of what happened."""
+@pytest.mark.parametrize(("dtype", "unit"), [(np.float64, 1.0), (np.float64, 1e-15), (np.float32, 1e-12)])
+def test_lbfgs_with_nothing_to_learn(max_iter, unit, dtype):
+    """With one sample per class the prototypes start at the samples; there is still a history."""
     X = unit * np.array([[0.126, -0.132, 0.64], [0.105, -0.536, 0.362]])
     model = GLVQ(solver="lbfgs", max_iter=max_iter).fit(X.astype(dtype), [0, 1])
     np.testing.assert_allclose(model.prototypes_, X, rtol=1e-5)
@@ -181,7 +180,7 @@ def test_verbose_prints_a_line(default, data, capsys):
 
 
 def test_verbose_prints_a_line_when_stopped_early(data, capsys):
-    """Whoever asks for a progress line sees where the run ended, and on a terminal the cursor is on a new line."""
+    """The progress line shows where the run ended."""
     model = GLVQ(solver="online", verbose=True, tol=1e6, n_iter_no_change=2, max_iter=100).fit(*data)
     assert f"{model.n_iter_}/100" in capsys.readouterr().out
 

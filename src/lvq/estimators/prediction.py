@@ -23,6 +23,7 @@ class ModelPredictions:
     objective_history_: np.ndarray
     _state: TrainingState
     _device: str | None  # where arrays are predicted
+    _class_weight: Any  # as it was in the last fit
 
     def _inputs(self, X: Any) -> Any:
         """Validated samples: an array, or a tensor on the device where it is predicted."""

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
-from lvq.estimators.base import unchanged_on_error
+from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.parameters import estimator
 from lvq.estimators.prediction import ModelPredictions
@@ -63,6 +63,9 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     >>> model.best_params_["ridge"], len(model.cv_results_["params"])
     (0.01, 3)
     """
+
+    _doc_link_module = "lvq"
+    _doc_link_template = DOCUMENTATION
 
     estimator: LVQClassifier | None = None
     cv: Any = 5

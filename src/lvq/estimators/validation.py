@@ -41,6 +41,14 @@ def make_relevance(estimator: Any, relevance: Any) -> Relevance:
     return rule
 
 
+def planned_relevance(estimator: Any) -> Relevance | None:
+    """The rule that the parameters of an estimator name; None where `fit` will refuse them."""
+    try:
+        return estimator._relevance()
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
 def check_parts(estimator: Any, parts: Any) -> None:
     """Refuse parts that do not go together, before any computing."""
     name = type(estimator).__name__
@@ -233,7 +241,7 @@ def check_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
     X, y = validate_data(estimator, X, y, reset=False, dtype=[np.float64, np.float32])
     check_magnitude(estimator, X)
     _check_known(estimator, y, estimator.classes_, "objective_value")
-    weight = _weights(estimator, X, y, sample_weight)
+    weight = _weights(estimator._class_weight, X, y, sample_weight)
     if not weight.sum() > 0:
         raise ValueError(f"{type(estimator).__name__}.objective_value needs at least one sample of a weight above 0.")
     return X, np.searchsorted(estimator.classes_, y), weight
@@ -256,7 +264,7 @@ def check_training_data(
     check_magnitude(estimator, X)
     check_spread(estimator, X)
     check_classification_targets(y)
-    weight = _weights(estimator, X, y, sample_weight)
+    weight = _weights(estimator.class_weight, X, y, sample_weight)
     if (weight == 0).any() and not keep_all:
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
     classes, y = np.unique(y, return_inverse=True)
@@ -293,17 +301,17 @@ def check_batch(
     if first and len(known) < 2:
         raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")
     _check_known(estimator, y, known, "partial_fit")
-    weight = _weights(estimator, X, y, sample_weight)
+    weight = _weights(estimator.class_weight, X, y, sample_weight)
     keep = weight > 0
     if not keep.any():
         raise ValueError(f"{name}.partial_fit needs at least one sample of a weight above 0.")
     return X[keep], np.searchsorted(known, y[keep]), weight[keep], known
 
 
-def _weights(estimator: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
+def _weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
-    if estimator.class_weight is not None:
-        weight = weight * compute_sample_weight(estimator.class_weight, y).astype(X.dtype)
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, y).astype(X.dtype)
     return weight
 
 

@@ -202,7 +202,7 @@ class PrototypeModel:
             table = self.posterior(distances)
             found = nearest(distances, self.labels, table.argmax(axis=1))
             second, first = np.partition(table, -2, axis=1)[:, -2:].T
-            return found, (first - second) / (first + second)
+            return found, ((first - second) / (first + second)).astype(distances.dtype)
         found = nearest(distances, self.labels)
         if len(np.unique(self.labels)) == 1:  # a stream with samples of one class so far
             return found, np.ones(len(distances), dtype=distances.dtype)

@@ -1,4 +1,4 @@
-"""Batch learning from the user's side: prices of confusions, parts of one's own, choices of solver."""
+"""Models with a cost: prices of confusions, a user's own parts, choices of solver, objective_value."""
 
 import warnings
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from lvq.model.metrics import DistanceGradient
 from lvq.model.relevance import Relevance
 
 
-def spelled(model):
+def short_repr(model):
     return repr(model).replace("\n", "").replace(" ", "")
 
 
@@ -49,7 +49,7 @@ def blobs():
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "adam"])
-@pytest.mark.parametrize("model", PRICED, ids=spelled)
+@pytest.mark.parametrize("model", PRICED, ids=short_repr)
 def test_a_price_on_one_confusion_lowers_its_number(model, solver, blobs):
     """Rows are the true classes: the first must not be taken for the second."""
     X, y = blobs
@@ -62,7 +62,7 @@ def test_a_price_on_one_confusion_lowers_its_number(model, solver, blobs):
     assert priced[1, 0] > plain[1, 0]
 
 
-@pytest.mark.parametrize("model", PRICED, ids=spelled)
+@pytest.mark.parametrize("model", PRICED, ids=short_repr)
 def test_prices_of_one_change_nothing(model, blobs):
     X, y = blobs[0][:90], blobs[1][:90]
     model = clone(model).set_params(random_state=0, max_iter=5)
@@ -72,15 +72,18 @@ def test_prices_of_one_change_nothing(model, blobs):
 
 
 def test_prices_of_a_row_are_a_weight_of_its_class(blobs):
-    """All confusions of the first class three times as dear: three copies of its samples, but for the mean."""
+    """All confusions of the first class at three times the price: its samples have three times the weight."""
     X, y = blobs[0][:150], blobs[1][:150]
     prices = np.ones((3, 3))
     prices[0] = 3.0
     model = LOGM(init=[[0.0, 0.0], [1.6, 0.0], [0.8, 1.4]], random_state=0, max_iter=200, tol=1e-12)
     priced = quiet_fit(clone(model).set_params(cost_matrix=prices), X, y)
-    total = (np.where(y == 0, 3.0, 1.0)).mean()
-    by_weight = priced.set_params(cost_matrix=None).objective_value(X, y, np.where(y == 0, 3.0, 1.0))
-    assert priced.objective_history_[-1] == pytest.approx(by_weight * total, rel=1e-6)
+    D = priced.model_.distances(X)
+    own = D[np.arange(len(y)), y]
+    other = np.where(np.arange(3) == y[:, None], np.inf, D).min(axis=1)
+    cost = np.log1p(np.exp(priced.model_.decision.xi * (own - other)))
+    assert priced.objective_history_[-1] == pytest.approx((np.where(y == 0, 3.0, 1.0) * cost).mean(), rel=1e-6)
+    assert priced.objective_value(X, y) == pytest.approx(priced.objective_history_[-1], rel=1e-6)
 
 
 def test_a_cost_object_takes_the_prices(blobs):
@@ -104,22 +107,25 @@ REFUSED = "The 'cost_matrix' parameter of {name} goes with the costs glvq, mce a
 @pytest.mark.parametrize(
     "model",
     [
-        SNPC(),
-        RSLVQ(solver="adam"),
         LVQClassifier(cost="rslvq"),
         GLVQ(solver="online"),
         LOGM(solver="online"),
         GLVQ(relevance="fc1"),  # "auto" is online here
         GLVQ(step="relative"),
     ],
-    ids=spelled,
+    ids=short_repr,
 )
-def test_models_without_prices_say_so(model, blobs):
+def test_prices_are_refused(model, blobs):
     with pytest.raises(ValueError, match=REFUSED.format(name=type(model).__name__)):
         clone(model).set_params(cost_matrix=np.ones((3, 3))).fit(*blobs)
 
 
-def test_a_stream_has_no_prices(blobs):
+@pytest.mark.parametrize("model", [SNPC(), RSLVQ()], ids=short_repr)
+def test_soft_models_have_no_prices(model):
+    assert "cost_matrix" not in model.get_params()
+
+
+def test_partial_fit_refuses_prices(blobs):
     """`partial_fit` is online, so it must refuse what online refuses."""
     with pytest.raises(ValueError, match="cost_matrix"):
         GLVQ(cost_matrix=np.ones((3, 3))).partial_fit(*blobs, classes=[0, 1, 2])
@@ -135,7 +141,7 @@ def test_a_stream_has_no_prices(blobs):
         (np.full((3, 3), np.inf), "non-negative"),
         (np.ones((2, 2)), "must have one row and column for each of the 3 classes, got 2"),
         (np.ones((4, 4)), "must have one row and column for each of the 3 classes, got 4"),
-        ("dear", "cost_matrix"),
+        ("high", "cost_matrix"),
         ([["a", "b", "c"]] * 3, "cost_matrix"),
     ],
 )
@@ -144,7 +150,7 @@ def test_bad_prices(prices, message, blobs):
         GLVQ(cost_matrix=prices).fit(*blobs)
 
 
-# -- parts of one's own ------------------------------------------------------------------------------------------------
+# -- a user's own parts ------------------------------------------------------------------------------------------------
 
 
 class SquaredHinge:
@@ -176,7 +182,7 @@ class SquareRoot:
     def value(self, distances):
         return np.sqrt(1 + distances) - 1
 
-    def slope(self, distances):
+    def derivative(self, distances):
         return 0.5 / np.sqrt(1 + distances)
 
 
@@ -218,7 +224,7 @@ OWN = {
 
 @pytest.mark.parametrize("solver", ["auto", "lbfgs", "adam"])
 @pytest.mark.parametrize("name", OWN)
-def test_parts_of_ones_own_learn(name, solver, data):
+def test_own_parts_learn(name, solver, data):
     X, y = data
     model = clone(OWN[name]).set_params(solver=solver, random_state=0)
     idle = clone(model).set_params(solver="adam", learning_rate=0.0, max_iter=1).fit(X, y)
@@ -239,7 +245,7 @@ def test_parts_of_ones_own_learn(name, solver, data):
     ],
     ids=["cost", "kernel", "relevance"],
 )
-def test_online_does_not_know_them(model, part, kind, data):
+def test_online_refuses_own_parts(model, part, kind, data):
     message = (
         rf"solver='online' knows the {part}s \[.*\], not {kind}; use solver='lbfgs' or 'adam' for a {part} of your own"
     )
@@ -253,18 +259,20 @@ def test_online_does_not_know_them(model, part, kind, data):
 
 
 @pytest.mark.parametrize(
-    ("model", "settled"),
+    ("model", "converges"),
     [(GLVQ(), True), (GLVQ(relevance="fc1"), False), (GLVQ(step="gradient"), False), (GLVQ(slope="time"), False)],
     ids=["smooth", "rule", "step", "time"],
 )
-def test_auto_is_lbfgs_where_it_can_be(model, settled, data):
+def test_auto_is_lbfgs_where_possible(model, converges, data):
     """Only online runs all its epochs."""
     model = quiet_fit(clone(model).set_params(random_state=0, max_iter=300), *data)
-    assert (model.n_iter_ < 300) == settled
+    assert (model.n_iter_ < 300) == converges
 
 
 @pytest.mark.parametrize(
-    "model", [GMLVQ(log_determinant=0.1), LGMLVQ(log_determinant=0.1), LVQClassifier(log_determinant=0.1)], ids=spelled
+    "model",
+    [GMLVQ(log_determinant=0.1), LGMLVQ(log_determinant=0.1), LVQClassifier(log_determinant=0.1)],
+    ids=short_repr,
 )
 def test_online_does_not_ignore_the_determinant(model, data):
     """A parameter has its effect, or is refused; it is never silently dropped."""
@@ -279,7 +287,7 @@ def test_online_does_not_ignore_the_determinant(model, data):
 
 
 @pytest.mark.parametrize("rank", [None, 2])
-def test_the_determinant_keeps_directions_alive(rank, data):
+def test_the_determinant_keeps_directions(rank, data):
     X, y = data
     smallest = [
         np.linalg.svd(quiet_fit(GMLVQ(rank=rank, log_determinant=weight, random_state=0), X, y).omega_)[1][-1]
@@ -296,15 +304,15 @@ def test_objective_is_the_mean_cost_by_hand():
     assert model.objective_value(X, y, [1, 0, 3]) == pytest.approx((-1 - 45 / 17) / 4)
 
 
-def test_objective_of_labels_it_does_not_know(data):
+def test_objective_of_unknown_labels(data):
     X, y = data
     model = quiet_fit(GLVQ(random_state=0), X, y)
-    for strange in (y + 1, y + 0.5, y - 7):
+    for unknown in (y + 1, y + 0.5, y - 7):
         with pytest.raises(ValueError, match="class"):
-            model.objective_value(X, strange)
+            model.objective_value(X, unknown)
 
 
-def test_what_was_learned_before_does_not_linger(data):
+def test_attributes_of_the_last_fit_are_gone(data):
     X, y = data
     model = quiet_fit(LVQClassifier(random_state=0, max_iter=5), X, y)
     quiet_fit(model.set_params(relevance=None, kernel=None), X, y)

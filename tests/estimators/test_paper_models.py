@@ -1,4 +1,4 @@
-"""The table of the papers' names: every name is there, can be made, and learns."""
+"""The table of the papers' names: every name exists, can be made, and learns."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ PUBLISHED = {
     "Kaestner": ["DK-GLVQ", "DK-GMLVQ m=2", "DK-GMLVQ m=n", "GLVQ", "GMLVQ m=2", "GMLVQ m=n"],
     "Ridge": ["FC1GLVQ", "FC1LVQ1", "FC2GLVQ", "FC2LVQ1", "GLVQ", "GRLVQ", "LVQ1", "RLVQ"],
 }
-# what the issue asks for besides: Kohonen's rules, the Fisher rules under Jin's costs, the soft and the local models
-ASKED_FOR = [
+# besides these: Kohonen's rules, the Fisher rules under Jin's costs, the soft and the local models
+OTHERS = [
     *["LVQ1", "LVQ2.1", "LVQ3", "OLVQ1", "RLVQ", "GLVQ", "GRLVQ", "MCE", "LOGM", "SNPC", "RSLVQ", "GMLVQ", "LGMLVQ"],
     *["FC1LVQ1", "FC2LVQ1", "FC1GLVQ", "FC2GLVQ", "FC1MCE", "FC2MCE", "FC1LOGM", "FC2LOGM", "DK-GLVQ", "DK-GMLVQ"],
 ]
@@ -59,7 +59,7 @@ def standardised(request):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_learns(name, standardised):
-    """Two prototypes a class, nothing tuned: far above the majority (0.33, 0.63) for every name as it stands."""
+    """Two prototypes per class, nothing tuned: far above the majority (0.33, 0.63)."""
     X, y = standardised
     model = MODELS[name].make(n_prototypes=2, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.85
@@ -89,11 +89,11 @@ def test_the_solver_can_use_every_parameter(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_parameters_exist(name):
-    spelling = MODELS[name]
-    made = spelling.make(random_state=3)
-    assert type(made) is spelling.estimator
-    assert set(spelling.parameters) <= set(made.get_params())
-    assert made.get_params() == spelling.estimator().get_params() | spelling.parameters | {"random_state": 3}
+    entry = MODELS[name]
+    made = entry.make(random_state=3)
+    assert type(made) is entry.estimator
+    assert set(entry.parameters) <= set(made.get_params())
+    assert made.get_params() == entry.estimator().get_params() | entry.parameters | {"random_state": 3}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -106,8 +106,8 @@ def test_published(paper, name):
     assert name in MODELS
 
 
-@pytest.mark.parametrize("name", ASKED_FOR)
-def test_asked_for(name):
+@pytest.mark.parametrize("name", OTHERS)
+def test_others(name):
     assert name in MODELS
 
 
@@ -119,8 +119,8 @@ def test_meaning(name):
     assert {key: getattr(made, key) for key in parameters} == parameters
 
 
-def test_no_name_is_left_unexplained():
-    """What is not in the list above is a published variant of a name that is, or a spelling of it with m=n."""
+def test_every_name_has_a_meaning():
+    """What is not in the table above is a published variant of a name that is, or the same with m=n."""
     for name in set(MODELS) - set(MEANING):
         assert name.endswith((" (published)", " m=n"))
         assert name.removesuffix(" (published)").removesuffix(" m=n") in MEANING
@@ -131,7 +131,7 @@ def test_full_rank_names_mean_the_plain_ones():
         assert MODELS[f"{name} m=n"].make().get_params() == MODELS[name].make().get_params()
 
 
-def test_making_leaves_the_table_alone():
+def test_making_does_not_change_the_table():
     before = dict(MODELS["FC2GLVQ"].parameters)
     made = MODELS["FC2GLVQ"].make(relevance="fc1")
     assert made.relevance == "fc1"
