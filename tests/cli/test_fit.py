@@ -128,7 +128,7 @@ def test_the_options_reach_the_model(lvq, tmp_path):
     model = load(tmp_path / "run" / "model.lvq")
     inner = model.estimator_[-1]
     assert (inner.n_prototypes, inner.rank, inner.kernel, inner.random_state) == (3, 1, "gaussian", 7)
-    assert (model.coverage, model.max_error, model.random_state) == (0.8, None, 7)
+    assert (model.min_coverage, model.max_error, model.random_state) == (0.8, None, 7)
     assert "30 test rows" in said.out
 
 

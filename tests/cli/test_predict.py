@@ -50,7 +50,7 @@ def test_predictions_are_those_of_the_model(lvq, run, model, features, fruit_csv
     found = find_model(model)
     inputs = found.inputs(features)
     np.testing.assert_allclose(predictions["certified_radius"].astype(float), certified_radius(found.estimator, inputs))
-    assert predictions["winner"].tolist() == [f"P{index + 1}" for index in Predictions(model, features).sides[0]]
+    assert predictions["winner"].tolist() == [f"P{index + 1}" for index in Predictions(model, features).winner]
     assert f"160 rows predicted, {model.accept(features).sum()} accepted" in said.out
     assert [place.name for place in tmp_path.iterdir()] == [out.name]
 

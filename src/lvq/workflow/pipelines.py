@@ -79,10 +79,8 @@ def make_model(
             raise ValueError(f"The number of prototypes must be 1 or more, got {prototypes}.")
         given["n_prototypes"] = prototypes
     if rank is not None:
-        if "rank" not in known:
-            having = [
-                other for other, make in NAMES.items() if make is LVQClassifierCV or "rank" in make().get_params()
-            ]
+        if not _has_matrix(known):
+            having = [other for other, make in NAMES.items() if other == "lvq-cv" or _has_matrix(make().get_params())]
             raise ValueError(f"A rank needs a model with a matrix ({', '.join(having)}), got {name!r}.")
         if rank < 1:
             raise ValueError(f"The rank must be 1 or more, got {rank}.")
@@ -95,6 +93,10 @@ def make_model(
         return make(**given, random_state=seed)
     structures = list({str(kind | given): kind | given for kind in STRUCTURES}.values()) if given else None
     return LVQClassifierCV(structures=structures, random_state=seed)
+
+
+def _has_matrix(parameters: dict[str, Any]) -> bool:
+    return "rank" in parameters and parameters.get("relevance", "matrix") in ("matrix", "local_matrix")
 
 
 def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
