@@ -15,7 +15,7 @@ from sklearn.impute import MissingIndicator
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotEncoder, TargetEncoder
 from sklearn.utils.validation import validate_data
 
-from lvq.estimators.found import FoundModel, _transformers
+from lvq.estimators.found import FoundModel, transformers
 from lvq.model.arrays import as_numpy
 
 Names = NDArray[np.str_]
@@ -36,12 +36,12 @@ def model_inputs(found: FoundModel, X: Any) -> NDArray[Any]:
     return found.model.checked(Z)
 
 
-def numbered(count: int) -> Names:
+def default_names(count: int) -> Names:
     """Names for features that have none; the number is the column's index.
 
     Examples
     --------
-    >>> numbered(2).tolist()
+    >>> default_names(2).tolist()
     ['feature 0', 'feature 1']
     """
     return np.array([f"feature {column}" for column in range(count)], dtype=np.str_)
@@ -49,7 +49,7 @@ def numbered(count: int) -> Names:
 
 def input_names(step: Any) -> Names:
     """Names of the columns that a fitted step or estimator was fitted with."""
-    return np.asarray(getattr(step, "feature_names_in_", numbered(step.n_features_in_)), dtype=np.str_)
+    return np.asarray(getattr(step, "feature_names_in_", default_names(step.n_features_in_)), dtype=np.str_)
 
 
 def blocks(table: ColumnTransformer) -> Iterator[Block]:
@@ -58,7 +58,7 @@ def blocks(table: ColumnTransformer) -> Iterator[Block]:
     for title, step, columns in table.transformers_:
         output = table.output_indices_[title]
         if output.stop > output.start:
-            yield Block(_transformers([(title, step)]), positions(columns, names), output)
+            yield Block(transformers([(title, step)]), positions(columns, names), output)
 
 
 def positions(columns: Any, names: Names) -> Indices:
