@@ -76,7 +76,7 @@ def from_arrays(cls: type[Model], arrays: Any) -> Model:
 
 def save(model: PrototypeModel, path: Any) -> None:
     """Write ``to_arrays()`` to a file, all or nothing."""
-    arrays = to_arrays(model)
+    arrays: dict[str, Any] = to_arrays(model)
     with write_atomically(path) as file:
         np.savez(file, **arrays)  # none of them holds objects
 
