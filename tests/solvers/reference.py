@@ -178,12 +178,12 @@ def lvq1(spec, state, D, label):
 def lvq21(spec, state, D, label):
     """The two nearest, one of them of the true class, with the sample in the window between them."""
     i, j = np.argsort(induced(spec, state, D)[0], kind="stable")[:2]
-    right = [state.labels[i] == label, state.labels[j] == label]
+    correct = [state.labels[i] == label, state.labels[j] == label]
     d_i, d_j = np.sqrt(induced(spec, state, D)[0][[i, j]])
     ratio = min(d_i / d_j, d_j / d_i) if d_i > 0 else 0.0  # d_i <= d_j
-    if sum(right) == 1 and ratio > (1 - spec.window) / (1 + spec.window):
-        return {i: 1.0 if right[0] else -1.0, j: 1.0 if right[1] else -1.0}
-    if spec.cost == "lvq3" and all(right):
+    if sum(correct) == 1 and ratio > (1 - spec.window) / (1 + spec.window):
+        return {i: 1.0 if correct[0] else -1.0, j: 1.0 if correct[1] else -1.0}
+    if spec.cost == "lvq3" and all(correct):
         return {i: spec.epsilon, j: spec.epsilon}
     return {}
 

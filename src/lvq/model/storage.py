@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-import zlib
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,9 +16,6 @@ from lvq.model.prototype_model import DecisionRule, PrototypeModel
 FORMAT, VERSION = "lvq-prototype-model", 1
 METRICS: dict[str, type] = {"euclidean": Euclidean, "diagonal": Diagonal, "matrix": Matrix, "local_matrix": LocalMatrix}
 LINKS: dict[str, type] = {"identity": Identity, **KERNELS}
-UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, NotImplementedError, MemoryError,
-)  # fmt: skip
 OPTIONAL = ("relevance", "importances")
 Model = TypeVar("Model", bound=PrototypeModel)
 
@@ -76,7 +72,7 @@ def from_arrays(cls: type[Model], arrays: Any) -> Model:
 
 def save(model: PrototypeModel, path: Any) -> None:
     """Write ``to_arrays()`` to a file, all or nothing."""
-    arrays = to_arrays(model)
+    arrays: dict[str, Any] = to_arrays(model)
     with write_atomically(path) as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]  # none of them holds objects
 
@@ -90,7 +86,7 @@ def load(cls: type[Model], path: Any) -> Model:
             arrays = dict(file)
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
-    except UNREADABLE as error:
+    except Exception as error:  # zipfile and NumPy raise many kinds on damaged files
         raise ValueError(f"{path} is not a file of PrototypeModel.save, or it is damaged: {error}") from error
     return from_arrays(cls, arrays)
 
