@@ -4,7 +4,7 @@ Single parameters are checked by scikit-learn with the constraints of `parameter
 checked here.
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -92,14 +92,13 @@ def check_unchanged(estimator: Any, parts: Any, classes: np.ndarray, *, stream: 
             "Set warm_start=False to start again."
         )
     changed = [key for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
-    if _shape_of(parts.relevance) != _shape_of(state.relevance):
-        changed.append("relevance")
+    changed += _changed_fields(parts.relevance, state.relevance)
     if stream and type(parts.cost) is not type(state.cost):
         changed.append("cost")
     if changed:
         raise ValueError(
             f"{call} of {name} continues the model of the last fit, but {', '.join(map(repr, changed))} has changed. "
-            "Set it back, or call fit without a warm start."
+            "Set it back, or call fit with warm_start=False."
         )
 
 
@@ -111,11 +110,14 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _shape_of(relevance: Relevance) -> Relevance:
-    """A rule without the strength of its penalties, which may change between fits."""
-    if not isinstance(relevance, MatrixRelevance):
-        return relevance
-    return replace(relevance, ridge=0.0, log_determinant=0.0)
+def _changed_fields(new: Relevance, old: Relevance) -> list[str]:
+    """Parameters by which two rules differ; the strength of penalties may change between fits."""
+    if type(new) is not type(old):
+        return ["relevance"]
+    kept = ("ridge", "log_determinant") if isinstance(new, MatrixRelevance) else ()
+    names = [part.name for part in fields(new) if part.name not in kept]
+    parameters = {"rank": "rank", "local": "local", "unit_trace": "ridge"}  # that a ridge is zero sets the trace
+    return [parameters.get(name, "relevance") for name in names if getattr(new, name) != getattr(old, name)]
 
 
 def check_solver(estimator: Any, parts: Any) -> None:
