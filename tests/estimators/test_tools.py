@@ -147,12 +147,17 @@ def test_no_importances(model, reason, informative):
         _ = model.feature_importances_
 
 
-def test_copies_of_a_feature_are_equally_important(informative):
-    """However Lambda divides the relevance between them."""
+@pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ(local="prototype"), GRLVQ()], ids=repr)
+def test_importances_by_hand(model, informative):
+    """The diagonal of C Lambda C with C the covariance of the features, not that of Lambda; the mean over matrices."""
     X, y = informative
-    model = GMLVQ(random_state=0, solver="adam", max_iter=20)
-    doubled = model.fit(np.column_stack([X, X[:, 1]]), y).feature_importances_
-    assert doubled[1] == pytest.approx(doubled[8])
+    X = X @ np.random.default_rng(0).normal(size=(8, 8))  # correlated features
+    model = clone(model).set_params(random_state=0, max_iter=20, solver="adam").fit(X, y)
+    C = np.cov(X.T)
+    matrices = [np.diag(model.relevances_)] if isinstance(model, GRLVQ) else np.array(model.lambda_, ndmin=3)
+    diagonals = np.array([np.diag(C @ matrix @ C) for matrix in matrices])
+    expected = (diagonals / diagonals.sum(axis=1, keepdims=True)).mean(axis=0)
+    np.testing.assert_allclose(model.feature_importances_, expected, rtol=1e-9)
 
 
 def test_calibration(default, data):

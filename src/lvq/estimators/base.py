@@ -40,8 +40,8 @@ from lvq.solvers.progress import Report, progress_bar, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, single_threaded_products
 
-# Address of the API reference for scikit-learn's HTML view, such as "https://.../{estimator_name}.html". The project has
-# no public address; with an empty one the view shows no link.
+# Address of the API reference for the HTML view, such as "https://.../{estimator_name}.html"; empty: no link. The project
+# has no public address yet.
 DOCUMENTATION = ""
 START = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
 
