@@ -1,4 +1,4 @@
-"""Layers: outside `lvq.estimators` nothing reads a private attribute of an estimator; `model_` has all that is needed."""
+"""Layers: outside `lvq.estimators` nothing reads a private attribute of an estimator, only `model_`."""
 
 import ast
 import warnings
