@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lvq import GLVQ, LOGM, LVQ1
+from lvq import GLVQ, LOGM, LVQ1, LVQClassifier
 from lvq.model.links import RationalQuadratic
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
@@ -124,11 +124,30 @@ def test_warm_start_refuses_changed_parts(change, solver, data):
     model = GLVQ(solver=solver, warm_start=True, max_iter=2, n_prototypes=2, kernel="gaussian", relevance="matrix")
     model.set_params(random_state=0).fit(X, y)
     before = model.prototypes_
-    name = next(iter(change))
+    name = next(iter(change)).replace("rank", "relevance")  # the rank is a part of the rule
     with pytest.raises(ValueError, match=rf"warm_start=True of GLVQ continues the model .*'{name}' has changed"):
         model.set_params(**change).fit(X, y)
     assert model.prototypes_ is before
     model.set_params(warm_start=False).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("change", [{"ridge": 0.0}, {"solver": "online"}], ids=str)
+def test_warm_start_without_the_ridge_is_refused(change, data):
+    """Units measured with a matrix of free size do not fit one of unit trace."""
+    X, y = data
+    model = LVQClassifier(relevance="matrix", warm_start=True, max_iter=2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="'solver' or 'ridge' has changed"):
+        model.set_params(**change).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_warm_start_with_another_ridge(data):
+    """The strength of the penalties may change: that is how a path of ridges is made."""
+    X, y = data
+    model = LVQClassifier(relevance="matrix", warm_start=True, max_iter=2, random_state=0, ridge=0.1).fit(X, y)
+    before = model.objective_value(X, y)
+    assert model.set_params(ridge=0.001, log_determinant=0.0).fit(X, y).objective_value(X, y) < before
 
 
 def test_warm_start_with_equal_parts_given_anew(data):

@@ -40,8 +40,8 @@ from lvq.solvers.progress import Report, progress_bar, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, single_threaded_products
 
-# Address of the API reference, such as "https://.../{estimator_name}.html", for scikit-learn's HTML view; with an empty
-# one, as the project has no public address, the view shows no link.
+# Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
+# project has no public address; with an empty one the view shows no link.
 DOCUMENTATION = ""
 START = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
 

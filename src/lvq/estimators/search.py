@@ -146,9 +146,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         # weights include those of the classes; without a ridge Omega has unit trace, which is another model
         model = clone(base).set_params(**structure, class_weight=None)
         for before, ridge in zip((None, *self.ridges), self.ridges):
-            yield model.set_params(ridge=ridge, warm_start=before is None or bool(before) == bool(ridge)).fit(
-                X, y, weight
-            )
+            again = bool(before) and not ridge
+            yield model.set_params(ridge=ridge, warm_start=not again).fit(X, y, weight)
 
     def _path_scores(
         self,

@@ -4,7 +4,7 @@ Single parameters are checked by scikit-learn with the constraints of `parameter
 checked here.
 """
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,14 +91,17 @@ def check_unchanged(estimator: Any, parts: Any, classes: np.ndarray, *, stream: 
             f"{call} of {name} needs the classes of the first fit, {model.classes.tolist()}; got {classes.tolist()}. "
             "Set warm_start=False to start again."
         )
-    changed = [key for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
-    changed += _changed_fields(parts.relevance, state.relevance)
+    changed = [repr(key) for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
+    if _shape_of(parts.relevance) != _shape_of(state.relevance):
+        changed.append("'relevance'")
+    elif getattr(parts.relevance, "unit_trace", False) and not getattr(state.relevance, "unit_trace", True):
+        changed.append("'solver' or 'ridge'")  # units measured with a matrix of free size do not fit unit trace
     if stream and type(parts.cost) is not type(state.cost):
-        changed.append("cost")
+        changed.append("'cost'")
     if changed:
         raise ValueError(
-            f"{call} of {name} continues the model of the last fit, but {', '.join(map(repr, changed))} has changed. "
-            "Set it back, or call fit with warm_start=False."
+            f"{call} of {name} continues the model of the last fit, but {', '.join(changed)} has changed. "
+            "Set it back, or call fit without a warm start."
         )
 
 
@@ -110,14 +113,11 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _changed_fields(new: Relevance, old: Relevance) -> list[str]:
-    """Parameters by which two rules differ; the strength of penalties may change between fits."""
-    if type(new) is not type(old):
-        return ["relevance"]
-    kept = ("ridge", "log_determinant") if isinstance(new, MatrixRelevance) else ()
-    names = [part.name for part in fields(new) if part.name not in kept]
-    parameters = {"rank": "rank", "local": "local", "unit_trace": "ridge"}  # that a ridge is zero sets the trace
-    return [parameters.get(name, "relevance") for name in names if getattr(new, name) != getattr(old, name)]
+def _shape_of(relevance: Relevance) -> Relevance:
+    """A rule without the size and the penalties of its matrices, which may change between fits."""
+    if not isinstance(relevance, MatrixRelevance):
+        return relevance
+    return replace(relevance, unit_trace=True, ridge=0.0, log_determinant=0.0)
 
 
 def check_solver(estimator: Any, parts: Any) -> None:
