@@ -312,6 +312,64 @@ def test_objective_of_unknown_labels(data):
             model.objective_value(X, unknown)
 
 
+@pytest.mark.parametrize(
+    ("labels", "weight", "message"),
+    [
+        (np.zeros(60, dtype=int), None, "inconsistent numbers of samples"),
+        (np.zeros(120, dtype=int), None, "inconsistent numbers of samples"),
+        (None, np.full(90, -1.0), "[Nn]egative"),
+        (None, np.full(90, np.nan), "NaN"),
+        (None, np.ones(91), r"sample_weight.shape"),
+        (None, np.ones(7), r"sample_weight.shape"),
+        (None, np.zeros(90), r"[Ww]eight"),
+    ],
+)
+def test_objective_of_bad_labels_or_weights(labels, weight, message, data):
+    X, y = data
+    model = quiet_fit(GLVQ(random_state=0, max_iter=5), X, y)
+    with pytest.raises(ValueError, match=message):
+        model.objective_value(X, y if labels is None else labels, weight)
+
+
+def test_objective_uses_the_class_weights(data):
+    X, y = data
+    factors = np.array([5.0, 1.0, 0.5])
+    model = quiet_fit(GLVQ(random_state=0, max_iter=5), X, y)
+    weighted = quiet_fit(GLVQ(random_state=0, max_iter=1, class_weight=dict(enumerate(factors))), X, y)
+    plain = quiet_fit(GLVQ(init=weighted.prototypes_, solver="adam", learning_rate=0.0, max_iter=1), X, y)
+    assert weighted.objective_value(X, y) == pytest.approx(plain.objective_value(X, y, factors[y]))
+    assert weighted.objective_value(X, y) != pytest.approx(plain.objective_value(X, y))
+    assert model.objective_value(X, y) == pytest.approx(model.objective_history_[-1])
+
+
+def test_a_learned_width_stays_finite():
+    """The objective falls as the width grows without bound, and L-BFGS tries widths of any size."""
+    X = np.array([[0.4061909048669159], [0.4361587626205451], [0.5100350950619689], [0.024716411515735295]])
+    y = [1, 0, 2, 0]
+    model = GLVQ(kernel="inverse_multiquadric", kernel_width="learned", solver="lbfgs", random_state=0)
+    quiet_fit(model, X, y)
+    assert 0 < model.kernel_width_ < np.inf
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+class Steep(SquaredHinge):
+    """A cost of one's own with a steepness, in plain numbers: it has no `scaled`."""
+
+    xi = 0.7
+
+
+def test_a_steepness_without_units(data):
+    """`xi` without `scaled` is used as it is, in scores and probabilities."""
+    X, y = data
+    model = quiet_fit(LVQClassifier(cost=Steep(), relevance=None, kernel=None, n_prototypes=1, max_iter=20), X, y)
+    D = model.model_.distances(X)
+    expected = np.exp(-0.7 * (D - D.min(axis=1, keepdims=True)))
+    np.testing.assert_allclose(model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-10)
+    others = np.stack([np.delete(D, k, axis=1).min(axis=1) for k in range(3)], axis=1)
+    np.testing.assert_allclose(model.decision_function(X), 0.7 * (others - D), atol=1e-9)
+    assert model.score(X, y) > 0.75
+
+
 def test_attributes_of_the_last_fit_are_gone(data):
     X, y = data
     model = quiet_fit(LVQClassifier(random_state=0, max_iter=5), X, y)

@@ -6,8 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, LGMLVQ
+from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, SNPC, LVQClassifier
 
 NAMES = ["length", "width", "height", "noise"]
 
@@ -115,6 +117,27 @@ def test_set_output(library, kind, frame, data):
     assert list(image.columns) == ["gmlvq0", "gmlvq1"]
     np.testing.assert_allclose(image.to_numpy(), X @ model.omega_.T)
     assert isinstance(model.predict(frame(columns(X))), np.ndarray)
+
+
+SHARED = [
+    LVQClassifier(relevance="matrix", rank=2, max_iter=2),
+    GLVQ(relevance="matrix", rank=2, max_iter=2),
+    SNPC(relevance="matrix", rank=2, max_iter=2),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", SHARED, ids=lambda model: type(model).__name__)
+def test_every_model_with_one_matrix_is_a_transformer(model, data):
+    """With all of scikit-learn's interface for transformers."""
+    X, y = data
+    model, name = clone(model), type(model).__name__.lower()
+    table = pd.DataFrame(X, columns=NAMES)
+    image = model.set_output(transform="pandas").fit_transform(table, y)
+    assert list(image.columns) == model.get_feature_names_out().tolist() == [f"{name}0", f"{name}1"]
+    np.testing.assert_allclose(image.to_numpy(), X @ model.omega_.T)
+    steps = make_pipeline(StandardScaler(), clone(model), LVQ1(random_state=0)).fit(table, y)
+    assert steps[:-1].get_feature_names_out().tolist() == [f"{name}0", f"{name}1"]
 
 
 def test_set_output_keeps_the_index(data):

@@ -1,9 +1,12 @@
 """Bad input raises a clear message before any computing: which parameter of which class must be what."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
@@ -63,6 +66,41 @@ def test_large_values_below_the_limit_work(default, scale, data):
     assert np.isfinite(default.prototypes_).all()
     assert np.isfinite(default.predict_proba(scale * X)).all()
     assert default.score(scale * X, y) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [(np.float32, 1e-19), (np.float32, 1e-20), (np.float64, 1e-155), (np.float64, 1e-200)]
+)
+@pytest.mark.parametrize("cls", [GLVQ, MCE, RSLVQ, LVQ1, LVQClassifier])
+def test_values_whose_squares_underflow(cls, dtype, scale, data):
+    """All distances would be zero, and the model would be wrong or NaN without a warning."""
+    X, y = (scale * data[0]).astype(dtype), data[1]
+    message = rf"{cls.__name__} computes squared distances, which underflow .* Scale the features first"
+    with pytest.raises(ValueError, match=message):
+        cls().fit(X, y)
+    if cls is not LVQClassifier:
+        with pytest.raises(ValueError, match=message):
+            cls().partial_fit(X, y, classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e-13), (np.float64, 1e-140)])
+@pytest.mark.parametrize(
+    "model", [GLVQ(), GLVQ(solver="adam"), MCE(), RSLVQ(), LVQ1(), GMLVQ(solver="online")], ids=repr
+)
+def test_small_values_above_the_limit_work(model, dtype, scale, data):
+    X, y = (scale * data[0]).astype(dtype), data[1]
+    model = clone(model).set_params(random_state=0, max_iter=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert model.score(X, y) > 0.7
+
+
+def test_constant_data_have_no_range(default):
+    """They are not refused as too small: a constant can be of any size."""
+    X, y = np.full((6, 2), 1e-300), [0, 1, 0, 1, 0, 1]
+    assert np.isfinite(default.set_params(max_iter=2).fit(X, y).predict_proba(X)).all()
 
 
 def test_transform_refuses_large_values(data):

@@ -1,6 +1,5 @@
 """Runs of `fit`: reproducible by seed, warm start, early stopping, progress reports."""
 
-import contextlib
 import io
 import subprocess
 import sys
@@ -9,7 +8,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lvq import GLVQ, LOGM, LVQ1
+from lvq import GLVQ, LOGM, LVQ1, LVQClassifier
+from lvq.model.links import RationalQuadratic
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
 
@@ -108,17 +108,55 @@ def test_warm_start_takes_new_weights_of_parts(data):
     np.testing.assert_allclose(model.prototypes_, before, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "change", [{"relevance": "gradient"}, {"relevance": "matrix"}, {"kernel": "gaussian"}], ids=str
-)
-def test_warm_start_with_other_parts(change, data):
-    """Parts that were not there in the first fit either join or are refused in a sentence; never silently left out."""
+CHANGES = [
+    *[{"n_prototypes": 3}, {"n_prototypes_total": 9}, {"init": "random"}, {"init": np.zeros((6, 4))}],
+    *[{"kernel": None}, {"kernel": "cauchy"}, {"kernel": RationalQuadratic(shape=2.0)}, {"kernel_width": 3.0}],
+    *[{"relevance": None}, {"relevance": "local_matrix"}, {"rank": 2}],
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["online", "lbfgs"])
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_warm_start_refuses_changed_parts(change, solver, data):
+    """They would be ignored without a message: the model continues from the prototypes that it has."""
     X, y = data
-    model = GLVQ(solver="online", warm_start=True, max_iter=2, random_state=0).fit(X, y).set_params(**change)
-    names = {"gradient": "relevances_", "matrix": "omega_", "gaussian": "kernel_width_"}
-    with contextlib.suppress(ValueError):
-        model.fit(X, y)
-        assert hasattr(model, names[next(iter(change.values()))])
+    model = GLVQ(solver=solver, warm_start=True, max_iter=2, n_prototypes=2, kernel="gaussian", relevance="matrix")
+    model.set_params(random_state=0).fit(X, y)
+    before = model.prototypes_
+    name = next(iter(change)).replace("rank", "relevance")  # the rank is a part of the rule
+    with pytest.raises(ValueError, match=rf"warm_start=True of GLVQ continues the model .*'{name}' has changed"):
+        model.set_params(**change).fit(X, y)
+    assert model.prototypes_ is before
+    model.set_params(warm_start=False).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("change", [{"ridge": 0.0}, {"solver": "online"}], ids=str)
+def test_warm_start_without_the_ridge_is_refused(change, data):
+    """Units measured with a matrix of free size do not fit one of unit trace."""
+    X, y = data
+    model = LVQClassifier(relevance="matrix", warm_start=True, max_iter=2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="'solver' or 'ridge' has changed"):
+        model.set_params(**change).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_warm_start_with_another_ridge(data):
+    """The strength of the penalties may change: that is how a path of ridges is made."""
+    X, y = data
+    model = LVQClassifier(relevance="matrix", warm_start=True, max_iter=2, random_state=0, ridge=0.1).fit(X, y)
+    before = model.objective_value(X, y)
+    assert model.set_params(ridge=0.001, log_determinant=0.0).fit(X, y).objective_value(X, y) < before
+
+
+def test_warm_start_with_equal_parts_given_anew(data):
+    """Equal arrays, dicts and objects are no change."""
+    X, y = data
+    parts = {"init": X[:3], "n_prototypes": {0: 1, 1: 1, 2: 1}, "kernel": RationalQuadratic(shape=2.0)}
+    model = LOGM(solver="online", warm_start=True, max_iter=2, random_state=0, **parts).fit(X, y)
+    equal = {"init": X[:3].copy(), "n_prototypes": {0: 1, 1: 1, 2: 1}, "kernel": RationalQuadratic(shape=2.0)}
+    assert model.set_params(**equal).fit(X, y).n_iter_ == 2
 
 
 def test_tolerance_stops_early(default, data):

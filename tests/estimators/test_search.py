@@ -148,6 +148,16 @@ def test_a_path_is_really_warm_started():
     assert values[0] > values[1] > values[2]
 
 
+def test_a_path_that_ends_without_a_ridge():
+    """Without a ridge Omega has unit trace: that fit starts again, as it would alone."""
+    X, y = small_data()
+    structure = {"relevance": "matrix", "n_prototypes": 1}
+    settings = {"estimator": BASE, "cv": 2, "structures": (structure,), "random_state": 0}
+    path = quiet_fit(LVQClassifierCV(ridges=(0.01, 0.0), **settings), X, y)
+    alone = quiet_fit(LVQClassifierCV(ridges=(0.0,), **settings), X, y)
+    assert path.cv_results_["mean_test_score"][1] == alone.best_score_
+
+
 def test_threads_change_nothing(searched):
     model, X, y = searched
     threaded = quiet_fit(clone(model).set_params(n_jobs=2), X, y)

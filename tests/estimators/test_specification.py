@@ -55,10 +55,10 @@ OTHER = {
     "window": 0.7,
     "xi": 31.0,
 }
-ATTRIBUTES = (
-    "classes_ prototypes_ prototype_labels_ relevances_ omega_ lambda_ kernel_width_ feature_importances_ n_iter_ "
-    "objective_history_ best_score_ n_features_in_"
-).split()
+ATTRIBUTES = [
+    *["classes_", "prototypes_", "prototype_labels_", "relevances_", "omega_", "lambda_", "kernel_width_"],
+    *["feature_importances_", "n_iter_", "objective_history_", "best_score_", "n_features_in_"],
+]
 METHODS = ("predict", "predict_proba", "decision_function", "explain", "transform")
 EXAMPLES = [
     *(part(random_state=0) for name, part in estimator_types().items() if name != "LVQClassifierCV"),

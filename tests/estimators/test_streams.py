@@ -1,12 +1,16 @@
 """`partial_fit`: streams from scratch with `classes=`, batches without some classes, and classes first seen later."""
 
 import contextlib
+import itertools
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RSLVQ, SNPC
+import lvq
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RSLVQ, SNPC, LVQClassifier
+from lvq.solvers import online
 
 
 def stream(model, X, y, size, classes=(0, 1, 2)):
@@ -91,9 +95,9 @@ def test_partial_fit_from_a_good_model_stays_good(online_model, data):
 @pytest.mark.parametrize("relevance", [None, "gradient", "matrix"])
 def test_streams_are_online_whatever_the_solver(solver, relevance, data):
     X, y = data
-    online = stream(GLVQ(relevance=relevance, solver="online", random_state=0), X, y, 30)
+    one = stream(GLVQ(relevance=relevance, solver="online", random_state=0), X, y, 30)
     other = stream(GLVQ(relevance=relevance, solver=solver, random_state=0), X, y, 30)
-    np.testing.assert_array_equal(other.prototypes_, online.prototypes_)
+    np.testing.assert_array_equal(other.prototypes_, one.prototypes_)
 
 
 def test_fit_after_a_stream_starts_again(model, data):
@@ -368,3 +372,114 @@ def test_growing_batches(cls, data):
         begin += size
     assert begin == len(X)
     assert model.score(X, y) > 0.7
+
+
+# -- streams continue the model that they find -------------------------------------------------------------------------
+
+
+def many_classes():
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 10
+    return rng.normal(size=(600, 30)) + y[:, None], y
+
+
+CHANGED_RULES = [
+    *[("gradient", "fc2"), ("fc1", "fc2"), ("gradient", "fc1"), (None, "gradient"), (None, "matrix"), ("fc2", None)],
+    *[("matrix", "local_matrix"), ("local_matrix", "matrix"), ("matrix", None)],
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "stored"),
+    [*((*rules, False) for rules in CHANGED_RULES), ("gradient", "fc2", True), (None, "matrix", True)],
+)
+def test_another_relevance_is_refused(before, after, stored, tmp_path):
+    """The compiled loops check no bounds: other parts than those of the fit would read and write beyond the arrays."""
+    X, y = many_classes()
+    model = GLVQ(relevance=before, n_prototypes=20, init="samples", solver="online", max_iter=2, random_state=0)
+    model.fit(X, y).set_params(relevance=after)
+    if stored:
+        lvq.save(model, tmp_path / "model.lvq")
+        model = lvq.load(tmp_path / "model.lvq")
+    expected = model.predict(X)
+    with pytest.raises(ValueError, match=r"partial_fit of GLVQ continues the model .*'relevance' has changed"):
+        model.partial_fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), expected)
+    model.set_params(relevance=before).partial_fit(X, y)
+
+
+CHANGES = [
+    *[{"n_prototypes": 2}, {"n_prototypes_total": 6}, {"init": "random"}, {"kernel": "cauchy"}, {"kernel_width": 3.0}],
+    *[{"relevance": "local_matrix"}, {"rank": 2}, {"cost": "glvq"}],
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_changed_parts_are_refused(change, data):
+    X, y = data
+    settings = {"ridge": 0, "relevance": "matrix", "kernel": "gaussian", "n_prototypes": 1, "random_state": 0}
+    model = LVQClassifier(**settings, max_iter=2, solver="online").fit(X, y)
+    before = model.prototypes_
+    name = next(iter(change)).replace("rank", "relevance")  # the rank is a part of the rule
+    with pytest.raises(
+        ValueError, match=rf"partial_fit of LVQClassifier continues .*'{name}' has changed.*Set it back"
+    ):
+        model.set_params(**change).partial_fit(X, y)
+    assert model.prototypes_ is before
+    given = clone(model).set_params(**settings, init="kmeans", kernel_width="auto", n_prototypes_total=None, rank=None)
+    model.set_params(**given.set_params(cost="logm").get_params()).partial_fit(X, y)
+
+
+def test_local_matrices_are_refused_for_a_shared_one(data):
+    model = LVQClassifier(ridge=0, relevance="matrix", max_iter=2, random_state=0, solver="online").fit(*data)
+    with pytest.raises(ValueError, match="'relevance' has changed"):
+        model.set_params(relevance="local_matrix").partial_fit(*data)
+
+
+def test_rates_may_change(data):
+    X, y = data
+    model = GMLVQ(random_state=0).partial_fit(X, y, classes=[0, 1, 2])
+    before = model.prototypes_
+    model.set_params(learning_rate=0.0, relevance_rate=0.0, alpha=0.1, schedule="constant").partial_fit(X, y)
+    np.testing.assert_allclose(model.prototypes_, before, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "scale"), [(GLVQ(), 0.1), (GLVQ(), 0.001), (RSLVQ(), 0.001), (GLVQ(kernel="gaussian"), 0.001)], ids=repr
+)
+def test_single_samples_of_a_small_scale_learn(model, scale):
+    """One sample has no spread, so the units are measured on the first samples that do."""
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(np.tile(np.arange(150), 4))
+    single, batches = (clone(model).set_params(random_state=0) for _ in range(2))
+    for i in order:
+        single.partial_fit(scale * X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
+    for begin in range(0, len(order), 30):
+        rows = order[begin : begin + 30]
+        batches.partial_fit(scale * X[rows], y[rows], classes=[0, 1, 2])
+    assert batches.score(scale * X, y) > 0.9
+    assert single.score(scale * X, y) > 0.9
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
+def test_single_samples_do_not_depend_on_the_unit(scale, data):
+    """The first batch has no spread at all."""
+    X, y = data
+    plain, scaled = GLVQ(random_state=0, shuffle=False), GLVQ(random_state=0, shuffle=False)
+    for i in range(60):
+        plain.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
+        scaled.partial_fit(scale * X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
+    np.testing.assert_allclose(scaled.prototypes_ / scale, plain.prototypes_, rtol=1e-6, atol=1e-9)
+
+
+def test_a_stream_continues_its_random_order(data, monkeypatch):
+    """Equal batches are used in different orders, and two equal streams in the same ones."""
+    X, y = data
+    orders, draw = [], online._orders
+    monkeypatch.setattr(online, "_orders", lambda *arguments: orders.append(draw(*arguments)) or orders[-1])
+    for _ in range(2):
+        model = GLVQ(random_state=0)
+        for _ in range(3):
+            model.partial_fit(X, y, classes=[0, 1, 2])
+    assert all((one != other).any() for one, other in itertools.combinations(orders[:3], 2))
+    np.testing.assert_array_equal(orders[:3], orders[3:])

@@ -173,6 +173,38 @@ def test_integer_tensors(dtype, place):
     np.testing.assert_allclose(model.decision_function(tensor).cpu().numpy(), model.decision_function(X), atol=1e-5)
 
 
+@places
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("fitted_on", [np.float32, np.float64])
+def test_half_precision(dtype, fitted_on, place, data):
+    """Numbers of half precision are predicted and learned as the same numbers in the precision of the model."""
+    X, y = data
+    half = torch.as_tensor(X, device=place).to(dtype)
+    exact = half.cpu().to(torch.float64).numpy()
+    model = quiet_fit(GMLVQ(random_state=0), X.astype(fitted_on), y)
+    np.testing.assert_array_equal(model.predict(half).cpu().numpy(), model.predict(exact.astype(fitted_on)))
+    proba = model.predict_proba(half)
+    assert proba.dtype == (torch.float32 if fitted_on == np.float32 else torch.float64)
+    np.testing.assert_allclose(proba.cpu().numpy(), model.predict_proba(exact.astype(fitted_on)), rtol=1e-4)
+    learned = quiet_fit(GMLVQ(random_state=0, max_iter=5), half, y)
+    expected = quiet_fit(GMLVQ(random_state=0, max_iter=5), exact.astype(np.float32), y)
+    assert learned.prototypes_.dtype == np.float32
+    assert_same_model(learned, expected, 1e-3)
+
+
+@places
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_complex_tensors_are_refused(dtype, place, data):
+    X, y = data
+    complex_tensor = torch.as_tensor(X, device=place).to(dtype)
+    with pytest.raises(ValueError, match=r"GLVQ needs real numbers\. Complex data not supported"):
+        GLVQ().fit(complex_tensor, y)
+    model = quiet_fit(GLVQ(random_state=0, max_iter=5), X, y)
+    for method in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(ValueError, match=r"GLVQ needs real numbers\. Complex data not supported"):
+            getattr(model, method)(complex_tensor)
+
+
 def test_a_tensor_that_requires_a_gradient(data):
     X, y = data
     tensor = torch.as_tensor(X).requires_grad_()

@@ -1,16 +1,18 @@
 """Weights of samples and classes: factors of a sample's step, of which only ratios count; metadata routing."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.exceptions import ConvergenceWarning, UnsetMetadataPassedError
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, LVQ1
+from lvq import GLVQ, LVQ1, LVQClassifier
 
 
 def test_weights_of_one_change_nothing(model, data):
@@ -102,6 +104,24 @@ def test_weights_have_an_effect(model, data):
     plain = clone(model).fit(X, y)
     weighted = model.fit(X, y, sample_weight=np.where(np.arange(len(X)) < 45, 10.0, 1.0))
     assert np.abs(weighted.prototypes_ - plain.prototypes_).max() > 1e-3
+
+
+@pytest.mark.parametrize("weight", [2.0, 0.5])
+@pytest.mark.parametrize("relevance", ["matrix", "local_matrix"])
+def test_a_weight_is_a_number_of_copies_with_few_samples(relevance, weight):
+    """The rank of Omega is that of the distinct samples, whatever the weights are."""
+    X = np.random.default_rng(0).normal(size=(8, 10))
+    y = np.arange(8) % 2
+    model = LVQClassifier(relevance=relevance, n_prototypes=1, max_iter=20, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        plain = clone(model).fit(X, y)
+        weighted = clone(model).fit(X, y, sample_weight=np.full(8, weight))
+        copied = model.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    assert plain.omega_.shape[-2:] == weighted.omega_.shape[-2:] == copied.omega_.shape[-2:] == (7, 10)
+    np.testing.assert_array_equal(weighted.prototypes_, plain.prototypes_)
+    np.testing.assert_allclose(copied.prototypes_, plain.prototypes_, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(copied.lambda_, plain.lambda_, rtol=1e-3, atol=1e-4)
 
 
 def test_weights_in_float32(model, data):

@@ -143,10 +143,11 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         self, base: LVQClassifier, structure: dict[str, Any], X: Any, y: Any, weight: Any
     ) -> Iterator[LVQClassifier]:
         """Fits of one structure, ridge after ridge, each from the one before."""
-        # weights include those of the classes
-        model = clone(base).set_params(**structure, warm_start=True, class_weight=None)
-        for ridge in self.ridges:
-            yield model.set_params(ridge=ridge).fit(X, y, weight)
+        # weights include those of the classes; without a ridge Omega has unit trace, which is another model
+        model = clone(base).set_params(**structure, class_weight=None)
+        for before, ridge in zip((None, *self.ridges), self.ridges):
+            again = bool(before) and not ridge
+            yield model.set_params(ridge=ridge, warm_start=not again).fit(X, y, weight)
 
     def _path_scores(
         self,
