@@ -53,7 +53,7 @@ def own_classes(tree: ast.Module) -> set[str]:
 
 
 def private_reads(source: str, names: frozenset[str]) -> list[tuple[int, str]]:
-    """Line and name of each private attribute that is read of anything but self, cls, an imported name and a class of the module."""
+    """Line and name of each private attribute that is not read of self, cls, an import or a class of the module."""
     tree = ast.parse(source)
     own = {"self", "cls"} | imported_names(tree) | own_classes(tree)
     found = []

@@ -29,16 +29,19 @@ EVERY_ESTIMATOR = [quick(part) for part in estimator_types().values()]
 PAPERS = sorted({entry.estimator for entry in lvq.MODELS.values()}, key=lambda part: part.__name__)
 RULES = (LVQ1, OLVQ1, LVQ21, LVQ3, RLVQ)
 ONLINE = [part(solver="online") for part in PAPERS if "solver" in part().get_params()]
+# every compiled loop, a kernel, low rank, the posterior and Adam
 CONFIGURATIONS = [
-    LVQ1(relevance="fc2"),
-    GLVQ(solver="online", n_prototypes=2),
     GLVQ(solver="online", kernel="gaussian"),
-    GLVQ(solver="lbfgs", init="samples"),
     GMLVQ(solver="online", rank=1),
     LGMLVQ(solver="online", local="prototype", n_prototypes=2),
-    LOGM(solver="online", kernel="gaussian", relevance="matrix"),
     SNPC(solver="online", decision="posterior", n_prototypes=2),
     RSLVQ(solver="adam", decision="posterior", kernel="inverse_multiquadric"),
+]
+MORE_CONFIGURATIONS = [
+    LVQ1(relevance="fc2"),
+    GLVQ(solver="online", n_prototypes=2),
+    GLVQ(solver="lbfgs", init="samples"),
+    LOGM(solver="online", kernel="gaussian", relevance="matrix"),
 ]
 
 
@@ -74,14 +77,15 @@ def test_default(estimator, check):
 
 
 @ignore_warnings
-@every_check(ONLINE)
-def test_online(estimator, check):
+@every_check(CONFIGURATIONS)
+def test_configuration(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @ignore_warnings
-@every_check(CONFIGURATIONS)
-def test_configuration(estimator, check):
+@every_check(ONLINE + MORE_CONFIGURATIONS)
+def test_more_configurations(estimator, check):
     check(estimator)
 
 

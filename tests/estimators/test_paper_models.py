@@ -66,6 +66,7 @@ def test_learns(name, standardised):
     assert len(model.prototypes_) == 2 * len(np.unique(y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MODELS if "solver" in MODELS[name].make().get_params()])
 def test_learns_online(name, standardised):
     """As the papers train: sample by sample, here for few epochs."""

@@ -129,7 +129,7 @@ def test_batches_without_some_classes(model, data):
     assert model.score(X, y) > 0.5
 
 
-@pytest.mark.parametrize("late", [0, 1, 2])
+@pytest.mark.parametrize("late", [1, *(pytest.param(label, marks=pytest.mark.slow) for label in (0, 2))])
 def test_a_class_first_seen_later(model, data, late):
     """Before, between or after the others: prototypes stay in the order of the classes."""
     X, y = data
@@ -147,7 +147,7 @@ def test_a_class_first_seen_later(model, data, late):
         assert model.score(X, y) > 0.5
 
 
-@pytest.mark.parametrize("order", [(2, 1, 0), (1, 0, 2), (1, 2, 0)], ids=str)
+@pytest.mark.parametrize("order", [(1, 2, 0), pytest.param((2, 1, 0), marks=pytest.mark.slow)], ids=str)
 def test_one_class_after_the_other(model, data, order):
     X, y = data
     for label in order:
@@ -268,7 +268,7 @@ def test_low_rank_from_a_first_batch_of_one_class(model, data):
 # -- one at a time -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", ["backward", "shuffled"])
+@pytest.mark.parametrize("order", [pytest.param("backward", marks=pytest.mark.slow), "shuffled"])
 def test_one_sample_at_a_time(online_model, data, order):
     X, y = data
     online_model.set_params(n_prototypes=1)
