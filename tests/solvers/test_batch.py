@@ -1,7 +1,6 @@
 """The function that batch solvers minimise: its gradient by the free parameters, for any blocks and threads."""
 
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -163,10 +162,10 @@ def test_the_size_of_blocks_does_not_change_the_result(memory):
 def test_threads_share_one_memory_budget():
     """Blocks that are in memory at the same time fit together: the budget is that of an evaluation."""
     problem, free, data = large(count=6000, prototypes=1500, memory=8 * 2**20)
-    with ThreadPoolExecutor(4) as pool:
+    with thread_map(4) as mapping:
         tracemalloc.start()
         try:
-            problem.value_and_gradient(free, data, pool.map)
+            problem.value_and_gradient(free, data, mapping)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -181,7 +181,7 @@ def make_reject_classifier(
     --------
     >>> from lvq import GLVQ
     >>> make_reject_classifier(GLVQ(), coverage=0.8, n_samples=500)
-    RejectClassifier(min_coverage=0.8, cv=5, estimator=GLVQ(), measure='combined')
+    RejectClassifier(cv=5, estimator=GLVQ(), measure='combined', min_coverage=0.8)
     >>> make_reject_classifier(GLVQ(), max_error=0.05, n_samples=500).calibration_size
     0.472
     """
