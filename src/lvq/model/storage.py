@@ -74,7 +74,7 @@ def save(model: PrototypeModel, path: Any) -> None:
     """Write ``to_arrays()`` to a file, all or nothing."""
     arrays: dict[str, Any] = to_arrays(model)
     with write_atomically(path) as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]  # none of them holds objects
+        np.savez(file, **arrays)  # none of them holds objects
 
 
 def load(cls: type[Model], path: Any) -> Model:
