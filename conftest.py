@@ -20,12 +20,10 @@ if not find_spec("matplotlib"):
     collect_ignore += [f"src/lvq/plots/{name}.py" for name in drawn]
     collect_ignore += ["tests/experiments"]  # a run without its figures is not a whole one
 
-if not find_spec("skops"):
-    collect_ignore += ["src/lvq/persistence/files.py", "src/lvq/persistence/container.py"]
 if not (find_spec("typer") and find_spec("rich")):
     collect_ignore += [f"src/lvq/cli/{name}.py" for name in ("app", "options", "results", "running", "showing")]
 if not (find_spec("onnx") and find_spec("skl2onnx")):
-    collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/exporting.py"]
+    collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/export.py"]
 
 if not (find_spec("jinja2") and find_spec("vl_convert")):
     collect_ignore += ["src/lvq/report/page.py"]

@@ -1,7 +1,7 @@
 """`value_and_gradient` on the CPU against a matrix product in the same run, all cores.
 
-Prints, and writes to `benchmarks/results/batch.json`, the share of the product's rate by counted flops of the products
-that cannot be avoided: 2NMn for GLVQ, 2N(2mn + Mm) for GMLVQ.
+Prints, and writes to `benchmarks/results/batch.json`, the fraction of the product's rate by counted flops of the
+necessary products: 2NMn for GLVQ, 2N(2mn + Mm) for GMLVQ.
 """
 
 import json
@@ -17,7 +17,8 @@ from lvq.model.costs import GLVQCost
 from lvq.model.links import Identity
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import MatrixRelevance, Relevance
-from lvq.solvers.batch import Problem, lay_out
+from lvq.model.samples import ArraySamples
+from lvq.solvers.batch import Problem
 from lvq.solvers.threads import product_threads, thread_map
 
 RESULTS = pathlib.Path(__file__).parent / "results" / "batch.json"
@@ -31,7 +32,7 @@ def measure(relevance: Relevance, samples: int, n: int, count: int, flops: float
     weight = np.ones(samples, dtype=dtype)
     params = Params(W, relevance.start(X[:2000], y[:2000], weight[:2000], labels))
     problem = Problem(Objective(relevance.metric(labels), Identity(), GLVQCost(), labels), relevance)
-    data, free = lay_out(X, y, weight, np.zeros(n, dtype=dtype)), problem.free(params)
+    data, free = ArraySamples(X, y, weight).arranged(np.zeros(n, dtype=dtype)), problem.free(params)
     a = random.standard_normal((2048, 2048)).astype(dtype)
     product = 2 * 2048**3 / best_time(lambda: a @ a)
     with thread_map(product_threads()) as mapping:

@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from lvq import GLVQ, GMLVQ, LVQClassifier, LVQClassifierCV
-from lvq.datasets import load
+from lvq.datasets import load_dataset
 
 RESULTS = pathlib.Path(__file__).parent / "results" / "defaults.json"
 SETS = (
@@ -60,7 +60,7 @@ def methods() -> dict[str, Callable[[int], Any]]:
 
 def cell(name: str, dataset: str, repeat: int) -> dict[str, Any]:
     """One method on one set, one repetition of five folds."""
-    X, y = load(dataset, return_X_y=True)
+    X, y = load_dataset(dataset, return_X_y=True)
     if dataset == "segment":  # a third of it, as the trial before had
         chosen = np.random.RandomState(0).permutation(len(X))[:770]
         X, y = X[chosen], y[chosen]

@@ -1,7 +1,7 @@
 """`value_and_gradient` and an epoch of Adam on a GPU, against a float32 matrix product (TF32 off) in the same run.
 
 Prints, and writes to `benchmarks/results/gpu.json` (or the folder in the first argument). Data lie on the device. The
-share is the product's time over ours for GLVQ, whose counted flops are the product's own, and the share of the
+fraction is the product's time over ours for GLVQ, whose counted flops are the product's own, and the fraction of the
 product's rate by 2N(2mn + Mm) counted flops for GMLVQ. Also checks the results against float64 on the CPU.
 """
 
@@ -18,8 +18,9 @@ from lvq.model.costs import GLVQCost
 from lvq.model.links import Identity
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import MatrixRelevance, Relevance
+from lvq.model.samples import ArraySamples
 from lvq.solvers.adam import Adam, train
-from lvq.solvers.batch import Data, Problem
+from lvq.solvers.batch import Problem
 
 
 def milliseconds(call: Callable[[], object], repeats: int = 20) -> float:
@@ -40,7 +41,7 @@ def milliseconds(call: Callable[[], object], repeats: int = 20) -> float:
 
 def make(
     relevance: Relevance, samples: int, n: int, count: int, device: str, dtype: Any
-) -> tuple[Problem, Params, Data]:
+) -> tuple[Problem, Params, ArraySamples]:
     """A problem of random data with 10 classes."""
     generator = torch.Generator(device=device).manual_seed(0)
     X = torch.randn(samples, n, generator=generator, device=device, dtype=dtype)
@@ -52,7 +53,7 @@ def make(
         omega = torch.eye(n, device=device, dtype=dtype) / n**0.5
         omega += 0.01 * torch.randn(n, n, generator=generator, device=device, dtype=dtype)
     objective = Objective(relevance.metric(labels), Identity(), GLVQCost(), torch.as_tensor(labels, device=device))
-    data = Data(X, y, torch.full((samples,), 1 / samples, device=device, dtype=dtype))
+    data = ArraySamples(X, y, torch.full((samples,), 1 / samples, device=device, dtype=dtype))
     problem = Problem(objective, relevance)
     return problem, problem.free(Params(W, omega)), data
 
@@ -83,9 +84,10 @@ def agreement(relevance: Relevance) -> dict[str, float]:
     host = Problem(
         Objective(problem.objective.metric, Identity(), GLVQCost(), problem.objective.labels.cpu()), relevance
     )
-    exact, slopes = host.value_and_gradient(Params(*map(to, free)), Data(to(data.X), data.y.cpu(), to(data.share)))
+    samples = ArraySamples(to(data.X), data.y.cpu(), to(data.weight))
+    exact, expected = host.value_and_gradient(Params(*map(to, free)), samples)
     result = {"value": abs(float(value) - float(exact))}
-    for name, ours, theirs in zip(("prototypes", "relevance"), gradient, slopes):
+    for name, ours, theirs in zip(("prototypes", "relevance"), gradient, expected):
         if theirs is not None:
             result[name] = float((ours.cpu().double() - theirs).abs().max() / theirs.abs().max())
     return result

@@ -1,6 +1,6 @@
 """Online training against a one-thread matrix product in the same run.
 
-Prints, and writes to `benchmarks/results/online.json`: the share of the product's rate that each model reaches, by
+Prints, and writes to `benchmarks/results/online.json`: the fraction of the product's rate that each model reaches, by
 2Mn counted flops a sample for the vector models and 2(7mn + 2Mn + 3Mm) for GMLVQ; float32 against float64, and the
 same for the look-ahead product alone; the time of a small fit; and what a second process pays for its first fit. One
 thread: the numbers mean nothing while others run.

@@ -46,7 +46,7 @@ def displays():
     yield "wine_lambda", LambdaDisplay.from_estimator(model, group="class_1")
 
     X, X_test, y, y_test = table(load_breast_cancer)
-    reject = RejectClassifier(standardised(GMLVQ()), coverage=0.9).fit(X, y)
+    reject = RejectClassifier(standardised(GMLVQ()), min_coverage=0.9).fit(X, y)
     yield "wdbc_map", ProjectionDisplay.from_estimator(reject, X_test, y_test)
     yield "wdbc_prototypes", PrototypeDisplay.from_estimator(reject)
     yield "wdbc_lambda", LambdaDisplay.from_estimator(reject)

@@ -1,8 +1,8 @@
 """Beyond the papers: every model with its defaults, the best by nested cross-validation, and what else one may take.
 
 Stratified 5-fold cross-validation, the same folds for all rows, features scaled to unit variance in the fold.
-"Kept" is what must be stored to answer: prototypes, support vectors, training samples; learned matrices come on top and
-are not counted. Times are of one thread's processor, so that a busy machine does not count; each is divided by that of
+"Kept" is what must be stored to predict: prototypes, support vectors, training samples; learned matrices are not
+counted. Times are of one thread's processor, so that a busy machine does not count; each is divided by that of
 the tuned SVC on the same folds, its search included, as one does not come without the other.
 """
 
@@ -27,9 +27,9 @@ from sklearn.preprocessing import StandardScaler
 
 import lvq
 from experiments.cells import Cell
+from experiments.comparison import Row, row
 from experiments.rivals import tuned_svm
-from experiments.verdicts import Row, row
-from lvq.datasets import load
+from lvq.datasets import load_dataset
 
 TITLE = "Beyond the papers"
 RIVAL = "SVC, tuned"
@@ -65,7 +65,7 @@ def _scaled(model: Any, n_features: int) -> Any:
 
 
 def cells(quick: bool) -> list[Cell]:
-    """One for each set, method and repetition; the dear search last."""
+    """One for each set, method and repetition; the expensive search last."""
     sets, runs = (("iris", "wine"), 1) if quick else (SETS, RUNS)
     names = sorted(methods(), key=lambda name: name.endswith("(nested)"))
     return [Cell("beyond", dataset, name, run=run) for name in names for run in range(runs) for dataset in sets]
@@ -73,7 +73,7 @@ def cells(quick: bool) -> list[Cell]:
 
 def compute(cell: Cell) -> dict[str, Any]:
     """Accuracy, what is kept, and seconds to fit and to predict, fold by fold."""
-    X, y = load(cell.dataset, return_X_y=True)
+    X, y = load_dataset(cell.dataset, return_X_y=True)
     result: dict[str, list[float]] = {"accuracy": [], "kept": [], "fit": [], "predict": []}
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=cell.run).split(X, y):
         model = methods()[cell.method](X.shape[1])
@@ -82,20 +82,20 @@ def compute(cell: Cell) -> dict[str, Any]:
             warnings.simplefilter("ignore", ConvergenceWarning)  # a default is taken as it is
             model.fit(X[train], y[train])
         middle = time.thread_time()
-        answers = model.predict(X[test])
+        predicted = model.predict(X[test])
         result["fit"].append(middle - start)
         result["predict"].append(time.thread_time() - middle)
-        result["accuracy"].append(100 * float(np.mean(answers == y[test])))
+        result["accuracy"].append(100 * float(np.mean(predicted == y[test])))
         result["kept"].append(_kept(model[-1], len(train)))
     return result
 
 
 def _kept(model: Any, n_samples: int) -> float:
     """Prototypes, support vectors or samples; NaN, stored as -1, where a model keeps none of these."""
-    if hasattr(model, "best_estimator_"):
-        return int(model.best_estimator_.n_support_.sum())
     if hasattr(model, "prototypes_"):
         return len(model.prototypes_)
+    if hasattr(model, "best_estimator_"):
+        return int(model.best_estimator_.n_support_.sum())
     return n_samples if isinstance(model, KNeighborsClassifier) else -1
 
 

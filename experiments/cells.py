@@ -26,7 +26,7 @@ class Cell:
     Parameters
     ----------
     table, dataset, method, setting : str
-        What is measured; the same words as in the table of published numbers where there is one.
+        What is measured; the same text as in the table of published numbers where there is one.
     run : int, default=0
         Which repetition.
     fold : int, default=-1

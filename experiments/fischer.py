@@ -20,19 +20,19 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from experiments.cells import Cell
-from experiments.verdicts import Row, row
+from experiments.comparison import Row, row
 from lvq import GLVQ, GMLVQ
-from lvq.datasets import load, make_pearl_necklace, pearl_necklace_posterior
-from lvq.rejection import (
+from lvq.datasets import load_dataset, make_pearl_necklace, pearl_necklace_posterior
+from lvq.rejection import local_thresholds
+from lvq.rejection.curves import (
     AccuracyRejectCurve,
     AveragedCurve,
     accuracy_at,
     average_curves,
     bayes_reject_curve,
-    local_thresholds,
     path_curve,
 )
-from lvq.rejection.measures import Answers, measured
+from lvq.rejection.measures import Predictions, certainty_of
 
 TITLE = "Fischer, Hammer, Wersing: Local rejection strategies for learning vector quantization (ICANN 2014)"
 
@@ -43,7 +43,7 @@ SETS = {
     "haberman": "Haberman",
     "coil20": "Coil",
 }
-NECKLACES = {"necklace": 500, "necklace-200": 200, "necklace-100": 100}  # points per class; the paper does not say
+NECKLACES = {"necklace": 500, "necklace-200": 200, "necklace-100": 100}  # points per class; not stated in the paper
 MODELS = ("GLVQ", "GMLVQ")
 REGULARISED = "GMLVQ log det"  # beside the paper's two, on the necklace
 LOG_DETERMINANT = 0.1
@@ -123,7 +123,7 @@ def samples(name: str, run: int) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def _loaded(name: str) -> tuple[np.ndarray, np.ndarray]:
-    X, y = load(name, return_X_y=True)
+    X, y = load_dataset(name, return_X_y=True)
     return (_rotated(X) if X.shape[1] > len(X) else X), y
 
 
@@ -149,9 +149,9 @@ def make_model(dataset: str, method: str, run: int) -> Pipeline:
 
 
 def classified(model: Pipeline, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """RelSim, whether the answer is right, and the winner."""
-    answers = Answers(model, X)
-    return measured(answers, "relsim"), answers.predicted == y, answers.sides[0]
+    """RelSim, whether the prediction is correct, and the winner."""
+    predictions = Predictions(model, X)
+    return certainty_of(predictions, "relsim"), predictions.predicted == y, predictions.winner
 
 
 def kept(curve: AccuracyRejectCurve) -> list[list[float]]:
@@ -172,7 +172,7 @@ def curves_of(found: dict[Cell, dict[str, Any]], dataset: str, method: str, stra
 def averaged(found: dict[Cell, dict[str, Any]], dataset: str, method: str, strategy: str) -> AveragedCurve | None:
     """The mean over all test folds, where at least 80 % of them have a value."""
     curves = [curve for run in curves_of(found, dataset, method, strategy) for curve in run]
-    return average_curves(curves, minimum_share=ENOUGH) if curves else None
+    return average_curves(curves, min_fraction=ENOUGH) if curves else None
 
 
 def run_means(runs: list[list[Any]], coverage: float) -> list[float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lvq.datasets import make_pearl_necklace, pearl_necklace_posterior
 from lvq.model.certainty import relative_similarity
-from lvq.rejection import AveragedCurve
+from lvq.rejection.curves import AveragedCurve
 
 LINES = {
     "global": {"color": "#777777", "linestyle": "-"},
@@ -72,7 +72,7 @@ def reject_curves(
             axis.grid(alpha=0.3)
             axis.set_xlim(0, 1.02)
     for axis in axes[-1]:
-        axis.set_xlabel("accepted share")
+        axis.set_xlabel("coverage")
     for line in axes:
         line[0].set_ylabel("accuracy on the accepted")
     handles: dict[str, Any] = {}

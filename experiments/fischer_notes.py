@@ -36,13 +36,13 @@ def claim(found: dict[Cell, dict[str, Any]]) -> list[str]:
             for strategy in ("local greedy", "local optimal"):
                 gains = gains_over_global(found, dataset, method, strategy)
                 if len(gains):
-                    share, loss = np.mean(gains > -1e-9), max(0.0, -gains.min())
+                    fraction, loss = np.mean(gains > -1e-9), max(0.0, -gains.min())
                     lines.append(
-                        f"| {dataset} | {method} | {strategy} | {len(gains)} | {share:.0%} | {gains.mean():+.2f} "
+                        f"| {dataset} | {method} | {strategy} | {len(gains)} | {fraction:.0%} | {gains.mean():+.2f} "
                         f"| {loss:.2f} |"
                     )
-    told = "The paper's claim, that local thresholds are better almost everywhere and most of all on the necklace:"
-    return [told, "\n".join(lines)] if len(lines) > 2 else []
+    heading = "The paper's claim, that local thresholds are better almost everywhere and most of all on the necklace:"
+    return [heading, "\n".join(lines)] if len(lines) > 2 else []
 
 
 def gains_over_global(found: dict[Cell, dict[str, Any]], dataset: str, method: str, strategy: str) -> np.ndarray:
@@ -73,5 +73,5 @@ def goal(found: dict[Cell, dict[str, Any]]) -> list[str]:
                     said = "reached" if above >= ABOVE_GLOBAL and below >= -BELOW_BAYES else "missed"
                     size = fischer.NECKLACES[dataset]
                     lines.append(f"| {size} per class, {method}, {strategy} | {above:+.2f} | {below:+.2f} | {said} |")
-    told = f"The goal: at least {ABOVE_GLOBAL:g} points above global, at most {BELOW_BAYES:g} below Bayes."
-    return [told, "\n".join(lines)] if len(lines) > 2 else []
+    heading = f"The goal: at least {ABOVE_GLOBAL:g} points above global, at most {BELOW_BAYES:g} below Bayes."
+    return [heading, "\n".join(lines)] if len(lines) > 2 else []

@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments import jin_protocol as protocol
 from experiments.cells import Cell
-from experiments.verdicts import Row, published, row
+from experiments.comparison import Row, published, row
 from lvq.model.costs import nearest_pair
 from lvq.model.metrics import squared_distances
 
@@ -88,7 +88,7 @@ def mean_margin(W: np.ndarray, labels: np.ndarray, X: np.ndarray, y: np.ndarray)
     return float((pair.d_minus - pair.d_plus).mean())
 
 
-# -- what is told of it ------------------------------------------------------------------------------------------------
+# -- tables and notes --------------------------------------------------------------------------------------------------
 
 
 def rows(found: Found) -> list[Row]:

@@ -1,8 +1,7 @@
 """How Jin, Liu and Hou train and choose: data, folds, starts, the grid, and the fit at the chosen point.
 
-Rules kept here: all methods see the same folds, the same held-out part and the same starting prototypes; one reading
-of the paper for all methods and sets. `learn` is the online solver without the checks of the estimators, which take
-longer than the learning on sets this small; a test holds the two equal.
+Rules: all methods use the same folds, the same held-out part and the same initial prototypes; one interpretation of the
+paper for all methods and sets.
 """
 
 from __future__ import annotations
@@ -19,12 +18,8 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LOGM, MCE, SNPC
-from lvq.datasets import load
-from lvq.model.links import Identity
-from lvq.model.metrics import squared_distances
-from lvq.model.objective import Objective, Params
+from lvq.datasets import load_dataset
 from lvq.model.starts import start_prototypes
-from lvq.solvers.online import Units, new_memory, train, units_of
 
 MODELS: dict[str, Any] = {"MCE": MCE, "SNPC": SNPC, "LOGM": LOGM, "GLVQ": GLVQ}
 #: What the paper leaves open: the steepness of the sigmoids, in units of 1/cov but for GLVQ, whose cost is relative.
@@ -72,13 +67,12 @@ class Split(NamedTuple):
 
 
 class Start(NamedTuple):
-    """What all fits with one number of prototypes share: samples, starting prototypes, the data's spread."""
+    """Samples and initial prototypes, the same for all fits with one number of prototypes."""
 
     X: np.ndarray
     y: np.ndarray
     prototypes: np.ndarray
     labels: np.ndarray
-    units: Units
 
 
 # -- data --------------------------------------------------------------------------------------------------------------
@@ -87,7 +81,7 @@ class Start(NamedTuple):
 @lru_cache(maxsize=16)
 def samples(dataset: str) -> tuple[np.ndarray, np.ndarray]:
     """A small set as it is."""
-    return load(dataset, return_X_y=True)
+    return load_dataset(dataset, return_X_y=True)
 
 
 def fold(dataset: str, run: int, number: int) -> Split:
@@ -104,7 +98,7 @@ def fold(dataset: str, run: int, number: int) -> Split:
 @lru_cache(maxsize=2)
 def official(dataset: str) -> Split:
     """The set's own training and test part, as they are: their features have one unit."""
-    data = load(dataset)
+    data = load_dataset(dataset)
     if dataset == "20ng":
         X, X_test = newsgroup_vectors(data.X_train, data.y_train, data.X_test)
     else:
@@ -125,7 +119,7 @@ def newsgroup_vectors(texts: Any, y: np.ndarray, test_texts: Any) -> tuple[np.nd
 
 
 def information_gain(counts: Any, y: np.ndarray) -> np.ndarray:
-    """Bits that the presence of a word tells about the class, for each word.
+    """Information gain of the presence of each word about the class, in bits.
 
     Examples
     --------
@@ -140,8 +134,8 @@ def information_gain(counts: Any, y: np.ndarray) -> np.ndarray:
     return _bits(joint).sum(axis=(0, 1)) - _bits(joint.sum(axis=0)).sum(axis=0) - _bits(joint.sum(axis=1)).sum(axis=0)
 
 
-def _bits(share: np.ndarray) -> np.ndarray:
-    return share * np.log2(np.where(share > 0, share, 1.0))
+def _bits(fraction: np.ndarray) -> np.ndarray:
+    return fraction * np.log2(np.where(fraction > 0, fraction, 1.0))
 
 
 # -- one fit -----------------------------------------------------------------------------------------------------------
@@ -165,25 +159,15 @@ def make_model(method: str, setting: Setting, epochs: int, **options: Any) -> An
 
 def start_from(X: np.ndarray, y: np.ndarray, prototypes: int) -> Start:
     """k-means inside each class."""
-    weight = np.ones(len(X), dtype=X.dtype)
     counts = np.full(y.max() + 1, prototypes)
-    W, labels = start_prototypes(X, y, weight, counts, "kmeans", np.random.RandomState(0))
-    parts = MCE()._parts()
-    objective = Objective(parts.relevance.metric(labels), Identity(), parts.cost, labels)
-    return Start(X, y, W, labels, units_of(objective, parts.relevance, Params(W), X, weight))
+    W, labels = start_prototypes(X, y, np.ones(len(X), dtype=X.dtype), counts, "kmeans", np.random.RandomState(0))
+    return Start(X, y, W, labels)
 
 
-def learn(model: Any, start: Start) -> np.ndarray:
-    """The prototypes that `model.fit` would learn from this start, without its checks."""
-    parts, params = model._parts(), Params(start.prototypes)
-    metric = parts.relevance.metric(start.labels)
-    objective = Objective(metric, Identity(), parts.cost.scaled(start.units.link), start.labels)
-    memory = new_memory(parts.relevance, parts.cost, params, start.labels[-1] + 1, model.learning_rate)
-    result = train(
-        objective, parts.relevance, params, start.X, start.y, np.ones(len(start.X)), model._settings(), start.units,
-        memory, np.random.RandomState(model.random_state),
-    )  # fmt: skip
-    return result.params.prototypes
+def fit_from(start: Start, method: str, setting: Setting, epochs: int) -> Any:
+    """A model fitted from given prototypes."""
+    model = make_model(method, setting, epochs, init=(start.prototypes, start.labels))
+    return model.fit(start.X, start.y)
 
 
 # -- the search --------------------------------------------------------------------------------------------------------
@@ -201,17 +185,15 @@ class Trial:
         self.starts = {count: start_from(X, y, count) for count in protocol.prototypes}
 
     def score(self, method: str, setting: Setting) -> float:
-        """Share of right answers on the held-out part."""
-        start = self.starts[setting.prototypes]
-        W = learn(make_model(method, setting, self.protocol.epochs), start)
-        nearest = squared_distances(self.X_held, W).argmin(axis=1)
-        return float((start.labels[nearest] == self.y_held).mean())
+        """Accuracy on the held-out part."""
+        model = fit_from(self.starts[setting.prototypes], method, setting, self.protocol.epochs)
+        return float(model.score(self.X_held, self.y_held))
 
     def test(self, method: str, setting: Setting) -> float:
-        """Share of right answers on the test part, after learning from the whole training part."""
+        """Accuracy on the test part, after training on the whole training part."""
         start = start_from(self.split.X, self.split.y, setting.prototypes)
-        model = make_model(method, setting, self.protocol.epochs, init=(start.prototypes, start.labels))
-        return float(model.fit(self.split.X, self.split.y).score(self.split.X_test, self.split.y_test))
+        model = fit_from(start, method, setting, self.protocol.epochs)
+        return float(model.score(self.split.X_test, self.split.y_test))
 
     def choose(self, method: str) -> Setting:
         """The grid point with the best score; the first of equal ones."""

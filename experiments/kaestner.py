@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from experiments.cells import Cell
+from experiments.comparison import Row, published, row
 from experiments.rivals import svm_accuracy
-from experiments.verdicts import Row, published, row
-from lvq.datasets import load
-from lvq.estimators.names import MODELS
+from lvq import MODELS
+from lvq.datasets import load_dataset
 
 TITLE = "Kaestner, Nebel, Riedel, Biehl and Villmann: differentiable kernels in matrix LVQ"
 
@@ -49,7 +49,7 @@ def cells(quick: bool) -> list[Cell]:
 @cache
 def samples(dataset: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Features, classes and their names; spectra have unit length, as in the paper."""
-    data = load((UCI | SPECTRA)[dataset])
+    data = load_dataset((UCI | SPECTRA)[dataset])
     X = np.asarray(data.data, dtype=np.float64)
     if dataset in SPECTRA:
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -74,7 +74,7 @@ def model_of(method: str, seed: int) -> Any:
 
 
 def compute(cell: Cell) -> dict[str, Any]:
-    """Percent of right answers on each fold and the confusions summed over folds; or what is drawn of a fit."""
+    """Accuracy in percent on each fold and the confusions summed over folds; or the content of a figure."""
     X, y, _ = samples(cell.dataset)
     if cell.table == "figures":
         return _pictures(X, y, cell.method)
@@ -85,9 +85,9 @@ def compute(cell: Cell) -> dict[str, Any]:
             accuracies.append(accuracy)
             supports.append(support)
             continue
-        answers = model_of(cell.method, cell.run).fit(X[train], y[train]).predict(X[test])
-        accuracies.append(100 * float(np.mean(answers == y[test])))
-        np.add.at(confusion, (y[test], answers), 1)
+        predicted = model_of(cell.method, cell.run).fit(X[train], y[train]).predict(X[test])
+        accuracies.append(100 * float(np.mean(predicted == y[test])))
+        np.add.at(confusion, (y[test], predicted), 1)
     if cell.method == RIVAL:
         return {"accuracy": accuracies, "support_vectors": float(np.mean(supports))}
     return {"accuracy": accuracies, "confusion": confusion.tolist()}
@@ -128,7 +128,7 @@ def _digits(values: np.ndarray) -> list[list[float]]:
 
 
 def rows(found: dict[Cell, dict[str, Any]]) -> list[Row]:
-    """Table I, the SVM of the text, and the stand-ins for Table II, which have no verdict."""
+    """Table I, the SVM of the text, and the substitutes for Table II, which have no verdict."""
     made = [_row(found, "table-1", dataset, method, ONE_EACH) for dataset in UCI for method in METHODS]
     made += [_row(found, "text", dataset, RIVAL, "") for dataset in UCI]
     made += [_row(found, "table-2", dataset, method, ONE_EACH) for dataset in SPECTRA for method in METHODS]

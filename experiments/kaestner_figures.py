@@ -128,7 +128,7 @@ def _principal(X: np.ndarray) -> np.ndarray:
 
 
 def _confusions(found: dict[Cell, dict[str, Any]], dataset: str) -> Any:
-    """Percent of each class that is answered as each class, over all test folds."""
+    """Percent of each class that is predicted as each class, over all test folds."""
     table = "table-1" if dataset in kaestner.UCI else "table-2"
     totals = {
         method: np.sum([result["confusion"] for result in results], axis=0)
@@ -149,7 +149,7 @@ def _confusions(found: dict[Cell, dict[str, Any]], dataset: str) -> Any:
         axis.set_title(method, fontsize=10)
         axis.set_xticks(range(len(names)), names, fontsize=9)
         axis.set_yticks(range(len(names)), names, fontsize=9, rotation=90, va="center")
-    figure.supxlabel("answer")
+    figure.supxlabel("predicted class")
     figure.supylabel("class")
     figure.suptitle(f"{dataset}: percent of each class, all test folds")
     return figure

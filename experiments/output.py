@@ -18,7 +18,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from experiments.cells import Cell, Store
-from experiments.verdicts import VERDICTS
+from experiments.comparison import OUTCOMES
+from lvq.files import write_atomically
 
 ROOT = pathlib.Path(__file__).parent.parent
 PACKAGES = ("lvq", "numpy", "scipy", "scikit-learn", "numba")
@@ -27,7 +28,7 @@ PACKAGES = ("lvq", "numpy", "scipy", "scikit-learn", "numba")
 def write_results(
     stem: str, paper: Any, wanted: Sequence[Cell], store: Store, out: pathlib.Path, *, command: str, quick: bool
 ) -> list[str]:
-    """Write all that the finished cells give; the answer lists what could not be written, and why."""
+    """Write the results of the finished cells; returns what could not be written, and why."""
     kept_cells = store.read_all()
     stored = {cell: kept_cells[cell] for cell in wanted if cell in kept_cells}
     if not stored:
@@ -88,7 +89,7 @@ def page(result: dict[str, Any]) -> str:
 
 
 def origin(result: dict[str, Any]) -> str:
-    """Where numbers come from, in a sentence or two."""
+    """The command, commits and versions behind the numbers."""
     cells = result["cells"]
     whole = "" if cells["finished"] == cells["all"] else f" Not complete: {cells['finished']} of {cells['all']} cells."
     by = ", ".join(f"`{stamp}` ({count} cells)" for stamp, count in result["cells_from"].items())
@@ -97,9 +98,9 @@ def origin(result: dict[str, Any]) -> str:
 
 
 def counts(rows: Sequence[dict[str, Any]]) -> str:
-    """How many rows have which verdict."""
+    """Number of rows of each outcome."""
     tally = Counter(row["verdict"] for row in rows)
-    judged = [f"{tally[word]} {word}" for word in VERDICTS]
+    judged = [f"{tally[outcome]} {outcome}" for outcome in OUTCOMES]
     return f"{len(rows)} rows: {', '.join(judged)}, {tally['']} without a published number."
 
 
@@ -128,16 +129,10 @@ def number(mean: float | None, std: float | None, digits: int = 2) -> str:
 
 
 def replace_text(path: pathlib.Path, text: str) -> None:
-    """Write a file beside its place, then put it there."""
+    """Write a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.name}-", delete=False, encoding="utf-8"
-    ) as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.chmod(file.name, 0o644)  # a temporary file is private, a result is not
-    os.replace(file.name, path)
+    with write_atomically(path) as file:
+        file.write(text.encode())
 
 
 def rounded(record: dict[str, Any], digits: int = 4) -> dict[str, Any]:
@@ -166,14 +161,14 @@ def repository_state() -> tuple[str, bool]:
 
 
 def code_stamp() -> str:
-    """The commit in a word, with a plus sign where the code differs from it."""
+    """The commit, with a plus where the code differs from it."""
     commit, dirty = repository_state()
     return commit + ("+" if dirty else "")
 
 
 def _git(*arguments: str) -> str:
     try:
-        answer = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
+        result = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""  # an unpacked archive has no history
-    return answer.stdout.strip()
+    return result.stdout.strip()

@@ -29,10 +29,10 @@ class Estimate:
     Examples
     --------
     >>> estimate = Estimate(jobs=2, pending=[Cell("t", "iris", "GLVQ", run=run) for run in range(3)])
-    >>> estimate.words()
+    >>> estimate.text()
     'time left not known yet'
     >>> estimate.finished(Cell("t", "iris", "GLVQ", run=0), 60.0)
-    >>> estimate.words()
+    >>> estimate.text()
     'about 1 min left'
     """
 
@@ -85,21 +85,21 @@ class Estimate:
             guessed += 0 if known else count
         return total / self.jobs, guessed
 
-    def words(self) -> str:
-        """The same as a clause."""
+    def text(self) -> str:
+        """The time left as text."""
         seconds, guessed = self.left()
         if seconds is None:
             return "time left not known yet"
-        doubt = f" (a guess: {guessed} cells of a kind not measured yet)" if guessed else ""
-        return f"about {spoken(seconds)} left{doubt}"
+        note = f" (a guess: {guessed} cells of a kind not measured yet)" if guessed else ""
+        return f"about {duration(seconds)} left{note}"
 
 
-def spoken(seconds: float) -> str:
-    """A length of time in words.
+def duration(seconds: float) -> str:
+    """A duration as text.
 
     Examples
     --------
-    >>> spoken(42), spoken(150), spoken(5400)
+    >>> duration(42), duration(150), duration(5400)
     ('42 s', '2 min', '1 h 30 min')
     """
     minutes = round(seconds / 60)
@@ -123,14 +123,14 @@ class PlainLine:
         if self.live:
             print(flush=True)
 
-    def show(self, done: int, words: str) -> None:
-        """Tell that `done` cells are finished."""
+    def show(self, done: int, text: str) -> None:
+        """Show that `done` cells are finished."""
         now = time.monotonic()
         if not self.live and done < self.total and done - self.shown < self.total / 20 and now - self.when < 60:
             return
         self.shown, self.when = done, now
-        text = f"{self.name} [{'#' * (20 * done // max(self.total, 1)):<20}] {done}/{self.total} cells  {words}"
-        print(f"\r{text:<110}" if self.live else text, end="" if self.live else "\n", flush=True)
+        line = f"{self.name} [{'#' * (20 * done // max(self.total, 1)):<20}] {done}/{self.total} cells  {text}"
+        print(f"\r{line:<110}" if self.live else line, end="" if self.live else "\n", flush=True)
 
 
 class RichLine:
@@ -139,9 +139,9 @@ class RichLine:
     def __init__(self, name: str, total: int, done: int) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        columns = TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("cells  {task.fields[words]}")
+        columns = TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("cells  {task.fields[text]}")
         self.bar = Progress(*columns)
-        self.task = self.bar.add_task(name, total=total, completed=done, words="time left not known yet")
+        self.task = self.bar.add_task(name, total=total, completed=done, text="time left not known yet")
 
     def __enter__(self) -> RichLine:
         self.bar.start()
@@ -150,13 +150,13 @@ class RichLine:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def show(self, done: int, words: str) -> None:
-        """Tell that `done` cells are finished."""
-        self.bar.update(self.task, completed=done, words=words)
+    def show(self, done: int, text: str) -> None:
+        """Show that `done` cells are finished."""
+        self.bar.update(self.task, completed=done, text=text)
 
 
 def progress_line(name: str, total: int, done: int) -> Any:
-    """A context with `show(done, words)`: by rich on a terminal where it is installed, else plain."""
+    """A context with `show(done, text)`: by rich on a terminal where it is installed, else plain."""
     if sys.stdout.isatty():
         try:
             return RichLine(name, total, done)

@@ -24,17 +24,17 @@ TARGET = ROOT / "docs" / "reproduction.md"
 KEYS = ("paper", "table", "dataset", "method", "setting")
 MARKS = {"short": " ↓", "better": " ↑"}
 
-HEAD = """# The papers, run again
+HEAD = """# The papers, reproduced
 
 What the papers print beside what this library finds, made from `experiments/results/` by
-`python -m experiments.reproduction`. Percent of right answers on samples not seen in training, mean ± standard
+`python -m experiments.reproduction`. Accuracy in percent on samples not seen in training, mean ± standard
 deviation, the published number in brackets. With se = std / sqrt(runs) on both sides a row is "reproduced" if the means
 differ by at most 2 sqrt(se² + se²) + 0.5 points; otherwise it is better (↑) or short (↓). Standard deviations are taken
 over what the paper takes them over; for a single test set the binomial error counts."""
 
 
 def main() -> int:
-    """Write the page, or say which rows lack an explanation."""
+    """Write the page, or print the rows without an explanation."""
     results = read_results(RESULTS)
     explanations = read_explanations(EXPLANATIONS)
     if not results:
@@ -108,11 +108,11 @@ def document(results: Sequence[dict[str, Any]], explanations: Sequence[dict[str,
 
 
 def summary(results: Sequence[dict[str, Any]]) -> str:
-    """How many rows of each paper have which verdict."""
+    """Number of rows of each paper by outcome."""
     lines = ["| paper | rows | reproduced | better | short | no published number |", "|---|---|---|---|---|---|"]
     for result in results:
         tally = Counter(row["verdict"] for row in result["rows"])
-        numbers = [len(result["rows"]), *(tally[word] for word in ("reproduced", "better", "short", ""))]
+        numbers = [len(result["rows"]), *(tally[outcome] for outcome in ("reproduced", "better", "short", ""))]
         lines.append(f"| {result['title']} | " + " | ".join(map(str, numbers)) + " |")
     return "\n".join(lines)
 

@@ -3,7 +3,7 @@
 Ten prototypes in all, from a random start or from k-means in each class; one epoch (20 trials of 10-fold
 cross-validation) or 300 (5 trials); all methods see the same folds, starts and orders of the samples. A cell is one
 trial of one method. Rules and protocol are read as in the first author's public toolbox, which the tables follow where
-it and the printed formulas differ; `notes` says how.
+it and the printed formulas differ; see `notes`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from experiments.cells import Cell
+from experiments.comparison import Row, row
 from experiments.rivals import svm_accuracy
-from experiments.verdicts import Row, row
-from lvq.datasets import load, make_multimodal
-from lvq.estimators.names import MODELS, Spelling
+from lvq import MODELS
+from lvq.datasets import load_dataset, make_multimodal
 from lvq.model.starts import start_prototypes
 
 TITLE = "Ridge, Leonardis and Skocaj: relevance determination by the Fisher criterion score"
@@ -36,7 +36,7 @@ DATASETS = {
     "wdbc": "wdbc",
     "affordance": "affordance",
 }
-METHODS: dict[str, Spelling] = {
+METHODS = {
     name: MODELS.get(f"{name} (published)", MODELS[name])
     for name in ("LVQ1", "RLVQ", "FC1LVQ1", "FC2LVQ1", "GLVQ", "GRLVQ", "FC1GLVQ", "FC2GLVQ")
 }
@@ -91,7 +91,7 @@ def samples(dataset: str, run: int) -> tuple[np.ndarray, np.ndarray]:
     if dataset == "simulated":
         X, y = make_multimodal(random_state=run)
     else:
-        X, y = load(DATASETS[dataset], return_X_y=True)
+        X, y = load_dataset(DATASETS[dataset], return_X_y=True)
     return MinMaxScaler().fit_transform(X), y
 
 
@@ -105,7 +105,7 @@ def folds(n_samples: int, run: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def prototype_counts(n_classes: int) -> np.ndarray:
-    """Ten prototypes shared out among the classes; the last gets the remainder, as in the toolbox.
+    """Ten prototypes distributed over the classes; the last gets the remainder, as in the toolbox.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def start_of(X: np.ndarray, y: np.ndarray, setting: Setting, seed: int) -> Any:
 
 
 def model_of(method: str, setting: Setting, n_classes: int, init: Any, seed: int) -> Any:
-    """The estimator of a method. The seed fixes start and order of the samples, so that all methods share them."""
+    """The estimator of a method. The seed fixes start and order of the samples for all methods."""
     return METHODS[method].make(
         n_prototypes=dict(enumerate(prototype_counts(n_classes).tolist())),
         init=init,
@@ -139,7 +139,7 @@ def model_of(method: str, setting: Setting, n_classes: int, init: Any, seed: int
 
 
 def compute(cell: Cell) -> dict[str, Any]:
-    """Percent of right answers on each fold of a trial, and the mean relevances where there are any."""
+    """Accuracy in percent on each fold of a trial, and the mean relevances where there are any."""
     X, y = samples(cell.dataset, cell.run)
     if cell.method == RIVAL:
         pairs = [svm_accuracy(X, y, train, test, cell.run) for train, test in folds(len(X), cell.run)]
@@ -180,7 +180,7 @@ def _row(
         return None
     paper_runs = FOLDS * SETTINGS[setting].trials
     note = ""
-    if setting.endswith(WHOLE_SET):  # not a protocol the paper states, so no verdict of its own
+    if setting.endswith(WHOLE_SET):  # not a protocol of the paper, so no verdict of its own
         same = row("ridge", table, dataset, method, setting.removesuffix(WHOLE_SET), values, paper_runs=paper_runs)
         note = f"against the published {same.paper_mean:g} ± {same.paper_std:g}: {same.verdict}"
     return row("ridge", table, dataset, method, setting, values, paper_runs=paper_runs, note=note)

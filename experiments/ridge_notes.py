@@ -1,4 +1,4 @@
-"""The words that go with Ridge's tables: how the paper was read, what that rests on, what other readings gave."""
+"""Notes on Ridge's tables: the interpretation of the paper, its evidence, and results of other interpretations."""
 
 from __future__ import annotations
 

@@ -41,6 +41,6 @@ def tuned_svm(n_features: int, random_state: int = 0) -> Any:
 def svm_accuracy(
     X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, random_state: int = 0
 ) -> tuple[float, int]:
-    """Percent of right answers on a fold, and how many support vectors that took."""
+    """Accuracy in percent on a fold, and the number of support vectors."""
     model = tuned_svm(X.shape[1], random_state).fit(X[train], y[train])
     return 100 * float(model.score(X[test], y[test])), int(model[-1].best_estimator_.n_support_.sum())

@@ -19,9 +19,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, Protocol
 
 from experiments.cells import Cell, Store
+from experiments.comparison import Row
 from experiments.output import code_stamp, write_results
-from experiments.progress import Estimate, progress_line, spoken
-from experiments.verdicts import Row
+from experiments.progress import Estimate, duration, progress_line
 
 PAPERS = ("fischer", "jin", "ridge", "kaestner", "beyond")
 RESULTS = pathlib.Path(__file__).parent / "results"
@@ -122,17 +122,17 @@ def compute_missing(
                     cell = pending.pop(future)
                     done += 1
                     failures += _account(future, cell, estimate)
-                line.show(done, estimate.words())
+                line.show(done, estimate.text())
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
-    print(f"{name}: {len(todo)} cells in {spoken(time.monotonic() - began)}, {len(failures)} failed")
+    print(f"{name}: {len(todo)} cells in {duration(time.monotonic() - began)}, {len(failures)} failed")
     return failures
 
 
 def grouped(failures: Sequence[Failure]) -> list[str]:
-    """What to say of failed cells: one account for all that failed in the same way, as where a data set is missing."""
+    """Messages about failed cells: one for all that failed in the same way, as where a data set is missing."""
     cells: dict[str, list[Cell]] = {}
     for failure in failures:
         cells.setdefault(failure.error, []).append(failure.cell)

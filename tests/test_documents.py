@@ -1,4 +1,4 @@
-"""The documents tell the truth: their Python runs, and the files, targets, names and arrows they mention exist."""
+"""The documents are right: their Python runs, and the files, targets and names they mention exist."""
 
 import ast
 import importlib
@@ -37,9 +37,10 @@ def test_the_documents_are_there():
 
 
 @pytest.mark.parametrize("path", with_python, ids=names_of(with_python))
-def test_python_runs(path, capsys):
+def test_python_runs(path, capsys, tmp_path, monkeypatch):
     """Block after block, each document from nothing; a warning is an error."""
-    needs = {name: name for name in ("matplotlib", "skops", "onnx", "vl_convert", "typer")} | {"lvq.report": "jinja2"}
+    monkeypatch.chdir(tmp_path)
+    needs = {name: name for name in ("matplotlib", "onnx", "vl_convert", "typer")} | {"lvq.report": "jinja2"}
     for word, extra in needs.items():
         if word in path.read_text(encoding="utf-8"):
             pytest.importorskip(extra)
@@ -115,12 +116,12 @@ def test_the_changelog_knows_the_version():
 
 
 def order():
-    lines = re.search(r"^    (datasets -> .*(\n {8}-> .*)*)$", text_of("docs/design.md"), flags=re.MULTILINE).group(1)
+    lines = re.search(r"^    (files -> .*(\n {8}-> .*)*)$", text_of("docs/design.md"), flags=re.MULTILINE).group(1)
     return re.split(r"\s+->\s+", lines)
 
 
-def room_of(module):
-    """The room of a module of the package: its folder or file; `lvq` for the package itself."""
+def package_of(module):
+    """The top-level package or module of a module; `lvq` for the package itself."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else "lvq"
 
@@ -132,22 +133,22 @@ def imported(path):
             yield from (name.name for name in node.names if name.name.partition(".")[0] == "lvq")
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "lvq":
             names = [name.name for name in node.names] if node.module == "lvq" else []
-            rooms = {room.stem for room in (ROOT / "src/lvq").iterdir()}
-            yield from (f"lvq.{name}" if name in rooms else "lvq" for name in names) if names else [node.module]
+            packages = {package.stem for package in (ROOT / "src/lvq").iterdir()}
+            yield from (f"lvq.{name}" if name in packages else "lvq" for name in names) if names else [node.module]
 
 
-def test_every_room_has_its_place():
-    rooms = {
+def test_every_package_is_in_the_order():
+    packages = {
         path.stem for path in (ROOT / "src/lvq").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     }
-    assert rooms - {"__init__"} | {"lvq"} == set(order())
+    assert packages - {"__init__"} | {"lvq"} == set(order())
 
 
 def test_imports_go_one_way():
-    place = {room: index for index, room in enumerate(order())}
+    place = {package: index for index, package in enumerate(order())}
     backward = []
     for path in sorted((ROOT / "src/lvq").rglob("*.py")):
         parts = path.relative_to(ROOT / "src/lvq").with_suffix("").parts
         here = "lvq" if parts[0] == "__init__" else parts[0]
-        backward += [f"{here} -> {module}" for module in imported(path) if place[room_of(module)] > place[here]]
+        backward += [f"{here} -> {module}" for module in imported(path) if place[package_of(module)] > place[here]]
     assert backward == []

@@ -1,4 +1,4 @@
-"""Comparing models: the test against a telling of its own, Holm by hand, the Pareto set by definition."""
+"""Comparison of models: the t-test against its formula, Holm by hand, the Pareto set by definition."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ
-from lvq.evaluation import Standing, compare_models, corrected_t_test, equally_good, holm, pareto_set
+from lvq.evaluation import RankedModel, compare_models, corrected_t_test, holm, not_significantly_worse, pareto_set
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_t_test_by_its_formula(seed):
+def test_corrected_t_test_equals_its_formula(seed):
     d = np.random.default_rng(seed).normal(0.01, 0.02, size=15)
     t = d.mean() / np.sqrt((1 / 15 + 20 / 80) * d.var(ddof=1))
     assert corrected_t_test(d, 80, 20) == pytest.approx(2 * stats.t.cdf(-abs(t), 14))
@@ -21,10 +21,10 @@ def test_the_t_test_by_its_formula(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_more_careful_than_the_plain_t_test(seed):
+def test_corrected_t_test_is_more_conservative(seed):
     d = np.random.default_rng(seed).normal(0.01, 0.02, size=15)
     assert corrected_t_test(d, 80, 20) > stats.ttest_1samp(d, 0).pvalue
-    # without overlap, a vanishing test part, it is that test
+    # with a vanishing test part both tests are equal
     assert corrected_t_test(d, 10**9, 1) == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-6)
 
 
@@ -35,17 +35,17 @@ def test_equal_and_constant_differences():
         corrected_t_test([0.1], 80, 20)
 
 
-def test_false_alarms_are_rare():
-    """Two coins as models, ten folds ten times: the plain test calls far more than 5 % of such pairs different."""
+def test_false_positives_are_rare():
+    """Two equally good random models, ten times ten folds: the uncorrected test rejects far more than 5 %."""
     rng = np.random.default_rng(0)
-    alarms = []
+    rejected = []
     for _ in range(200):
-        right = rng.random((2, 100)) < 0.8  # the same 100 samples in every repeat, as in repeated cross-validation
+        correct = rng.random((2, 100)) < 0.8  # the same 100 samples in every repeat, as in repeated cross-validation
         order = [rng.permutation(100) for _ in range(10)]
-        d = np.concatenate([np.subtract(*right[:, o].reshape(2, 10, 10).mean(axis=2)) for o in order])
-        alarms.append((corrected_t_test(d, 90, 10) < 0.05, stats.ttest_1samp(d, 0).pvalue < 0.05))
-    corrected, plain = np.mean(alarms, axis=0)
-    assert corrected < 0.1 < plain
+        d = np.concatenate([np.subtract(*correct[:, o].reshape(2, 10, 10).mean(axis=2)) for o in order])
+        rejected.append((corrected_t_test(d, 90, 10) < 0.05, stats.ttest_1samp(d, 0).pvalue < 0.05))
+    corrected, uncorrected = np.mean(rejected, axis=0)
+    assert corrected < 0.1 < uncorrected
 
 
 def test_holm_by_hand():
@@ -61,17 +61,17 @@ def test_the_pareto_set_by_its_definition(seed):
     gain, cost = rng.integers(0, 5, 12), rng.integers(0, 5, 12)
     inside = pareto_set(gain, cost)
     for i in range(12):
-        beaten = any(
+        dominated = any(
             gain[j] >= gain[i] and cost[j] <= cost[i] and (gain[j], cost[j]) != (gain[i], cost[i]) for j in range(12)
         )
-        assert inside[i] == (not beaten)
+        assert inside[i] == (not dominated)
     assert inside.any()
 
 
 @pytest.fixture(scope="module")
 def compared():
     X, y = load_iris(return_X_y=True)
-    told = []
+    calls = []
     models = {
         "one": GLVQ(random_state=0),
         "same": GLVQ(random_state=0),
@@ -79,8 +79,8 @@ def compared():
         "impossible": GLVQ(relevance="fc1", solver="lbfgs", random_state=0),
         "other": LogisticRegression(max_iter=1000),
     }
-    found = compare_models(models, X, y, folds=4, repeats=2, seed=1, progress=lambda *step: told.append(step))
-    return found, told
+    found = compare_models(models, X, y, folds=4, repeats=2, seed=1, progress=lambda *step: calls.append(step))
+    return found, calls
 
 
 def test_all_models_see_the_same_splits(compared):
@@ -89,37 +89,37 @@ def test_all_models_see_the_same_splits(compared):
     assert all(len(scores) == 8 for scores in found.scores.values())
 
 
-def test_standings_are_those_of_the_scores(compared):
+def test_the_ranking_agrees_with_the_scores(compared):
     found, _ = compared
-    assert {standing.name for standing in found.standings} == set(found.scores)
-    accuracies = [standing.accuracy for standing in found.standings]
+    assert {model.name for model in found.ranking} == set(found.scores)
+    accuracies = [model.accuracy for model in found.ranking]
     assert accuracies == sorted(accuracies, reverse=True)
-    for standing in found.standings:
-        assert standing.accuracy == pytest.approx(found.scores[standing.name].mean())
-        assert standing.deviation == pytest.approx(found.scores[standing.name].std(ddof=1))
-        assert standing.seconds > 0
-    assert found.standings[0].p_value == 1.0
-    by_name = {standing.name: standing for standing in found.standings}
-    assert by_name["one"].prototypes == 3
-    assert by_name["three"].prototypes == 9
-    assert np.isnan(by_name["other"].prototypes)
-    assert found.standings[0].name in equally_good(found.standings)
+    for model in found.ranking:
+        assert model.accuracy == pytest.approx(found.scores[model.name].mean())
+        assert model.standard_deviation == pytest.approx(found.scores[model.name].std(ddof=1))
+        assert model.seconds > 0
+    assert found.ranking[0].p_value == 1.0
+    by_name = {model.name: model for model in found.ranking}
+    assert by_name["one"].n_prototypes == 3
+    assert by_name["three"].n_prototypes == 9
+    assert np.isnan(by_name["other"].n_prototypes)
+    assert found.ranking[0].name in not_significantly_worse(found.ranking)
 
 
-def test_a_model_that_cannot_be_fitted_is_told(compared):
+def test_a_model_that_cannot_be_fitted_is_in_failures(compared):
     found, _ = compared
     assert list(found.failures) == ["impossible"]
     assert "solver" in found.failures["impossible"]
 
 
-def test_progress_is_told_to_the_end(compared):
-    _, told = compared
-    done = [step[0] for step in told]
+def test_progress_reaches_the_end(compared):
+    _, calls = compared
+    done = [step[0] for step in calls]
     assert done == sorted(done)
-    assert told[-1][:2] == (40, 40)
+    assert calls[-1][:2] == (40, 40)
 
 
-def test_worse_models_are_called_so():
-    standings = [Standing("a", 0.9, 0.0, 2, 0.1, 1.0, True), Standing("b", 0.5, 0.0, 2, 0.1, 0.04, False)]
-    assert equally_good(standings) == ["a"]
-    assert equally_good(standings, level=0.01) == ["a", "b"]
+def test_significantly_worse_models_are_excluded():
+    ranking = [RankedModel("a", 0.9, 0.0, 2, 0.1, 1.0, True), RankedModel("b", 0.5, 0.0, 2, 0.1, 0.04, False)]
+    assert not_significantly_worse(ranking) == ["a"]
+    assert not_significantly_worse(ranking, level=0.01) == ["a", "b"]

@@ -1,4 +1,4 @@
-"""What the package shows: its names, its version, what importing it costs, and whether every part is described."""
+"""The public interface: names, versions, the cost of importing, and whether every part is described."""
 
 import inspect
 import re
@@ -10,12 +10,15 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from sklearn.base import ClassifierMixin
 
 import lvq
-from lvq.estimators.base import BaseLVQ
+from lvq.estimators.registry import ESTIMATORS as REGISTRY
+from lvq.estimators.registry import estimator_types
+from lvq.versions import PACKAGES, versions
 
 CLASSES = [part for name in lvq.__all__ if inspect.isclass(part := getattr(lvq, name))]
-ESTIMATORS = [part for part in CLASSES if issubclass(part, BaseLVQ)]  # wrappers have tests of their own
+ESTIMATORS = list(estimator_types().values())  # RejectClassifier has tests of its own
 OWN_METHODS = [
     pytest.param(method, id=f"{part.__name__}.{name}")
     for part in ESTIMATORS
@@ -31,19 +34,29 @@ def test_all_is_the_public_namespace():
 
 
 def test_names_are_where_type_checkers_find_them():
-    """The imports that only type checkers see, and the table that Python uses, name the same places."""
+    """The imports that only type checkers see, and the table that Python uses, name the same modules."""
     text = Path(lvq.__file__).read_text(encoding="utf-8")
     shown = {
         name: module
         for module, names in re.findall(r"^    from lvq\.([\w.]+) import (.+)$", text, flags=re.MULTILINE)
         for name in names.split(", ")
     }
-    assert shown == lvq._HOME
+    assert shown == lvq._MODULES
     assert set(shown) == set(lvq.__all__)
 
 
-def test_rooms_can_be_reached_from_the_package():
-    code = "import lvq; lvq.rejection.certify, lvq.datasets.load, lvq.plots.LambdaDisplay, lvq.counterfactuals.Place"
+def test_registry_has_every_estimator():
+    """The table that stored files, ONNX and the command line read."""
+    assert set(REGISTRY) <= set(lvq.__all__)
+    for name, module in REGISTRY.items():
+        assert getattr(lvq, name) is estimator_types()[name]
+        assert getattr(lvq, name).__module__ == module
+    found = {part for part in CLASSES if issubclass(part, ClassifierMixin)}
+    assert {part.__name__ for part in found} == {*REGISTRY, "RejectClassifier"}
+
+
+def test_packages_are_attributes_without_their_own_import():
+    code = "import lvq; [getattr(lvq, name).__doc__ for name in lvq._PACKAGES]"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -70,25 +83,25 @@ def test_typed():
     assert (Path(lvq.__file__).parent / "py.typed").exists()
 
 
-@pytest.mark.parametrize("heavy", ["numba", "torch", "dask", "matplotlib", "skops", "onnx", "altair", "typer"])
+@pytest.mark.parametrize("heavy", ["sklearn", "numpy", "numba", "torch", "matplotlib", "onnx", "pandas", "typer"])
 def test_import_is_light(heavy, loaded_by_import):
     assert heavy not in loaded_by_import
 
 
-def test_import_adds_nothing_to_scikit_learn(loaded_by_import):
-    """The only package that `import lvq` loads beyond those of a scikit-learn classifier is itself."""
+def test_the_estimators_add_nothing_to_scikit_learn():
+    """The only package that they load beyond those of a scikit-learn classifier is this one."""
     classifier = loaded_by("sklearn.linear_model")
-    assert loaded_by_import - classifier - sys.stdlib_module_names == {"lvq"}
+    modules = ", ".join(sorted(set(REGISTRY.values())))
+    assert loaded_by(modules) - classifier - sys.stdlib_module_names == {"lvq"}
 
 
 def test_making_an_estimator_is_light():
-    """Parameters can be looked at, and bad input be refused, before anything is compiled."""
+    """Parameters can be read, and bad input is refused, before anything is compiled."""
     code = (
         "import sys, lvq\n"
-        "from lvq.estimators.base import BaseLVQ\n"
-        "for name in lvq.__all__:\n"
-        "    made = getattr(lvq, name)\n"
-        "    repr(made() if isinstance(made, type) and issubclass(made, BaseLVQ) else made)\n"
+        "from lvq.estimators.registry import estimator_types\n"
+        "for part in estimator_types().values():\n"
+        "    repr(part())\n"
         "try:\n"
         "    lvq.GLVQ().fit([[0.0]], ['a'])\n"
         "except ValueError:\n"
@@ -128,7 +141,7 @@ def test_estimator_has_numpydoc_sections(part):
 
 @pytest.mark.parametrize("part", ESTIMATORS)
 def test_every_parameter_is_described(part):
-    """One entry `name : type, default=value` for each parameter of `__init__`, in a section of nothing else."""
+    """One entry `name : type, default=value` for each parameter of `__init__`."""
     text = inspect.getdoc(part)
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nAttributes\n")[0]
     entries = re.findall(r"^(\w+) : .+\n    \S", section, flags=re.MULTILINE)
@@ -141,7 +154,7 @@ def test_every_parameter_is_described(part):
 
 @pytest.mark.parametrize("part", ESTIMATORS)
 def test_described_values_are_accepted(part):
-    """Each word in braces, such as {"nearest", "posterior"}, is one that the parameter takes, and no other is."""
+    """The strings in braces, such as {"nearest", "posterior"}, are those that the parameter takes."""
     text = inspect.getdoc(part)
     for name, words in re.findall(r"^(\w+) : \{(.+?)\}", text, flags=re.MULTILINE):
         options = [option for option in part._parameter_constraints[name] if hasattr(option, "options")]
@@ -163,7 +176,7 @@ def test_every_method_is_described(method):
 def test_public_methods(part):
     for name in ("fit", "predict", "predict_proba", "decision_function", "score", "explain"):
         assert callable(getattr(part, name))
-    if any(spelling.estimator is part for spelling in lvq.MODELS.values()):
+    if any(entry.estimator is part for entry in lvq.MODELS.values()):
         assert callable(part.partial_fit)
 
 
@@ -174,11 +187,27 @@ def test_learned_attributes_are_described(part):
     text = inspect.getdoc(part)
     y = np.arange(40) % 2
     model = part().fit(np.random.default_rng(0).normal(size=(40, 2)) + y[:, None], y)
-    for name in vars(model):
+    for name in dir(model):
         if name.endswith("_") and not name.startswith("_"):
             assert re.search(rf"^(\w+, )*{name}(, \w+)* : ", text, flags=re.MULTILINE), name
 
 
-def test_a_display_is_looked_for_in_the_wrong_room():
+def test_show_versions(capsys):
+    """Python, the platform, this package and all that it uses, one line each."""
+    lvq.show_versions()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["python", "platform", *PACKAGES]
+    shown = dict(line.split(": ", 1) for line in lines)
+    assert shown == versions()
+    assert shown["lvq"] == metadata.version("lvq")
+    assert shown["numpy"] == np.__version__
+
+
+def test_versions_of_what_is_not_installed(monkeypatch):
+    monkeypatch.setattr("lvq.versions.PACKAGES", ("numpy", "no-such-package"))
+    assert versions()["no-such-package"] == "not installed"
+
+
+def test_a_display_in_the_wrong_package():
     with pytest.raises(AttributeError, match=r"from lvq\.plots import RelevanceDisplay"):
         lvq.RelevanceDisplay  # noqa: B018

@@ -1,4 +1,4 @@
-"""Tables on disk: every format gives the same columns, whole or in parts; what cannot be read is told in a sentence."""
+"""Tables on disk: every format gives the same columns, whole or in parts; damaged files raise clear errors."""
 
 import gzip
 import subprocess
@@ -24,6 +24,7 @@ from lvq.tables import (  # noqa: E402
     read_parts,
     read_table,
 )
+from lvq.tables.writing import escape_formula  # noqa: E402
 
 CSV = """\
 size,colour,ripe,weight
@@ -43,7 +44,7 @@ ARFF = """\
 1.5, red, true, 10
 % between
 ?,green,false,12
--2e3,'red, dark',TRUE,?
+-2e3,'red, dark',true,?
 """
 
 
@@ -85,7 +86,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_every_format_reads_the_same(tmp_path, suffix):
+def test_every_format_gives_the_same_table(tmp_path, suffix):
     table = read_table(write(tmp_path, suffix))
     assert list(table) == list(EXPECTED)
     assert {name: kind_of(table[name]) for name in table} == {
@@ -107,10 +108,10 @@ def test_parts_hold_the_same_values(tmp_path, suffix):
     assert [text for part in parts for text in as_text(part["ripe"])] == EXPECTED["ripe"]
 
 
-@pytest.mark.parametrize("sign", [";", "\t", "|"])
-def test_other_signs_between_values(tmp_path, sign):
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_other_delimiters(tmp_path, delimiter):
     path = tmp_path / "table.csv"
-    path.write_text(f"a{sign}b, c\n1{sign}2\n".replace("b, c", '"b, c"'), encoding="utf-8")
+    path.write_text(f"a{delimiter}b, c\n1{delimiter}2\n".replace("b, c", '"b, c"'), encoding="utf-8")
     table = read_table(path)
     assert list(table) == ["a", "b, c"]
     assert table.to_numpy().tolist() == [[1.0, 2.0]]
@@ -140,7 +141,7 @@ def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
         assert np.concatenate([as_numbers(part["number"]) for part in read_parts(path)]).tolist() == list(range(100))
 
 
-def test_a_number_only_at_the_end_of_a_long_file_is_told_by_its_row(tmp_path, monkeypatch):
+def test_a_text_at_the_end_of_a_column_of_numbers_is_reported_with_its_row(tmp_path, monkeypatch):
     monkeypatch.setattr("lvq.tables.delimited.BLOCK", 200)
     path = tmp_path / "t.csv"
     path.write_text("a\n" + "1.5\n" * 200 + "oops\n", encoding="utf-8")
@@ -152,7 +153,7 @@ def test_a_number_only_at_the_end_of_a_long_file_is_told_by_its_row(tmp_path, mo
 
 
 @pytest.mark.parametrize("before", ["\n", "\n \n\r\n"])
-def test_empty_lines_before_the_names_are_no_rows(tmp_path, before):
+def test_empty_lines_before_the_names_are_skipped(tmp_path, before):
     path = tmp_path / "t.csv"
     path.write_bytes(f'{before}a,"two\nlines"\n1,2\n\n3,4\n'.encode())
     assert column_names(path) == ["a", "two\nlines"]
@@ -178,9 +179,9 @@ def test_a_column_without_a_name_is_left_out(tmp_path):
         ("t.csv", b"a,a,b\n1,2,3\n", "more than one column named 'a'"),
         ("t.csv", b",\n1,2\n", "no column with a name"),
         ("t.csv", b"a,b\n1,\xff\xfe\n", "not in UTF-8"),
-        ("t.csv", b"a\x00b,\x01\x02\n\x00\x00", "no CSV file"),
-        ("t.csv", bytes(range(256)) * 50, "no CSV file"),
-        ("t.csv", b"PAR1....", "is a Parquet file, which its name does not say"),
+        ("t.csv", b"a\x00b,\x01\x02\n\x00\x00", "not a CSV file"),
+        ("t.csv", bytes(range(256)) * 50, "not a CSV file"),
+        ("t.csv", b"PAR1....", "is a Parquet file, unlike its name"),
         ("t.csv", b"PK\x03\x04....", "is a spreadsheet or a zip archive"),
         ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], r"cannot be read as CSV \("),
         ("t.csv", b"price,b\n\"1,5\",2\n\"12,25\",3\n", "numbers with a comma, such as '1,5'"),
@@ -188,21 +189,25 @@ def test_a_column_without_a_name_is_left_out(tmp_path):
         ("t.parquet", b"", "is empty"),
         ("t.arrow", b"nonsense", r"cannot be read as Arrow \("),
         ("t.arff", b"@relation x\n@attribute a numeric\n", "no line @data"),
-        ("t.arff", b"@relation x\n@attribute\n@data\n1\n", "names no attribute"),
-        ("t.arff", b"@attribute a numeric\n@attribute b numeric\n@data\n1\n", "1 values in line 1 after @data, but 2"),
-        ("t.arff", b"@attribute a numeric\n@data\nx\n", "'a' of .* is numeric, but some values are not"),
-        ("t.arff", b"@attribute a numeric\n@data\n{0 1}\n", "sparse rows"),
+        ("t.arff", b"@relation x\n@attribute\n@data\n1\n", "no attribute of type .* in line 2"),
+        ("t.arff", b"@attribute a date\n@data\n1\n", "no attribute of type .* in line 1, '@attribute a date'"),
+        ("t.arff", b"@attribute a {" + b"v," * 60 + b"b c}\n@data\nv\n", "no attribute of type .* in line 1"),
+        ("t.arff", b"@attribute a numeric\n@attribute b numeric\n@data\n1\n", "number of values .* in line 4"),
+        ("t.arff", b"@attribute a numeric\n@data\nx\n", "numeric attribute whose value is not a number in line 3"),
+        ("t.arff", b"@attribute a {x}\n@data\n%\ny%d\n", "nominal attribute does not declare in line 4"),
+        ("t.arff", b"@attribute a integer\n@data\ninf\n", "content that is not ARFF in line 3"),
+        ("t.arff", b"@attribute a integer\n@data\n'1\n", "content that is not ARFF in line 3"),
         ("t.arff", b"@attribute a numeric\n@data\n", "no rows"),
         ("t.arff", b"@attribute a {\xff}\n@data\n\xff\n", r"cannot be read as ARFF \("),
-        ("t.xlsx", b"PK", "tells no format"),
+        ("t.xlsx", b"PK", "unknown format"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_told_in_a_sentence(tmp_path, name, content, message):
+def test_a_file_that_cannot_be_read_raises_a_clear_error(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)
     for read in (read_table, lambda path: list(read_parts(path))):
         if "comma" in message and read is not read_table:
-            continue  # parts are handed out as they are
+            continue  # parts are returned as they are
         with pytest.raises(TableError, match=message) as error:
             read(path)
         assert "\n" not in str(error.value)
@@ -210,7 +215,7 @@ def test_what_cannot_be_read_is_told_in_a_sentence(tmp_path, name, content, mess
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
-    """Whatever became of its bytes: no other error, and no crash inside of Arrow."""
+    """Whatever its bytes: no other error, and no crash inside Arrow."""
     rng = np.random.default_rng(0)
     path = write(tmp_path, suffix)
     data = path.read_bytes()
@@ -218,8 +223,8 @@ def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
     for _ in range(40):
         damaged = bytearray(data[: rng.integers(len(data)) if rng.random() < 0.2 else len(data)])
         for place in rng.integers(len(damaged) + 1, size=rng.choice([1, 2, 8])):
-            signs = [b"\0", b"\n", b'"', b",", b"\xff", rng.bytes(1), rng.bytes(3)]
-            damaged[place : place + 1] = signs[rng.integers(len(signs))]
+            others = [b"\0", b"\n", b'"', b",", b"\xff", rng.bytes(1), rng.bytes(3)]
+            damaged[place : place + 1] = others[rng.integers(len(others))]
         path.write_bytes(damaged)
         for read in (read_table, lambda path: list(read_parts(path))):
             try:
@@ -230,8 +235,16 @@ def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
     assert not any("\n" in message for message in refused)
 
 
+def test_sparse_rows_tabs_and_a_brace_after_the_name_of_an_arff_file(tmp_path):
+    path = tmp_path / "t.arff"
+    path.write_text(
+        "@attribute\ta\tnumeric\n@attribute 'b c'{x,'y z'}\n@data\n{0 1.5, 1 'y z'}\n{}\n", encoding="utf-8"
+    )
+    assert read_table(path).to_dict("list") == {"a": [1.5, 0.0], "b c": ["y z", "x"]}
+
+
 def test_missing_files_and_folders(tmp_path):
-    with pytest.raises(TableError, match="There is no file"):
+    with pytest.raises(TableError, match="does not exist"):
         read_table(tmp_path / "t.csv")
     with pytest.raises(TableError, match="is a folder"):
         column_names(tmp_path)
@@ -254,13 +267,22 @@ def test_dates_are_neither_numbers_nor_texts(tmp_path):
         as_numbers(table["when"])
 
 
+def test_lists_are_neither_numbers_nor_texts(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"values": [[1.0], [2.0, 3.0]], "raw": [b"a", b"b"], "a": [1, 2]}), path)
+    table = read_table(path)
+    assert [kind_of(table[name]) for name in table] == ["other", "other", "number"]
+    with pytest.raises(TableError, match=r"'values' .* must hold numbers.* values of type list"):
+        as_numbers(table["values"])
+
+
 def test_texts_of_numbers_do_not_depend_on_the_format(tmp_path):
     """A column of codes, 1 and 2, is the same categories in a CSV file and as integers or floats in a Parquet file."""
     csv = pd.Series(["1", "2", None], dtype=object)
     assert as_text(csv).tolist() == as_text(pd.Series([1.0, 2.0, np.nan])).tolist() == ["1", "2", None]
 
 
-def test_codes_that_numbers_would_not_keep_are_texts(tmp_path):
+def test_codes_that_numbers_would_change_are_texts(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(
         "zip,id,level,size\n01067,9007199254740993,1.0,01\n04109,9007199254740992,2.0,02\n", encoding="utf-8"
@@ -284,7 +306,7 @@ def test_exact_integers_stay_integers(tmp_path, suffix):
 
 
 def test_a_parquet_file_of_one_group_of_rows_is_read_in_parts(tmp_path):
-    """Arrow alone would fetch the group, which is the whole table, before its first row."""
+    """Arrow alone would read the group, which is the whole table, before its first row."""
     path = tmp_path / "t.parquet"
     rng = np.random.default_rng(0)
     whole = pa.table({name: rng.normal(size=2_000_000) for name in "abcd"})
@@ -315,7 +337,7 @@ def parts():
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 def test_written_parts_are_read_back(tmp_path, suffix):
-    path = tmp_path / f"answers{suffix}"
+    path = tmp_path / f"predictions{suffix}"
     with TableWriter(path) as writer:
         for part in parts():
             writer.write(part)
@@ -329,7 +351,7 @@ def test_written_parts_are_read_back(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_an_interrupted_table_leaves_nothing(tmp_path, suffix, error):
-    path = tmp_path / f"answers{suffix}"
+    path = tmp_path / f"predictions{suffix}"
     path.write_text("before", encoding="utf-8")
     with pytest.raises(error, match="stop"), TableWriter(path) as writer:  # noqa: PT012
         writer.write(next(parts()))
@@ -338,14 +360,41 @@ def test_an_interrupted_table_leaves_nothing(tmp_path, suffix, error):
     assert [place.name for place in tmp_path.iterdir()] == [path.name]
 
 
+FORMULAS = ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "=\n1"]
+PLAIN = ["-1.5", "+2e3", "-", "+", "a=b", "", " =1", None]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize("escape", [True, False])
+def test_texts_that_a_spreadsheet_would_run_are_escaped_in_csv(tmp_path, suffix, escape):
+    path = tmp_path / f"predictions{suffix}"
+    texts = FORMULAS + PLAIN
+    part = pd.DataFrame({"=name": np.array(texts, object), "number": -np.arange(len(texts)), "ok": True})
+    before = part.copy()
+    with TableWriter(path, escape_formulas=escape) as writer:
+        writer.write(part)
+    pd.testing.assert_frame_equal(part, before)
+    changed = escape and suffix != ".parquet"
+    assert writer.escaped == changed * len(FORMULAS)
+    table = pd.read_parquet(path) if suffix == ".parquet" else pd.read_csv(path, keep_default_na=False, dtype=object)
+    assert list(table) == ["'=name" if changed else "=name", "number", "ok"]
+    expected = [f"'{text}" if changed and text in FORMULAS else text for text in texts]
+    assert table.iloc[:, 0].fillna("").tolist() == [text or "" for text in expected]
+    assert table["number"].astype(int).tolist() == part["number"].tolist()
+
+
+def test_a_carriage_return_begins_a_formula_too():
+    assert escape_formula("\r=1") == "'\r=1"
+
+
 def test_outputs_are_checked_first(tmp_path):
     with pytest.raises(TableError, match=r"must end in \.csv, \.csv\.gz or \.parquet"):
         check_output(tmp_path / "a.xlsx")
     (tmp_path / "a.csv").touch()
-    with pytest.raises(TableError, match=r"there already; use force"):
+    with pytest.raises(TableError, match=r"already exists; use --force \(force=True\)"):
         check_output(tmp_path / "a.csv")
     assert check_output(tmp_path / "a.csv", force=True) == tmp_path / "a.csv"
-    with pytest.raises(TableError, match=r"there is no folder .*new; make it first"):
+    with pytest.raises(TableError, match=r"the folder .*new does not exist; create it first"):
         check_output(tmp_path / "new" / "a.csv")
     (tmp_path / "b.csv").mkdir()
     with pytest.raises(TableError, match="is a folder"):

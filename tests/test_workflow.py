@@ -1,4 +1,4 @@
-"""The whole job as functions: preparation, assembly, folders, and the numbers that come out."""
+"""The functions behind the commands: preparation, pipelines, runs, fits and predictions."""
 
 import re
 import signal
@@ -7,27 +7,30 @@ import threading
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, MODELS, LVQClassifier, LVQClassifierCV
+from lvq.files import write_folder_atomically
 from lvq.rejection import RejectClassifier
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from lvq.tables import TableError  # noqa: E402
+from lvq.tables import TableError, read_table  # noqa: E402
 from lvq.workflow import (  # noqa: E402
     fit_table,
     load_model,
     make_model,
     make_pipeline_for,
-    make_rejecting,
+    make_reject_classifier,
     predict_table,
     prepare,
 )
-from lvq.workflow.assembly import NAMES, SMALL  # noqa: E402
 from lvq.workflow.fitting import split  # noqa: E402
-from lvq.workflow.folders import all_or_nothing, check_folder  # noqa: E402
-from lvq.workflow.matching import expected_columns  # noqa: E402
+from lvq.workflow.model_columns import expected_columns  # noqa: E402
+from lvq.workflow.pipelines import CROSS_FIT_BELOW, NAMES  # noqa: E402
+from lvq.workflow.runs import check_folder  # noqa: E402
 
 
 def mixed(n=60, seed=0):
@@ -59,31 +62,31 @@ def test_columns_are_sorted_by_kind():
     assert samples.notes == ()
 
 
-def test_the_table_is_left_as_it_is():
+def test_the_table_is_not_changed():
     table = mixed()
     before = table.copy()
     prepare(table, "kind", categorical=["code"])
     pd.testing.assert_frame_equal(table, before)
 
 
-def test_repeated_rows_are_told():
+def test_duplicate_rows_are_noted():
     table = pd.concat([mixed(), mixed().iloc[:5]], ignore_index=True)
-    assert any("5 rows repeat another one" in note for note in prepare(table, "kind").notes)
+    assert any("5 rows are duplicates" in note for note in prepare(table, "kind").notes)
 
 
 @pytest.mark.parametrize(("start", "step", "counts"), [(0, 1, True), (1, 1, True), (2, 1, False), (0, 2, False)])
-def test_only_a_count_of_rows_is_a_count_of_rows(start, step, counts):
+def test_row_numbers_start_at_0_or_1(start, step, counts):
     table = mixed().assign(id=start + step * np.arange(60.0))
     assert ("id" not in prepare(table, "kind").X) == counts
 
 
-def test_a_count_of_rows_is_one_without_some_of_the_rows():
+def test_row_numbers_are_found_where_some_rows_are_left_out():
     table = mixed().assign(id=np.arange(60.0))
     table.loc[[0, 7, 8], "kind"] = None
     assert "id" not in prepare(table, "kind").X
 
 
-def test_columns_to_look_at_twice():
+def test_warnings_about_columns():
     table = mixed(n=80)
     plain = prepare(table, "kind").notes
     table = table.assign(
@@ -95,34 +98,56 @@ def test_columns_to_look_at_twice():
     assert plain == ()
     assert len(more) == 3
     assert "'dose' holds numbers, but also texts such as 'n.d.'" in more[0]
-    assert "a whole number of its own in 'patient'" in more[1]
-    assert "can be read off 'icd' alone" in more[2]
+    assert "a different integer in 'patient'" in more[1]
+    assert "its own value of 'icd'" in more[2]
     assert len(prepare(table, "kind", categorical=["dose"], drop=["patient", "icd"]).notes) == 0
 
 
-def test_a_text_of_its_own_in_every_row_is_no_category():
+def test_a_different_text_in_every_row_is_refused():
     table = mixed().assign(name=[f"N{k}" for k in range(60)])
-    with pytest.raises(TableError, match=r"'name' .* another text in every row, such as 'N0'.*--drop 'name'"):
+    with pytest.raises(TableError, match=r"'name' .* a different text in every row, such as 'N0'.*--drop 'name'"):
         prepare(table, "kind")
 
 
-def test_among_numbers_the_text_is_named():
+def test_a_text_among_numbers_is_named():
     table = mixed(n=200).assign(dose=[*(f"{k}.5" for k in range(199)), "<0.5"])
     with pytest.raises(TableError, match=r"200 different texts, such as '<0\.5' among numbers"):
         prepare(table, "kind")
 
 
-def test_a_class_that_reads_as_missing_is_told():
+def test_rows_without_a_class_are_counted_in_the_error():
     table = mixed().assign(stage=np.array(["severe", None], dtype=object)[np.arange(60) % 2])
-    with pytest.raises(TableError, match=r"only the class 'severe', beside 30 rows without a value \(.*None\)"):
+    with pytest.raises(TableError, match=r"only the class 'severe', and 30 rows without a value \(.*None\)"):
         prepare(table, "stage")
 
 
 def test_numbers_may_be_classes():
     table = mixed().assign(grade=np.arange(60) % 3 + 1.0)
     assert set(prepare(table, "grade").y) == {"1", "2", "3"}
-    table["grade"] += 0.5  # a few levels with fractions are classes, many are measured
+    table["grade"] += 0.5  # a few values with fractions are classes, many are a measurement
     assert set(prepare(table, "grade").y) == {"1.5", "2.5", "3.5"}
+
+
+def test_all_columns_with_problems_are_reported_at_once():
+    table = mixed().assign(
+        when=pd.date_range("2020-01-01", periods=60),
+        name=[f"N{k}" for k in range(60)],
+        huge=np.where(np.arange(60) == 7, 1e308, 1.0),
+        infinite=np.where(np.arange(60) == 0, -np.inf, 1.0),
+    )
+    with pytest.raises(TableError, match=r"'when'.*'name'.*'huge' .* 1e\+308 in row 8.*'infinite' .* -inf in row 1,"):
+        prepare(table, "kind")
+    with pytest.raises(TableError, match="no columns 'Kind', 'x', 'y'"):
+        prepare(mixed(), "Kind", drop=["x"], categorical=["y"])
+
+
+def test_a_column_of_lists_is_refused_unless_dropped(tmp_path):
+    path = tmp_path / "table.parquet"
+    mixed().assign(values=[[1.0, 2.0]] * 60).to_parquet(path)
+    table = read_table(path)
+    with pytest.raises(TableError, match=r"'values' .* values of type list.* --drop 'values'"):
+        prepare(table, "kind")
+    assert "values" not in prepare(table, "kind", drop=["values"]).X
 
 
 def test_dates_are_refused_unless_dropped():
@@ -132,7 +157,7 @@ def test_dates_are_refused_unless_dropped():
     assert "when" not in prepare(table, "kind", drop=["when"]).X
 
 
-# -- assembly ----------------------------------------------------------------------------------------------------------
+# -- pipelines ---------------------------------------------------------------------------------------------------------
 
 
 def test_names_of_models():
@@ -156,8 +181,8 @@ def test_plain_numbers_are_only_standardised():
     assert list(make_pipeline_for(samples, GLVQ()).named_steps) == ["standardscaler", "glvq"]
 
 
-def test_what_is_learned_is_learned_from_the_training_rows():
-    """Values of other rows, however odd, change nothing."""
+def test_preprocessing_is_learned_from_the_training_rows():
+    """Extreme values in other rows change nothing."""
     samples = prepare(mixed(), "kind")
     rows = np.arange(40)
     one = make_pipeline_for(samples, GLVQ(random_state=0)).fit(samples.X.iloc[rows], samples.y[rows])
@@ -168,7 +193,7 @@ def test_what_is_learned_is_learned_from_the_training_rows():
     np.testing.assert_array_equal(one[-1].prototypes_, two[-1].prototypes_)
 
 
-def test_numbers_gaps_and_categories_as_the_model_sees_them():
+def test_encoded_numbers_missing_values_and_categories():
     samples = prepare(mixed(), "kind")
     pipeline = make_pipeline_for(samples, GLVQ(random_state=0)).fit(samples.X, samples.y)
     columns = pipeline[0]
@@ -185,7 +210,7 @@ def test_numbers_gaps_and_categories_as_the_model_sees_them():
     assert not columns.transform(unknown)[:, -3:].any()
 
 
-def test_a_name_that_an_encoder_would_make_is_no_clash():
+def test_a_column_named_like_an_encoded_category():
     samples = prepare(mixed().rename(columns={"code": "colour_red"}), "kind")
     make_pipeline_for(samples, GLVQ(random_state=0)).fit(samples.X, samples.y)
 
@@ -200,18 +225,18 @@ def test_a_fold_without_a_value_of_a_column_still_fits():
 
 
 def test_thresholds_of_small_tables_are_cross_fitted():
-    assert make_rejecting(GLVQ(), n_samples=SMALL - 1).cv == 5
-    assert make_rejecting(GLVQ(), n_samples=SMALL).cv is None
-    assert make_rejecting(GLVQ(), n_samples=10).coverage == 0.9
-    assert make_rejecting(GLVQ(), n_samples=10, smallest_class=3).cv == 3
-    assert make_rejecting(GLVQ(), n_samples=10, smallest_class=8, max_error=0.1).cv == 4
-    assert make_rejecting(GLVQ(), n_samples=10).calibration_size == 0.3
-    guaranteed = make_rejecting(GLVQ(), n_samples=10, max_error=0.1, confidence=0.8)
+    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW - 1).cv == 5
+    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW).cv is None
+    assert make_reject_classifier(GLVQ(), n_samples=10).min_coverage == 0.9
+    assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=3).cv == 3
+    assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=8, max_error=0.1).cv == 4
+    assert make_reject_classifier(GLVQ(), n_samples=10).calibration_size == 0.3
+    guaranteed = make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, confidence=0.8)
     assert guaranteed.calibration_size == 0.5
-    assert make_rejecting(GLVQ(), n_samples=10**6, max_error=0.01).calibration_size == 0.3
-    assert (guaranteed.coverage, guaranteed.max_error, guaranteed.confidence) == (None, 0.1, 0.8)
+    assert make_reject_classifier(GLVQ(), n_samples=10**6, max_error=0.01).calibration_size == 0.3
+    assert (guaranteed.min_coverage, guaranteed.max_error, guaranteed.confidence) == (None, 0.1, 0.8)
     with pytest.raises(ValueError, match="max_error or coverage, not both"):
-        make_rejecting(GLVQ(), n_samples=10, max_error=0.1, coverage=0.5)
+        make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, coverage=0.5)
 
 
 # -- splits ------------------------------------------------------------------------------------------------------------
@@ -225,9 +250,8 @@ def test_the_split_is_by_class_and_covers_all(seed):
     assert abs((samples.y[test] == "yes").mean() - 0.5) < 0.1
 
 
-def test_the_test_rows_are_never_learned_from(tmp_path, monkeypatch):
-    """Classes of the test rows do not matter to the model."""
-    pytest.importorskip("skops")
+def test_the_test_rows_do_not_change_the_model(tmp_path, monkeypatch):
+    """Values of the test rows do not change the prototypes."""
     table = mixed(n=80)
     samples = prepare(table, "kind")
     _, test = split(samples, 0.25, 0)
@@ -242,32 +266,32 @@ def test_the_test_rows_are_never_learned_from(tmp_path, monkeypatch):
     np.testing.assert_array_equal(*prototypes)
 
 
-def test_progress_is_told_from_the_first_step_to_the_last(tmp_path):
+def test_progress_counts_from_the_first_step_to_the_last(tmp_path):
     path = tmp_path / "table.csv"
     mixed().to_csv(path, index=False)
-    told = []
-    result = fit_table(path, "kind", model="glvq", folds=2, progress=lambda *step: told.append(step))
+    steps = []
+    result = fit_table(path, "kind", model="glvq", folds=2, progress=lambda *step: steps.append(step))
     assert result.folder is None
-    assert [step[1] for step in told] == sorted(step[1] for step in told)
-    assert told[0][1] == 0
-    assert told[-1][1] == told[-1][2] == 6
+    assert [step[1] for step in steps] == sorted(step[1] for step in steps)
+    assert steps[0][1] == 0
+    assert steps[-1][1] == steps[-1][2] == 6
     assert isinstance(result.model, RejectClassifier)
 
 
-@pytest.mark.parametrize(("options", "message"), [({"test_share": 1.0}, "test_share"), ({"folds": 1}, "folds must be")])
+@pytest.mark.parametrize(("options", "message"), [({"test_size": 1.0}, "test_size"), ({"folds": 1}, "folds must be")])
 def test_wrong_numbers_are_refused_first(options, message):
     with pytest.raises(ValueError, match=message):
         fit_table("no such table.csv", "kind", **options)
 
 
-def test_a_tiny_table_is_learned_from(tmp_path):
+def test_a_tiny_table_is_fitted(tmp_path):
     rows = mixed(n=10)[["a", "kind"]]
     rows.to_csv(tmp_path / "table.csv", index=False)
     result = fit_table(tmp_path / "table.csv", "kind", model="glvq")
     assert result.summary["scores"]["n_samples"] == 3
 
 
-# -- numbers that name something ---------------------------------------------------------------------------------------
+# -- codes -------------------------------------------------------------------------------------------------------------
 
 
 def coded(n=80):
@@ -293,7 +317,7 @@ def written(path, table):
 
 
 @pytest.mark.parametrize("fitted", ["fit.csv", "fit.parquet"])
-def test_codes_are_known_again_however_a_file_spells_them(tmp_path, fitted):
+def test_codes_are_matched_however_a_file_writes_them(tmp_path, fitted):
     table = coded()
     result = fit_table(
         written(tmp_path / fitted, table), "kind", model="glvq", folds=0, drop=["patient"], categorical=["ward", "zip"]
@@ -307,11 +331,11 @@ def test_codes_are_known_again_however_a_file_spells_them(tmp_path, fitted):
         "spreadsheet.parquet": table.assign(zip=table["zip"].astype(int)),
     }
     for name, other in others.items():
-        found = predict_table(result.model, written(tmp_path / name, other), tmp_path / "answers.csv", force=True)
+        found = predict_table(result.model, written(tmp_path / name, other), tmp_path / "predictions.csv", force=True)
         assert found.reasons["unknown category"] == 0, name
         assert found.labels.keys() == {"007", "010"}
     strange = written(tmp_path / "strange.csv", table.assign(ward=7))
-    assert predict_table(result.model, strange, tmp_path / "answers.csv", force=True).accepted == 0
+    assert predict_table(result.model, strange, tmp_path / "predictions.csv", force=True).accepted == 0
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -319,14 +343,14 @@ def test_kept_columns_are_copies(tmp_path, suffix):
     table = coded()
     model = GLVQ(random_state=0).fit(table[["a", "ward"]], table["kind"])
     for name in ("table.csv", "table.parquet"):
-        path, out = written(tmp_path / name, table), tmp_path / f"answers{suffix}"
+        path, out = written(tmp_path / name, table), tmp_path / f"predictions{suffix}"
         predict_table(model, path, out, keep=["patient", "zip"], force=True)
-        answers = pd.read_csv(out, dtype=str) if suffix == ".csv" else pd.read_parquet(out)
-        assert answers["patient"].astype(str).tolist() == table["patient"].astype(str).tolist()
-        assert answers["zip"].tolist() == table["zip"].tolist()
+        predictions = pd.read_csv(out, dtype=str) if suffix == ".csv" else pd.read_parquet(out)
+        assert predictions["patient"].astype(str).tolist() == table["patient"].astype(str).tolist()
+        assert predictions["zip"].tolist() == table["zip"].tolist()
 
 
-def test_answers_never_replace_the_table(tmp_path):
+def test_predictions_never_replace_the_table(tmp_path):
     table = written(tmp_path / "table.csv", coded())
     before = table.read_bytes()
     model = GLVQ(random_state=0).fit(coded()[["a"]], coded()["kind"])
@@ -335,17 +359,17 @@ def test_answers_never_replace_the_table(tmp_path):
     assert table.read_bytes() == before
 
 
-# -- models of other making --------------------------------------------------------------------------------------------
+# -- models fitted in Python ------------------------------------------------------------------------------------------
 
 
-def test_any_model_with_column_names_will_do(tmp_path):
+def test_any_model_with_column_names_can_predict(tmp_path):
     table = mixed()[["a", "code"]]
     table.to_csv(tmp_path / "table.csv", index=False)
     model = GLVQ(random_state=0).fit(table, mixed()["kind"])
-    found = predict_table(model, tmp_path / "table.csv", tmp_path / "answers.csv")
-    answers = pd.read_csv(tmp_path / "answers.csv")
-    assert answers["label"].tolist() == model.predict(table).tolist()
-    assert answers["accepted"].all()
+    found = predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
+    predictions = pd.read_csv(tmp_path / "predictions.csv")
+    assert predictions["label"].tolist() == model.predict(table).tolist()
+    assert predictions["accepted"].all()
     assert found.accepted == 60
     assert expected_columns(model).names == ["a", "code"]
 
@@ -356,29 +380,60 @@ def test_a_model_without_a_certified_radius_leaves_it_empty(tmp_path):
     table = mixed()[["a", "code"]]
     table.to_csv(tmp_path / "table.csv", index=False)
     model = RSLVQ(decision="posterior", random_state=0).fit(table, mixed()["kind"])
-    predict_table(model, tmp_path / "table.csv", tmp_path / "answers.csv")
-    answers = pd.read_csv(tmp_path / "answers.csv")
-    assert answers["certified_radius"].isna().all()
-    assert answers["label"].tolist() == model.predict(table).tolist()
+    predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
+    predictions = pd.read_csv(tmp_path / "predictions.csv")
+    assert predictions["certified_radius"].isna().all()
+    assert predictions["label"].tolist() == model.predict(table).tolist()
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("value", [1e200, -1e308])
+def test_a_row_whose_distances_overflow_is_rejected(tmp_path, scaled, value):
+    table = mixed()[["a", "code"]]
+    model = GLVQ(random_state=0)
+    model = (make_pipeline(StandardScaler(), model) if scaled else model).fit(table * 1e-2, mixed()["kind"])
+    table.loc[[3, 5], "code"] = value
+    (table * 1e-2).to_csv(tmp_path / "table.csv", index=False)
+    found = predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
+    assert found.notes == [
+        "2 rows with a value of 'code' that is too large to compute distances (first in row 4): rejected."
+    ]
+    predictions = pd.read_csv(tmp_path / "predictions.csv")
+    assert predictions["reason"].eq("value too large").to_numpy().nonzero()[0].tolist() == [3, 5]
+    assert predictions["label"].isna().to_numpy().nonzero()[0].tolist() == [3, 5]
+    assert found.accepted == 58
+
+
+def test_texts_that_a_spreadsheet_would_run_are_escaped(tmp_path):
+    table = mixed()[["a"]].assign(id=["=1+1", *map(str, range(59))])
+    table.to_csv(tmp_path / "table.csv", index=False)
+    model = GLVQ(random_state=0).fit(table[["a"]], np.where(mixed()["kind"] == "yes", "@yes", "-1"))
+    for options, label, name, notes in (({}, "'@yes", "'=1+1", 1), ({"escape_formulas": False}, "@yes", "=1+1", 0)):
+        found = predict_table(model, tmp_path / "table.csv", tmp_path / "p.csv", keep=["id"], force=True, **options)
+        predictions = pd.read_csv(tmp_path / "p.csv", dtype=str)
+        assert predictions["id"][0] == name
+        assert set(predictions["label"]) == {label, "-1"}
+        assert len(found.notes) == notes
+        assert found.labels.keys() == {"@yes", "-1"}
 
 
 def test_a_model_without_column_names_is_refused(tmp_path):
     model = GLVQ(random_state=0).fit([[0.0], [1.0]], [0, 1])
     (tmp_path / "table.csv").write_text("a\n1\n", encoding="utf-8")
     with pytest.raises(ValueError, match="without column names"):
-        predict_table(model, tmp_path / "table.csv", tmp_path / "answers.csv")
+        predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
 
 
-def test_a_missing_model_is_told(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"There is no model .*model\.skops"):
+def test_a_missing_model_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"The model .*model\.lvq does not exist"):
         load_model(tmp_path)
 
 
-# -- folders -----------------------------------------------------------------------------------------------------------
+# -- runs --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_new_folder_appears_at_once_and_complete(tmp_path):
-    with all_or_nothing(tmp_path / "deep" / "run") as temporary:
+def test_a_new_folder_appears_complete(tmp_path):
+    with write_folder_atomically(tmp_path / "deep" / "run") as temporary:
         (temporary / "one").touch()
         assert not (tmp_path / "deep" / "run").exists()
     assert [path.name for path in (tmp_path / "deep").rglob("*")] == ["run", "one"]
@@ -386,8 +441,8 @@ def test_a_new_folder_appears_at_once_and_complete(tmp_path):
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_a_failure_leaves_no_trace(tmp_path, error):
-    with pytest.raises(error, match="stop"), all_or_nothing(tmp_path / "deep" / "run") as temporary:  # noqa: PT012
+def test_a_failure_leaves_no_file(tmp_path, error):
+    with pytest.raises(error, match="stop"), write_folder_atomically(tmp_path / "deep" / "run") as temporary:  # noqa: PT012
         (temporary / "one").touch()
         raise error("stop")
     assert list(tmp_path.iterdir()) == []
@@ -397,14 +452,14 @@ def test_an_old_folder_keeps_its_other_files(tmp_path):
     (tmp_path / "run").mkdir()
     for name in ("one", "mine"):
         (tmp_path / "run" / name).write_text("old", encoding="utf-8")
-    with all_or_nothing(tmp_path / "run") as temporary:
+    with write_folder_atomically(tmp_path / "run") as temporary:
         (temporary / "one").write_text("new", encoding="utf-8")
     assert (tmp_path / "run" / "one").read_text(encoding="utf-8") == "new"
     assert (tmp_path / "run" / "mine").read_text(encoding="utf-8") == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_control_c_while_moving_waits_for_the_end(tmp_path, monkeypatch):
+def test_control_c_during_the_move_is_delayed(tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     moved = []
 
@@ -412,8 +467,8 @@ def test_control_c_while_moving_waits_for_the_end(tmp_path, monkeypatch):
         moved.append(target)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("lvq.workflow.folders.os.replace", slowly)
-    with pytest.raises(KeyboardInterrupt), all_or_nothing(tmp_path / "run") as temporary:  # noqa: PT012
+    monkeypatch.setattr("lvq.files.os.replace", slowly)
+    with pytest.raises(KeyboardInterrupt), write_folder_atomically(tmp_path / "run") as temporary:  # noqa: PT012
         for name in ("one", "two", "three"):
             (temporary / name).touch()
     assert len(moved) == 3
@@ -422,7 +477,7 @@ def test_control_c_while_moving_waits_for_the_end(tmp_path, monkeypatch):
 
 def test_other_threads_may_write_too(tmp_path):
     def write():
-        with all_or_nothing(tmp_path / "run") as temporary:
+        with write_folder_atomically(tmp_path / "run") as temporary:
             (temporary / "one").touch()
 
     thread = threading.Thread(target=write)
@@ -431,11 +486,60 @@ def test_other_threads_may_write_too(tmp_path):
     assert (tmp_path / "run" / "one").exists()
 
 
-def test_places_are_checked_first(tmp_path):
+def test_folders_are_checked_first(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError, match=re.escape(f"{tmp_path / 'file'} is a file")):
         check_folder(tmp_path / "file" / "run")
-    with pytest.raises(FileExistsError, match=r"holds file already; use force \(--force\)"):
+    with pytest.raises(FileExistsError, match=r"already has file; use --force \(force=True\)"):
         check_folder(tmp_path, ["file"])
     assert check_folder(tmp_path, ["file"], force=True) == tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder is a folder, not a regular file"):
+        check_folder(tmp_path, ["folder"], force=True)
+
+
+def old_run(folder):
+    folder.mkdir()
+    for name in ("one", "two", "mine"):
+        (folder / name).write_text("old", encoding="utf-8")
+
+
+def contents(folder):
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
+
+
+def write_new(folder):
+    with write_folder_atomically(folder) as temporary:
+        for name in ("one", "three", "two"):
+            (temporary / name).write_text("new", encoding="utf-8")
+
+
+def test_no_file_is_replaced_where_one_is_a_folder(tmp_path):
+    old_run(tmp_path / "run")
+    (tmp_path / "run" / "three" / "deep").mkdir(parents=True)
+    with pytest.raises(OSError, match="three is a folder"):
+        write_new(tmp_path / "run")
+    assert contents(tmp_path / "run") == {"one": "old", "two": "old", "mine": "old"}
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["mine", "one", "three", "two"]
+
+
+@pytest.mark.parametrize("failing", range(1, 6))
+def test_old_files_are_restored_where_a_move_fails(tmp_path, monkeypatch, failing):
+    """Five moves: two old files aside, three new files to their place."""
+    import os
+
+    old_run(tmp_path / "run")
+    calls, replace = [], os.replace
+
+    def fails_once(source, target):
+        calls.append(target)
+        if len(calls) == failing:
+            raise PermissionError(f"{target} is in use")
+        replace(source, target)
+
+    monkeypatch.setattr("lvq.files.os.replace", fails_once)
+    with pytest.raises(PermissionError, match="is in use"):
+        write_new(tmp_path / "run")
+    assert contents(tmp_path / "run") == {"one": "old", "two": "old", "mine": "old"}
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["mine", "one", "two"]

@@ -1,20 +1,11 @@
-"""Counterfactuals: the smallest change of a sample that gives it another class, or makes a rejected answer accepted.
+"""Counterfactuals: the smallest change of a sample that gives it another class, or makes its prediction accepted.
 
-A change d of the sample costs |B d|, its length in the model's metric (B = Omega A, A the linear map of the steps in
-front of the model); of all changes that cost the least, the one of least Euclidean length in the units of X is taken.
-Where prototype t wins over another, D_t <= D_j, is a half space in y = B d; so is a distance to the boundary of at
-least theta, D_t + 2 theta |p_j - p_t| <= D_j. A relative similarity of at least theta, (1 + theta) D_t <=
-(1 - theta) D_j, and a largest distance to the winner, D_t <= c^2, are balls. For every prototype t that may win, the
-point of an intersection of these that is nearest to the sample is found exactly, and the best t is taken:
-- half spaces: the projection onto the one that is farthest away, if that lies in all others (always so with two
-  prototypes); else least distance programming by non-negative least squares (Lawson and Hanson);
-- balls bend |y|^2 + 2 g y + c <= 0: for a fixed s in place of |y|^2 they are half spaces, whose nearest point has the
-  squared length phi(s). phi is convex and the answer is the smallest s = phi(s), which secants approach from below.
-With a kernel the relative similarity is taken of the kernel's distances, and with a metric for each prototype D_j - D_t
-is a quadric; the region is then no intersection of balls, and what is found, by SLSQP, is a local optimum. The cost of
-a change is then measured in the mean of the metrics, |B d|^2 = mean_j |B_j d|^2.
+A change d of the sample costs |B d|, its length in the model's metric, with B = Omega A and A the linear map of the
+steps before the model. The change of least cost is computed as in `lvq.shortest_moves`; of all changes with the same
+effect on the model, the one of least Euclidean length in the units of X is taken. With local metrics the cost is
+measured in their mean, |B d|^2 = mean_j |B_j d|^2, and the result is a local optimum.
 
-Every result is verified by the model itself, and lies beyond the border by a share of about 1e-9 of the distances.
+Every result is verified by the model itself. It lies beyond the boundary by about 1e-9 of the distances.
 """
 
 from __future__ import annotations
@@ -23,121 +14,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize, nnls
 
-from lvq.estimators.base import BaseLVQ
-from lvq.model.links import Identity, Link
-from lvq.rejection.calibration import plain_point
+from lvq.estimators.found import FoundModel, need_model
+from lvq.input_columns import model_inputs
+from lvq.linear_maps import Floats, compose, input_map, project
+from lvq.model.arrays import as_numpy
+from lvq.model.metrics import LocalMatrix
+from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.measures import as_combination
-from lvq.rejection.scorers import last_classifier
-from lvq.robustness import Floats, Found, compose, input_map, metric_root, need_model, project
+from lvq.rejection.scorers import find_reject_classifier
+from lvq.shortest_moves import LocalPosition, Position, Region, shortest_move
 
-MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)  # how far beyond the border, as a share; the next where rounding eats one up
-Indices = NDArray[np.intp]
+# how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
+MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
 
 
 class Counterfactual(NamedTuple):
-    """Changed samples, what the changes cost in the model's metric, and the classes they lead to.
+    """Changed samples, the lengths of the changes, and the classes of the changed samples.
 
-    A sample that needs no change has distance 0; one for which none was found has distance inf and NaN for values.
+    A sample that needs no change has distance and cost 0. One for which no change was found has infinite distance and
+    cost, and NaN for values.
     """
 
     samples: Floats
-    distance: Floats
+    distance: Floats  # Euclidean length of the change, in the units of X
     label: NDArray[Any]
-
-
-class Region(NamedTuple):
-    """Where prototype t is the answer: D_t + offset <= D_j for the `rivals` j; and what an accepted answer needs."""
-
-    prototype: int
-    rivals: Indices
-    offset: Floats
-    others: Indices  # prototypes of other classes
-    similar: float = 0.0  # least relative similarity to them
-    reach: float = np.inf  # largest distance
-
-
-class Place(NamedTuple):
-    """A sample as the model sees it: D_j(y) = D_j + 2 E_j y + |y|^2 for a move y in the space of possible moves."""
-
-    D: Floats
-    E: Floats
-    link: Link
-
-    def distances(self, y: Floats) -> Floats:
-        """Squared distances after a move."""
-        return np.maximum(self.D + 2 * self.E @ y + y @ y, 0.0)
-
-    def slopes(self, y: Floats) -> Floats:
-        """Their gradients by the move."""
-        return 2 * (self.E + y)
-
-    def towards(self, prototype: int) -> Floats:
-        """The move that ends as near to a prototype as can be."""
-        return -self.E[prototype]
-
-
-class LocalPlace(NamedTuple):
-    """The same with a metric for each prototype: D_j(y) = |e_j + C_j y|^2."""
-
-    D: Floats
-    e: Floats
-    C: Floats
-    link: Link
-
-    def distances(self, y: Floats) -> Floats:
-        """Squared distances after a move."""
-        return ((self.e + self.C @ y) ** 2).sum(axis=1)
-
-    def slopes(self, y: Floats) -> Floats:
-        """Their gradients by the move."""
-        return 2 * np.einsum("jm,jmr->jr", self.e + self.C @ y, self.C)
-
-    def towards(self, prototype: int) -> Floats:
-        """The move that ends as near to a prototype as can be."""
-        return np.linalg.lstsq(self.C[prototype], -self.e[prototype], rcond=None)[0]
-
-
-class Sight:
-    """What a model sees of samples, and which moves changes of X can make there.
-
-    Parameters
-    ----------
-    found : Found
-        The model, and the steps before it.
-    X : array-like of shape (n_samples, n_features)
-        Samples.
-    """
-
-    def __init__(self, found: Found, X: Any) -> None:
-        model, before = found.model, input_map(found, "counterfactual")
-        W = model._params.prototypes.astype(np.float64)
-        self.link, self.roots = model._link, metric_root(model)
-        self.Z, self.W = np.asarray(found.inputs(X), dtype=np.float64) - W.mean(axis=0), W - W.mean(axis=0)
-        self.group = None
-        if self.roots.ndim < 3:
-            self.basis, self.lift = _possible_moves(compose(self.roots, before))
-            self.seen, self.prototypes = project(self.Z, self.roots), project(self.W, self.roots)
-            return
-        self.group = np.searchsorted(model._metric.groups, np.arange(len(W)), side="right") - 1
-        full = np.stack([compose(root, before) for root in self.roots])[self.group]
-        spread, axes = np.linalg.eigh(np.einsum("jmn,jmk->nk", full, full) / len(full))
-        _, self.lift = _possible_moves(np.sqrt(np.maximum(spread, 0.0))[:, None] * axes.T)
-        self.full, self.prototypes = full @ self.lift, self.W
-
-    def place(self, row: Any) -> Place | LocalPlace:
-        """One sample."""
-        if self.group is None:
-            away = self.seen[row] - self.prototypes
-            return Place((away**2).sum(axis=1), away @ self.basis, self.link)
-        e = np.einsum("jmn,jn->jm", self.roots[self.group], self.Z[row] - self.W)
-        return LocalPlace((e**2).sum(axis=1), e, self.full, self.link)
+    cost: Floats  # length of the change in the model's metric, which is what was minimised
 
 
 def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Counterfactual:
-    """The smallest change of each sample that makes the model give another answer, or makes it accept its answer.
+    """The smallest change of each sample, in the model's metric, that changes the prediction or makes it accepted.
 
     Parameters
     ----------
@@ -146,15 +52,17 @@ def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Count
         or a `RejectClassifier` of one whose measure is "auto", "relsim", "boundary", "distance" or a combination of
         these, and whose cells are prototypes or classes.
     X : array-like of shape (n_samples, n_features)
-        Samples.
+        Samples, as the model takes them.
     target : class or array-like of shape (n_samples,), optional
-        The class to reach; of a `RejectClassifier`, as an accepted answer. By default any class but the predicted one;
-        of a `RejectClassifier` any accepted answer, so that samples it accepts stay as they are.
+        The class to reach; with a `RejectClassifier`, as an accepted prediction. By default any class but the predicted
+        one; with a `RejectClassifier` any accepted prediction, so that accepted samples stay as they are.
 
     Returns
     -------
     counterfactual : Counterfactual
-        Named tuple of `samples`, `distance` and `label`.
+        Named tuple of `samples`, in the columns of X; `distance`, the Euclidean length of the change in the units of X;
+        `label`; and `cost`, the length of the change in the model's metric. The cost is minimal, the distance is
+        minimal among changes that the model does not distinguish.
 
     Examples
     --------
@@ -165,58 +73,100 @@ def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Count
     >>> changed.samples.round(6), changed.distance.round(6), changed.label
     (array([[2., 9.]]), array([1.5]), array(['right'], dtype='<U5'))
     """
-    found = need_model(model, "counterfactual")
-    inner, (wary, _) = found.model, last_classifier(model, X)
-    _refuse_clipping(found.steps)
-    sight = Sight(found, X)
-    regions = _class_regions(inner) if wary is None else _accepted_regions(wary, inner, sight.prototypes)
-    values = np.array(X, dtype=np.float64)
-    first, accepted = _ask(model, X)
-    wish = _Wish(first, _known_classes(target, inner.classes_, len(values)), wary is not None)
-    done = wish.granted(first, accepted)
-    samples, distance, label = np.where(done[:, None], values, np.nan), np.where(done, 0.0, np.inf), first.copy()
+    found = need_model(model, "counterfactual", nearest=True)
+    fitted, (reject, _) = found.model, find_reject_classifier(model, X)
+    geometry = _Geometry(found, X)
+    regions = _class_regions(fitted) if reject is None else _accepted_regions(reject, fitted, geometry.prototypes)
+    values, (first, accepted) = _numbers(X), _predict(model, X)
+    goal = _Goal(first, _known_classes(target, fitted.classes, len(values)), reject is not None)
+    done = goal.reached(first, accepted)
+    result = Counterfactual(
+        np.where(done[:, None], values, np.nan), np.where(done, 0.0, np.inf), first.copy(), np.where(done, 0.0, np.inf)
+    )
+    labels = fitted.classes[fitted.labels]
     for margin in MARGINS:
-        moved, cost = values.copy(), np.full(len(values), np.inf)
-        for row in np.flatnonzero(np.isinf(distance)):
-            wanted = [r for r in regions if wish.allows(row, inner.prototype_labels_[r.prototype])]
-            y = _nearest_move(sight.place(row), wanted, margin)
+        change, cost = np.zeros_like(values), np.full(len(values), np.inf)
+        for row in np.flatnonzero(np.isinf(result.cost)):
+            wanted = [region for region in regions if goal.allows(row, labels[region.prototype])]
+            y = shortest_move(geometry.position(row), wanted, margin)
             if y is not None:
-                moved[row] += sight.lift @ y
-                cost[row] = np.linalg.norm(y)
+                change[row], cost[row] = geometry.to_input @ y, np.linalg.norm(y)
         if np.isinf(cost).all():
             break
-        answers, accepted = _ask(model, _like(X, moved))
-        good = np.isfinite(cost) & wish.granted(answers, accepted)
-        samples[good], distance[good], label[good] = moved[good], cost[good], answers[good]
-    return Counterfactual(samples, distance, label)
+        label, accepted = _predict(model, _like(X, values + change))
+        good = np.isfinite(cost) & goal.reached(label, accepted)
+        changed = Counterfactual(values + change, np.linalg.norm(change, axis=1), label, cost)
+        for old, new in zip(result, changed):
+            old[good] = new[good]
+    return result
 
 
-# -- what is asked -----------------------------------------------------------------------------------------------------
+class _Geometry:
+    """Samples and prototypes in the space where the model measures, and the moves that changes of X can make there."""
+
+    def __init__(self, found: FoundModel, X: Any) -> None:
+        model, before = found.model, input_map(found.steps, "counterfactual", clipping=False)
+        W = model.prototypes.astype(np.float64)
+        Z = model_inputs(found, X) - W.mean(axis=0)
+        self.link, self.local = model.link, isinstance(model.metric, LocalMatrix)
+        if not self.local:
+            root = model.matrix_of(0)
+            self.samples, self.prototypes = project(Z, root), project(W - W.mean(axis=0), root)
+            self.basis, self.to_input = _possible_moves(compose(root, before))
+            return
+        self.samples, self.prototypes = Z, W - W.mean(axis=0)
+        self.roots = np.stack([model.matrix_of(prototype) for prototype in range(len(W))])
+        full = np.stack([compose(root, before) for root in self.roots])
+        spread, axes = np.linalg.eigh(np.einsum("jmn,jmk->nk", full, full) / len(full))
+        _, self.to_input = _possible_moves(np.sqrt(np.maximum(spread, 0.0))[:, None] * axes.T)
+        self.moves = full @ self.to_input
+
+    def position(self, row: Any) -> Position | LocalPosition:
+        """One sample."""
+        difference = self.samples[row] - self.prototypes
+        if not self.local:
+            return Position((difference**2).sum(axis=1), difference @ self.basis, self.link)
+        e = np.einsum("jmn,jn->jm", self.roots, difference)
+        return LocalPosition((e**2).sum(axis=1), e, self.moves, self.link)
 
 
-class _Wish(NamedTuple):
-    """Which answers will do: a given class, any other class than the first, or any that is accepted."""
+def _possible_moves(B: Floats) -> tuple[Floats, Floats]:
+    """An orthonormal basis of what changes of X can do in the model's space, and the shortest change that does it."""
+    U, S, V = np.linalg.svd(np.diag(B) if B.ndim == 1 else B, full_matrices=False)
+    kept = S.max() * max(len(U), V.shape[1]) * np.finfo(np.float64).eps < S
+    return U[:, kept], V[kept].T / S[kept]
+
+
+class _Goal(NamedTuple):
+    """Which predictions are wanted: a given class, any class but the first prediction, or any that is accepted."""
 
     first: NDArray[Any]
-    goal: NDArray[Any] | None
-    wary: bool
+    target: NDArray[Any] | None
+    rejecting: bool
 
-    def granted(self, label: NDArray[Any], accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        if self.goal is not None:
-            return accepted & (label == self.goal)
-        return accepted if self.wary else label != self.first
+    def reached(self, label: NDArray[Any], accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        if self.target is not None:
+            return accepted & (label == self.target)
+        return accepted if self.rejecting else label != self.first
 
     def allows(self, row: Any, label: Any) -> bool:
-        if self.goal is not None:
-            return bool(label == self.goal[row])
-        return self.wary or bool(label != self.first[row])
+        if self.target is not None:
+            return bool(label == self.target[row])
+        return self.rejecting or bool(label != self.first[row])
 
 
-def _ask(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Classes, and which are accepted: all, where nothing can be rejected."""
-    label = np.asarray(model.predict(X))
-    classifier, inputs = last_classifier(model, X)
-    return label, np.ones(len(label), dtype=np.bool_) if classifier is None else classifier.accept(inputs)
+def _predict(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Predicted classes, and which are accepted: all, if the model rejects nothing."""
+    label = np.asarray(as_numpy(model.predict(X)))
+    reject, inputs = find_reject_classifier(model, X)
+    return label, np.ones(len(label), dtype=np.bool_) if reject is None else reject.accept(inputs)
+
+
+def _numbers(X: Any) -> Floats:
+    try:
+        return np.array(as_numpy(X), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("counterfactual needs X of numbers; leave out columns of other values.") from error
 
 
 def _like(X: Any, values: Floats) -> Any:
@@ -225,7 +175,7 @@ def _like(X: Any, values: Floats) -> Any:
         return type(X)(values, columns=X.columns, index=X.index)
     if hasattr(X, "column_names"):  # pyarrow
         return type(X).from_arrays(list(values.T), names=X.column_names)
-    return type(X)(values, schema=X.columns) if hasattr(X, "columns") else values
+    return type(X)(values, schema=X.columns, orient="row") if hasattr(X, "columns") else values
 
 
 def _known_classes(target: Any, classes: NDArray[Any], n_samples: int) -> NDArray[Any] | None:
@@ -238,45 +188,36 @@ def _known_classes(target: Any, classes: NDArray[Any], n_samples: int) -> NDArra
     return goal
 
 
-def _refuse_clipping(steps: tuple[Any, ...]) -> None:
-    for step in steps:
-        if getattr(step, "clip", False):
-            raise ValueError(f"counterfactual cannot look behind {step!r}, which clips; set clip=False.")
-
-
-# -- regions -----------------------------------------------------------------------------------------------------------
-
-
-def _class_regions(model: BaseLVQ) -> list[Region]:
-    """Where each prototype makes its class the answer."""
-    labels = model._labels
-    others = [np.flatnonzero(labels != label) for label in labels]
+def _class_regions(model: PrototypeModel) -> list[Region]:
+    """Where each prototype is nearer than all of other classes."""
+    others = [np.flatnonzero(model.labels != label) for label in model.labels]
     return [Region(t, rivals, np.zeros(len(rivals)), rivals) for t, rivals in enumerate(others)]
 
 
-def _accepted_regions(wary: RejectClassifier, model: BaseLVQ, prototypes: Floats) -> list[Region]:
-    """Where each prototype makes an accepted answer."""
-    parts = as_combination(wary.measure)
+def _accepted_regions(reject: RejectClassifier, model: PrototypeModel, prototypes: Floats) -> list[Region]:
+    """Where each prototype wins and the prediction is accepted."""
+    parts = reject.measure_
     if parts.ambiguity not in ("auto", "relsim", "boundary", "distance") or parts.outlier not in (None, "distance"):
         raise ValueError(
-            "counterfactual knows where the measures 'auto', 'relsim', 'boundary' and 'distance' accept, and their "
-            f"combinations, got measure={wary.measure!r}; use one of these."
+            "counterfactual supports the measures 'auto', 'relsim', 'boundary', 'distance' and their combinations, "
+            f"got measure={reject.measure!r}; use one of these."
         )
-    if callable(wary.cells):
+    if callable(reject.cells_):
         raise ValueError("counterfactual needs cells that are prototypes or classes, got a function; use cells='auto'.")
-    regions = []
+    regions, labels = [], model.classes[model.labels].tolist()
     for region in _class_regions(model):
         t = region.prototype
-        cell = model.prototype_labels_[t : t + 1].tolist()[0] if wary.cells == "class" else t
-        threshold = _threshold(wary, cell, model.prototype_labels_[t : t + 1].tolist()[0])
-        limits = wary.outlier_limits_
-        reach = np.inf if limits is None else -limits.by_cell.get(cell, limits.others)
+        label = labels[t]
+        cell = label if reject.cells_ == "class" else t
+        threshold = _threshold(reject, cell, label)
+        limits = reject.outlier_limits_
+        reach = np.inf if limits is None else -float(limits.threshold_of([cell])[0])
         if threshold == np.inf or reach < 0:
             continue
-        if wary.cells != "class" or parts.ambiguity == "boundary":
-            # cell and midplanes are the winner's, so it must win over its own class as well
-            own = np.setdiff1d(np.arange(len(model._labels)), [t, *region.others])
-            region = region._replace(rivals=np.append(region.others, own), offset=np.zeros(len(model._labels) - 1))
+        if reject.cells_ != "class" or parts.ambiguity == "boundary":
+            # cell and boundary depend on the winner, so it must also win over the prototypes of its own class
+            own = np.setdiff1d(np.arange(len(labels)), [t, *region.others])
+            region = region._replace(rivals=np.append(region.others, own), offset=np.zeros(len(labels) - 1))
         if parts.ambiguity == "distance":
             reach = min(reach, -threshold)
         elif parts.ambiguity == "boundary" and threshold > 0:
@@ -289,177 +230,6 @@ def _accepted_regions(wary: RejectClassifier, model: BaseLVQ, prototypes: Floats
     return regions
 
 
-def _threshold(wary: RejectClassifier, cell: Any, label: Any) -> float:
-    point = wary.point_.get(label) if isinstance(wary.point_, dict) else wary.point_
-    if point is None:
-        return np.inf
-    plain = plain_point(point)
-    return dict(zip(plain.cells.tolist(), plain.thresholds.tolist())).get(cell, plain.unseen)
-
-
-# -- moves -------------------------------------------------------------------------------------------------------------
-
-
-class Bends(NamedTuple):
-    """Conditions kappa_i |y|^2 + 2 g_i y + c_i <= 0 on a move y: half spaces where kappa is 0, else balls."""
-
-    kappa: Floats
-    g: Floats
-    c: Floats
-
-
-def _possible_moves(B: Floats) -> tuple[Floats, Floats]:
-    """An orthonormal basis of what changes of X can do in the model's space, and the least change that does it."""
-    U, S, V = np.linalg.svd(np.diag(B) if B.ndim == 1 else B, full_matrices=False)
-    kept = S.max() * max(len(U), V.shape[1]) * np.finfo(np.float64).eps < S
-    return U[:, kept], V[kept].T / S[kept]
-
-
-def _nearest_move(place: Place | LocalPlace, regions: list[Region], margin: float) -> Floats | None:
-    """The shortest move into one of the regions; None where there is none."""
-    if isinstance(place, LocalPlace):
-        moves = [_by_descent(place, region, margin, None) for region in regions]
-        return min((y for y in moves if y is not None), key=np.linalg.norm, default=None)
-    conditions = [_bends(place, region, margin) for region in regions]
-    ways = [_project(bends, 0.0) for bends in conditions]  # balls taken for the half spaces that touch them
-    bounds = [np.inf if way is None else float(np.linalg.norm(way)) for way in ways]
-    best, least = None, np.inf
-    for at in np.argsort(bounds, kind="stable"):
-        if bounds[at] >= least:
-            break
-        y = _into_balls(conditions[at], ways[at])
-        if regions[at].similar > 0 and not isinstance(place.link, Identity):
-            y = _by_descent(place, regions[at], margin, y)
-        if y is not None and np.linalg.norm(y) < least:
-            best, least = y, float(np.linalg.norm(y))
-    return best
-
-
-def _bends(place: Place, region: Region, margin: float) -> Bends:
-    t, j, o, unit = region.prototype, region.rivals, region.others, margin * place.D.max()
-    D, E = place.D, place.E
-    kappa, g, c = [np.zeros(len(j))], [E[t] - E[j]], [D[t] - D[j] + region.offset + unit]
-    if region.similar > 0 and isinstance(place.link, Identity):
-        more, less = 1 + region.similar, 1 - region.similar
-        kappa.append(np.full(len(o), more - less))
-        g.append(more * E[t] - less * E[o])
-        c.append(more * D[t] - less * D[o] + unit)
-    if region.reach < np.inf:
-        kappa.append(np.ones(1))
-        g.append(E[t : t + 1])
-        c.append(np.array([D[t] - region.reach**2 + unit]))
-    return Bends(np.concatenate(kappa), np.concatenate(g), np.concatenate(c))
-
-
-def _project(bends: Bends, s: float) -> Floats | None:
-    """The shortest y with kappa s + 2 g y + c <= 0, or None where there is none."""
-    limit, length = -(bends.c + bends.kappa * s), 2 * np.linalg.norm(bends.g, axis=1)
-    flat = length == 0
-    if (flat & (limit < 0)).any():
-        return None
-    normal, limit = 2 * bends.g[~flat] / length[~flat, None], limit[~flat] / length[~flat]
-    if (limit >= 0).all():
-        return np.zeros(bends.g.shape[1])
-    worst = int(limit.argmin())
-    unit = -limit[worst]
-    y = -unit * normal[worst]
-    if (normal @ y <= limit + 1e-12 * unit).all():
-        return y
-    system = np.vstack((-normal.T, -limit / unit))
-    aim = np.append(np.zeros(normal.shape[1]), 1.0)
-    residual = system @ nnls(system, aim)[0] - aim
-    return None if residual[-1] > -1e-12 else residual[:-1] / -residual[-1] * unit
-
-
-def _into_balls(bends: Bends, first: Floats | None) -> Floats | None:
-    """The shortest y with kappa |y|^2 + 2 g y + c <= 0, from the one with kappa 0."""
-    if first is None or not bends.kappa.any():
-        return first
-    s, gap, y = 0.0, float(first @ first), first
-    ahead = gap  # phi itself is the first step: it cannot lie beyond the answer either
-    for _ in range(100):
-        if ahead <= s * (1 + 1e-13):
-            return y
-        at = _project(bends, ahead)
-        if at is None:
-            return None
-        y, rise = at, float(at @ at) - ahead
-        if rise >= gap:  # phi runs away from s: the balls do not meet
-            return None
-        s, gap, ahead = ahead, rise, ahead + max(rise, 0.0) * (ahead - s) / (gap - rise)
-    return y
-
-
-def _by_descent(place: Place | LocalPlace, region: Region, margin: float, start: Floats | None) -> Floats | None:
-    """A short move into a region of any shape, from the best start at hand."""
-    if isinstance(place, Place) and place.E.shape[1] > len(place.E):  # other directions change all distances alike
-        span = np.linalg.svd(place.E, full_matrices=False)[2]
-        y = _by_descent(place._replace(E=place.E @ span.T), region, margin, None if start is None else span @ start)
-        return None if y is None else span.T @ y
-    conditions = _Conditions(place, region, margin)
-    inside = place.towards(region.prototype)
-    ways = [_first_inside(conditions, np.zeros_like(inside) if start is None else start, inside)]
-    unit = float(np.linalg.norm(inside)) or 1.0
-    for begin in (ways[0], np.zeros_like(inside)):  # a region may be nearest on another side than its prototype's
-        solution = minimize(
-            lambda y: 0.5 * (y @ y),
-            begin / unit,
-            jac=lambda y: y,
-            method="SLSQP",
-            constraints={
-                "type": "ineq",
-                "fun": lambda y: conditions(y * unit),
-                "jac": lambda y: conditions.slopes(y * unit) * unit,
-            },
-            options={"maxiter": 200, "ftol": 1e-14},
-        )
-        ways.append(_first_inside(conditions, solution.x * unit, inside))
-    ways = [way for way in ways if conditions.hold(way)]
-    return min(ways, key=np.linalg.norm) if ways else None
-
-
-class _Conditions:
-    """What must be non-negative inside a region, in units of the largest distance."""
-
-    def __init__(self, place: Place | LocalPlace, region: Region, margin: float) -> None:
-        self.place, self.region, self.margin = place, region, margin
-        self.unit = place.D.max()
-        self.linked_unit = float(place.link.value(place.D).max())
-
-    def __call__(self, y: Floats) -> Floats:
-        t, j, o, theta = self.region.prototype, self.region.rivals, self.region.others, self.region.similar
-        D = self.place.distances(y)
-        parts = [(D[j] - D[t] - self.region.offset) / self.unit]
-        if theta > 0:
-            H = self.place.link.value(D)
-            parts.append(((1 - theta) * H[o] - (1 + theta) * H[t]) / self.linked_unit)
-        if self.region.reach < np.inf:
-            parts.append(np.array([self.region.reach**2 - D[t]]) / self.unit)
-        return np.concatenate(parts) - self.margin
-
-    def slopes(self, y: Floats) -> Floats:
-        """The gradient of each condition by the move."""
-        t, j, o, theta = self.region.prototype, self.region.rivals, self.region.others, self.region.similar
-        dD = self.place.slopes(y)
-        parts = [(dD[j] - dD[t]) / self.unit]
-        if theta > 0:
-            dH = self.place.link.derivative(self.place.distances(y))[:, None] * dD
-            parts.append(((1 - theta) * dH[o] - (1 + theta) * dH[t]) / self.linked_unit)
-        if self.region.reach < np.inf:
-            parts.append(-dD[t : t + 1] / self.unit)
-        return np.concatenate(parts)
-
-    def hold(self, y: Floats) -> bool:
-        """Whether a move meets the conditions; half the margin is left for the solver's tolerance."""
-        return bool((self(y) >= -self.margin / 2).all())
-
-
-def _first_inside(conditions: _Conditions, outside: Floats, inside: Floats) -> Floats:
-    """On the way from one point to another the first that meets the conditions, by bisection; the end if none does."""
-    if conditions.hold(outside):
-        return outside
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (low, middle) if conditions.hold(outside + middle * (inside - outside)) else (middle, high)
-    return outside + high * (inside - outside)
+def _threshold(reject: RejectClassifier, cell: Any, label: Any) -> float:
+    point = reject.point_.get(label) if isinstance(reject.point_, dict) else reject.point_
+    return np.inf if point is None else float(point.threshold_of([cell])[0])

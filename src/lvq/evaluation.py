@@ -1,11 +1,9 @@
-"""Comparing models: repeated cross-validation on the same splits, a test that knows the splits overlap, and the models
-that no other beats in both accuracy and number of prototypes.
+"""Comparison of models: repeated cross-validation on the same splits, a corrected t-test and the Pareto set.
 
-Scores of repeated cross-validation are not independent, as their training sets share samples, so a plain t-test finds
-differences where there are none. Nadeau and Bengio's correction widens the variance of the mean difference of J scores
-by the share n_test/n_train of the samples: ``t = mean / sqrt((1/J + n_test/n_train) variance)``, with J - 1 degrees of
-freedom. All models are tested against the one with the best mean; Holm's procedure holds the chance of any false
-alarm among these tests.
+Scores of repeated cross-validation are not independent, because the training sets overlap. An uncorrected t-test
+reports too many differences. Nadeau and Bengio correct the variance of the mean of J differences by the ratio
+n_test/n_train: ``t = mean / sqrt((1/J + n_test/n_train) variance)``, with J - 1 degrees of freedom. All models are
+tested against the one with the best mean; Holm's procedure controls the family-wise error rate of these tests.
 """
 
 from __future__ import annotations
@@ -24,20 +22,20 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
-from lvq.robustness import find_model
+from lvq.estimators.found import find_model
 
 Floats = NDArray[np.float64]
 
 
 def corrected_t_test(differences: ArrayLike, n_train: int, n_test: int) -> float:
-    """P-value of "the two models are equally good", from differences of their scores on the same splits.
+    """P-value of the hypothesis that two models are equally good, from their scores on the same splits.
 
     Parameters
     ----------
     differences : array-like of shape (n_splits,)
-        Score of one model less that of the other, split by split.
+        Score of one model minus that of the other, for each split.
     n_train, n_test : int
-        Samples in the training and in the test part of a split.
+        Training and test samples of a split.
 
     Returns
     -------
@@ -69,17 +67,17 @@ def corrected_t_test(differences: ArrayLike, n_train: int, n_test: int) -> float
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """P-values adjusted for being several, by Holm's step-down procedure.
+    """P-values adjusted for multiple tests, by Holm's step-down procedure.
 
     Parameters
     ----------
     p_values : array-like of shape (n_tests,)
-        One of each test.
+        One for each test.
 
     Returns
     -------
     adjusted : ndarray of shape (n_tests,)
-        Those below a level are the tests that may be called significant at that level, all together.
+        Adjusted values; those below a level are significant at that family-wise error rate.
 
     References
     ----------
@@ -99,19 +97,19 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def pareto_set(gain: ArrayLike, cost: ArrayLike) -> NDArray[np.bool_]:
-    """Which candidates no other one beats: none has as much gain at less cost, or more gain at as much cost.
+    """Candidates that no other dominates: none has the same gain at less cost, or more gain at the same cost.
 
     Parameters
     ----------
     gain : array-like of shape (n_candidates,)
-        More is better.
+        Larger is better.
     cost : array-like of shape (n_candidates,)
-        Less is better.
+        Smaller is better.
 
     Returns
     -------
     inside : bool ndarray of shape (n_candidates,)
-        Of candidates that are equal in both, all or none.
+        Whether each candidate is in the set; equal candidates are all in it or all outside.
 
     Examples
     --------
@@ -125,32 +123,31 @@ def pareto_set(gain: ArrayLike, cost: ArrayLike) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """One model in a comparison.
+class RankedModel:
+    """One model in the ranking of a comparison.
 
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     accuracy : float
-        Mean over all splits.
-    deviation : float
-        Standard deviation over all splits.
-    prototypes : float
-        Mean number of prototypes.
+        Mean accuracy over all splits.
+    standard_deviation : float
+        Standard deviation of the accuracy over all splits.
+    n_prototypes : float
+        Mean number of prototypes; NaN for a model without prototypes.
     seconds : float
         Mean time of a fit.
     p_value : float
-        Against the model with the best mean, corrected for overlapping splits and, by Holm, for the number of models;
-        1 for that model itself.
+        Of the test against the model with the best mean, adjusted by Holm; 1 for that model itself.
     pareto : bool
-        Whether no other model is as accurate with fewer prototypes, or more accurate with as many.
+        Whether no other model has the same accuracy with fewer prototypes, or a higher one with the same number.
     """
 
     name: str
     accuracy: float
-    deviation: float
-    prototypes: float
+    standard_deviation: float
+    n_prototypes: float
     seconds: float
     p_value: float
     pareto: bool
@@ -158,19 +155,19 @@ class Standing:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What repeated cross-validation found.
+    """Result of `compare_models`.
 
     Attributes
     ----------
-    standings : tuple of Standing
-        The best mean accuracy first; of equal ones, fewer prototypes.
+    ranking : tuple of RankedModel
+        By decreasing mean accuracy, then by number of prototypes.
     scores : dict from str to ndarray of shape (n_splits,)
-        Accuracies of each model, on the same splits for all.
+        Accuracies of each model, on the same splits.
     failures : dict from str to str
-        Why a model could not be fitted.
+        Error messages of models that could not be fitted.
     """
 
-    standings: tuple[Standing, ...]
+    ranking: tuple[RankedModel, ...]
     scores: dict[str, Floats]
     failures: dict[str, str]
 
@@ -196,16 +193,16 @@ def compare_models(
     y : array-like of shape (n_samples,)
         Their classes.
     folds, repeats : int, default=5 and 3
-        Folds, and how often they are drawn anew.
+        Number of folds and of repetitions.
     seed : int or None, default=0
-        Draws the folds.
+        Random state of the folds.
     progress : callable, optional
-        Called with (fits done, fits in all, name of the model) before each fit.
+        Called with (fits done, number of fits, name of the model) before each fit and at the end.
 
     Returns
     -------
     comparison : Comparison
-        A model that raises a ValueError in any split is left out of the standings and named among the failures.
+        A model that raises a ValueError in a split is in `failures` and not in the ranking.
 
     Examples
     --------
@@ -214,7 +211,7 @@ def compare_models(
     >>> X, y = load_iris(return_X_y=True)
     >>> models = {"one": GLVQ(random_state=0), "three": GLVQ(n_prototypes=3, random_state=0)}
     >>> found = compare_models(models, X, y, folds=3, repeats=1)
-    >>> sorted((standing.name, standing.prototypes) for standing in found.standings)
+    >>> sorted((model.name, model.n_prototypes) for model in found.ranking)
     [('one', 3.0), ('three', 9.0)]
     """
     X, y = indexable(X, column_or_1d(y))
@@ -222,14 +219,14 @@ def compare_models(
     scores: dict[str, Floats] = {}
     failures: dict[str, str] = {}
     counts: dict[str, tuple[float, float]] = {}
-    for place, (name, model) in enumerate(models.items()):
+    for position, (name, model) in enumerate(models.items()):
         results = []
         for done, (train, test) in enumerate(splits):
             if progress is not None:
-                progress(place * len(splits) + done, len(models) * len(splits), name)
+                progress(position * len(splits) + done, len(models) * len(splits), name)
             try:
                 results.append(_one_split(model, X, y, train, test))
-            except ValueError as error:  # parts that do not go together, or too few samples for so many prototypes
+            except ValueError as error:  # incompatible parameters, or too few samples for the prototypes
                 failures[name] = str(error)
                 break
         else:
@@ -238,57 +235,60 @@ def compare_models(
     if progress is not None:
         progress(len(models) * len(splits), len(models) * len(splits), "")
     n_test = len(y) // folds
-    return Comparison(_standings(scores, counts, len(y) - n_test, n_test), scores, failures)
+    return Comparison(_ranking(scores, counts, len(y) - n_test, n_test), scores, failures)
 
 
 def _one_split(model: Any, X: Any, y: Any, train: Any, test: Any) -> tuple[float, float, float]:
-    """Accuracy, number of prototypes, and seconds of the fit."""
+    """Accuracy, number of prototypes and time of the fit in seconds."""
     fresh = clone(model)
     start = time.perf_counter()
-    with warnings.catch_warnings():  # a run that stopped early is compared as it is
+    with warnings.catch_warnings():  # a model that has not converged is compared too
         warnings.simplefilter("ignore", ConvergenceWarning)
         fresh.fit(_safe_indexing(X, train), y[train])
     seconds = time.perf_counter() - start
-    right = np.asarray(fresh.predict(_safe_indexing(X, test))) == y[test]
+    correct = np.asarray(fresh.predict(_safe_indexing(X, test))) == y[test]
     found = find_model(fresh)
-    return float(right.mean()), float("nan") if found is None else len(found.model.prototypes_), seconds
+    return float(correct.mean()), float("nan") if found is None else len(found.model.prototypes), seconds
 
 
-def _standings(
+def _ranking(
     scores: Mapping[str, Floats], counts: Mapping[str, tuple[float, float]], n_train: int, n_test: int
-) -> tuple[Standing, ...]:
+) -> tuple[RankedModel, ...]:
     order = sorted(scores, key=lambda name: (-scores[name].mean(), counts[name][0]))
     if not order:
         return ()
     best, rest = order[0], order[1:]
     p_values = [1.0, *holm([corrected_t_test(scores[best] - scores[name], n_train, n_test) for name in rest])]
     accuracy = [float(scores[name].mean()) for name in order]
-    # a model without prototypes is no rival for having few
+    # a model without prototypes does not count as one with few
     inside = pareto_set(accuracy, np.nan_to_num([counts[name][0] for name in order], nan=np.inf))
     return tuple(
-        Standing(name, accuracy[k], float(scores[name].std(ddof=1)), *counts[name], float(p_values[k]), bool(inside[k]))
+        RankedModel(
+            name, accuracy[k], float(scores[name].std(ddof=1)), *counts[name], float(p_values[k]), bool(inside[k])
+        )
         for k, name in enumerate(order)
     )
 
 
-def equally_good(standings: Sequence[Standing], level: float = 0.05) -> list[str]:
-    """Models that are not shown to be worse than the best.
+def not_significantly_worse(ranking: Sequence[RankedModel], level: float = 0.05) -> list[str]:
+    """Names of the models that are not significantly worse than the best.
 
     Parameters
     ----------
-    standings : sequence of Standing
-        Of a comparison.
+    ranking : sequence of RankedModel
+        From a comparison.
     level : float, default=0.05
-        Chance of calling any one worse that is not.
+        Family-wise error rate of the tests.
 
     Returns
     -------
     names : list of str
-        The best among them.
+        Names, including the best.
 
     Examples
     --------
-    >>> equally_good([Standing("a", 0.9, 0.01, 2, 0.1, 1.0, True), Standing("b", 0.7, 0.01, 2, 0.1, 0.001, False)])
+    >>> models = [RankedModel("a", 0.9, 0.01, 2, 0.1, 1.0, True), RankedModel("b", 0.7, 0.01, 2, 0.1, 0.001, False)]
+    >>> not_significantly_worse(models)
     ['a']
     """
-    return [standing.name for standing in standings if standing.p_value >= level]
+    return [model.name for model in ranking if model.p_value >= level]

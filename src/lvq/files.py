@@ -1,10 +1,13 @@
 """Files that appear complete or not at all: written beside their place, then moved to it."""
 
 import os
+import shutil
+import signal
 import stat
 import tempfile
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -45,6 +48,92 @@ def temporary_beside(path: Any) -> Iterator[Path]:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_folder_atomically(folder: Any) -> Iterator[Path]:
+    """A temporary folder to write to; its files move to `folder` together when the block ends without an error.
+
+    Other files in `folder` are kept. Where a file cannot be replaced, those that were replaced before are restored.
+    Ctrl-C is delayed until the move has ended.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with write_folder_atomically(f"{place}/run") as temporary:
+    ...         _ = (temporary / "note.txt").write_text("done")
+    ...     [path.name for path in Path(place).rglob("*")]
+    ['run', 'note.txt']
+    """
+    folder = Path(folder).absolute()
+    created = [parent for parent in folder.parents if not parent.exists()]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # inside an existing folder, as the one around it may not be writable
+    parent = folder if folder.is_dir() else folder.parent
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".tmp", dir=parent))
+    try:
+        yield temporary
+        with _delayed_interrupt():
+            if folder.exists():
+                _replace_files(temporary, folder)
+            else:
+                temporary.chmod(0o777 & ~umask())  # a temporary folder is for its owner alone
+                temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        for parent in created:  # the innermost first; those that hold the folder stay
+            with suppress(OSError):
+                parent.rmdir()
+
+
+def _replace_files(temporary: Path, folder: Path) -> None:
+    """Move all files of a folder into another; the old files are moved aside and restored if one move fails."""
+    names = sorted(path.name for path in temporary.iterdir())
+    for name in names:
+        check_regular(folder / name)
+    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".old", dir=folder))
+    moved: list[str] = []
+    try:
+        for name in names:
+            if os.path.lexists(folder / name):
+                os.replace(folder / name, aside / name)
+            moved.append(name)
+            os.replace(temporary / name, folder / name)
+    except BaseException:
+        for name in moved:
+            (folder / name).unlink(missing_ok=True)
+            if os.path.lexists(aside / name):
+                os.replace(aside / name, folder / name)
+        aside.rmdir()
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def _delayed_interrupt() -> Iterator[None]:
+    """Delay Ctrl-C to the end of the block; only the main thread may do so, and only it is interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[tuple[Any, ...]] = []
+    handler = signal.signal(signal.SIGINT, lambda *arguments: received.append(arguments))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if received and callable(handler):
+            handler(*received[0])
+
+
+def check_writable(folder: Path, path: Any) -> None:
+    """Raise PermissionError for `path` where no file can be created in a folder: permissions alone do not tell."""
+    try:
+        handle, name = tempfile.mkstemp(dir=folder)
+    except OSError as error:
+        raise PermissionError(f"{path} cannot be written ({error.strerror or error}); choose another path.") from error
+    os.close(handle)
+    os.unlink(name)
 
 
 def check_regular(path: Any) -> Path:

@@ -1,4 +1,4 @@
-"""A command as a user would type it, run in this process; and tables and a run to use it on."""
+"""Commands run in this process, and tables and a run to use them on."""
 
 import contextlib
 import io
@@ -31,7 +31,7 @@ def run_command(*arguments):
 
 @pytest.fixture(scope="session")
 def lvq():
-    """`lvq("fit", path, "--target", "class")` and what came of it."""
+    """`lvq("fit", path, "--target", "class")` gives exit code and output."""
     pytest.importorskip("typer")
     pytest.importorskip("rich")
     return run_command
@@ -39,7 +39,7 @@ def lvq():
 
 @pytest.fixture(scope="session")
 def fruit():
-    """Apples and pears: numbers of which some are missing, a text, a truth value, a name, an empty column."""
+    """Apples and pears: numbers of which some are missing, a text, a boolean, a name, an empty column."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     n = 160
@@ -70,8 +70,8 @@ def fruit_csv(fruit, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def run(lvq, fruit_csv, tmp_path_factory):
-    """The folder of a fit to the fruit, and what the command said."""
-    for extra in ("skops", "altair", "vl_convert"):
+    """The folder of a fit to the fruit, and the output of the command."""
+    for extra in ("altair", "vl_convert"):
         pytest.importorskip(extra)
     folder = tmp_path_factory.mktemp("runs") / "run"
     said = lvq(

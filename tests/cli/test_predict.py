@@ -1,4 +1,4 @@
-"""`lvq predict`: answers are the model's, columns go by name, strange rows are not accepted, tables are streamed."""
+"""`lvq predict`: predictions of the model, columns matched by name, unusable rows rejected, tables streamed."""
 
 import json
 import subprocess
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lvq import certified_radius
+from lvq.estimators.found import find_model
 from lvq.persistence import load
-from lvq.rejection.measures import Answers
-from lvq.robustness import find_model
+from lvq.rejection.measures import Predictions
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
@@ -19,12 +19,12 @@ COLUMNS = ["label", "certainty", "accepted", "reason", "winner", "certified_radi
 
 @pytest.fixture(scope="module")
 def model(run):
-    return load(run[0] / "model.skops")
+    return load(run[0] / "model.lvq")
 
 
 @pytest.fixture(scope="module")
 def features(fruit):
-    """The fruit as the model takes it."""
+    """The features of the fruit as the model expects them."""
     X = fruit[["length [cm]", "weight", "colour", "ripe"]].copy()
     X["colour"] = X["colour"].fillna("(missing)").astype(object)
     X["ripe"] = X["ripe"].map({True: "True", False: "False"}).astype(object)
@@ -37,26 +37,26 @@ def read(path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
-def test_answers_are_those_of_the_model(lvq, run, model, features, fruit_csv, tmp_path, suffix):
-    out = tmp_path / f"answers{suffix}"
-    said = lvq("predict", run[0] / "model.skops", fruit_csv, "--out", out)
+def test_predictions_are_those_of_the_model(lvq, run, model, features, fruit_csv, tmp_path, suffix):
+    out = tmp_path / f"predictions{suffix}"
+    said = lvq("predict", run[0] / "model.lvq", fruit_csv, "--out", out)
     assert said.code == 0, said.err
-    answers = read(out)
-    assert list(answers) == COLUMNS
-    assert answers["label"].tolist() == model.predict(features).tolist()
-    assert answers["accepted"].tolist() == model.accept(features).tolist()
-    assert answers["reason"].tolist() == model.reason(features).tolist()
-    np.testing.assert_allclose(answers["certainty"].astype(float), model.certainty(features))
+    predictions = read(out)
+    assert list(predictions) == COLUMNS
+    assert predictions["label"].tolist() == model.predict(features).tolist()
+    assert predictions["accepted"].tolist() == model.accept(features).tolist()
+    assert predictions["reason"].tolist() == model.reason(features).tolist()
+    np.testing.assert_allclose(predictions["certainty"].astype(float), model.certainty(features))
     found = find_model(model)
     inputs = found.inputs(features)
-    np.testing.assert_allclose(answers["certified_radius"].astype(float), certified_radius(found.model, inputs))
-    assert answers["winner"].tolist() == [f"P{index + 1}" for index in Answers(model, features).sides[0]]
-    assert f"160 rows answered, {model.accept(features).sum()} accepted" in said.out
+    np.testing.assert_allclose(predictions["certified_radius"].astype(float), certified_radius(found.estimator, inputs))
+    assert predictions["winner"].tolist() == [f"P{index + 1}" for index in Predictions(model, features).winner]
+    assert f"160 rows predicted, {model.accept(features).sum()} accepted" in said.out
     assert [place.name for place in tmp_path.iterdir()] == [out.name]
 
 
-def test_the_folder_of_a_run_is_as_good_as_its_model(lvq, run, fruit_csv, tmp_path):
-    said = lvq("predict", run[0], fruit_csv, "--out", tmp_path / "answers.csv", "--json")
+def test_the_folder_of_a_run_names_its_model(lvq, run, fruit_csv, tmp_path):
+    said = lvq("predict", run[0], fruit_csv, "--out", tmp_path / "predictions.csv", "--json")
     assert said.code == 0, said.err
     result = json.loads(said.out)
     assert result["rows"] == 160
@@ -74,13 +74,22 @@ def test_the_order_of_columns_and_the_format_do_not_matter(lvq, run, fruit, frui
 
 
 def test_columns_are_kept(lvq, run, fruit, fruit_csv, tmp_path):
-    out = tmp_path / "answers.csv"
+    out = tmp_path / "predictions.csv"
     said = lvq("predict", run[0], fruit_csv, "--keep", "name", "--keep", "Sorte", "--out", out)
     assert said.code == 0, said.err
-    answers = pd.read_csv(out)
-    assert list(answers) == ["name", "Sorte", *COLUMNS]
-    assert answers["name"].tolist() == fruit["name"].tolist()
+    predictions = pd.read_csv(out)
+    assert list(predictions) == ["name", "Sorte", *COLUMNS]
+    assert predictions["name"].tolist() == fruit["name"].tolist()
     assert "Columns that the model does not use: 'nothing'." in said.err
+
+
+@pytest.mark.parametrize(("options", "name"), [((), "'=1+1"), (("--raw-text",), "=1+1")])
+def test_formulas_are_escaped_unless_asked_for(lvq, run, fruit, tmp_path, options, name):
+    out = tmp_path / "predictions.csv"
+    said = lvq("predict", run[0], changed(fruit, tmp_path, name="=1+1"), "--keep", "name", "--out", out, *options)
+    assert said.code == 0, said.err
+    assert pd.read_csv(out)["name"][1] == name
+    assert ("Note: 1 text cell that a spreadsheet would run as a formula" in said.err) == (not options)
 
 
 def changed(fruit, tmp_path, **values):
@@ -101,10 +110,11 @@ def changed(fruit, tmp_path, **values):
         ({"length": ""}, "missing value", False),
         ({"length": "", "colour": "blue"}, "missing value", False),
         ({"length": 1000.0}, "outlier", True),
+        ({"length": 1e200}, "value too large", False),
     ],
 )
-def test_a_row_unlike_any_other_is_not_accepted(lvq, run, fruit, tmp_path, values, reason, label):
-    out = tmp_path / "answers.csv"
+def test_an_unusable_row_is_rejected(lvq, run, fruit, tmp_path, values, reason, label):
+    out = tmp_path / "predictions.csv"
     said = lvq("predict", run[0], changed(fruit, tmp_path, **values), "--out", out)
     assert said.code == 0, said.err
     row = pd.read_csv(out).iloc[1]
@@ -113,10 +123,11 @@ def test_a_row_unlike_any_other_is_not_accepted(lvq, run, fruit, tmp_path, value
     assert np.isfinite(row["certainty"]) == label
     if reason != "outlier":
         assert "1 row with a" in said.err
+        assert "(first in row 2): rejected." in said.err
 
 
-def test_a_weight_may_be_missing_as_it_was_in_training(lvq, run, fruit, tmp_path):
-    out = tmp_path / "answers.csv"
+def test_a_weight_may_be_missing_as_in_training(lvq, run, fruit, tmp_path):
+    out = tmp_path / "predictions.csv"
     assert lvq("predict", run[0], changed(fruit, tmp_path, weight=""), "--out", out).code == 0
     assert isinstance(pd.read_csv(out).loc[1, "label"], str)
 
@@ -131,10 +142,10 @@ def refused(said):
 def test_missing_columns_are_named(lvq, run, fruit, tmp_path):
     table = tmp_path / "table.csv"
     fruit.rename(columns={"weight": "Weight", "ripe": "soft"}).to_csv(table, index=False)
-    message = refused(lvq("predict", run[0], table, "--out", tmp_path / "answers.csv"))
+    message = refused(lvq("predict", run[0], table, "--out", tmp_path / "predictions.csv"))
     assert "lacks 2 columns that the model needs: 'weight', 'ripe'." in message
     assert "'Weight'" in message
-    assert not (tmp_path / "answers.csv").exists()
+    assert not (tmp_path / "predictions.csv").exists()
 
 
 @pytest.mark.parametrize(
@@ -144,26 +155,26 @@ def test_missing_columns_are_named(lvq, run, fruit, tmp_path):
         ({"length": "inf"}, "'length [cm]' of {} is infinite in row 2"),
     ],
 )  # fmt: skip
-def test_values_that_are_no_numbers_are_told_by_row(lvq, run, fruit, tmp_path, values, message):
+def test_values_that_are_not_numbers_are_reported_with_their_row(lvq, run, fruit, tmp_path, values, message):
     table = changed(fruit, tmp_path, **values)
-    said = refused(lvq("predict", run[0], table, "--out", tmp_path / "answers.csv"))
+    said = refused(lvq("predict", run[0], table, "--out", tmp_path / "predictions.csv"))
     assert message.format(table) in said
     assert [place.name for place in tmp_path.iterdir()] == ["changed.csv"]
 
 
-def test_other_sentences(lvq, run, fruit_csv, tmp_path):
-    out = tmp_path / "answers.csv"
+def test_other_errors(lvq, run, fruit_csv, tmp_path):
+    out = tmp_path / "predictions.csv"
     assert "no column 'x' to keep" in refused(lvq("predict", run[0], fruit_csv, "--keep", "x", "--out", out))
-    assert "There is no model" in refused(lvq("predict", tmp_path / "no.skops", fruit_csv, "--out", out))
+    assert "does not exist" in refused(lvq("predict", tmp_path / "no.lvq", fruit_csv, "--out", out))
     assert "no.csv" in refused(lvq("predict", run[0], tmp_path / "no.csv", "--out", out))
-    assert "must end in" in refused(lvq("predict", run[0], fruit_csv, "--out", tmp_path / "answers.xls"))
-    strange = tmp_path / "strange.skops"
+    assert "must end in" in refused(lvq("predict", run[0], fruit_csv, "--out", tmp_path / "predictions.xls"))
+    strange = tmp_path / "strange.lvq"
     strange.write_bytes(b"\x80\x04 not a model")
-    assert "strange.skops" in refused(lvq("predict", strange, fruit_csv, "--out", out))
+    assert "strange.lvq" in refused(lvq("predict", strange, fruit_csv, "--out", out))
     out.write_text("mine", encoding="utf-8")
-    assert "there already" in refused(lvq("predict", run[0], fruit_csv, "--out", out))
+    assert "already exists" in refused(lvq("predict", run[0], fruit_csv, "--out", out))
     assert lvq("predict", run[0], fruit_csv, "--out", out, "--force").code == 0
-    assert "cannot be written" in refused(lvq("predict", run[0], fruit_csv, "--out", "/proc/answers.csv"))
+    assert "cannot be written" in refused(lvq("predict", run[0], fruit_csv, "--out", "/proc/predictions.csv"))
 
 
 STREAMED = """
@@ -176,14 +187,14 @@ small, large = sys.argv[1:]
 table = pd.read_csv(small, nrows=200)
 model = GLVQ(random_state=0).fit(table, [0, 1] * 100)
 for path in (small, small, large):
-    found = predict_table(model, path, path + ".answers.csv", force=True)
+    found = predict_table(model, path, path + ".predictions.csv", force=True)
     print(found.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no resource module")
 def test_a_long_table_is_streamed(tmp_path):
-    """Four times the rows take no more memory: what is held is a part, whatever the table's length."""
+    """Four times the rows need no more memory: only a part of the table is in memory."""
     rows = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 20))).add_prefix("feature ")
     head, _, body = rows.to_csv(index=False).partition("\n")
     tables = [tmp_path / "small.csv", tmp_path / "large.csv"]

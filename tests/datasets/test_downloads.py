@@ -1,4 +1,4 @@
-"""Loading from the network, with scikit-learn's fetchers replaced: what is asked, mapped, checked and refused."""
+"""Loading from the network, with scikit-learn's fetchers replaced: what is requested, mapped, checked and refused."""
 
 from urllib.error import URLError
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from lvq.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, load
+from lvq.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, load_dataset
 
 
 @pytest.fixture(autouse=True)
@@ -17,20 +17,20 @@ def no_folder(monkeypatch):
 
 @pytest.fixture
 def openml(monkeypatch):
-    """Replace OpenML by one answer, and record how it was asked."""
+    """Replace OpenML by one response, and record the requests."""
 
-    def answer_with(data, target, feature_names=None, categories=None):
-        asked = []
+    def respond_with(data, target, feature_names=None, categories=None):
+        requests = []
 
         def fetch_openml(**arguments):
-            asked.append(arguments)
+            requests.append(arguments)
             names = feature_names or [f"f{number}" for number in range(data.shape[1])]
             return Bunch(data=data, target=np.array(target, dtype=object), feature_names=names, categories=categories)
 
         monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
-        return asked
+        return requests
 
-    return answer_with
+    return respond_with
 
 
 def constant(name, rows=None):
@@ -44,10 +44,10 @@ def labels_in_order(*parts):
     return [label for part in parts for label, count in part.items() for _ in range(count)]
 
 
-def test_openml_is_asked_by_number_and_without_pandas(openml):
-    asked = openml(constant("vehicle"), labels_in_order({"van": 199, "bus": 218, "opel": 212, "saab": 217}))
-    bunch = load("vehicle")
-    (arguments,) = asked
+def test_openml_is_requested_by_number_and_without_pandas(openml):
+    requests = openml(constant("vehicle"), labels_in_order({"van": 199, "bus": 218, "opel": 212, "saab": 217}))
+    bunch = load_dataset("vehicle")
+    (arguments,) = requests
     assert (arguments["data_id"], arguments["as_frame"], arguments["parser"]) == (54, False, "liac-arff")
     assert bunch.data.shape == (846, 18)
     assert bunch.target_names[bunch.target[[0, 199, -1]]].tolist() == ["van", "bus", "saab"]
@@ -55,7 +55,7 @@ def test_openml_is_asked_by_number_and_without_pandas(openml):
 
 def test_openml_class_names_become_ours(openml):
     openml(constant("diabetes"), labels_in_order({"tested_positive": 268, "tested_negative": 500}))
-    bunch = load("pima")
+    bunch = load_dataset("pima")
     assert bunch.target_names.tolist() == ["negative", "positive"]
     assert bunch.target[[0, -1]].tolist() == [1, 0]
 
@@ -65,7 +65,7 @@ def test_openml_numbers_declared_as_categories_are_decoded(openml):
     data = np.full((306, 3), (3 * 39.7789 - 64.0) / 2)
     data[:, 1] = 6.0
     openml(data, ["1"] * 225 + ["2"] * 81, ["age", "year", "nodes"], {"year": years})
-    bunch = load("haberman")
+    bunch = load_dataset("haberman")
     assert set(bunch.data[:, 1]) == {64.0}
     assert bunch.target_names[bunch.target[0]] == "survived_5y"
 
@@ -76,7 +76,7 @@ def test_glass2_is_taken_out_of_glass(openml):
     data = constant("glass2", 214)
     data[70:83] = 1000.0
     openml(data, labels_in_order(kinds))
-    bunch = load("glass2")
+    bunch = load_dataset("glass2")
     assert bunch.data.shape == (163, 9)
     assert bunch.data.max() < 1000.0
     assert bunch.target.tolist() == [0] * 70 + [1] * 76 + [0] * 17
@@ -86,7 +86,7 @@ def test_usps_digits_count_from_one_on_openml(openml):
     record = DATASETS["usps"]
     test_counts = {name: record.class_counts[name] - record.train_counts[name] for name in record.class_counts}
     openml(constant("usps"), [float(label) + 1 for label in labels_in_order(record.train_counts, test_counts)])
-    bunch = load("usps")
+    bunch = load_dataset("usps")
     assert bunch.data.dtype == np.float32
     assert len(bunch.X_train) == 7291
     assert bunch.target_names[bunch.y_train[[0, -1]]].tolist() == ["0", "9"]
@@ -95,7 +95,7 @@ def test_usps_digits_count_from_one_on_openml(openml):
 def test_openml_rows_in_another_order_lose_the_split_with_a_warning(openml):
     openml(constant("letter"), labels_in_order(DATASETS["letter"].class_counts))
     with pytest.warns(UserWarning, match=r"first 16000 rows of OpenML data set 6 .*put letter\.csv\.gz into") as caught:
-        bunch = load("letter")
+        bunch = load_dataset("letter")
     assert caught[0].filename == __file__
     assert bunch.data.shape == (20000, 16)
     assert "X_train" not in bunch
@@ -106,17 +106,17 @@ def test_openml_set_of_another_kind_is_refused(openml):
     with pytest.raises(
         DatasetMismatchError, match=r"OpenML data set 40 is not .*'sonar': expected the shape \(208, 60\)"
     ):
-        load("sonar")
+        load_dataset("sonar")
     openml(constant("sonar"), ["Mine"] * 112 + ["Rock"] * 96)
     with pytest.raises(DatasetMismatchError, match="expected the class counts"):
-        load("sonar")
+        load_dataset("sonar")
     openml(constant("sonar") * 10, ["Mine"] * 111 + ["Rock"] * 97)
     with pytest.raises(DatasetMismatchError, match="mean magnitude"):
-        load("sonar")
+        load_dataset("sonar")
 
 
 def raise_error(error):
-    """Give a function that raises an error whatever it is asked."""
+    """Give a function that raises an error whatever the request."""
 
     def fetch(**_):
         raise error
@@ -125,28 +125,26 @@ def raise_error(error):
 
 
 @pytest.mark.parametrize("error", [URLError("no route"), TimeoutError("too long"), ConnectionResetError("cut")])
-def test_dead_network_says_what_to_put_where(monkeypatch, error):
+def test_network_error_names_the_file_to_provide(monkeypatch, error):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", raise_error(error))
     with pytest.raises(
         DatasetNotFoundError, match=r"OpenML data set 40 cannot be reached .*Put sonar\.csv\.gz .*LVQ_DATA"
     ):
-        load("sonar")
+        load_dataset("sonar")
 
 
-def test_unknown_number_on_openml_is_told(monkeypatch):
+def test_unknown_number_on_openml_is_an_error(monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", raise_error(ValueError("Dataset with data_id 40 not found.")))
-    with pytest.raises(
-        DatasetMismatchError, match=r"OpenML data set 40 gave no readable data set 'sonar': .*Put sonar"
-    ):
-        load("sonar")
+    with pytest.raises(DatasetMismatchError, match=r"OpenML data set 40 has no readable data set 'sonar': .*Put sonar"):
+        load_dataset("sonar")
 
 
-def test_sets_without_a_number_do_not_ask(monkeypatch):
+def test_sets_without_a_number_are_not_requested(monkeypatch):
     for name in ("fetch_openml", "fetch_20newsgroups"):
-        monkeypatch.setattr(f"sklearn.datasets.{name}", lambda **_: pytest.fail("the network was asked"))
+        monkeypatch.setattr(f"sklearn.datasets.{name}", lambda **_: pytest.fail("the network was used"))
     for name in ("soybean_small", "satimage", "affordance", "coil20", "coffee", "tecator"):
-        with pytest.raises(DatasetNotFoundError, match="cannot be had from OpenML"):
-            load(name)
+        with pytest.raises(DatasetNotFoundError, match="OpenML does not have it"):
+            load_dataset(name)
 
 
 def test_newsgroups_come_from_scikit_learn_in_order_of_group_and_file(monkeypatch):
@@ -166,7 +164,7 @@ def test_newsgroups_come_from_scikit_learn_in_order_of_group_and_file(monkeypatc
         )
 
     monkeypatch.setattr("sklearn.datasets.fetch_20newsgroups", fetch_20newsgroups)
-    bunch = load("20newsgroups")
+    bunch = load_dataset("20newsgroups")
     assert bunch.X_train[:2] == ["train alt.atheism 0000", "train alt.atheism 0001"]
     assert bunch.X_test[-1] == "test talk.religion.misc 0250"
     assert bunch.y_train[[0, -1]].tolist() == [0, 19]

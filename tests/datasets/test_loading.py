@@ -1,4 +1,4 @@
-"""Loading from a folder: what is accepted, what is refused, and what the errors say."""
+"""Loading from a folder: what is accepted, what is refused, and with which errors."""
 
 import gzip
 import json
@@ -9,17 +9,17 @@ import sys
 import numpy as np
 import pytest
 
-from lvq.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, available, load
+from lvq.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, available, load_dataset
 
 HABERMAN_LABELS = ["survived_5y"] * 225 + ["died_within_5y"] * 81
 
 
 @pytest.fixture(autouse=True)
 def no_folder_and_no_network(monkeypatch):
-    """Start each test without a folder, and fail where the network would be asked."""
+    """Start each test without a folder, and fail where the network would be used."""
     monkeypatch.delenv("LVQ_DATA", raising=False)
     for name in ("fetch_openml", "fetch_20newsgroups"):
-        monkeypatch.setattr(f"sklearn.datasets.{name}", lambda **_: pytest.fail("the network was asked"))
+        monkeypatch.setattr(f"sklearn.datasets.{name}", lambda **_: pytest.fail("the network was used"))
 
 
 def haberman_rows(value="39.7789"):
@@ -43,7 +43,7 @@ def test_table_of_the_right_kind_loads(tmp_path):
     rows = haberman_rows()
     rows[0][0] = "40.7789"
     write_table(tmp_path / "haberman.csv.gz", rows)
-    bunch = load("haberman", data_home=tmp_path)
+    bunch = load_dataset("haberman", data_home=tmp_path)
     assert bunch.data.shape == (306, 3)
     np.testing.assert_allclose(bunch.data[0], [40.7789, 39.7789, 39.7789])
     assert bunch.feature_names == ["age", "year", "nodes"]
@@ -54,8 +54,8 @@ def test_table_of_the_right_kind_loads(tmp_path):
 
 def test_return_X_y_gives_the_two_arrays(tmp_path):
     write_table(tmp_path / "haberman.csv.gz", haberman_rows())
-    X, y = load("haberman", data_home=tmp_path, return_X_y=True)
-    bunch = load("haberman", data_home=tmp_path)
+    X, y = load_dataset("haberman", data_home=tmp_path, return_X_y=True)
+    bunch = load_dataset("haberman", data_home=tmp_path)
     np.testing.assert_array_equal(X, bunch.data)
     np.testing.assert_array_equal(y, bunch.target)
 
@@ -63,29 +63,29 @@ def test_return_X_y_gives_the_two_arrays(tmp_path):
 def test_folder_comes_from_the_environment_and_the_argument_wins(tmp_path, monkeypatch):
     write_table(tmp_path / "haberman.csv.gz", haberman_rows())
     monkeypatch.setenv("LVQ_DATA", str(tmp_path))
-    assert load("haberman").data.shape == (306, 3)
+    assert load_dataset("haberman").data.shape == (306, 3)
     assert "haberman" in available()
     with pytest.raises(DatasetNotFoundError, match=r"elsewhere has no haberman\.csv\.gz"):
-        load("haberman", data_home=tmp_path / "elsewhere", download_if_missing=False)
+        load_dataset("haberman", data_home=tmp_path / "elsewhere", download_if_missing=False)
 
 
-def test_names_are_found_whatever_their_spelling(tmp_path):
+def test_case_and_separators_of_names_do_not_matter(tmp_path):
     for name in ("Soybean-Small", "heart statlog", "PIMA", "20ng", "letter"):
         with pytest.raises(DatasetNotFoundError, match="is not on this machine"):
-            load(name, data_home=tmp_path, download_if_missing=False)
-    assert load("Breast Cancer").name == "wdbc"
+            load_dataset(name, data_home=tmp_path, download_if_missing=False)
+    assert load_dataset("Breast Cancer").name == "wdbc"
 
 
 def test_scikit_learn_comes_before_the_folder(tmp_path):
     write_table(tmp_path / "iris.csv.gz", haberman_rows())
-    bunch = load("iris", data_home=tmp_path)
+    bunch = load_dataset("iris", data_home=tmp_path)
     assert bunch.feature_names[0] == "sepal length (cm)"
     assert bunch.target_names.tolist() == ["setosa", "versicolor", "virginica"]
 
 
 def test_array_file_loads_with_its_split(tmp_path):
     write_coffee(tmp_path, [0] * 14 + [1] * 14, [1] * 13 + [0] * 15)
-    bunch = load("coffee", data_home=tmp_path)
+    bunch = load_dataset("coffee", data_home=tmp_path)
     assert bunch.data.shape == (56, 286)
     assert bunch.y_train.tolist() == [0] * 14 + [1] * 14
     assert bunch.y_test.tolist() == [1] * 13 + [0] * 15
@@ -95,13 +95,13 @@ def test_array_file_loads_with_its_split(tmp_path):
 def test_array_file_with_another_split_is_refused(tmp_path):
     write_coffee(tmp_path, [0] * 15 + [1] * 13, [0] * 14 + [1] * 14)
     with pytest.raises(DatasetMismatchError, match=r"first 28 rows of .*coffee\.npz are not the training part"):
-        load("coffee", data_home=tmp_path)
+        load_dataset("coffee", data_home=tmp_path)
 
 
 def test_array_file_without_its_arrays_is_refused(tmp_path):
     np.savez(tmp_path / "coffee.npz", X=np.zeros((56, 286)), y=np.zeros(56))
     with pytest.raises(DatasetMismatchError, match=r"coffee\.npz cannot be read .*X_train"):
-        load("coffee", data_home=tmp_path)
+        load_dataset("coffee", data_home=tmp_path)
 
 
 def test_texts_load_with_the_training_part_first(tmp_path):
@@ -113,7 +113,7 @@ def test_texts_load_with_the_training_part_first(tmp_path):
             for name, count in parts[split].items():
                 line = json.dumps({"split": split, "target": name, "file": "1", "text": f"{split} {name}\r\n"})
                 stream.write((line + "\n") * count)
-    bunch = load("20newsgroups", data_home=tmp_path)
+    bunch = load_dataset("20newsgroups", data_home=tmp_path)
     assert len(bunch.X_train) == 11314
     assert set(bunch.X_train) == {f"train {name}\r\n" for name in record.class_counts}
     assert bunch.X_test[-1] == "test talk.religion.misc\r\n"
@@ -143,7 +143,7 @@ def wrong_rows(kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "sentence"),
+    ("kind", "message"),
     [
         ("row missing", r"expected the shape \(306, 3\), found \(305, 3\)"),
         ("column missing", r"expected the shape \(306, 3\), found \(306, 2\)"),
@@ -155,18 +155,18 @@ def wrong_rows(kind):
         ("ragged", "cannot be read as the data set 'haberman'"),
     ],
 )
-def test_wrong_table_is_refused(tmp_path, kind, sentence):
+def test_wrong_table_is_refused(tmp_path, kind, message):
     rows = wrong_rows(kind)
     header = ("age", "year", "nodes", "target")[4 - len(rows[0]) :]
     write_table(tmp_path / "haberman.csv.gz", rows, header)
-    with pytest.raises(DatasetMismatchError, match=rf"haberman\.csv\.gz .*{sentence}"):
-        load("haberman", data_home=tmp_path)
+    with pytest.raises(DatasetMismatchError, match=rf"haberman\.csv\.gz .*{message}"):
+        load_dataset("haberman", data_home=tmp_path)
 
 
 def test_table_without_a_target_column_is_refused(tmp_path):
     write_table(tmp_path / "haberman.csv.gz", haberman_rows(), ("age", "year", "nodes", "class"))
     with pytest.raises(DatasetMismatchError, match="last column must be named target, not 'class'"):
-        load("haberman", data_home=tmp_path)
+        load_dataset("haberman", data_home=tmp_path)
 
 
 @pytest.mark.parametrize("file", ["haberman.csv.gz", "coffee.npz", "20newsgroups_bydate.jsonl.xz"])
@@ -174,7 +174,7 @@ def test_table_without_a_target_column_is_refused(tmp_path):
 def test_damaged_file_is_refused(tmp_path, file, content):
     (tmp_path / file).write_bytes(content)
     with pytest.raises(DatasetMismatchError, match=r"cannot be read .*replace the file"):
-        load(file.split(".")[0].removesuffix("_bydate"), data_home=tmp_path)
+        load_dataset(file.split(".")[0].removesuffix("_bydate"), data_home=tmp_path)
 
 
 @pytest.mark.parametrize("file", ["haberman.csv.gz", "coffee.npz"])
@@ -184,60 +184,62 @@ def test_truncated_file_is_refused(tmp_path, file):
     path = tmp_path / file
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DatasetMismatchError, match=rf"{file} cannot be read"):
-        load(file.split(".")[0], data_home=tmp_path)
+        load_dataset(file.split(".")[0], data_home=tmp_path)
 
 
-def test_tecator_files_must_go_together(tmp_path):
+def test_tecator_files_must_match(tmp_path):
     fat = np.linspace(1.0, 50.0, 215)
     spectra = [["3.19085"] * 100 + ["high_fat" if value >= 20 else "low_fat"] for value in fat]
     write_table(tmp_path / "tecator.csv.gz", spectra, [*(f"abs_{band}" for band in range(100)), "target"])
     composition = [["60", str(value), "17"] for value in fat]
     write_table(tmp_path / "tecator_composition.csv.gz", composition, ("moisture", "fat", "protein"))
-    assert load("tecator", data_home=tmp_path).target.tolist() == [0] * 107 + [1] * 108
+    assert load_dataset("tecator", data_home=tmp_path).target.tolist() == [0] * 107 + [1] * 108
     write_table(tmp_path / "tecator_composition.csv.gz", composition[::-1], ("moisture", "fat", "protein"))
-    with pytest.raises(DatasetMismatchError, match="its rows and those of the composition do not go together"):
-        load("tecator", data_home=tmp_path)
+    with pytest.raises(DatasetMismatchError, match="its rows and those of the composition do not match"):
+        load_dataset("tecator", data_home=tmp_path)
 
 
 def test_extra_values_of_another_length_are_refused(tmp_path):
     X, y = np.full((1440, 1024), 76.8957, dtype=np.float32), np.repeat(np.arange(1, 21), 72)
     np.savez(tmp_path / "coil20_32x32.npz", X=X, y=y, pose=np.tile(np.arange(72), 20))
-    assert load("coil20_32x32", data_home=tmp_path).pose[-1] == 71
+    assert load_dataset("coil20_32x32", data_home=tmp_path).pose[-1] == 71
     np.savez(tmp_path / "coil20_32x32.npz", X=X, y=y, pose=np.arange(72))
     with pytest.raises(DatasetMismatchError, match="pose must have 1440 rows, but has 72"):
-        load("coil20_32x32", data_home=tmp_path)
+        load_dataset("coil20_32x32", data_home=tmp_path)
 
 
 @pytest.mark.parametrize("empty", [True, False])
-def test_missing_set_says_what_to_put_where(monkeypatch, empty):
+def test_missing_set_names_the_file_to_provide(monkeypatch, empty):
     if empty:
         monkeypatch.setenv("LVQ_DATA", "")
-    with pytest.raises(DatasetNotFoundError, match="no local folder is given") as caught:
-        load("vehicle", download_if_missing=False)
-    for words in ("Put vehicle.csv.gz (a gzipped table", "LVQ_DATA", "data_home", "UCI", "OpenML data set 54 may not"):
-        assert words in str(caught.value)
+    with pytest.raises(DatasetNotFoundError, match="no local folder is set") as caught:
+        load_dataset("vehicle", download_if_missing=False)
+    for text in ("Put vehicle.csv.gz (a gzipped table", "LVQ_DATA", "data_home", "UCI", "OpenML data set 54 is not"):
+        assert text in str(caught.value)
     assert isinstance(caught.value, FileNotFoundError)
 
 
-def test_missing_set_that_is_nowhere_else_says_so(tmp_path):
+def test_missing_set_without_a_download(tmp_path):
     (tmp_path / "tecator.csv.gz").touch()
     with pytest.raises(
         DatasetNotFoundError,
-        match=r"has no tecator_composition\.csv\.gz, and it cannot be had from OpenML\. "
+        match=r"has no tecator_composition\.csv\.gz, and OpenML does not have it\. "
         r"Put tecator_composition\.csv\.gz \(a gzipped table with the columns moisture, fat and protein\)",
     ):
-        load("tecator", data_home=tmp_path)
+        load_dataset("tecator", data_home=tmp_path)
 
 
-def test_unknown_name_names_the_closest():
-    with pytest.raises(ValueError, match=r"no data set named 'vehicel'\. Did you mean 'vehicle'"):
-        load("vehicel")
-    with pytest.raises(ValueError, match=r"no data set named 'qqqq'\. There are: iris, wine, .*mnist\."):
-        load("qqqq")
-    with pytest.raises(ValueError, match=r"'simulated' is drawn, not loaded: call lvq\.datasets\.make_multimodal\(\)"):
-        load("simulated")
+def test_unknown_name_suggests_similar_names():
+    with pytest.raises(ValueError, match=r"Unknown data set 'vehicel'\. Did you mean 'vehicle'"):
+        load_dataset("vehicel")
+    with pytest.raises(ValueError, match=r"Unknown data set 'qqqq'\. Available: iris, wine, .*mnist\."):
+        load_dataset("qqqq")
+    with pytest.raises(
+        ValueError, match=r"'simulated' is generated, not loaded: call lvq\.datasets\.make_multimodal\(\)"
+    ):
+        load_dataset("simulated")
     with pytest.raises(ValueError, match=r"call lvq\.datasets\.make_pearl_necklace\(\)"):
-        load("Pearl Necklace")
+        load_dataset("Pearl Necklace")
 
 
 def test_available_lists_what_is_complete(tmp_path):

@@ -1,54 +1,59 @@
-"""Data that several tests use, and a spread of configurations: every estimator, and every part at least once.
+"""Data that several tests use, and configurations of the estimators: every estimator, and every part at least once.
 
-The papers train sample by sample, and so do most tests here; `model` has some configurations of the batch solvers too.
+The papers train sample by sample, and so do most tests here; `model` has configurations of the batch solvers too.
+Configurations whose branches all occur in others are marked slow, and run with ``-m "slow or not slow"``.
 """
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, MCE, MODELS, OLVQ1, RLVQ, RSLVQ, SNPC
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, MODELS, OLVQ1, RLVQ, RSLVQ, SNPC
 
-# the models of the papers; what is built from them has tests of its own
-ESTIMATORS = sorted({spelling.estimator for spelling in MODELS.values()}, key=lambda part: part.__name__)
+# the models of the papers; LVQClassifier and LVQClassifierCV have tests of their own
+ESTIMATORS = sorted({entry.estimator for entry in MODELS.values()}, key=lambda part: part.__name__)
+# every compiled loop, cost, link, relevance rule, step and schedule, start, and decision
 VARIANTS = [
-    LVQ1(n_prototypes=2, relevance="fc1"),
     LVQ1(relevance="hebbian", kernel="cauchy"),
     OLVQ1(relevance="fc2", n_prototypes=2),
+    LVQ21(),
     LVQ3(n_prototypes=2, kernel="gaussian"),
     RLVQ(squared=True, n_prototypes=2),
-    GLVQ(n_prototypes=3, kernel="gaussian"),
     GLVQ(kernel="gaussian", kernel_width="learned"),
     GLVQ(relevance="fc2", init="samples"),
-    GLVQ(relevance="matrix", init="means"),
     GLVQ(slope=5.0, step="relative", n_prototypes=2),
     GLVQ(slope="time", step="gradient", schedule="inverse"),
     GRLVQ(kernel="inverse_multiquadric", n_prototypes=2),
-    GMLVQ(rank=1),
-    GMLVQ(kernel="gaussian", n_prototypes=2),
+    GMLVQ(kernel="gaussian", n_prototypes=2, init="means"),
     LGMLVQ(local="prototype", n_prototypes=2),
-    LGMLVQ(rank=1),
-    MCE(relevance="local_matrix", n_prototypes=2),
     MCE(kernel="rational_quadratic", schedule="constant"),
     LOGM(relevance="matrix", rank=2, alpha=0.01),
-    LOGM(kernel="gaussian", init="random", n_prototypes=2),
-    LOGM(relevance="fc1"),
-    SNPC(decision="posterior", n_prototypes=2, kernel="gaussian"),
+    LOGM(relevance="fc1", init="random"),
     SNPC(relevance="local_matrix", n_prototypes=2),
     RSLVQ(decision="posterior", n_prototypes=3),
+]
+MORE_VARIANTS = [
+    LVQ1(n_prototypes=2, relevance="fc1"),
+    GLVQ(n_prototypes=3, kernel="gaussian"),
+    GLVQ(relevance="matrix", init="means"),
+    GMLVQ(rank=1),
+    LGMLVQ(rank=1),
+    MCE(relevance="local_matrix", n_prototypes=2),
+    LOGM(kernel="gaussian", init="random", n_prototypes=2),
+    SNPC(decision="posterior", n_prototypes=2, kernel="gaussian"),
     RSLVQ(decision="posterior", relevance="matrix"),
     RSLVQ(relevance="gradient", kernel="cauchy", n_prototypes=2),
 ]
-
-
 BATCH = [
     GLVQ(solver="lbfgs", n_prototypes=2),
     GLVQ(solver="adam", kernel="gaussian"),
-    GRLVQ(solver="lbfgs", kernel="cauchy"),
     GMLVQ(solver="lbfgs", rank=2),
-    LGMLVQ(solver="adam", local="prototype", n_prototypes=2),
     LOGM(solver="lbfgs", kernel="gaussian", kernel_width="learned"),
     RSLVQ(solver="lbfgs", decision="posterior", n_prototypes=2),
+]
+MORE_BATCH = [
+    GRLVQ(solver="lbfgs", kernel="cauchy"),
+    LGMLVQ(solver="adam", local="prototype", n_prototypes=2),
 ]
 
 
@@ -57,7 +62,7 @@ def online(model: BaseEstimator) -> BaseEstimator:
     return model.set_params(solver="online") if "solver" in model.get_params() else model
 
 
-def spelled(model: BaseEstimator) -> str:
+def short_repr(model: BaseEstimator) -> str:
     """The estimator's name and its parameters other than the defaults."""
     default = online(type(model)()).get_params()
     given = {key: value for key, value in model.get_params().items() if value != default[key]}
@@ -66,28 +71,44 @@ def spelled(model: BaseEstimator) -> str:
     return f"{type(model).__name__}({', '.join(f'{key}={value}' for key, value in given.items())})"
 
 
+def short_online(models: list[BaseEstimator]) -> list[BaseEstimator]:
+    """The models trained sample by sample for few epochs."""
+    return [online(clone(model)).set_params(random_state=0, max_iter=10) for model in models]
+
+
+def short_batch(models: list[BaseEstimator]) -> list[BaseEstimator]:
+    """The models with enough iterations for L-BFGS to converge."""
+    return [model.set_params(random_state=0, max_iter=20 if model.solver == "adam" else 500) for model in models]
+
+
+def slow(models: list[BaseEstimator]) -> list[object]:
+    """The models as slow parameters."""
+    return [pytest.param(model, marks=pytest.mark.slow) for model in models]
+
+
 DEFAULTS = [online(part(random_state=0)) for part in ESTIMATORS]
-ONLINE = [online(clone(variant)).set_params(random_state=0, max_iter=10) for variant in DEFAULTS + VARIANTS]
-EVERY = ONLINE + [
-    variant.set_params(random_state=0, max_iter=20 if variant.solver == "adam" else 500) for variant in BATCH
+COVERED = [  # defaults of which a variant runs the same branches
+    model for model in short_online(DEFAULTS) if type(model) in (LVQ3, OLVQ1, RLVQ, GRLVQ, LGMLVQ, MCE)
 ]
+ONLINE = short_online(VARIANTS + [model for model in DEFAULTS if type(model) in (LVQ1, GLVQ, GMLVQ, LOGM, SNPC, RSLVQ)])
+MORE_ONLINE = short_online(MORE_VARIANTS) + COVERED
 
 
-@pytest.fixture(params=EVERY, ids=spelled)
+@pytest.fixture(params=[*ONLINE, *short_batch(BATCH), *slow(MORE_ONLINE + short_batch(MORE_BATCH))], ids=short_repr)
 def model(request):
     """Each configuration in turn, of every solver."""
     return clone(request.param)
 
 
-@pytest.fixture(params=ONLINE, ids=spelled)
+@pytest.fixture(params=[*ONLINE, *slow(MORE_ONLINE)], ids=short_repr)
 def online_model(request):
     """Each configuration of the online solver in turn, with few epochs."""
     return clone(request.param)
 
 
-@pytest.fixture(params=DEFAULTS, ids=spelled)
+@pytest.fixture(params=DEFAULTS, ids=short_repr)
 def default(request):
-    """Each estimator in turn, with its defaults but for the solver, which is online."""
+    """Each estimator in turn, with its defaults except the solver, which is online."""
     return clone(request.param)
 
 

@@ -1,4 +1,4 @@
-"""The front door: defaults that need no tuning, and every axis a parameter."""
+"""LVQClassifier: defaults that need no tuning, and every part a parameter."""
 
 import warnings
 
@@ -55,12 +55,12 @@ def test_every_choice_fits(cost, relevance, solver, data):
 
 
 @pytest.mark.parametrize(
-    ("door", "named"),
+    ("general", "named"),
     [
         (LVQClassifier(cost="glvq", relevance=None, kernel=None, alpha=0.0, n_prototypes=2), GLVQ(n_prototypes=2)),
         (LVQClassifier(cost="glvq", relevance="matrix", ridge=0, kernel=None, alpha=0.0, n_prototypes=1), GMLVQ()),
         (
-            LVQClassifier(cost="glvq", ridge=0, kernel=None, alpha=0.0, n_prototypes=1, local="class", slope=3.0),
+            LVQClassifier(cost=GLVQCost(slope=3.0), ridge=0, kernel=None, n_prototypes=1, local="class"),
             LGMLVQ(slope=3.0),
         ),
         (
@@ -74,18 +74,18 @@ def test_every_choice_fits(cost, relevance, solver, data):
     ],
     ids=["GLVQ", "GMLVQ", "LGMLVQ", "LOGM", "RSLVQ"],
 )
-def test_the_named_models_are_settings_of_it(door, named, data):
+def test_named_models_are_configurations(general, named, data):
     X, y = data
-    door, named = (quiet_fit(clone(model).set_params(max_iter=15, random_state=0), X, y) for model in (door, named))
-    np.testing.assert_array_equal(door.prototypes_, named.prototypes_)
-    np.testing.assert_array_equal(door.predict_proba(X), named.predict_proba(X))
+    general, named = (quiet_fit(clone(part).set_params(max_iter=15, random_state=0), X, y) for part in (general, named))
+    np.testing.assert_array_equal(general.prototypes_, named.prototypes_)
+    np.testing.assert_array_equal(general.predict_proba(X), named.predict_proba(X))
 
 
 def test_a_cost_object_is_the_same_as_its_name(data):
     X, y = data
     settings = {"relevance": None, "kernel": None, "max_iter": 10, "random_state": 0}
-    named = quiet_fit(LVQClassifier(cost="glvq", alpha=0.2, slope=2.0, **settings), X, y)
-    given = quiet_fit(LVQClassifier(cost=GLVQCost(0.2, 2.0), **settings), X, y)
+    named = quiet_fit(LVQClassifier(cost="glvq", alpha=0.2, **settings), X, y)
+    given = quiet_fit(LVQClassifier(cost=GLVQCost(0.2), **settings), X, y)
     np.testing.assert_array_equal(named.prototypes_, given.prototypes_)
 
 
@@ -141,13 +141,13 @@ def test_the_unit_of_the_features_does_not_matter_to_the_start(model, factor, da
 
 @pytest.mark.parametrize("relevance", [None, "gradient"])
 def test_rank_needs_a_matrix(relevance, data):
-    with pytest.raises(ValueError, match="rank=2 needs relevance='matrix' or 'local_matrix'"):
+    with pytest.raises(ValueError, match="rank=2 of LVQClassifier needs relevance='matrix' or 'local_matrix'"):
         LVQClassifier(relevance=relevance, rank=2).fit(*data)
 
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("cost", "hinge"), ("ridge", -1.0), ("local", "group"), ("rank", 0), ("slope", -2.0), ("solver", "newton")],
+    [("cost", "hinge"), ("ridge", -1.0), ("local", "group"), ("rank", 0), ("xi", -2.0), ("solver", "newton")],
 )
 def test_bad_parameters(parameter, value, data):
     with pytest.raises(ValueError, match=f"The '{parameter}' parameter of LVQClassifier must be"):

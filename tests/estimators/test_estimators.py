@@ -1,4 +1,4 @@
-"""What a fit leaves behind: labels of any kind, attributes, the float type of the data, and models that learn."""
+"""Fitted estimators: labels of any kind, attributes, the float type of the data, and models that learn."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "
 
 
 def learned(model):
-    """Everything a fit has found out, by name."""
+    """Everything that a fit has learned, by name."""
     return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
 
 
@@ -28,7 +28,7 @@ def assert_same(one, other):
 
 
 def test_string_labels(default, data):
-    """Words in place of numbers of the same order change the names and nothing else."""
+    """Strings in place of numbers of the same order change the names and nothing else."""
     X, y = data
     words = np.array(["ash", "birch", "cedar"])
     plain, named = clone(default).fit(X, y), default.fit(X, words[y])
@@ -54,7 +54,7 @@ def test_labels_of_any_kind(labels, data):
     assert model.score(X, y) > 0.8
 
 
-# -- the shape of what is learned --------------------------------------------------------------------------------------
+# -- fitted attributes ------------------------------------------------------------------------------------------------
 
 
 def test_learned_attributes(model, data):
@@ -105,8 +105,7 @@ def test_shape_of_the_matrices(model, shape, data):
         ({"kernel": "gaussian"}, {"kernel": None}, ["kernel_width_"]),
     ],
 )
-def test_a_second_fit_forgets_the_first(before, after, gone, data):
-    """An attribute of parts that the model no longer has would be read as if it were in use."""
+def test_a_second_fit_removes_attributes_of_the_first(before, after, gone, data):
     X, y = data
     model = GLVQ(solver="online", max_iter=2, random_state=0, **before).fit(X, y).set_params(**after).fit(X, y)
     fresh = GLVQ(solver="online", max_iter=2, random_state=0, **after).fit(X, y)
@@ -115,13 +114,13 @@ def test_a_second_fit_forgets_the_first(before, after, gone, data):
     assert_same(learned(model), learned(fresh))
 
 
-def test_a_second_fit_starts_anew(model, data):
+def test_a_second_fit_starts_again(model, data):
     X, y = data
     first = learned(clone(model).fit(X, y))
     assert_same(learned(model.fit(X[::-1] + 1, y[::-1]).fit(X, y)), first)
 
 
-def test_fit_leaves_the_data_alone(model, data):
+def test_fit_does_not_change_the_data(model, data):
     X, y = data[0].copy(), data[1].copy()
     model.fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(X, data[0])
@@ -164,25 +163,27 @@ def test_float_type_is_kept_by_a_stream(model, data):
 
 
 def test_float32_learns_the_same_model(default, data):
-    """Not digit by digit after many steps, but to the same answers."""
+    """Not digit by digit after many steps, but the same predictions."""
     X, y = data
     wide = clone(default).fit(X, y)
     narrow = default.fit(X.astype(np.float32), y)
     assert (wide.predict(X) == narrow.predict(X.astype(np.float32))).mean() > 0.95
 
 
-def test_whole_numbers_become_float64(data):
+def test_integers_become_float64(data):
     X, y = data
     model = GLVQ(solver="online", max_iter=2).fit(np.round(10 * X).astype(np.int32), y)
     assert model.prototypes_.dtype == np.float64
 
 
-# -- learning at all ---------------------------------------------------------------------------------------------------
+# -- learning ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize(
+    "load", [load_wine, *(pytest.param(load, marks=pytest.mark.slow) for load in (load_iris, load_breast_cancer))]
+)
 def test_the_defaults_need_no_tuning(load, default):
-    """One prototype a class on standardised data; the majority has 0.33 to 0.63 of it."""
+    """One prototype per class on standardised data; the majority class has 0.33 to 0.63."""
     X, y = load(return_X_y=True)
     model = make_pipeline(StandardScaler(), default)
     assert cross_val_score(model, X, y, cv=5, error_score="raise").mean() > 0.85
@@ -204,16 +205,16 @@ def test_constant_features_work(model, data):
     X, y = data
     X = np.column_stack([np.full(len(X), 0.1), X, np.full(len(X), -1e6 / 3)])
     model.fit(X, y)
-    if not hasattr(model, "omega_"):  # a matrix may carry the other features' steps over
+    if not hasattr(model, "omega_"):  # a matrix mixes the steps of all features
         np.testing.assert_allclose(model.prototypes_[:, [0, 5]], np.tile([0.1, -1e6 / 3], (len(model.prototypes_), 1)))
     assert np.isfinite(model.predict_proba(X)).all()
     assert model.score(X, y) > 0.6
 
 
 @pytest.mark.parametrize("relevance", ["fc1", "fc2", "gradient"])
-@pytest.mark.parametrize("constant", [0.0, 0.1, 1e6 / 3, -1e-9 / 7])
-def test_a_constant_feature_cannot_tell(relevance, constant, data):
-    """Its Fisher score is 0 over 0, not a quotient of rounding errors; nor does a gradient see it."""
+@pytest.mark.parametrize("constant", [0.1, 1e6 / 3])
+def test_a_constant_feature_is_irrelevant(relevance, constant, data):
+    """Its Fisher score is 0, not a quotient of rounding errors, and a gradient does not depend on it."""
     X, y = data
     X = np.column_stack([X, np.full(len(X), constant)])
     model = GLVQ(relevance=relevance, solver="online", n_prototypes=2, random_state=0, max_iter=30).fit(X, y)
@@ -226,7 +227,7 @@ def test_a_constant_feature_cannot_tell(relevance, constant, data):
 
 
 def test_relevances_find_the_informative_features():
-    """Two features of the class and twenty of noise; `predict` must use what has been learned (a peer's does not)."""
+    """Two informative features and twenty of noise; `predict` must use the learned metric."""
     rng = np.random.default_rng(0)
     y = np.arange(400) % 2
     X = rng.normal(size=(400, 22))

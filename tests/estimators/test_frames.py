@@ -1,4 +1,4 @@
-"""Tables with named columns: pandas, polars and pyarrow in, pandas and polars out."""
+"""Tables with named columns: pandas, polars and pyarrow as inputs, pandas and polars as outputs of `transform`."""
 
 import numpy as np
 import pandas as pd
@@ -6,8 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, LGMLVQ
+from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, SNPC, LVQClassifier
 
 NAMES = ["length", "width", "height", "noise"]
 
@@ -90,7 +92,7 @@ def test_transform_is_omega_times_x(rank, data):
     assert image.shape == (len(X), rank or 4)
     np.testing.assert_allclose(image, X @ model.omega_.T)
     between = np.square(image[:, None] - model.prototypes_ @ model.omega_.T).sum(axis=2)
-    np.testing.assert_allclose(model._distances(X), between, atol=1e-10)
+    np.testing.assert_allclose(model.model_.distances(X), between, atol=1e-10)
 
 
 def test_fit_transform(data):
@@ -117,6 +119,27 @@ def test_set_output(library, kind, frame, data):
     assert isinstance(model.predict(frame(columns(X))), np.ndarray)
 
 
+SHARED = [
+    LVQClassifier(relevance="matrix", rank=2, max_iter=2),
+    GLVQ(relevance="matrix", rank=2, max_iter=2),
+    SNPC(relevance="matrix", rank=2, max_iter=2),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", SHARED, ids=lambda model: type(model).__name__)
+def test_every_model_with_one_matrix_is_a_transformer(model, data):
+    """With all of scikit-learn's interface for transformers."""
+    X, y = data
+    model, name = clone(model), type(model).__name__.lower()
+    table = pd.DataFrame(X, columns=NAMES)
+    image = model.set_output(transform="pandas").fit_transform(table, y)
+    assert list(image.columns) == model.get_feature_names_out().tolist() == [f"{name}0", f"{name}1"]
+    np.testing.assert_allclose(image.to_numpy(), X @ model.omega_.T)
+    steps = make_pipeline(StandardScaler(), clone(model), LVQ1(random_state=0)).fit(table, y)
+    assert steps[:-1].get_feature_names_out().tolist() == [f"{name}0", f"{name}1"]
+
+
 def test_set_output_keeps_the_index(data):
     X, y = data
     table = pd.DataFrame(X, columns=NAMES, index=[f"plant {k}" for k in range(len(X))])
@@ -124,6 +147,6 @@ def test_set_output_keeps_the_index(data):
     assert model.transform(table).index.equals(table.index)
 
 
-def test_only_one_matrix_for_all_is_a_map():
+def test_only_one_shared_matrix_transforms():
     assert not hasattr(LGMLVQ(), "transform")
     assert not hasattr(GLVQ(), "transform")

@@ -1,6 +1,5 @@
-"""How a run goes: the same bits from the same seed, going on from the last fit, stopping early, showing how far."""
+"""Runs of `fit`: reproducible by seed, warm start, early stopping, progress reports."""
 
-import contextlib
 import io
 import subprocess
 import sys
@@ -9,13 +8,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lvq import GLVQ, LOGM, LVQ1
+from lvq import GLVQ, LOGM, LVQ1, LVQClassifier
+from lvq.model.links import RationalQuadratic
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
 
 
 def learned(model):
-    """Everything a fit has found out, by name."""
+    """Everything that a fit has learned, by name."""
     return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
 
 
@@ -66,7 +66,7 @@ def test_without_shuffling_the_order_matters(data):
 # -- warm start and stopping -------------------------------------------------------------------------------------------
 
 
-def test_warm_start_goes_on(online_model, data):
+def test_warm_start_continues(online_model, data):
     """Two warm fits of a constant rate without shuffling are one fit of twice the length.
 
     The statistics of OLVQ1 and of the Fisher rules, and a slope that grows with time, start anew with each fit.
@@ -93,7 +93,7 @@ def test_warm_start_lowers_the_cost(data):
     assert model.fit(X, y).objective_history_[0] < first
 
 
-def test_cold_start_forgets(data):
+def test_cold_start_starts_again(data):
     X, y = data
     model = GLVQ(solver="online", max_iter=3, random_state=0)
     np.testing.assert_array_equal(model.fit(X, y).prototypes_, model.fit(X, y).prototypes_)
@@ -108,21 +108,59 @@ def test_warm_start_takes_new_weights_of_parts(data):
     np.testing.assert_allclose(model.prototypes_, before, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "change", [{"relevance": "gradient"}, {"relevance": "matrix"}, {"kernel": "gaussian"}], ids=str
-)
-def test_warm_start_with_other_parts(change, data):
-    """Parts that were not there in the first fit either join or are refused in a sentence; never silently left out."""
+CHANGES = [
+    *[{"n_prototypes": 3}, {"n_prototypes_total": 9}, {"init": "random"}, {"init": np.zeros((6, 4))}],
+    *[{"kernel": None}, {"kernel": "cauchy"}, {"kernel": RationalQuadratic(shape=2.0)}, {"kernel_width": 3.0}],
+    *[{"relevance": None}, {"relevance": "local_matrix"}, {"rank": 2}],
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["online", "lbfgs"])
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_warm_start_refuses_changed_parts(change, solver, data):
+    """They would be ignored without a message: the model continues from the prototypes that it has."""
     X, y = data
-    model = GLVQ(solver="online", warm_start=True, max_iter=2, random_state=0).fit(X, y).set_params(**change)
-    names = {"gradient": "relevances_", "matrix": "omega_", "gaussian": "kernel_width_"}
-    with contextlib.suppress(ValueError):
-        model.fit(X, y)
-        assert hasattr(model, names[next(iter(change.values()))])
+    model = GLVQ(solver=solver, warm_start=True, max_iter=2, n_prototypes=2, kernel="gaussian", relevance="matrix")
+    model.set_params(random_state=0).fit(X, y)
+    before = model.prototypes_
+    name = next(iter(change)).replace("rank", "relevance")  # the rank is a part of the rule
+    with pytest.raises(ValueError, match=rf"warm_start=True of GLVQ continues the model .*'{name}' has changed"):
+        model.set_params(**change).fit(X, y)
+    assert model.prototypes_ is before
+    model.set_params(warm_start=False).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("change", [{"ridge": 0.0}, {"solver": "online"}], ids=str)
+def test_warm_start_without_the_ridge_is_refused(change, data):
+    """Units measured with a matrix of free size do not fit one of unit trace."""
+    X, y = data
+    model = LVQClassifier(relevance="matrix", warm_start=True, max_iter=2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="'solver' or 'ridge' has changed"):
+        model.set_params(**change).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_warm_start_with_another_ridge(data):
+    """The strength of the penalties may change: that is how a path of ridges is made."""
+    X, y = data
+    model = LVQClassifier(relevance="matrix", warm_start=True, max_iter=2, random_state=0, ridge=0.1).fit(X, y)
+    before = model.objective_value(X, y)
+    assert model.set_params(ridge=0.001, log_determinant=0.0).fit(X, y).objective_value(X, y) < before
+
+
+def test_warm_start_with_equal_parts_given_anew(data):
+    """Equal arrays, dicts and objects are no change."""
+    X, y = data
+    parts = {"init": X[:3], "n_prototypes": {0: 1, 1: 1, 2: 1}, "kernel": RationalQuadratic(shape=2.0)}
+    model = LOGM(solver="online", warm_start=True, max_iter=2, random_state=0, **parts).fit(X, y)
+    equal = {"init": X[:3].copy(), "n_prototypes": {0: 1, 1: 1, 2: 1}, "kernel": RationalQuadratic(shape=2.0)}
+    assert model.set_params(**equal).fit(X, y).n_iter_ == 2
 
 
 def test_tolerance_stops_early(default, data):
-    """A cost never falls by a million: the first epoch improves on nothing, then patience counts."""
+    """A cost never falls by a million: patience counts from the first epoch on."""
     X, y = data
     default.set_params(tol=1e6, n_iter_no_change=3, max_iter=50).fit(X, y)
     assert default.n_iter_ == 4
@@ -142,7 +180,7 @@ def test_tolerance_zero_runs_while_the_cost_falls(data):
     assert (history[-2:] >= best).all()
 
 
-def test_watching_the_tolerance_does_not_change_the_steps(online_model, data):
+def test_a_tolerance_does_not_change_the_steps(online_model, data):
     """One epoch a call, or many: the same steps."""
     X, y = data
     plain = clone(online_model).fit(X, y)
@@ -152,10 +190,9 @@ def test_watching_the_tolerance_does_not_change_the_steps(online_model, data):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("max_iter", [1, 100])
-@pytest.mark.parametrize("unit", [1.0, 1e-15])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_lbfgs_with_nothing_to_do(max_iter, unit, dtype):
-    """One sample a class is where its prototype stands; there is still a history, or a sentence, of what happened."""
+@pytest.mark.parametrize(("dtype", "unit"), [(np.float64, 1.0), (np.float64, 1e-15), (np.float32, 1e-12)])
+def test_lbfgs_with_nothing_to_learn(max_iter, unit, dtype):
+    """With one sample per class the prototypes start at the samples; there is still a history."""
     X = unit * np.array([[0.126, -0.132, 0.64], [0.105, -0.536, 0.362]])
     model = GLVQ(solver="lbfgs", max_iter=max_iter).fit(X.astype(dtype), [0, 1])
     np.testing.assert_allclose(model.prototypes_, X, rtol=1e-5)
@@ -181,7 +218,7 @@ def test_verbose_prints_a_line(default, data, capsys):
 
 
 def test_verbose_prints_a_line_when_stopped_early(data, capsys):
-    """Whoever asks for a progress line sees where the run ended, and on a terminal the cursor is on a new line."""
+    """The progress line shows where the run ended."""
     model = GLVQ(solver="online", verbose=True, tol=1e6, n_iter_no_change=2, max_iter=100).fit(*data)
     assert f"{model.n_iter_}/100" in capsys.readouterr().out
 

@@ -1,4 +1,4 @@
-"""Where prototypes begin: how many a class gets, which start, and prototypes handed over."""
+"""Starting prototypes: how many per class, which start, and given prototypes."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from sklearn.base import clone
 from lvq import GLVQ, GMLVQ, LVQ1, LVQ21, RSLVQ
 
 
-def at_rest(model=None, **parameters):
-    """A model whose prototypes stay at their start."""
+def start_only(model=None, **parameters):
+    """A model whose prototypes stay at their start: all rates are zero."""
     model = GLVQ(solver="online") if model is None else model
     return model.set_params(learning_rate=0.0, relevance_rate=0.0, max_iter=1, random_state=0, **parameters)
 
@@ -26,27 +26,27 @@ def test_a_dict_of_numbers(online_model, data):
 def test_a_dict_with_names(data):
     X, y = data
     names = np.array(["ash", "birch", "cedar"])[y]
-    model = at_rest(n_prototypes={"cedar": 2, "ash": 1, "birch": 1}).fit(X, names)
+    model = start_only(n_prototypes={"cedar": 2, "ash": 1, "birch": 1}).fit(X, names)
     assert model.prototype_labels_.tolist() == ["ash", "birch", "cedar", "cedar"]
 
 
 @pytest.mark.parametrize(("total", "counts"), [(3, [1, 1, 1]), (4, [2, 1, 1]), (5, [2, 2, 1]), (10, [4, 3, 3])])
-def test_a_total_is_shared_out(total, counts, data):
+def test_a_total_is_distributed(total, counts, data):
     X, y = data
-    model = at_rest(n_prototypes_total=total, n_prototypes=7).fit(X, y)
+    model = start_only(n_prototypes_total=total, n_prototypes=7).fit(X, y)
     np.testing.assert_array_equal(np.bincount(model.prototype_labels_), counts)
 
 
 @pytest.mark.parametrize("number", [2, np.int64(2), np.uint8(2)])
 def test_numbers_of_any_kind(number, data):
     X, y = data
-    assert len(at_rest(n_prototypes=number).fit(X, y).prototypes_) == 6
-    assert len(at_rest(n_prototypes={0: number, 1: 1, 2: 1}).fit(X, y).prototypes_) == 4
+    assert len(start_only(n_prototypes=number).fit(X, y).prototypes_) == 6
+    assert len(start_only(n_prototypes={0: number, 1: 1, 2: 1}).fit(X, y).prototypes_) == 4
 
 
 @pytest.mark.parametrize("init", ["kmeans", "means", "samples", "random"])
 def test_too_few_samples(init):
-    """As many prototypes as the class has distinct samples, and a sentence that names the class and both numbers."""
+    """As many prototypes as the class has distinct samples, and a warning with the class and both numbers."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [6.0, 5.0], [5.0, 6.0], [7.0, 5.0]])
     y = np.array(["few", "few", "many", "many", "many", "many"])
     model = LVQ1(n_prototypes=3, init=init, random_state=0)
@@ -57,10 +57,11 @@ def test_too_few_samples(init):
 
 
 @pytest.mark.parametrize("init", ["kmeans", "means", "samples", "random"])
-@pytest.mark.parametrize(("copies", "features"), [(2, 2), (7, 3), (33, 100), (100, 13), (1001, 64)])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("copies", "features", "dtype"), [(7, 3, np.float64), (33, 100, np.float32), (1001, 64, np.float64)]
+)
 def test_copies_are_not_distinct(init, copies, features, dtype):
-    """Copies of one sample are one sample, whatever a product over their rows rounds to."""
+    """Copies of one sample count as one sample, whatever a product over their rows rounds to."""
     rng = np.random.default_rng(copies + features)
     X = np.concatenate([np.repeat(rng.normal(size=(1, features)), copies, axis=0), rng.normal(size=(5, features)) + 9])
     y = np.repeat([0, 1], [copies, 5])
@@ -71,7 +72,7 @@ def test_copies_are_not_distinct(init, copies, features, dtype):
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e12, 1e17])
-def test_a_large_constant_feature_hides_nobody(offset, data):
+def test_a_large_constant_feature_does_not_hide_differences(offset, data):
     """Samples that differ are distinct, however large a feature is in which they do not."""
     X, y = data
     X = np.column_stack([np.full(len(X), offset), X])
@@ -80,7 +81,7 @@ def test_a_large_constant_feature_hides_nobody(offset, data):
     assert model.score(X, y) > 0.7
 
 
-def test_many_short_classes_are_told_once():
+def test_many_small_classes_warn_once():
     X = np.arange(16.0)[:, None]
     y = np.arange(16) // 2
     with pytest.warns(UserWarning, match="and 3 more") as record:
@@ -108,19 +109,19 @@ def test_impossible_numbers(parameters, message, data):
         GLVQ(**parameters).fit(*data)
 
 
-# -- where -------------------------------------------------------------------------------------------------------------
+# -- which start -------------------------------------------------------------------------------------------------------
 
 
 def test_means(data):
     X, y = data
     means = np.stack([X[y == label].mean(axis=0) for label in range(3)])
-    np.testing.assert_allclose(at_rest(init="means").fit(X, y).prototypes_, means, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(at_rest(init="kmeans").fit(X, y).prototypes_, means, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(start_only(init="means").fit(X, y).prototypes_, means, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(start_only(init="kmeans").fit(X, y).prototypes_, means, rtol=1e-12, atol=1e-14)
 
 
 def test_means_with_a_small_spread(data):
     X, y = data
-    model = at_rest(init="means", n_prototypes=4).fit(X, y)
+    model = start_only(init="means", n_prototypes=4).fit(X, y)
     for label in range(3):
         mine = model.prototypes_[model.prototype_labels_ == label]
         assert len(np.unique(mine, axis=0)) == 4
@@ -129,7 +130,7 @@ def test_means_with_a_small_spread(data):
 
 def test_samples_are_samples_of_the_class(data):
     X, y = data
-    model = at_rest(init="samples", n_prototypes=4).fit(X, y)
+    model = start_only(init="samples", n_prototypes=4).fit(X, y)
     for prototype, label in zip(model.prototypes_, model.prototype_labels_):
         assert np.isclose(X[y == label], prototype).all(axis=1).any()
     assert len(np.unique(model.prototypes_, axis=0)) == 12
@@ -137,7 +138,7 @@ def test_samples_are_samples_of_the_class(data):
 
 def test_random_is_within_the_range(data):
     X, y = data
-    model = at_rest(init="random", n_prototypes=20).fit(X, y)
+    model = start_only(init="random", n_prototypes=20).fit(X, y)
     assert (model.prototypes_ >= X.min(axis=0)).all()
     assert (model.prototypes_ <= X.max(axis=0)).all()
     assert model.prototypes_.std(axis=0).min() > 0.15 * np.ptp(X, axis=0).max() / 2
@@ -149,7 +150,7 @@ def test_k_means_finds_the_clusters():
     centres = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0], [20.0, 20.0]])
     X = np.repeat(centres, 25, axis=0) + rng.normal(size=(100, 2))
     y = np.repeat([0, 1, 1, 0], 25)
-    found = at_rest(n_prototypes=2).fit(X, y)
+    found = start_only(n_prototypes=2).fit(X, y)
     for label, expected in ((0, centres[[0, 3]]), (1, centres[[1, 2]])):
         mine = found.prototypes_[found.prototype_labels_ == label]
         np.testing.assert_allclose(mine[np.argsort(mine[:, 1])], expected[np.argsort(expected[:, 1])], atol=1)
@@ -160,18 +161,18 @@ def test_k_means_finds_the_clusters():
 def test_a_weight_is_a_number_of_copies_at_the_start(init, data):
     X, y = data
     weight = 1 + np.arange(len(X)) % 3
-    weighted = at_rest(init=init, n_prototypes=2).fit(X, y, sample_weight=weight)
-    repeated = at_rest(init=init, n_prototypes=2).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    weighted = start_only(init=init, n_prototypes=2).fit(X, y, sample_weight=weight)
+    repeated = start_only(init=init, n_prototypes=2).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.prototypes_, repeated.prototypes_, rtol=1e-9, atol=1e-12)
 
 
-# -- handed over -------------------------------------------------------------------------------------------------------
+# -- given prototypes --------------------------------------------------------------------------------------------------
 
 
 def test_an_array_class_by_class(data):
     X, y = data
     given = np.arange(24.0).reshape(6, 4)
-    model = at_rest(init=given, n_prototypes=2).fit(X, y)
+    model = start_only(init=given, n_prototypes=2).fit(X, y)
     np.testing.assert_allclose(model.prototypes_, given, rtol=1e-14)
     np.testing.assert_array_equal(model.prototype_labels_, [0, 0, 1, 1, 2, 2])
 
@@ -180,7 +181,7 @@ def test_an_array_class_by_class(data):
 def test_rows_of_any_kind(kind, data):
     X, y = data
     given = [[0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0]]
-    model = at_rest(init=kind(given) if kind is not tuple else (given, [0, 1, 2])).fit(X, y)
+    model = start_only(init=kind(given) if kind is not tuple else (given, [0, 1, 2])).fit(X, y)
     np.testing.assert_allclose(model.prototypes_, given)
 
 
@@ -188,19 +189,19 @@ def test_an_array_with_labels_in_any_order(data):
     X, y = data
     names = np.array(["ash", "birch", "cedar"])
     given = np.arange(20.0).reshape(5, 4)
-    model = at_rest(init=(given, ["cedar", "ash", "birch", "ash", "cedar"])).fit(X, names[y])
+    model = start_only(init=(given, ["cedar", "ash", "birch", "ash", "cedar"])).fit(X, names[y])
     assert model.prototype_labels_.tolist() == ["ash", "ash", "birch", "cedar", "cedar"]
     np.testing.assert_allclose(model.prototypes_, given[[1, 3, 2, 0, 4]])
 
 
-def test_the_array_stays_as_it_is(online_model, data):
+def test_the_array_is_not_changed(online_model, data):
     X, y = data
     given = X[:3].copy()
     online_model.set_params(n_prototypes=1, init=given).fit(X, y)
     np.testing.assert_array_equal(given, X[:3])
 
 
-def test_handing_over_from_another_model(data):
+def test_prototypes_of_another_model(data):
     """LVQ2.1 is meant to follow another model."""
     X, y = data
     first = LVQ1(n_prototypes=2, random_state=0).fit(X, y)
@@ -211,14 +212,14 @@ def test_handing_over_from_another_model(data):
 
 def test_a_stream_can_begin_with_an_array(data):
     X, y = data
-    model = at_rest(init=X[:3]).partial_fit(X[y == 0], y[y == 0], classes=[0, 1, 2])
+    model = start_only(init=X[:3]).partial_fit(X[y == 0], y[y == 0], classes=[0, 1, 2])
     np.testing.assert_allclose(model.prototypes_, X[:3])
     np.testing.assert_array_equal(model.prototype_labels_, [0, 1, 2])
 
 
 def test_the_array_takes_the_type_of_the_data(data):
     X, y = data
-    assert at_rest(init=X[:3]).fit(X.astype(np.float32), y).prototypes_.dtype == np.float32
+    assert start_only(init=X[:3]).fit(X.astype(np.float32), y).prototypes_.dtype == np.float32
 
 
 @pytest.mark.parametrize(
@@ -252,7 +253,7 @@ def test_arrays_too_large_for_float32(init, data):
         GLVQ(init=init).fit(X.astype(np.float32), y)
 
 
-def test_equal_prototypes_are_no_harm(online_model, data):
+def test_equal_prototypes(online_model, data):
     """All prototypes of all classes in one place: ties everywhere, and nothing breaks."""
     X, y = data
     online_model.set_params(init=np.zeros((3, 4)), n_prototypes=1).fit(X, y)
@@ -262,15 +263,15 @@ def test_equal_prototypes_are_no_harm(online_model, data):
 
 @pytest.mark.parametrize("model", [GMLVQ(rank=1), GMLVQ(rank=2)], ids=repr)
 def test_low_rank_starts_from_discriminant_directions(model, data):
-    """Not from the first features, which two peers do and which here would be noise."""
+    """Not from the first features, which are noise here."""
     X, y = data
     X = np.column_stack([np.random.default_rng(0).normal(size=(len(X), 3)), X[:, :3]])
-    model = at_rest(clone(model).set_params(solver="online")).fit(X, y)
+    model = start_only(clone(model).set_params(solver="online")).fit(X, y)
     assert np.square(model.omega_[:, 3:]).sum() > 0.7
 
 
 def test_soft_models_start_alike(data):
     X, y = data
-    one = at_rest(RSLVQ(solver="online", n_prototypes=2)).fit(X, y)
-    other = at_rest(n_prototypes=2).fit(X, y)
+    one = start_only(RSLVQ(solver="online", n_prototypes=2)).fit(X, y)
+    other = start_only(n_prototypes=2).fit(X, y)
     np.testing.assert_array_equal(one.prototypes_, other.prototypes_)

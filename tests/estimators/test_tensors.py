@@ -1,4 +1,4 @@
-"""torch at the door: tensors in, tensors out, equal to NumPy; and plain sentences where torch or a GPU is missing."""
+"""torch tensors: tensors in, tensors out, equal to NumPy; and clear messages where torch or a GPU is missing."""
 
 import sys
 import warnings
@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, RSLVQ, LVQClassifier, LVQClassifierCV
-from lvq.estimators.tensors import as_numpy, is_tensor, on_device, same_kind
+from lvq.estimators.tensors import on_device, same_kind
+from lvq.model.arrays import as_numpy, is_tensor
 
 torch = pytest.importorskip("torch")
 
@@ -26,13 +27,13 @@ PLACES = [
     "cpu",
     pytest.param(
         "cuda",
-        marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and torch sees none here"),
+        marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
     ),
 ]
 places = pytest.mark.parametrize("place", PLACES)
 
 
-def spelled(model):
+def short_repr(model):
     return repr(model).replace("\n", "").replace(" ", "")
 
 
@@ -51,7 +52,7 @@ def assert_same_model(ours, theirs, tolerance):
 
 
 @places
-@pytest.mark.parametrize("model", MODELS, ids=spelled)
+@pytest.mark.parametrize("model", MODELS, ids=short_repr)
 def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
     """Five iterations, so that rounding has no time to grow; what is learned is NumPy's again."""
     X, y = data
@@ -69,7 +70,7 @@ def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
 
 
 @places
-@pytest.mark.parametrize("model", MODELS, ids=spelled)
+@pytest.mark.parametrize("model", MODELS, ids=short_repr)
 def test_adam_on_tensors_learns(model, place, data):
     """Its order of the samples is torch's own, so only the outcome can be compared."""
     X, y = data
@@ -83,9 +84,9 @@ def test_adam_on_tensors_learns(model, place, data):
 
 
 @places
-@pytest.mark.parametrize("model", MODELS, ids=spelled)
+@pytest.mark.parametrize("model", MODELS, ids=short_repr)
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 2e-4)])
-def test_answers_to_tensors_are_tensors_beside_them(model, place, dtype, tolerance, data):
+def test_predictions_of_tensors_are_tensors_on_their_device(model, place, dtype, tolerance, data):
     X, y = data
     model = quiet_fit(clone(model).set_params(max_iter=20, random_state=0), X, y)
     tensor = torch.as_tensor(X, dtype=dtype, device=place)
@@ -140,7 +141,7 @@ def test_score_and_objective_of_tensors(place, data):
 
 @places
 def test_transform_of_tensors(place, data):
-    """As the other answers: a tensor beside the samples."""
+    """As the other outputs: a tensor on the device of the samples."""
     X, y = data
     model = quiet_fit(GMLVQ(rank=2, random_state=0), X, y)
     images = model.transform(torch.as_tensor(X, device=place))
@@ -159,8 +160,8 @@ def test_a_search_takes_tensors(place, data):
 
 @places
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8, torch.bool])
-def test_whole_numbers(dtype, place):
-    """Answers to tensors of whole numbers are those to arrays of them."""
+def test_integer_tensors(dtype, place):
+    """Tensors of integers are predicted as arrays of them."""
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = rng.integers(0, 2 if dtype == torch.bool else 5, (60, 3)) + y[:, None] * np.array(
@@ -172,7 +173,39 @@ def test_whole_numbers(dtype, place):
     np.testing.assert_allclose(model.decision_function(tensor).cpu().numpy(), model.decision_function(X), atol=1e-5)
 
 
-def test_a_tensor_with_a_gradient_is_just_numbers(data):
+@places
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("fitted_on", [np.float32, np.float64])
+def test_half_precision(dtype, fitted_on, place, data):
+    """Numbers of half precision are predicted and learned as the same numbers in the precision of the model."""
+    X, y = data
+    half = torch.as_tensor(X, device=place).to(dtype)
+    exact = half.cpu().to(torch.float64).numpy()
+    model = quiet_fit(GMLVQ(random_state=0), X.astype(fitted_on), y)
+    np.testing.assert_array_equal(model.predict(half).cpu().numpy(), model.predict(exact.astype(fitted_on)))
+    proba = model.predict_proba(half)
+    assert proba.dtype == (torch.float32 if fitted_on == np.float32 else torch.float64)
+    np.testing.assert_allclose(proba.cpu().numpy(), model.predict_proba(exact.astype(fitted_on)), rtol=1e-4)
+    learned = quiet_fit(GMLVQ(random_state=0, max_iter=5), half, y)
+    expected = quiet_fit(GMLVQ(random_state=0, max_iter=5), exact.astype(np.float32), y)
+    assert learned.prototypes_.dtype == np.float32
+    assert_same_model(learned, expected, 1e-3)
+
+
+@places
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_complex_tensors_are_refused(dtype, place, data):
+    X, y = data
+    complex_tensor = torch.as_tensor(X, device=place).to(dtype)
+    with pytest.raises(ValueError, match=r"GLVQ needs real numbers\. Complex data not supported"):
+        GLVQ().fit(complex_tensor, y)
+    model = quiet_fit(GLVQ(random_state=0, max_iter=5), X, y)
+    for method in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(ValueError, match=r"GLVQ needs real numbers\. Complex data not supported"):
+            getattr(model, method)(complex_tensor)
+
+
+def test_a_tensor_that_requires_a_gradient(data):
     X, y = data
     tensor = torch.as_tensor(X).requires_grad_()
     model = quiet_fit(GLVQ(random_state=0, max_iter=5), tensor, y)
@@ -190,14 +223,14 @@ def test_a_tensor_with_a_gradient_is_just_numbers(data):
         (lambda X: X * 1e160, "squared distances, which overflow"),
     ],
 )
-def test_bad_tensors_get_the_same_sentences(change, message, data):
+def test_bad_tensors_raise_the_same_messages(change, message, data):
     X, y = data
     model = quiet_fit(GLVQ(random_state=0), X, y)
     with pytest.raises(ValueError, match=message):
         model.predict(change(torch.as_tensor(X)))
 
 
-def test_device_does_not_change_the_kind_of_the_answer(data):
+def test_device_does_not_change_the_kind_of_output(data):
     X, y = data
     model = quiet_fit(LVQClassifier(device="cpu", random_state=0, max_iter=10), X, y)
     plain = clone(model).set_params(device=None)
@@ -215,17 +248,17 @@ def test_float32_tensors_are_learned_in_float32(data):
     assert_same_model(model, quiet_fit(GMLVQ(random_state=0, max_iter=5), X, y), 2e-3)
 
 
-# -- what is not there -------------------------------------------------------------------------------------------------
+# -- torch or a GPU is missing -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("when", ["fit", "predict"])
-def test_without_torch_a_sentence_says_how_to_get_it(when, data, monkeypatch):
+def test_without_torch_a_message_tells_how_to_install_it(when, data, monkeypatch):
     X, y = data
-    model = GLVQ(device="cuda")
+    model = GLVQ(device="cpu", random_state=0)
     if when == "predict":
-        model = quiet_fit(GLVQ(random_state=0), X, y).set_params(device="cuda")
+        quiet_fit(model, X, y)
     monkeypatch.setitem(sys.modules, "torch", None)  # makes `import torch` raise
-    message = r"device='cuda' needs torch, which is not installed\. Install it with: pip install 'lvq\[gpu\]'"
+    message = r"device='cpu' needs torch, which is not installed\. Install it with: pip install 'lvq\[gpu\]'"
     with pytest.raises(ImportError, match=message):
         model.fit(X, y) if when == "fit" else model.predict(X)
 
@@ -237,12 +270,13 @@ def test_without_torch_arrays_are_arrays(data, monkeypatch):
 
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:1"])
-def test_without_a_gpu_a_sentence_says_so(device, data, monkeypatch):
+def test_without_a_gpu(device, data, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    message = rf"device='{device}' needs a CUDA device, and torch {torch.__version__.split('+')[0]}.* sees none here"
+    message = rf"device='{device}' needs a CUDA device, and torch {torch.__version__.split('+')[0]}.* finds none"
     with pytest.raises(RuntimeError, match=message):
         GLVQ(device=device).fit(*data)
-    model = quiet_fit(GLVQ(random_state=0), *data).set_params(device=device)
+    model = quiet_fit(GLVQ(random_state=0), *data)
+    model._device = device  # as a model that was fitted on a GPU and loaded elsewhere
     with pytest.raises(RuntimeError, match=message):
         model.predict(data[0])
 

@@ -1,23 +1,25 @@
-"""Life inside scikit-learn: pickles, clones, pipelines, searches, calibration, threads."""
+"""Use with scikit-learn's tools: pickle, clone, pipelines, searches, calibration, feature selection, threads."""
 
 import pickle
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, LVQ1
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, OLVQ1, LVQClassifier, LVQClassifierCV
 from lvq.model.relevance import FisherNeighbours
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
 
 
 def learned(model):
-    """Everything a fit has found out, by name."""
+    """Everything that a fit has learned, by name."""
     return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
 
 
@@ -34,6 +36,17 @@ def test_pickle(model, data):
     assert_same(learned(back), learned(model))
     np.testing.assert_array_equal(back.predict_proba(X), model.predict_proba(X))
     assert_same(learned(back.partial_fit(X, y)), learned(model.partial_fit(X, y)))
+
+
+@pytest.mark.parametrize("model", [LVQ1(relevance="fc2"), GLVQ(), GMLVQ(), OLVQ1()], ids=repr)
+def test_memory_mapped_models_continue(model, data, tmp_path):
+    """joblib can load arrays as read-only maps of the file."""
+    X, y = data
+    model = clone(model).set_params(random_state=0).partial_fit(X, y, classes=[0, 1, 2])
+    joblib.dump(model, tmp_path / "model.joblib")
+    mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
+    np.testing.assert_array_equal(mapped.predict_proba(X), model.predict_proba(X))
+    assert_same(learned(mapped.partial_fit(X, y)), learned(model.partial_fit(X, y)))
 
 
 def test_clone(model, data):
@@ -84,13 +97,76 @@ def test_as_the_first_step_of_a_pipeline(data):
     assert cross_val_score(steps, X, y, cv=3, error_score="raise").mean() > 0.7
 
 
+@pytest.fixture(scope="module")
+def informative():
+    """Two informative features among eight, the second and the sixth."""
+    rng = np.random.default_rng(3)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 8))
+    X[:, [1, 5]] += 2.5 * y[:, None]
+    return X, y
+
+
+RANKED = [GRLVQ(), GMLVQ(), LGMLVQ(), LVQ1(relevance="fc2"), GLVQ(relevance="matrix", rank=2), LVQClassifier()]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", RANKED, ids=repr)
+def test_importances_select_features(model, informative):
+    X, y = informative
+    model = clone(model).set_params(random_state=0)
+    selector = SelectFromModel(model, max_features=2, threshold=-np.inf).fit(X, y)
+    importances = selector.estimator_.feature_importances_
+    assert importances.shape == (8,)
+    assert (importances >= 0).all()
+    assert importances.sum() == pytest.approx(1)
+    np.testing.assert_array_equal(selector.get_support(indices=True), [1, 5])
+    np.testing.assert_array_equal(RFE(model, n_features_to_select=2).fit(X, y).get_support(indices=True), [1, 5])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_importances_of_a_search_are_those_of_its_winner(informative):
+    X, y = informative
+    model = LVQClassifierCV(cv=2, ridges=(0.01,), random_state=0)
+    np.testing.assert_array_equal(SelectFromModel(model, max_features=2).fit(X, y).get_support(indices=True), [1, 5])
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [(GLVQ(), "it has no relevances"), (GRLVQ(), "trained by partial_fit"), (LVQ1(), "it has no relevances")],
+    ids=repr,
+)
+def test_no_importances(model, reason, informative):
+    X, y = informative
+    model = clone(model)
+    with pytest.raises(AttributeError, match=f"This {type(model).__name__} has no feature_importances_: .*not fitted"):
+        _ = model.feature_importances_
+    model.partial_fit(X, y, classes=[0, 1])
+    assert not hasattr(model, "feature_importances_")
+    with pytest.raises(AttributeError, match=f"This {type(model).__name__} has no feature_importances_: .*{reason}"):
+        _ = model.feature_importances_
+
+
+@pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ(local="prototype"), GRLVQ()], ids=repr)
+def test_importances_by_hand(model, informative):
+    """The diagonal of C Lambda C with C the covariance of the features, not that of Lambda; the mean over matrices."""
+    X, y = informative
+    X = X @ np.random.default_rng(0).normal(size=(8, 8))  # correlated features
+    model = clone(model).set_params(random_state=0, max_iter=20, solver="adam").fit(X, y)
+    C = np.cov(X.T)
+    matrices = [np.diag(model.relevances_)] if isinstance(model, GRLVQ) else np.array(model.lambda_, ndmin=3)
+    diagonals = np.array([np.diag(C @ matrix @ C) for matrix in matrices])
+    expected = (diagonals / diagonals.sum(axis=1, keepdims=True)).mean(axis=0)
+    np.testing.assert_allclose(model.feature_importances_, expected, rtol=1e-9)
+
+
 def test_calibration(default, data):
     X, y = data
     calibrated = CalibratedClassifierCV(default.set_params(max_iter=3), cv=3).fit(X, y)
     assert calibrated.score(X, y) > 0.7
 
 
-@pytest.mark.parametrize("number", [np.int64(10), np.int32(10), np.float32(10), np.float64(10), 10])
+@pytest.mark.parametrize("number", [np.int64(10), np.float32(10), 10])
 def test_a_slope_of_any_kind_of_number(number, data):
     """A grid made by NumPy holds NumPy's numbers."""
     X, y = data

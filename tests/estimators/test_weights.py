@@ -1,26 +1,28 @@
-"""Weights of samples and classes: they multiply a sample's step, only their ratios count, and routing carries them."""
+"""Weights of samples and classes: factors of a sample's step, of which only ratios count; metadata routing."""
+
+import warnings
 
 import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.exceptions import ConvergenceWarning, UnsetMetadataPassedError
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, LVQ1
+from lvq import GLVQ, LVQ1, LVQClassifier
 
 
-def test_one_is_the_weight_of_all(model, data):
+def test_weights_of_one_change_nothing(model, data):
     X, y = data
     plain = clone(model).fit(X, y)
     weighted = model.fit(X, y, sample_weight=np.ones(len(X)))
     np.testing.assert_array_equal(weighted.prototypes_, plain.prototypes_)
 
 
-@pytest.mark.parametrize("constant", [2.0**-20, 2.0**10])
+@pytest.mark.parametrize("constant", [2.0**-20, pytest.param(2.0**10, marks=pytest.mark.slow)])
 def test_only_ratios_count(model, data, constant):
     """To the last bit for a power of two."""
     X, y = data
@@ -66,7 +68,7 @@ def test_a_class_of_weight_zero_is_no_class(data):
 
 
 def test_a_batch_of_weight_zero_changes_nothing(model, data):
-    """Or is refused in a sentence, as newer scikit-learn does by itself."""
+    """It is refused, as by newer versions of scikit-learn."""
     X, y = data
     model.partial_fit(X, y, classes=[0, 1, 2])
     before = model.prototypes_.copy()
@@ -90,7 +92,7 @@ def test_weights_multiply_the_step():
 
 
 def test_weights_multiply_the_step_of_a_stream():
-    """In a stream the whole is never seen, so weights are taken as they are."""
+    """A stream never has all samples, so weights are used as given."""
     X, y = np.array([[1.0], [11.0]]), np.array([0, 1])
     model = LVQ1(init=[[0.0], [10.0]], learning_rate=0.1, schedule="constant", shuffle=False)
     model.partial_fit(X, y, classes=[0, 1], sample_weight=[3.0, 1.0])
@@ -98,11 +100,28 @@ def test_weights_multiply_the_step_of_a_stream():
 
 
 def test_weights_have_an_effect(model, data):
-    """A peer accepts weights and ignores them."""
     X, y = data
     plain = clone(model).fit(X, y)
     weighted = model.fit(X, y, sample_weight=np.where(np.arange(len(X)) < 45, 10.0, 1.0))
     assert np.abs(weighted.prototypes_ - plain.prototypes_).max() > 1e-3
+
+
+@pytest.mark.parametrize("weight", [2.0, 0.5])
+@pytest.mark.parametrize("relevance", ["matrix", "local_matrix"])
+def test_a_weight_is_a_number_of_copies_with_few_samples(relevance, weight):
+    """The rank of Omega is that of the distinct samples, whatever the weights are."""
+    X = np.random.default_rng(0).normal(size=(8, 10))
+    y = np.arange(8) % 2
+    model = LVQClassifier(relevance=relevance, n_prototypes=1, max_iter=20, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        plain = clone(model).fit(X, y)
+        weighted = clone(model).fit(X, y, sample_weight=np.full(8, weight))
+        copied = model.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    assert plain.omega_.shape[-2:] == weighted.omega_.shape[-2:] == copied.omega_.shape[-2:] == (7, 10)
+    np.testing.assert_array_equal(weighted.prototypes_, plain.prototypes_)
+    np.testing.assert_allclose(copied.prototypes_, plain.prototypes_, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(copied.lambda_, plain.lambda_, rtol=1e-3, atol=1e-4)
 
 
 def test_weights_in_float32(model, data):
@@ -159,7 +178,7 @@ def test_class_weight_in_a_stream(data):
     np.testing.assert_array_equal(model.prototypes_, plain.prototypes_)
 
 
-def test_balanced_needs_the_whole(default, data):
+def test_balanced_needs_all_data(default, data):
     X, y = data
     name = type(default).__name__
     with pytest.raises(ValueError, match=f"class_weight='balanced' of {name} needs the whole data"):

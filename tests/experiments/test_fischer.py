@@ -7,7 +7,7 @@ import pytest
 
 from experiments import fischer, fischer_notes
 from experiments.cells import Cell, Store
-from lvq.rejection import AccuracyRejectCurve
+from lvq.rejection.curves import AccuracyRejectCurve
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 from experiments import kaestner
 from experiments.cells import Cell
-from experiments.verdicts import published
+from experiments.comparison import published
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_every_published_row_but_coffee_has_a_verdict():
     assert {row.verdict for row in rows if row.dataset in kaestner.UCI} == {"reproduced"}
 
 
-def test_stand_ins_are_named_so_and_have_no_verdict():
+def test_substitutes_are_named_so_and_have_no_verdict():
     stand_ins = [row for row in kaestner.rows(made_up()) if row.dataset in kaestner.SPECTRA]
     assert len(stand_ins) == 12
     assert all("stand-in" in row.dataset and row.verdict == "" and row.paper_mean is None for row in stand_ins)
@@ -81,7 +81,7 @@ def test_pictures_show_what_the_model_measures(spectra, method):
     np.testing.assert_allclose(image, image.T, atol=1e-3)
     assert np.abs(image).max() == 1
     assert plane.shape == (40, 2)
-    # one prototype a class: in the plane of m = 2 the nearest one is the answer
+    # one prototype a class: in the plane of m = 2 the nearest one is the predicted class
     if method.endswith("=2"):
         nearest = ((plane[:, None] - prototypes) ** 2).sum(axis=2).argmin(axis=1)
         X, y, _ = kaestner.samples("any")

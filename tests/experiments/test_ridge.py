@@ -5,7 +5,7 @@ import pytest
 
 from experiments import ridge
 from experiments.cells import Cell
-from experiments.verdicts import published
+from experiments.comparison import published
 
 
 def made_up(quick=False):
@@ -21,7 +21,7 @@ def made_up(quick=False):
     return found
 
 
-def test_every_published_row_is_answered_once():
+def test_every_published_row_is_reproduced_once():
     rows = ridge.rows(made_up())
     keys = [(row.table, row.dataset, row.method, row.setting) for row in rows if row.verdict]
     assert sorted(keys) == sorted(published("ridge"))

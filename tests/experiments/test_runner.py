@@ -190,7 +190,7 @@ def test_interrupted_it_leaves_whole_cells_and_what_they_give(tmp_path):
     assert store.path.read_bytes().endswith(b"\n")
 
 
-def test_an_unknown_paper_is_answered_by_the_papers(capsys):
+def test_an_unknown_paper_lists_the_papers(capsys):
     with pytest.raises(SystemExit):
         runner.main(["fisher"])
     assert "there is no paper 'fisher'; the papers are fischer, jin, ridge, kaestner" in capsys.readouterr().err
@@ -209,11 +209,11 @@ builtins.__import__ = watched
 {code}
 """
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-    answer = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
-    assert answer.returncode == 2, answer.stderr  # the sentence about the unknown paper
-    assert "there is no paper" in answer.stderr
+    assert finished.returncode == 2, finished.stderr  # the error about the unknown paper
+    assert "there is no paper" in finished.stderr
 
 
 def test_the_estimate_weighs_by_kind():
@@ -224,10 +224,10 @@ def test_the_estimate_weighs_by_kind():
     estimate = Estimate(2, slow + fast)
     estimate.finished(fast[0], 1.0)
     assert estimate.left() == (7 * 1.0 / 2, 4)  # the big ones are guessed by the method
-    assert "a guess: 4 cells" in estimate.words()
+    assert "a guess: 4 cells" in estimate.text()
     estimate.finished(slow[0], 101.0)
     assert estimate.left() == ((3 * 101.0 + 3 * 1.0) / 2, 0)
-    assert estimate.words() == "about 3 min left"
+    assert estimate.text() == "about 3 min left"
 
 
 def test_a_slow_method_is_guessed_to_be_slow_on_a_quick_set():
@@ -284,8 +284,8 @@ def test_explanations_that_nothing_needs_are_found():
     assert reproduction.unexplained(results, [idle]) == [row | {"paper": "toy"}]
 
 
-def test_committed_results_are_explained_and_told():
-    """Of the papers whose results are in the repository; a run that is not through has nothing to tell yet."""
+def test_committed_results_are_explained_and_documented():
+    """Of the papers whose results are in the repository; an incomplete run is skipped."""
     results = reproduction.read_results(runner.RESULTS)
     whole = [result for result in results if result["cells"]["finished"] == result["cells"]["all"]]
     if not results or len(whole) < len(results):

@@ -6,7 +6,7 @@ import sys
 import time
 
 from experiments.cells import Cell
-from experiments.verdicts import Row, row
+from experiments.comparison import Row, row
 
 TITLE = "A toy"
 TRACE = os.environ.get("TOY_TRACE", "")  # a file that gets a line for every computed cell

@@ -11,7 +11,7 @@ def two_of_many():
 
 
 def make_two_of_many(seed, n_samples=150, n_features=10):
-    """Three classes told apart by the last two features alone; the first ones vary most and say nothing."""
+    """Three classes that differ in the last two features only; the first ones vary most and are irrelevant."""
     rng = np.random.default_rng(seed)
     y = np.arange(n_samples) % 3
     X = rng.normal(size=(n_samples, n_features)) * np.linspace(5, 1, n_features)

@@ -1,10 +1,11 @@
 """Every metric x link x cost: the objective's gradient equals finite differences, to a relative error of 1e-5.
 
-The nearest own and the nearest other prototype change hands on surfaces where the objective has kinks. Samples near
-one are left out when the problem is built, so that no step of the differences crosses any.
+The objective has kinks where the nearest own or the nearest other prototype changes. Samples near a kink are left out
+when the problem is built, so that no step of the differences crosses one.
 """
 
 from dataclasses import fields
+from itertools import product
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
 LABELS = np.array([0, 0, 1, 1, 2])
 FEATURES = 3
 STEP = 1e-4
-SEEDS = (0, 1, 2)
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2)))
 
 
 def costs():
@@ -84,20 +85,28 @@ def relative_error(ours, theirs):
     return np.abs(ours - theirs).max() / np.abs(theirs).max()
 
 
-@pytest.mark.parametrize("seed", SEEDS[:2])
-@pytest.mark.parametrize("relevance", [rule for _, rule in relevances()], ids=[name for name, _ in relevances()])
-@pytest.mark.parametrize("cost", [cost for _, cost in costs()], ids=[name for name, _ in costs()])
-def test_gradient_equals_finite_differences(cost, relevance, seed):
-    for number, (name, link) in enumerate(links()):
-        params, X, y, weight = problem(10 * seed + number, relevance)
+def chosen_links():
+    """Every cost and relevance rule without a kernel and with one, in turn; the slow cases take all links."""
+    found, kernels = [], links()[1:]
+    for number, ((cost_name, cost), (rule_name, rule)) in enumerate(product(costs(), relevances())):
+        chosen = [links()[0], kernels[number % len(kernels)]]
+        found.append(pytest.param(cost, rule, chosen, id=f"{cost_name}-{rule_name}"))
+        found.append(pytest.param(cost, rule, links(), id=f"{cost_name}-{rule_name}-all", marks=pytest.mark.slow))
+    return found
+
+
+@pytest.mark.parametrize(("cost", "relevance", "chosen"), chosen_links())
+def test_gradient_equals_finite_differences(cost, relevance, chosen):
+    for seed, (name, link) in enumerate(chosen):
+        params, X, y, weight = problem(seed, relevance)
         width = None if name == "identity" else 1.3
         at = params._replace(width=width)
         objective = Objective(relevance.metric(LABELS), link, cost, LABELS)
         value, gradient = objective.value_and_gradient(at, X, y, weight)
 
         def evaluate(at, objective=objective, X=X, y=y, weight=weight):
-            D = objective.metric.distances(X, at.prototypes, at.relevance)
-            return weight @ objective.cost.value_and_derivative(objective.linked(at).value(D), y, LABELS)[0] / weight.sum()
+            H = objective.linked(at).value(objective.metric.distances(X, at.prototypes, at.relevance))
+            return weight @ objective.cost.value_and_derivative(H, y, LABELS)[0] / weight.sum()
 
         assert value == pytest.approx(evaluate(at), rel=1e-14)
         by_prototype = differences(lambda W, at=at: evaluate(at._replace(prototypes=W)), at.prototypes)
@@ -131,10 +140,11 @@ def test_weights_are_copies_and_only_their_ratios_count(cost, seed):
     np.testing.assert_allclose(gradient.prototypes, same.prototypes, rtol=1e-11, atol=1e-14)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("relevance", [rule for _, rule in relevances()], ids=[name for name, _ in relevances()])
 @pytest.mark.parametrize("cost", [cost for _, cost in costs()], ids=[name for name, _ in costs()])
-def test_neither_chunks_nor_the_order_of_the_samples_matter(cost, relevance, seed):
+def test_blocks_and_the_order_of_samples_do_not_matter(cost, relevance, seed):
     params, X, y, weight = problem(seed, relevance)
     params = params._replace(width=1.3)
     order = np.argsort(y, kind="stable")
@@ -162,7 +172,7 @@ def test_a_width_in_the_parameters_replaces_that_of_the_link(seed):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in COSTS.values() if issubclass(kind, MarginCost)])
-def test_a_tie_moves_the_lowest_index(kind):
+def test_ties_go_to_the_lowest_index(kind):
     """Two own prototypes at one place, two others at another: only the first of each has a gradient."""
     W = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0], [2.0, 0.0]])
     objective = Objective(Relevance().metric(LABELS), Identity(), kind(), np.array([0, 0, 1, 1]))

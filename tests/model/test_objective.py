@@ -1,4 +1,4 @@
-"""Two ways to the same number: by the two nearest prototypes alone or by the whole matrix, in one piece or many."""
+"""The objective by the two nearest prototypes equals that by the whole matrix, in any blocks and within its memory."""
 
 import tracemalloc
 
@@ -10,6 +10,7 @@ from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
 from lvq.model.objective import GeneralPart, MarginPart, Objective, Params
 from lvq.model.pairs import search_for
 from lvq.model.relevance import GradientRelevance, LocalMatrixRelevance, MatrixRelevance, Relevance
+from lvq.model.samples import Block
 
 LABELS = np.array([0, 0, 0, 1, 1, 2])
 FEATURES = 4
@@ -37,14 +38,15 @@ def draw(seed, relevance, count=60):
     R = relevance.start(W, LABELS, np.ones(len(W)), LABELS)
     if R is not None:
         R = rng.uniform(0.2, 1.0, R.shape) if R.ndim == 1 else rng.normal(size=R.shape) / 2
-    share = rng.uniform(0.5, 2.0, count)
-    return Params(W, R), rng.normal(size=(count, FEATURES)) * 1.5, rng.integers(0, 3, count), share / share.sum()
+    weight = rng.uniform(0.5, 2.0, count)
+    return Params(W, R), rng.normal(size=(count, FEATURES)) * 1.5, rng.integers(0, 3, count), weight / weight.sum()
 
 
 def assert_same(one, other, rtol=1e-9):
     """Equal values and gradients, to rounding."""
-    np.testing.assert_allclose(one[0], other[0], rtol=1e-11)
-    for ours, theirs in zip(one[1], other[1]):
+    (value, gradient), (expected, expected_gradient) = one, other
+    np.testing.assert_allclose(value, expected, rtol=1e-11)
+    for ours, theirs in zip(gradient, expected_gradient):
         assert (ours is None) == (theirs is None)
         if ours is not None:
             np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=1e-12)
@@ -53,20 +55,21 @@ def assert_same(one, other, rtol=1e-9):
 @pytest.mark.parametrize("relevance", SHARED.values(), ids=SHARED)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("cost", COSTS)
-def test_two_prototypes_a_sample_are_enough_for_a_margin_cost(cost, options, relevance):
+def test_margin_costs_need_only_two_prototypes_per_sample(cost, options, relevance):
     for seed, (name, link) in enumerate(LINKS.items()):
-        params, X, y, share = draw(seed, relevance)
+        params, X, y, weight = draw(seed, relevance)
         params = params._replace(width=None if name == "identity" else 1.3)
         objective = Objective(relevance.metric(LABELS), link, COSTS[cost](**OPTIONS[options]), LABELS)
         short = objective.part(params, search_for(X))
         assert isinstance(short, MarginPart)
-        assert_same(short(X, y, share), GeneralPart(objective, params)(X, y, share))
+        one, other = short(Block(X, y, weight)), GeneralPart(objective, params)(Block(X, y, weight))
+        assert_same((one.value, one.gradient), (other.value, other.gradient))
 
 
 @pytest.mark.parametrize(
     ("cost", "relevance"), [(RSLVQCost(), MatrixRelevance()), (LOGMCost(), LocalMatrixRelevance())]
 )
-def test_what_touches_every_prototype_or_has_local_matrices_takes_the_general_way(cost, relevance):
+def test_soft_costs_and_local_matrices_use_the_general_part(cost, relevance):
     params, X, _, _ = draw(0, relevance)
     assert isinstance(
         Objective(relevance.metric(LABELS), Identity(), cost, LABELS).part(params, search_for(X)), GeneralPart
@@ -74,12 +77,12 @@ def test_what_touches_every_prototype_or_has_local_matrices_takes_the_general_wa
 
 
 @pytest.mark.parametrize("kind", [GLVQCost, MCECost, LOGMCost])
-def test_a_price_of_one_changes_nothing_and_one_of_zero_leaves_the_least_cost(kind):
-    params, X, y, share = draw(3, Relevance())
+def test_prices_of_one_and_of_zero(kind):
+    params, X, y, weight = draw(3, Relevance())
 
     def evaluate(prices):
         objective = Objective(Relevance().metric(LABELS), Identity(), kind(prices=prices), LABELS)
-        return objective.value_and_gradient(params, X, y, share)
+        return objective.value_and_gradient(params, X, y, weight)
 
     assert_same(evaluate(np.ones((3, 3))), evaluate(None))
     value, gradient = evaluate(np.zeros((3, 3)))
@@ -87,7 +90,7 @@ def test_a_price_of_one_changes_nothing_and_one_of_zero_leaves_the_least_cost(ki
     assert not gradient.prototypes.any()
 
 
-def test_a_price_multiplies_what_a_sample_costs_above_the_least():
+def test_a_price_multiplies_the_cost_above_its_minimum():
     """By hand: d+ = 4, d- = 1, mu = 3/5; with the price 5 the cost is 5 (mu + 1) - 1."""
     W, labels = np.array([[2.0], [-1.0], [40.0]]), np.arange(3)
     prices = np.ones((3, 3))
@@ -101,23 +104,21 @@ def test_a_price_multiplies_what_a_sample_costs_above_the_least():
 
 @pytest.mark.parametrize("relevance", [*SHARED.values(), LocalMatrixRelevance()], ids=[*SHARED, "local"])
 @pytest.mark.parametrize("cost", [LOGMCost(alpha=0.1, prices=PRICES), RSLVQCost(alpha=0.1)], ids=["margin", "soft"])
-def test_neither_chunks_nor_the_order_of_the_samples_matter(cost, relevance):
-    params, X, y, share = draw(5, relevance, count=500)
+def test_blocks_and_the_order_of_samples_do_not_matter(cost, relevance):
+    params, X, y, weight = draw(5, relevance, count=500)
     params = params._replace(width=1.3)
     parts = relevance.metric(LABELS), RationalQuadratic(shape=2.5), cost, LABELS
-    whole = Objective(*parts).value_and_gradient(params, X, y, share)
-    for memory in (1, 5000, 20_000):
+    whole = Objective(*parts).value_and_gradient(params, X, y, weight)
+    for memory in (5000, 20_000):
         objective = Objective(*parts, memory=memory)
-        pieces = list(objective.chunks(X, objective.part(params, search_for(X))))
-        assert len(pieces) > 1
-        assert [piece.start for piece in pieces[1:]] == [piece.stop for piece in pieces[:-1]]
-        assert_same(objective.value_and_gradient(params, X, y, share), whole)
+        assert objective.block_rows(X, objective.part(params, search_for(X))) < 500
+        assert_same(objective.value_and_gradient(params, X, y, weight), whole)
     for order in (
         np.argsort(y, kind="stable"),
         np.argsort(-y, kind="stable"),
         np.random.default_rng(0).permutation(500),
     ):
-        assert_same(Objective(*parts).value_and_gradient(params, X[order], y[order], share[order]), whole)
+        assert_same(Objective(*parts).value_and_gradient(params, X[order], y[order], weight[order]), whole)
 
 
 MEMORY_CASES = {
@@ -131,11 +132,11 @@ MEMORY_CASES = {
 }
 
 
-def peak(objective, params, X, y, share):
-    """Most bytes that one evaluation held at a time besides what there was before."""
+def peak(objective, params, X, y, weight):
+    """Largest number of bytes that one evaluation allocates at a time."""
     tracemalloc.start()
     try:
-        objective.value_and_gradient(params, X, y, share)
+        objective.value_and_gradient(params, X, y, weight)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -146,13 +147,13 @@ def large(relevance, count, prototypes, features):
     labels = np.repeat(np.arange(5), prototypes // 5)
     W = rng.normal(size=(len(labels), features))
     R = relevance.start(W, labels, np.ones(len(W)), labels)
-    y = np.sort(rng.integers(0, 5, count))  # as solvers lay them out
+    y = np.sort(rng.integers(0, 5, count))  # as solvers arrange them
     return Params(W, R, 1.0), rng.normal(size=(count, features)), y, labels
 
 
 @pytest.mark.parametrize("name", ["margin", "soft"])
 def test_memory_stays_below_the_budget_at_200_000_samples(name):
-    """The matrix of distances alone would take 80 MB. The shares, one number a sample, are the data's."""
+    """The matrix of distances alone would take 80 MB. The weights, one number a sample, count as data."""
     cost, relevance = MEMORY_CASES[name]
     params, X, y, labels = large(relevance, 200_000, 50, 8)
     objective = Objective(relevance.metric(labels), Gaussian(), cost, labels, memory=32 * 2**20)
@@ -161,8 +162,8 @@ def test_memory_stays_below_the_budget_at_200_000_samples(name):
 
 @pytest.mark.parametrize("name", MEMORY_CASES)
 @pytest.mark.parametrize(("prototypes", "features"), [(50, 6), (10, 60)])
-def test_memory_stays_below_a_budget_that_binds(name, prototypes, features):
-    """Two megabytes: so little that the budget, not the processor's cache, sets the size of the chunks.
+def test_memory_stays_below_a_small_budget(name, prototypes, features):
+    """Two megabytes: so little that the budget, not the processor's cache, sets the size of the blocks.
 
     A few arrays of the parameters' own size, and a twentieth for what is not counted by samples, come on top.
     """

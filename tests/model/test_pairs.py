@@ -1,4 +1,4 @@
-"""The searches for the nearest own and the nearest other prototype: right, in any order, ties to the lowest index."""
+"""The searches for the nearest own and the nearest other prototype, for any order of samples and with ties."""
 
 import numpy as np
 import pytest
@@ -33,19 +33,19 @@ def plain(Z, y, P, labels):
 @SEARCHES
 @pytest.mark.parametrize("order", ["ascending", "descending", "mixed", "one class"])
 @pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1, 2, 2, 2], [0, 1, 1, 3]])
-def test_the_nearest_of_both_kinds(search, order, labels):
-    """Classes without samples, and a class index that no prototype has, do no harm."""
+def test_nearest_own_and_nearest_other(search, order, labels):
+    """Also with classes without samples and a class index without prototypes."""
     rng = np.random.default_rng(len(labels))
     labels = np.array(labels)
     Z, P = rng.normal(size=(80, 3)), rng.normal(size=(len(labels), 3))
     y = rng.choice(np.unique(labels), 80)
     y = {"ascending": np.sort(y), "descending": np.sort(y)[::-1].copy(), "mixed": y, "one class": y * 0}[order]
-    own, other, near, far = plain(Z, y, P, labels)
+    own, other, d_plus, d_minus = plain(Z, y, P, labels)
     found = search(Z, y, P, labels)
     np.testing.assert_array_equal(found.own, own)
     np.testing.assert_array_equal(found.other, other)
-    np.testing.assert_allclose(found.d_plus, near, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(found.d_minus, far, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.d_plus, d_plus, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.d_minus, d_minus, rtol=1e-10, atol=1e-12)
 
 
 @SEARCHES
@@ -60,16 +60,16 @@ def test_ties_go_to_the_lowest_index(search):
     D = np.square(Z[:, None] - P).sum(axis=2)
     ties = [(row[labels == label] == row[labels == label].min()).sum() > 1 for row, label in zip(D, y)]
     assert np.mean(ties) > 0.2
-    own, other, near, far = plain(Z, y, P, labels)
+    own, other, d_plus, d_minus = plain(Z, y, P, labels)
     found = search(Z, y, P, labels)
     np.testing.assert_array_equal(found.own, own)
     np.testing.assert_array_equal(found.other, other)
-    np.testing.assert_array_equal(found.d_plus, near)
-    np.testing.assert_array_equal(found.d_minus, far)
+    np.testing.assert_array_equal(found.d_plus, d_plus)
+    np.testing.assert_array_equal(found.d_minus, d_minus)
 
 
 @SEARCHES
-def test_all_at_one_place(search):
+def test_all_distances_zero(search):
     found = search(np.ones((3, 2)), np.array([1, 0, 1]), np.ones((4, 2)), np.array([0, 0, 1, 1]))
     np.testing.assert_array_equal(found.own, [2, 0, 2])
     np.testing.assert_array_equal(found.other, [0, 2, 0])
@@ -89,7 +89,7 @@ def test_distances_are_never_negative_and_keep_their_type(search, dtype):
     np.testing.assert_array_equal(found.own, np.arange(10))
 
 
-def test_the_search_fits_the_arrays():
+def test_search_for_arrays_and_tensors():
     torch = pytest.importorskip("torch")
     assert isinstance(search_for(np.zeros((1, 1))), SortedSearch)
     assert isinstance(search_for(torch.zeros((1, 1))), MaskedSearch)
@@ -99,10 +99,10 @@ def test_the_search_fits_the_arrays():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_search_on_a_gpu(dtype):
-    """The kernels that never write the products give what NumPy gives, ties included."""
+    """The fused kernels give the result of NumPy, ties included."""
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
-        pytest.skip("needs a CUDA device, and torch sees none here")
+        pytest.skip("needs a CUDA device")
     rng = np.random.default_rng(0)
     for features, classes, each in ((2, 3, 4), (70, 3, 40), (33, 1, 1)):
         labels = np.repeat(np.arange(classes + 1), each)

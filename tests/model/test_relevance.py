@@ -1,4 +1,4 @@
-"""Where the metric's parameters start, what shape they have."""
+"""Rules of the metric's parameters: starts, shapes, constraints and penalties."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from lvq.model.relevance import (
     Relevance,
 )
 
-SEEDS = range(6)
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 LABELS = np.array([0, 0, 1, 2, 2])
 
 
@@ -74,7 +74,7 @@ def test_every_rule_has_the_metric_of_its_parameters(two_of_many):
         assert shapes[type(kind().metric(LABELS))] == (None if start is None else start.ndim)
 
 
-def test_who_has_a_gradient_and_whose_step_carries_the_metric():
+def test_which_rules_have_a_gradient_and_a_weighted_step():
     smooth = {name for name, kind in RELEVANCES.items() if kind.smooth}
     assert smooth == {"gradient", "matrix", "local_matrix"}
     assert {name for name, kind in RELEVANCES.items() if kind().weighted_step} == smooth

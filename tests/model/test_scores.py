@@ -6,7 +6,7 @@ import pytest
 from lvq.model.links import KERNELS, Gaussian, Identity
 from lvq.model.scores import class_distances, class_probabilities, class_scores, posterior
 
-SEEDS = range(4)
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 LABELS = np.array([0, 0, 1, 3, 3])
 LINKS = [Identity(), *(kind(width=1.4) for kind in KERNELS.values())]
 LINK_NAMES = [type(link).__name__ for link in LINKS]
@@ -59,11 +59,11 @@ def test_with_two_classes_the_probability_is_the_logistic_of_the_score(link, xi,
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("scale", [1e-200, 1e-9, 1.0, 1e3, 1e9, 1e200])
-@pytest.mark.parametrize("xi", [None, 1e-3, 1.7, 1e3])
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e3, 1e200])
+@pytest.mark.parametrize("xi", [None, 1e-3, 1e3])
 @pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
 def test_the_largest_belongs_to_the_nearest_class_at_every_scale(link, xi, scale, seed):
-    """Far away a kernel saturates and all classes tie; the probabilities stay a distribution all the same."""
+    """Far away a kernel saturates and all classes tie; the probabilities still sum to one."""
     D = distances(seed, 4) * scale
     scores, probabilities = class_scores(link, D, xi), class_probabilities(link, D, xi, 5.0)
     np.testing.assert_array_equal(scores.argmax(axis=1), D.argmin(axis=1))
@@ -82,7 +82,7 @@ def test_ties_go_to_the_lowest_class(xi):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("xi", [None, 1.7])
 @pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_a_class_without_prototypes_is_never_the_answer(link, xi, seed):
+def test_a_class_without_prototypes_is_never_predicted(link, xi, seed):
     """Its distance is infinite; the others' scores are as if it were not there."""
     D = distances(seed, 3)
     wide = np.insert(D, 1, np.inf, axis=1)
@@ -95,8 +95,8 @@ def test_a_class_without_prototypes_is_never_the_answer(link, xi, seed):
 
 @pytest.mark.parametrize("xi", [None, 1.7])
 @pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_a_stream_that_has_met_one_class_only(link, xi):
-    """After a first batch of one class, only that class has prototypes; its scores are numbers all the same."""
+def test_a_stream_with_one_class_so_far(link, xi):
+    """After a first batch of one class, only that class has prototypes; its scores are still finite."""
     D = np.array([[np.inf, 2.0, np.inf], [np.inf, 0.0, np.inf]])
     scores, probabilities = class_scores(link, D, xi), class_probabilities(link, D, xi, 5.0)
     assert not np.isnan(scores).any()
@@ -116,15 +116,16 @@ def test_posterior_equals_loops(link, seed):
         np.testing.assert_allclose(result[i], expected, rtol=1e-12)
 
 
-def test_posterior_far_from_everything():
+def test_posterior_far_from_all_prototypes():
     result = posterior(Identity(), np.array([[1e6, 1e6 + 1, 1e6 + 2, 1e6, 1e6]]), LABELS, 4, 1.0)
     np.testing.assert_allclose(result.sum(), 1.0)
     assert result[0, 3] > result[0, 0] > result[0, 1] > result[0, 2] == 0
 
 
 @pytest.mark.parametrize("xi", [None, np.float32(1.7)])
-def test_single_precision_stays_single(xi):
+def test_float32_stays_float32_except_for_the_posterior(xi):
+    """The posterior is in float64, in which its classes are compared."""
     D = distances(0, 3).astype(np.float32)
     assert class_scores(Gaussian(), D, xi).dtype == np.float32
     assert class_probabilities(Gaussian(), D, xi, 5.0).dtype == np.float32
-    assert posterior(Gaussian(), distances(0, 5).astype(np.float32), LABELS, 4, 1.0).dtype == np.float32
+    assert posterior(Gaussian(), distances(0, 5).astype(np.float32), LABELS, 4, 1.0).dtype == np.float64

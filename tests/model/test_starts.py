@@ -10,13 +10,13 @@ from lvq.model.starts import (
     STARTS,
     canonical_order,
     class_means,
-    prototypes_per_class,
     distribute,
+    prototypes_per_class,
     start_prototypes,
     weighted_k_means,
 )
 
-SEEDS = range(12)
+SEEDS = (0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 12)))
 
 
 def start(X, y, counts, init, seed=0, weight=None, names=None):
@@ -49,7 +49,7 @@ def test_distribute_refuses_fewer_than_classes():
         distribute(2, 3)
 
 
-def test_one_number_serves_all_classes():
+def test_one_number_for_all_classes():
     assert prototypes_per_class(4, np.array(["a", "b", "c"])).tolist() == [4, 4, 4]
 
 
@@ -87,7 +87,7 @@ def test_a_dict_must_give_whole_numbers_of_at_least_one(count):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("init", STARTS)
-def test_prototypes_stand_class_by_class_in_the_numbers_asked_for(init, seed):
+def test_prototypes_are_ordered_by_class_with_the_given_counts(init, seed):
     _, X, y = blobs(seed)
     W, labels = start(X, y, [2, 4, 1], init, seed)
     assert labels.tolist() == [0, 0, 1, 1, 1, 1, 2]
@@ -104,7 +104,7 @@ def test_means_are_the_weighted_means_of_the_classes(seed):
     np.testing.assert_allclose(W, expected, rtol=1e-12)
     np.testing.assert_allclose(class_means(X, y, weight, 3), expected, rtol=1e-12)
     assert labels.tolist() == [0, 1, 2]
-    # the quick way for one prototype a class and the long way agree
+    # the special case of one prototype per class and the general one agree
     mixed, labels = start(X, y, [1, 3, 1], "means", weight=weight)
     np.testing.assert_allclose(mixed[[0, 4]], np.array(expected)[[0, 2]], rtol=1e-12)
     deviation = np.sqrt(np.average((X[y == 1] - expected[1]) ** 2, axis=0, weights=weight[y == 1]))
@@ -143,8 +143,8 @@ def test_k_means_ends_where_every_centre_is_the_weighted_mean_of_its_samples(k, 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_k_means_finds_clusters_that_nobody_can_miss(seed):
-    """So far apart that k-means++ draws two centres from one of them once in 1e12 times."""
+def test_k_means_finds_clearly_separated_clusters(seed):
+    """So far apart that k-means++ draws two centres from one of them with probability 1e-12."""
     rng = np.random.default_rng(seed)
     middle = 1e7 * rng.permutation(4)[:, None] + np.zeros((4, 3))
     X = rng.permutation((middle[:, None] + rng.normal(size=(4, 10, 3))).reshape(-1, 3))
@@ -175,7 +175,7 @@ def test_the_order_of_the_samples_does_not_matter(init, seed):
 
 
 @pytest.mark.parametrize("init", STARTS)
-def test_single_precision_stays_single(init):
+def test_float32_stays_float32(init):
     _, X, y = blobs(0)
     for counts in ([1, 1, 1], [2, 3, 1]):
         assert start(X.astype(np.float32), y, counts, init)[0].dtype == np.float32
@@ -186,17 +186,17 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others(init):
     _, X, y = blobs(3, n_features=4)
     one, again, other = (start(X, y, [3, 3, 3], init, seed)[0] for seed in (7, 7, 8))
     np.testing.assert_array_equal(one, again)
-    if init != "kmeans":  # which may well find the same centres
+    if init != "kmeans":  # which can find the same centres
         assert (one != other).any()
 
 
 # -- too few distinct samples ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_features", [1, 2, 5, 13, 30])
-@pytest.mark.parametrize("copies", [2, 3, 5, 7, 18])
-def test_equal_rows_are_one_row(n_features, copies):
-    """Whatever the arithmetic of a matrix product makes of rows at different places."""
+@pytest.mark.parametrize("n_features", [1, 5, 13])
+@pytest.mark.parametrize("copies", [2, 7, 18])
+def test_equal_rows_are_counted_once(n_features, copies):
+    """Independently of how a matrix product rounds rows at different places."""
     rng = np.random.default_rng(100 * n_features + copies)
     rows = rng.normal(size=(3, n_features))
     order, distinct = canonical_order(rng.permutation(rows.repeat(copies, axis=0)))
@@ -206,14 +206,14 @@ def test_equal_rows_are_one_row(n_features, copies):
 
 @pytest.mark.parametrize("large", [1e8, 1e15])
 def test_rows_that_differ_anywhere_are_different_rows(large):
-    """A large feature must not hide a small one."""
+    """Also where one feature is much larger than the other."""
     samples = np.column_stack((np.full(6, large), np.arange(6) / 128))
     assert len(canonical_order(samples)[1]) == 6
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("init", STARTS)
-def test_a_class_with_too_few_distinct_samples_warns_and_gets_what_it_has(init, seed):
+def test_a_class_with_too_few_distinct_samples_warns_and_gets_fewer_prototypes(init, seed):
     rng, X, y = blobs(seed, n_samples=30)
     X[y == 1] = X[y == 1][:2].repeat(5, axis=0)
     X, y = X[order := rng.permutation(30)], y[order]

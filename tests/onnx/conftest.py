@@ -1,4 +1,4 @@
-"""A runtime for graphs, data to run them on, and what our own answers are."""
+"""A runtime for graphs, and data to run them on."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ def run():
     onnxruntime = pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
 
-    def answers(graph, X):
+    def outputs(graph, X):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         session = onnxruntime.InferenceSession(graph.SerializeToString(), options, providers=["CPUExecutionProvider"])
@@ -18,7 +18,7 @@ def run():
         names = [output.name for output in session.get_outputs()]
         return dict(zip(names, session.run(None, given)))
 
-    return answers
+    return outputs
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,7 @@
-"""Small fitted models, files of them, and a way to change such a file as someone would who knows the format."""
+"""Small fitted models, files of them, and a way to edit such a file and give it a valid checksum."""
 
-import io
+import hashlib
 import json
-import zipfile
 
 import numpy as np
 import pytest
@@ -10,9 +9,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GMLVQ, RejectClassifier
-from lvq.persistence.container import SCHEMA, pack
+from lvq.persistence import save
+from lvq.persistence.files import _arrays
 
-ANSWERS = (
+METHODS = (
     "predict",
     "predict_proba",
     "decision_function",
@@ -26,12 +26,6 @@ ANSWERS = (
 
 
 @pytest.fixture(scope="session")
-def skops():
-    """These tests need the extra."""
-    return pytest.importorskip("skops.io")
-
-
-@pytest.fixture(scope="session")
 def data():
     """Three overlapping classes, four features of which the last is noise."""
     rng = np.random.default_rng(7)
@@ -41,12 +35,12 @@ def data():
 
 
 @pytest.fixture(scope="session")
-def same_answers():
-    """A function that compares all that two fitted estimators say about samples, down to the types."""
+def assert_same():
+    """A function that compares everything that two fitted estimators predict, including types."""
 
     def compare(one, other, X):
         compared = 0
-        for name in ANSWERS:
+        for name in METHODS:
             if hasattr(one, name):
                 first, second = getattr(one, name)(X), getattr(other, name)(X)
                 assert first.dtype == second.dtype, name
@@ -62,54 +56,73 @@ def same_answers():
 
 
 @pytest.fixture(scope="session")
-def fitted(skops, data):
-    """A RejectClassifier around a pipeline: nearly all that a file can hold."""
+def fitted(data):
+    """A RejectClassifier around a pipeline: nearly everything that a file can contain."""
     X, y = data
     inner = make_pipeline(StandardScaler(), GMLVQ(rank=2, kernel="gaussian", n_prototypes=2, random_state=0))
-    return RejectClassifier(inner, measure="combined", coverage=0.8, min_cell_size=3).fit(X, y)
+    return RejectClassifier(inner, measure="combined", min_cell_size=3).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def saved(fitted, tmp_path_factory):
+    """The bytes of a file of that model."""
+    path = tmp_path_factory.mktemp("saved") / "model.lvq"
+    save(fitted, path)
+    return path.read_bytes()
 
 
 @pytest.fixture
-def file(fitted, tmp_path):
+def file(saved, tmp_path):
     """That model in a file."""
-    from lvq.persistence import save
-
-    path = tmp_path / "model.skops"
-    save(fitted, path)
+    path = tmp_path / "model.lvq"
+    path.write_bytes(saved)
     return path
 
 
+class Editable:
+    """The parts of a file, to change and to write with a valid checksum."""
+
+    def __init__(self, path):
+        self.path = path
+        self.title, _, header, data = path.read_bytes().split(b"\n", 3)
+        self.header = json.loads(header)
+        self.arrays = _arrays(self.header["arrays"], data)
+
+    def write(self, text=None):
+        """Write the arrays and the header, or a text in the place of the header."""
+        described = self.header["arrays"]
+        for index, array in enumerate(self.arrays):
+            if isinstance(array, np.ndarray):  # else bytes, whose description is the test's own
+                order = "F" if np.isfortran(array) else "C"
+                described[index : index + 1] = [[array.dtype.str, order, list(array.shape)]]
+        if text is None:
+            text = json.dumps(self.header, separators=(",", ":")).encode()
+        values = [
+            array.tobytes(described[index][1]) if isinstance(array, np.ndarray) else array
+            for index, array in enumerate(self.arrays)
+        ]
+        body = b"".join([text, b"\n", *values])
+        checksum = hashlib.sha256(body).hexdigest().encode()
+        self.path.write_bytes(b"\n".join([self.title, checksum, body]))
+
+    def objects(self, name):
+        """The attributes of every object of a class, as a flat list of names and nodes."""
+        return list(self._objects(self.header["model"], name))
+
+    def _objects(self, node, name):
+        if isinstance(node, list):
+            if node[:1] == ["object"] and node[1] == name:
+                yield node[2]
+            for part in node:
+                yield from self._objects(part, name)
+
+    def attribute(self, name, attribute):
+        """The node of an attribute of the first object of a class that has it."""
+        attributes = next(attributes for attributes in self.objects(name) if attribute in attributes)
+        return attributes[attributes.index(attribute) + 1]
+
+
 @pytest.fixture(scope="session")
-def members_of():
-    """A function that gives the members of a file, without its header."""
-
-    def read(path):
-        with zipfile.ZipFile(path) as archive:
-            return {name: archive.read(name) for name in archive.namelist() if name != "lvq.json"}
-
-    return read
-
-
-@pytest.fixture(scope="session")
-def sealed():
-    """A function that writes a file with right checksums: of a schema and of arrays."""
-
-    def write(path, schema, arrays, **versions):
-        known = {"version": "0.1.0", "scikit-learn": "0", "skops": "0"} | versions
-        known["scikit-learn"] = versions.get("scikit-learn", __import__("sklearn").__version__)
-        members = {SCHEMA: json.dumps(schema).encode(), **arrays}
-        path.write_bytes(pack(members, known))
-
-    return write
-
-
-@pytest.fixture(scope="session")
-def npy():
-    """A function that gives an array in NumPy's format."""
-
-    def encode(array, **options):
-        buffer = io.BytesIO()
-        np.save(buffer, array, **options)
-        return buffer.getvalue()
-
-    return encode
+def edit():
+    """A function that opens a file for changes."""
+    return Editable

@@ -19,11 +19,11 @@ ALONE = {
     "local by prototype": LGMLVQ(local="prototype", n_prototypes=2, rank=2),
     "posterior": RSLVQ(decision="posterior", n_prototypes=2),
     "default": LVQClassifier(max_iter=30),
-    "search": LVQClassifierCV(cv=2, ridges=(0.01,), structures=[{"relevance": "matrix"}], max_iter=30),
+    "search": LVQClassifierCV(cv=2, ridges=(0.01,), structures=[{"relevance": "matrix", "max_iter": 30}]),
 }
 WRAPPED = {
     "pipeline": make_pipeline(StandardScaler(), GMLVQ(random_state=0)),
-    "reject around a model": RejectClassifier(GRLVQ(random_state=0), coverage=0.8),
+    "reject around a model": RejectClassifier(GRLVQ(random_state=0), min_coverage=0.8),
     "reject around a pipeline": RejectClassifier(make_pipeline(StandardScaler(), LGMLVQ(random_state=0))),
     "pipeline around reject": make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0))),
 }

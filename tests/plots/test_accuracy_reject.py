@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, RejectClassifier
 from lvq.plots import AccuracyRejectDisplay
-from lvq.rejection import accuracy_reject_curve, area_under_curve, average_curves, certainty, path_curve
+from lvq.rejection import accuracy_reject_curve, area_under_curve, certainty
+from lvq.rejection.curves import average_curves, path_curve
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -44,10 +45,10 @@ def test_any_classifier_and_measure(data):
 def test_reject_classifier(data, in_pipeline):
     X, y = data
     if in_pipeline:
-        model = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0), coverage=0.8)).fit(X, y)
+        model = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0), min_coverage=0.8)).fit(X, y)
         reject, Z = model[-1], model[0].transform(X)
     else:
-        model = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0)), coverage=0.8).fit(X, y)
+        model = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0)), min_coverage=0.8).fit(X, y)
         reject, Z = model, X
     correct = reject.predict(Z) == y
     display = AccuracyRejectDisplay.from_estimator(model, X, y)
@@ -81,7 +82,7 @@ def test_another_measure(data):
 
 def test_thresholds_for_each_class(data):
     X, y = data
-    model = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, impossible="reject").fit(X, y)
+    model = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, on_failure="reject").fit(X, y)
     display = AccuracyRejectDisplay.from_estimator(model, X, y)
     assert_curve(display, accuracy_reject_curve(model.certainty(X), model.predict(X) == y))
 

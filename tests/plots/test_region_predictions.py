@@ -55,7 +55,7 @@ def own_measure(estimator, X):
 def test_area_of_rejection(data, measure):
     X, y = data
     pipeline = make_pipeline(StandardScaler(), GLVQ(random_state=0))
-    reject = RejectClassifier(pipeline, measure=measure, coverage=0.7).fit(X, y)
+    reject = RejectClassifier(pipeline, measure=measure, min_coverage=0.7).fit(X, y)
     view = plane(reject, X)
     grid = regions(reject, view, RESOLUTION)
     original = reject.estimator_[0].inverse_transform(grid_points(view, grid))
@@ -65,7 +65,7 @@ def test_area_of_rejection(data, measure):
 
 def test_thresholds_for_each_class(data):
     X, y = data
-    reject = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, impossible="reject").fit(X, y)
+    reject = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, on_failure="reject").fit(X, y)
     view = plane(reject, X)
     grid = regions(reject, view, RESOLUTION)
     assert (grid.accepted.ravel() == reject.accept(grid_points(view, grid))).all()

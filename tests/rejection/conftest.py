@@ -1,12 +1,25 @@
-"""Samples that several tests use: the paper's Table 1, and small random cells with and without ties."""
+"""Samples for several tests: Table 1 of the paper, and small random cells with and without ties."""
 
 import numpy as np
 import pytest
 
+from lvq import GLVQ
+from tests.rejection.populations import QUICK, draw
+
+
+@pytest.fixture(scope="session")
+def data():
+    return draw(600)
+
+
+@pytest.fixture(scope="session")
+def model(data):
+    return GLVQ(n_prototypes=2, **QUICK).fit(*data)
+
 
 @pytest.fixture
 def table_1():
-    """Samples whose staircases are those of Table 1: a correct one, then as many errors as it gains."""
+    """Samples whose staircases are those of Table 1: each correct sample is followed by the errors it gains."""
     certainty, correct, cell = [], [], []
     for index, gains in enumerate(([3, 1, 2, 3], [2, 1, 3], [1, 1, 8, 10]), start=1):
         flags = [flag for gain in gains for flag in [True] + [False] * gain]

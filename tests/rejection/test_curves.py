@@ -3,17 +3,8 @@
 import numpy as np
 import pytest
 
-from lvq.rejection import (
-    AccuracyRejectCurve,
-    accuracy_at,
-    accuracy_reject_curve,
-    area_under_curve,
-    average_curves,
-    bayes_reject_curve,
-    confusion_with_reject,
-    local_thresholds,
-    path_curve,
-)
+from lvq.rejection import accuracy_reject_curve, area_under_curve, confusion_with_reject, local_thresholds
+from lvq.rejection.curves import AccuracyRejectCurve, accuracy_at, average_curves, bayes_reject_curve, path_curve
 
 
 @pytest.mark.parametrize("levels", [5, 10_000])
@@ -39,12 +30,12 @@ def test_curve_of_a_path(table_1):
     np.testing.assert_array_equal(curve.accuracy, path.accuracy[:-1])
 
 
-def test_curve_of_a_path_elsewhere_is_sorted():
+def test_curve_of_a_path_on_other_samples_is_sorted():
     rng = np.random.default_rng(2)
     samples = rng.integers(0, 30, 200) / 30, rng.random(200) < 0.7, rng.integers(0, 5, 200)
     others = rng.integers(0, 30, 40) / 30, rng.random(40) < 0.7, rng.integers(0, 5, 40)
     path = local_thresholds(*samples).evaluate(*others)
-    assert np.any(np.diff(path.coverage) >= 0)  # otherwise the case shows nothing
+    assert np.any(np.diff(path.coverage) >= 0)  # otherwise nothing is tested
     curve = path_curve(path)
     assert np.all(np.diff(curve.coverage) < 0)
     for coverage, accuracy in zip(*curve):
@@ -53,23 +44,23 @@ def test_curve_of_a_path_elsewhere_is_sorted():
         path_curve(path.evaluate([0.5], [True], ["new"]))
 
 
-def test_between_points_is_tossing_a_coin():
-    # Of 4 samples, between accepting all (2 right) and the surest 2 (both right): 3 accepted are 1/2 * 1 + 2 = 2 right.
+def test_between_points_correct_samples_are_linear_in_coverage():
+    # Of 4 samples, between accepting all (2 correct) and the most certain 2 (both correct): 3 accepted, 2 correct.
     curve = AccuracyRejectCurve(np.array([1.0, 0.5]), np.array([0.5, 1.0]))
     np.testing.assert_allclose(accuracy_at(curve, [1.0, 0.75, 0.5]), [0.5, 2 / 3, 1.0])
     assert np.isnan(accuracy_at(curve, 0.49))
     assert np.isnan(accuracy_at(curve, 1.01))
 
 
-@pytest.mark.parametrize("minimum_coverage", [0.0, 0.1, 0.35, 0.8])
-def test_area_is_the_integral(minimum_coverage):
+@pytest.mark.parametrize("min_coverage", [0.0, 0.1, 0.35, 0.8])
+def test_area_is_the_integral(min_coverage):
     rng = np.random.default_rng(4)
     certainty = np.round(rng.random(50), 1)
     curve = accuracy_reject_curve(certainty, rng.random(50) < certainty)
-    grid = minimum_coverage + (1 - minimum_coverage) * (np.arange(200_000) + 0.5) / 200_000
+    grid = min_coverage + (1 - min_coverage) * (np.arange(200_000) + 0.5) / 200_000
     values = accuracy_at(curve, grid)
     values[np.isnan(values)] = curve.accuracy[-1]
-    assert area_under_curve(curve, minimum_coverage=minimum_coverage) == pytest.approx(values.mean(), abs=1e-8)
+    assert area_under_curve(curve, min_coverage=min_coverage) == pytest.approx(values.mean(), abs=1e-8)
 
 
 def test_area_of_known_cases():
@@ -77,11 +68,11 @@ def test_area_of_known_cases():
     correct = rng.random(1000) < 0.8
     accuracy = correct.mean()
     assert area_under_curve(accuracy_reject_curve(np.zeros(1000), correct)) == pytest.approx(accuracy)
-    # The best there can be: all errors go first, then accuracy is 1; the integral is a - a ln a.
+    # The optimum: all errors are rejected first, then accuracy is 1; the integral is a - a ln a.
     assert area_under_curve(accuracy_reject_curve(correct, correct)) == pytest.approx(accuracy * (1 - np.log(accuracy)))
     assert area_under_curve(accuracy_reject_curve([0.1, 0.2], [True, True])) == 1.0
-    with pytest.raises(ValueError, match=r"minimum_coverage must be below the curve's highest coverage 1, got 1\.0"):
-        area_under_curve(accuracy_reject_curve([0.1], [True]), minimum_coverage=1.0)
+    with pytest.raises(ValueError, match=r"min_coverage must be below the curve's highest coverage 1, got 1\.0"):
+        area_under_curve(accuracy_reject_curve([0.1], [True]), min_coverage=1.0)
 
 
 def test_area_where_a_curve_begins_below_one():
@@ -100,12 +91,12 @@ def test_average_needs_enough_runs():
     np.testing.assert_allclose(four_of_five.standard_deviation, [0.2, 0.2, 0.0, 0.0], atol=1e-12)
     three_of_four = average_curves([whole] * 3 + [short], coverage=grid)
     assert three_of_four.coverage.tolist() == [1.0, 0.6]
-    assert average_curves([whole, short], minimum_share=0.5).coverage[-1] == 0.2
+    assert average_curves([whole, short], min_fraction=0.5).coverage[-1] == 0.2
     assert len(average_curves([short], coverage=[0.1]).coverage) == 0
     with pytest.raises(ValueError, match="curves must hold at least one curve"):
         average_curves([])
-    with pytest.raises(ValueError, match="minimum_share must be between 0 and 1, got 80"):
-        average_curves([whole], minimum_share=80)
+    with pytest.raises(ValueError, match="min_fraction must be between 0 and 1, got 80"):
+        average_curves([whole], min_fraction=80)
 
 
 def test_bayes():
@@ -122,7 +113,7 @@ def test_bayes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0.5, 0.5],), r"posterior must be a table of samples x classes, got shape \(2,\)"),
+        (([0.5, 0.5],), r"posterior must have shape \(n_samples, n_classes\), got \(2,\)"),
         (([[0.5, 0.6]],), "posterior must have rows of probabilities that sum to 1"),
         (([[1.5, -0.5]],), "posterior must have rows of probabilities that sum to 1"),
         (([[np.nan, 1.0]],), "posterior must have rows of probabilities that sum to 1"),
@@ -144,7 +135,7 @@ def test_confusion_with_reject():
     assert matrix.sum() == len(y_true)
     turned = confusion_with_reject(y_true, y_pred, accepted, labels=[2, 1, 0, 5])
     assert turned.matrix.tolist() == [[1, 0, 0, 0, 1], [0, 1, 0, 0, 1], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0]]
-    with pytest.raises(ValueError, match=r"labels must hold every class that occurs, got none for \[2"):
+    with pytest.raises(ValueError, match=r"labels must contain every class that occurs, got none for \[2"):
         confusion_with_reject(y_true, y_pred, accepted, labels=[0, 1])
     with pytest.raises(ValueError, match="accepted must hold only True/False"):
         confusion_with_reject(y_true, y_pred, y_true)

@@ -1,7 +1,9 @@
-"""Measures of certainty: their values, on which side they are sure, and the sentences where there are none."""
+"""Measures of certainty: their values, for which predictions, and clear messages where there are none."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -11,8 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
-from lvq.rejection import MEASURES, Combination, certainty
-from lvq.rejection.measures import Answers, as_combination, cells_of, doubt_of
+from lvq.model.prototype_model import PrototypeModel
+from lvq.rejection import Combination, certainty
+from lvq.rejection.measures import MEASURES, Predictions, as_combination, cells_of, reason_of
 from lvq.robustness import certified_radius
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
@@ -42,14 +45,14 @@ def test_values():
     np.testing.assert_array_equal(certainty(model, X, "radius"), certified_radius(model, X))
 
 
-def test_relative_similarity_of_nothing_is_nothing():
+def test_relative_similarity_of_two_zero_distances_is_zero():
     model = placed([[0.0], [0.0]], [0, 1])
     assert certainty(model, [[0.0]], "relsim").tolist() == [0.0]
     assert certainty(model, [[0.0]], "boundary").tolist() == [0.0]
 
 
 @pytest.mark.parametrize("kernel", [None, "gaussian", "cauchy"])
-def test_relsim_is_what_explain_says(data, kernel):
+def test_relsim_is_the_certainty_of_explain(data, kernel):
     X, y = data
     model = GMLVQ(n_prototypes=2, kernel=kernel, **QUICK).fit(X, y)
     np.testing.assert_allclose(certainty(model, X), model.explain(X).certainty)
@@ -58,12 +61,11 @@ def test_relsim_is_what_explain_says(data, kernel):
 
 
 @pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ(rank=2)], ids=lambda model: type(model).__name__)
-def test_boundary_is_reached_where_it_says(data, model):
+def test_boundary_is_reached_at_that_distance(data, model):
     """In the model's own space, a step of just that length along the line to the rival reaches the border."""
     X, y = data
     model.set_params(**QUICK).fit(X, y)
-    found = Answers(model, X)
-    winner, _ = found.sides
+    winner = Predictions(model, X).winner
     step = certainty(model, X, "boundary")
     weight = np.sqrt(getattr(model, "relevances_", np.ones(4)))
     root = np.diag(weight) if not hasattr(model, "omega_") else model.omega_
@@ -84,8 +86,9 @@ def test_one_table_of_distances(data, monkeypatch):
     X, y = data
     model = GLVQ(n_prototypes=2, **QUICK).fit(X, y)
     calls = []
-    monkeypatch.setattr(GLVQ, "_distances", lambda self, Z, old=GLVQ._distances: calls.append(1) or old(self, Z))
-    found = Answers(model, X)
+    original = PrototypeModel.distances
+    monkeypatch.setattr(PrototypeModel, "distances", lambda self, Z: calls.append(1) or original(self, Z))
+    found = Predictions(model, X)
     for name in ("relsim", "boundary", "distance"):
         MEASURES[name].certainty(found)
     assert found.predicted.tolist()
@@ -93,27 +96,27 @@ def test_one_table_of_distances(data, monkeypatch):
     assert len(calls) == 1
 
 
-def test_what_is_measured_belongs_to_the_answer(data):
-    """With the posterior's answer the winner is the nearest prototype of the predicted class, not of all."""
+def test_winner_and_rival_belong_to_the_prediction(data):
+    """With predictions by the posterior the winner is the nearest prototype of the predicted class, not of all."""
     X, y = data
     model = SNPC(n_prototypes=4, decision="posterior", xi=0.3, **QUICK).fit(X, y)
-    found = Answers(model, X)
-    answers = model.predict(X)
-    assert np.array_equal(found.predicted, answers)
-    assert np.array_equal(model.prototype_labels_[found.sides[0]], answers)
-    assert not np.any(model.prototype_labels_[found.sides[1]] == answers)
-    others = answers != model.set_params(decision="nearest").predict(X)
-    assert others.any()  # otherwise the case shows nothing
-    model.set_params(decision="posterior")
+    found = Predictions(model, X)
+    predicted = model.predict(X)
+    assert np.array_equal(found.predicted, predicted)
+    assert np.array_equal(model.prototype_labels_[found.nearest.winner], predicted)
+    assert not np.any(model.prototype_labels_[found.nearest.rival] == predicted)
+    others = predicted != model.prototype_labels_[found.distances.argmin(axis=1)]
+    assert others.any()  # otherwise nothing is tested
     assert np.all(certainty(model, X, "relsim")[others] < 0)
     np.testing.assert_allclose(certainty(model, X, "probability"), model.predict_proba(X).max(axis=1))
 
 
-def test_soft_models_measure_their_posterior(data):
+def test_probability_of_soft_models_is_their_posterior(data):
     X, y = data
     model = RSLVQ(n_prototypes=3, **QUICK).fit(X, y)
     column = (model.predict(X)[:, None] == model.classes_).argmax(axis=1)
-    np.testing.assert_allclose(certainty(model, X, "probability"), model._posterior(X)[np.arange(len(X)), column])
+    table = model.model_.posterior(model.model_.distances(X))
+    np.testing.assert_allclose(certainty(model, X, "probability"), table[np.arange(len(X)), column])
 
 
 def test_any_classifier(data):
@@ -126,10 +129,27 @@ def test_any_classifier(data):
     np.testing.assert_allclose(certainty(ridge, X), scores[:, -1] - scores[:, -2])
     binary = RidgeClassifier().fit(X[y != "c"], y[y != "c"])
     np.testing.assert_allclose(certainty(binary, X), np.abs(binary.decision_function(X)))
-    assert cells_of(Answers(logistic, X), "auto").tolist() == logistic.predict(X).tolist()
+    assert cells_of(Predictions(logistic, X), "auto").tolist() == logistic.predict(X).tolist()
 
 
-def test_the_probability_is_that_of_the_answer():
+def test_a_calibrated_model_has_its_own_predictions(data):
+    """The predictions and probabilities of a calibrator are not those of the model inside."""
+    X, y = data
+    model = CalibratedClassifierCV(SNPC(n_prototypes=3, **QUICK), ensemble=False, cv=3).fit(X, y)
+    assert np.array_equal(Predictions(model, X).predicted, model.predict(X))
+    np.testing.assert_allclose(certainty(model, X), model.predict_proba(X).max(axis=1))
+
+
+def test_feature_names_are_checked(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = GLVQ(**QUICK).fit(frame, y)
+    np.testing.assert_array_equal(certainty(model, frame), certainty(model, frame.astype(object)))
+    with pytest.raises(ValueError, match="feature names should match"):
+        certainty(model, frame.rename(columns={"a": "z"}))
+
+
+def test_the_probability_is_that_of_the_predicted_class():
     class Contrary(LogisticRegression):
         def predict(self, X):
             return self.classes_[super().predict_proba(X).argmin(axis=1)]
@@ -139,32 +159,32 @@ def test_the_probability_is_that_of_the_answer():
     assert np.all(certainty(model, X, "probability") < 0.5)
 
 
-def test_pipelines_measure_in_the_models_space(data):
+def test_pipelines_are_measured_in_the_space_of_the_model(data):
     X, y = data
     pipeline = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, **QUICK)).fit(X, y)
     inner, Z = pipeline[-1], pipeline[:-1].transform(X)
     for name in ("relsim", "boundary", "distance", "probability"):
         np.testing.assert_array_equal(certainty(pipeline, X, name), certainty(inner, Z, name))
-    assert np.array_equal(cells_of(Answers(pipeline, X), "auto"), inner._distances(Z).argmin(axis=1))
+    assert np.array_equal(cells_of(Predictions(pipeline, X), "auto"), inner.model_.distances(Z).argmin(axis=1))
     assert not np.allclose(certainty(pipeline, X, "radius"), certainty(inner, Z, "radius"))
 
 
-def test_a_function_of_ones_own(data):
+def test_a_user_function(data):
     X, y = data
     model = LogisticRegression().fit(X, y)
     assert certainty(model, X, lambda estimator, Z: -np.abs(Z[:, 0])).tolist() == (-np.abs(X[:, 0])).tolist()
     with pytest.raises(ValueError, match=r"one number per sample, shape \(150,\), got shape \(150, 3\)"):
         certainty(model, X, lambda estimator, Z: estimator.predict_proba(Z))
-    assert cells_of(Answers(model, X[:2]), lambda estimator, Z: [("north", 1), ("south", 2)])[1] == ("south", 2)
+    assert cells_of(Predictions(model, X[:2]), lambda estimator, Z: [("north", 1), ("south", 2)])[1] == ("south", 2)
 
 
 def test_combinations():
     assert as_combination("combined") == Combination("auto", "distance", 0.01)
     assert as_combination("relsim") == Combination("relsim", None)
     assert as_combination(Combination("margin", "distance")).ambiguity == "margin"
-    assert [doubt_of(name) for name in ("relsim", "distance", abs)] == ["ambiguous", "outlier", "ambiguous"]
-    with pytest.raises(ValueError, match=r"outlier_share must be in \[0, 1\), got 1"):
-        Combination(outlier_share=1)
+    assert [reason_of(name) for name in ("relsim", "distance", abs)] == ["ambiguous", "outlier", "ambiguous"]
+    with pytest.raises(ValueError, match=r"outlier_fraction of Combination must be in \[0, 1\), got 1"):
+        Combination(outlier_fraction=1)
 
 
 def test_refused(data):
@@ -175,9 +195,9 @@ def test_refused(data):
     with pytest.raises(ValueError, match="measure='boundary' needs one metric for all prototypes, got LGMLVQ with sev"):
         certainty(local, X, "boundary")
     assert np.all(certainty(local, X, "radius") >= 0)
-    with pytest.raises(ValueError, match=r"measure='probability' needs .* predict_proba, which RidgeClassifier has"):
+    with pytest.raises(ValueError, match=r"'probability' needs .* predict_proba, which RidgeClassifier does not have"):
         certainty(RidgeClassifier().fit(X, y), X, "probability")
-    with pytest.raises(ValueError, match=r"measure='margin' needs .* decision_function, which Forest has not"):
+    with pytest.raises(ValueError, match=r"measure='margin' needs .* decision_function, which Forest does not have"):
         certainty(type("Forest", (NearestCentroid,), {"decision_function": property()})().fit(X, y), X, "margin")
     with pytest.raises(ValueError, match=r"measure must be one of 'auto', 'relsim', .*, got 'entropy'"):
         certainty(logistic, X, "entropy")
@@ -186,17 +206,17 @@ def test_refused(data):
 
 
 @pytest.mark.parametrize("n_classes", [3, 4])
-def test_a_vote_of_one_against_one_has_no_column_for_a_class(n_classes):
-    """With three classes there are three pairs, so that the shape alone would not tell."""
+def test_scores_of_pairs_of_classes_are_refused(n_classes):
+    """Three classes have three pairs, so the shape alone does not show it."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 2)), np.arange(80) % n_classes
     pairs = SVC(decision_function_shape="ovo").fit(X, y)
     search = GridSearchCV(pairs, {"C": [1.0]}, cv=2).fit(X, y)
     for model in (pairs, make_pipeline(StandardScaler(), pairs).fit(X, y), FrozenEstimator(pairs), search):
         for measure in ("margin", "auto"):
-            with pytest.raises(ValueError, match="got those of pairs of classes; set decision_function_shape='ovr'"):
+            with pytest.raises(ValueError, match="got scores for pairs of classes; set decision_function_shape='ovr'"):
                 certainty(model, X, measure)
-    each = SVC(break_ties=True).fit(X, y)  # answers by these scores, not by the votes
+    each = SVC(break_ties=True).fit(X, y)  # predicts by these scores, not by the votes
     scores = np.sort(each.decision_function(X), axis=1)
     np.testing.assert_allclose(certainty(each, X, "margin"), scores[:, -1] - scores[:, -2])
     two = pairs.fit(X[y < 2], y[y < 2])
@@ -210,7 +230,7 @@ def test_scores_of_another_shape_are_refused():
         certainty(votes().fit(X, y), X, "margin")
 
 
-def test_nothing_to_measure_by(data):
+def test_a_classifier_without_scores(data):
     X, y = data
     bare = type("Bare", (NearestCentroid,), {"decision_function": property(), "predict_proba": property()})
     with pytest.raises(ValueError, match=r"measure='auto' needs .* and Bare has neither; give measure a function"):

@@ -1,16 +1,17 @@
-"""Scorers for classifiers that may decline to answer, alone, in pipelines and in searches."""
+"""Scorers of classifiers with a reject option, alone, in pipelines and in searches."""
 
 import pickle
 
 import numpy as np
 import pytest
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ
-from lvq.rejection import RejectClassifier, accepted_accuracy_scorer, cost_scorer, coverage_scorer
+from lvq.rejection import RejectClassifier, accepted_accuracy_scorer, chow_scorer, coverage_scorer
 
 
 @pytest.fixture(scope="module")
@@ -20,40 +21,55 @@ def data():
     return rng.normal(size=(300, 4)) + 1.5 * np.eye(3, 4)[y], y
 
 
-def reject(**wish):
-    return RejectClassifier(GLVQ(solver="online", max_iter=5, random_state=0), **wish)
+def reject(**target):
+    return RejectClassifier(GLVQ(solver="online", max_iter=5, random_state=0), **target)
 
 
 def test_values(data):
     X, y = data
-    model = reject(coverage=0.7).fit(X, y)
-    accepted, right = model.accept(X), model.predict(X) == y
-    assert coverage_scorer(model, X) == accepted.mean()
-    assert accepted_accuracy_scorer(model, X, y) == right[accepted].mean() == model.score(X, y)
-    expected = np.count_nonzero(accepted & ~right) + 0.25 * np.count_nonzero(~accepted)
-    assert cost_scorer(0.25)(model, X, y) == pytest.approx(-expected / len(y))
-    with pytest.raises(ValueError, match="cost_ratio must be between 0 and 1, got 3"):
-        cost_scorer(3)
-    for scorer in (accepted_accuracy_scorer, cost_scorer(0.25)):
+    model = reject(min_coverage=0.7).fit(X, y)
+    accepted, correct = model.accept(X), model.predict(X) == y
+    assert coverage_scorer(model, X) == accepted.mean() == model.coverage(X)
+    assert accepted_accuracy_scorer(model, X, y) == correct[accepted].mean() == model.accepted_accuracy(X, y)
+    expected = np.count_nonzero(accepted & ~correct) + 0.25 * np.count_nonzero(~accepted)
+    assert chow_scorer(price=0.25)(model, X, y) == pytest.approx(-expected / len(y))
+    with pytest.raises(ValueError, match="price must be between 0 and 1, got 3"):
+        chow_scorer(3)
+    for scorer in (accepted_accuracy_scorer, chow_scorer(0.25)):
         with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[300, 1"):
             scorer(model, X, y[:1])
 
 
 def test_through_pipelines_and_searches(data):
     X, y = data
-    inside = make_pipeline("passthrough", StandardScaler(), reject(coverage=0.7)).fit(X, y)
+    inside = make_pipeline("passthrough", StandardScaler(), reject(min_coverage=0.7)).fit(X, y)
     Z = inside[:-1].transform(X)
     assert coverage_scorer(inside, X) == inside[-1].accept(Z).mean()
-    scoring = {"coverage": coverage_scorer, "accuracy": accepted_accuracy_scorer, "cost": cost_scorer(0.3)}
-    grid = {"rejectclassifier__coverage": [0.5, 0.95], "rejectclassifier__estimator__n_prototypes": [1, 2]}
-    search = GridSearchCV(inside, grid, scoring=scoring, refit="cost", cv=3).fit(X, y)
+    scoring = {"coverage": coverage_scorer, "accuracy": accepted_accuracy_scorer, "chow": chow_scorer(0.3)}
+    grid = {"rejectclassifier__min_coverage": [0.5, 0.95], "rejectclassifier__estimator__n_prototypes": [1, 2]}
+    search = GridSearchCV(inside, grid, scoring=scoring, refit="chow", cv=3).fit(X, y)
     coverage = search.cv_results_["mean_test_coverage"]
     accuracy = search.cv_results_["mean_test_accuracy"]
-    assert np.all(coverage[:2] < coverage[2:])
-    assert np.all(accuracy[:2] > accuracy[2:])
+    assert np.all(coverage[::2] < coverage[1::2])
+    assert np.all(accuracy[::2] > accuracy[1::2])
     assert coverage_scorer(search, X) == coverage_scorer(search.best_estimator_, X)
-    again = pickle.loads(pickle.dumps(cost_scorer(0.3)))
-    assert again(search, X, y) == cost_scorer(0.3)(search, X, y)
+    nested = make_pipeline(FrozenEstimator(inside))
+    assert coverage_scorer(nested, X) == coverage_scorer(inside, X)
+    again = pickle.loads(pickle.dumps(chow_scorer(0.3)))
+    assert again(search, X, y) == chow_scorer(0.3)(search, X, y)
+
+
+def test_model_selection_does_not_reward_rejection(data):
+    """By its own score a search chooses among coverages by nothing; by Chow's risk it depends on the price."""
+    X, y = data
+    grid = {"min_coverage": [0.1, 0.5, 1.0]}
+    plain = GridSearchCV(reject(), grid, cv=3).fit(X, y)
+    assert len(set(plain.cv_results_["mean_test_score"])) == 1
+    chosen = [
+        GridSearchCV(reject(), grid, cv=3, scoring=chow_scorer(price)).fit(X, y).best_params_["min_coverage"]
+        for price in (0.01, 0.9)
+    ]
+    assert chosen == [0.1, 1.0]
 
 
 def test_refused(data):

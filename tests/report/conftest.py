@@ -1,4 +1,4 @@
-"""Fitted models and their summaries, made once: the cases that reports are looked at for."""
+"""Fitted models and their summaries, made once for all tests of the report."""
 
 from typing import Any, NamedTuple
 
@@ -10,9 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier
-from lvq.report import cross_validate, summarize
+from lvq.report import evaluate_folds, render, summarize
 
-NASTY = '</script><script>alert(1)</script> & "x" <img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028'
+HOSTILE = '</script><script>alert(1)</script> & "x" <img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028'
 
 
 class Case(NamedTuple):
@@ -26,13 +26,13 @@ class Case(NamedTuple):
 
 @pytest.fixture(scope="session")
 def wdbc():
-    """Two classes, a matrix of rank 2, thresholds with a promise, folds."""
+    """Two classes, a matrix of rank 2, thresholds with a guarantee, folds."""
     data = load_breast_cancer()
     y = data.target_names[data.target].astype(str)
     X, X_test, y, y_test = train_test_split(data.data, y, stratify=y, random_state=0)
     inner = make_pipeline(StandardScaler(), GMLVQ(rank=2, n_prototypes=2, random_state=0))
     model = RejectClassifier(inner, max_error=0.08, calibration_size=0.5).fit(X, y)
-    folds = cross_validate(model, X, y, cv=3)
+    folds = evaluate_folds(model, X, y, cv=3)
     summary = summarize(
         model, X_test, y_test, X_train=X, y_train=y, name="GMLVQ", data_name="breast tumours", target_name="diagnosis",
         feature_names=data.feature_names, folds=folds, seed=0, protocol="A quarter of the samples was held out.",
@@ -42,7 +42,7 @@ def wdbc():
 
 @pytest.fixture(scope="session")
 def digits():
-    """Ten classes, pixels of a square, a model that answers always."""
+    """Ten classes, pixels of a square image, no rejection."""
     X, y = load_digits(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
     model = GLVQ(n_prototypes=2, max_iter=20, tol=1e-2, random_state=0).fit(X, y)
@@ -51,7 +51,7 @@ def digits():
 
 @pytest.fixture(scope="session")
 def iris():
-    """Three classes, in one line."""
+    """Three classes, default options of `summarize`."""
     X, y = load_iris(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
     model = GMLVQ(random_state=0).fit(X, y)
@@ -59,23 +59,45 @@ def iris():
 
 
 @pytest.fixture(scope="session")
-def crowd():
-    """Twenty classes of long names, forty prototypes, matrices of their own."""
+def many_classes():
+    """Twenty classes with long names, forty prototypes, a matrix for each class."""
     X, codes = make_blobs(600, 8, centers=20, cluster_std=4, random_state=0)
-    y = np.array([f"class number {code} of the crowd" for code in codes])
+    y = np.array([f"class number {code} with a long name" for code in codes])
     model = LGMLVQ(n_prototypes=2, max_iter=3, tol=1.0, random_state=0).fit(X, y)
-    return Case(model, X, y, summarize(model, X, y))
+    return Case(model, X[:150], y[:150], summarize(model, X[:150], y[:150]))
 
 
 @pytest.fixture(scope="session")
-def nasty():
+def hostile():
     """Names that try to break out of the page, wherever a name can come from."""
     rng = np.random.default_rng(0)
-    y = np.array(["<b>bold</b>", NASTY])[np.arange(120) % 2]
+    y = np.array(["<b>bold</b>", HOSTILE])[np.arange(120) % 2]
     X = rng.normal(size=(120, 3)) + 1.5 * (np.arange(120) % 2)[:, None]
     model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
     summary = summarize(
-        model, X, y, name=NASTY, data_name=NASTY, target_name=NASTY, protocol=NASTY,
-        feature_names=[NASTY, "ünïcödé 特徴 " * 8, "'; alert(3); '"], folds=cross_validate(model, X, y, cv=2),
+        model, X, y, name=HOSTILE, data_name=HOSTILE, target_name=HOSTILE, protocol=HOSTILE,
+        feature_names=[HOSTILE, "ünïcödé 特徴 " * 8, "'; alert(3); '"], folds=evaluate_folds(model, X, y, cv=2),
     )  # fmt: skip
     return Case(model, X, y, summary)
+
+
+@pytest.fixture(scope="session")
+def cases(wdbc, digits, iris, hostile, many_classes):
+    return {"wdbc": wdbc, "digits": digits, "iris": iris, "hostile": hostile, "many_classes": many_classes}
+
+
+@pytest.fixture(scope="session")
+def html(cases):
+    """The rendered page of each case."""
+    return {name: render(case.summary) for name, case in cases.items()}
+
+
+@pytest.fixture(scope="session")
+def accepted_at():
+    """Which of the samples on the map are accepted at an operating point, computed as the page does."""
+
+    def accepted(summary, point):
+        toggles = summary["map"]["points"]["toggles"]
+        return np.array([sum(change <= point for change in changes) % 2 == 0 for changes in toggles])
+
+    return accepted

@@ -1,4 +1,4 @@
-"""The slow reading of the papers that the compiled code is held against."""
+"""The slow implementation of the papers that the compiled code is compared with."""
 
 import importlib.util
 import sys

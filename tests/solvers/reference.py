@@ -1,10 +1,10 @@
-"""The papers' formulas, one sample at a time, in the plainest NumPy: what the compiled rows must equal.
+"""The papers' formulas, one sample at a time, in the plainest NumPy: what the compiled kernels must equal.
 
 Written from the papers and their errata, not from the library; slow on purpose. Nothing is kept that could be computed
 again: the Fisher scores, for instance, come from the whole history of samples at every step. Readings where the papers
 leave a choice:
 
-- slopes are taken before the step, prototypes and metric move together;
+- derivatives are taken before the step, prototypes and metric move together;
 - the Fisher scores look at the prototypes after, the nearest ones at the distances before, the step of the same sample;
 - the rate of step t (counted from 0 over all epochs) is the start times 1, 1 - t/horizon or 1/(1 + t/horizon);
 - a sample's weight multiplies all rates of its step, and nothing else.
@@ -51,12 +51,12 @@ KERNELS = {
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
-# a model in words, and its state
+# a model and its state
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass
-class Words:
+class Spec:
     """A model, its rates and its variants."""
 
     cost: str
@@ -84,7 +84,7 @@ class Words:
 
 @dataclass
 class State:
-    """Everything a model knows after some samples."""
+    """The state of a model after some samples."""
 
     prototypes: np.ndarray
     labels: np.ndarray
@@ -102,26 +102,26 @@ class State:
         return self.metric if self.metric.ndim == 2 else self.metric[self.owner[j]]
 
 
-def learn(words, state, X, y, weights, n_epochs=1):
+def learn(spec, state, X, y, weights, n_epochs=1):
     """Step through the samples in their order, epoch by epoch; yields the state after every step."""
     state.prototypes = state.prototypes.astype(float).copy()
     state.metric = None if state.metric is None else state.metric.astype(float).copy()
-    if words.cost == "olvq1" and state.rates is None:
-        state.rates = np.full(len(state.labels), words.rate)
+    if spec.cost == "olvq1" and state.rates is None:
+        state.rates = np.full(len(state.labels), spec.rate)
     for _ in range(n_epochs):
         for x, label, weight in zip(X, y, weights):
-            step(words, state, x.astype(float), int(label), float(weight))
+            step(spec, state, x.astype(float), int(label), float(weight))
             state.time += 1
             yield state
 
 
-def decay(words, time):
-    """What is left of the rates after so many steps."""
-    if words.schedule == "linear":
-        return 1 - time / words.horizon
-    if words.schedule == "inverse":
-        return 1 / (1 + time / words.horizon)
-    assert words.schedule == "constant"
+def decay(spec, time):
+    """Factor of all rates after `time` steps."""
+    if spec.schedule == "linear":
+        return 1 - time / spec.horizon
+    if spec.schedule == "inverse":
+        return 1 / (1 + time / spec.horizon)
+    assert spec.schedule == "constant"
     return 1.0
 
 
@@ -135,56 +135,56 @@ def distances(state, x):
     return np.array([((state.matrix_of(j) @ u[j]) ** 2).sum() for j in range(len(u))])
 
 
-def step(words, state, x, label, weight):
-    """One sample: all slopes first, then every part moves."""
+def step(spec, state, x, label, weight):
+    """One sample: all derivatives first, then all updates."""
     D = distances(state, x)
     winner = int(np.argmin(D))  # of equal ones the first
-    left = decay(words, state.time) * weight
+    left = decay(spec, state.time) * weight
     before = State(state.prototypes.copy(), state.labels, state.metric, state.owner, state.width)
-    if words.cost in RULES:
-        moves = RULES[words.cost](words, before, D, label)
-        rate = words.rate * left
-        if words.cost == "olvq1":
+    if spec.cost in RULES:
+        moves = RULES[spec.cost](spec, before, D, label)
+        rate = spec.rate * left
+        if spec.cost == "olvq1":
             rate = state.rates[winner] * weight
             sign = 1 if state.labels[winner] == label else -1
-            state.rates[winner] = min(state.rates[winner] / (1 + sign * state.rates[winner]), words.rate)
+            state.rates[winner] = min(state.rates[winner] / (1 + sign * state.rates[winner]), spec.rate)
         for j, factor in moves.items():
-            carried = before.metric if words.weighted_step else 1.0
-            state.prototypes[j] += rate * factor * carried * (x - before.prototypes[j])
+            weighted = before.metric if spec.weighted_step else 1.0
+            state.prototypes[j] += rate * factor * weighted * (x - before.prototypes[j])
         state.cost = float(state.labels[winner] != label)
     else:
-        follow_gradient(words, state, before, x, label, D, left)
-    if words.relevance == "hebbian":
-        hebbian(words, state, before, x, label, winner, words.relevance_rate * left)
+        gradient_step(spec, state, before, x, label, D, left)
+    if spec.relevance == "hebbian":
+        hebbian(spec, state, before, x, label, winner, spec.relevance_rate * left)
     state.history.append((x, label, winner))
-    if words.relevance in ("fc1", "fc2"):
-        scores = fc1(words, state) if words.relevance == "fc1" else fc2(words, state, D)
+    if spec.relevance in ("fc1", "fc2"):
+        scores = fc1(spec, state) if spec.relevance == "fc1" else fc2(spec, state, D)
         if scores is not None:
             state.scores.append(scores)
             state.metric = np.mean(state.scores, axis=0)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Kohonen's rules: which prototypes move, by which share of the rate
+# Kohonen's rules: which prototypes move, by which fraction of the rate
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def lvq1(words, state, D, label):
+def lvq1(spec, state, D, label):
     """Ridge, Eq. 3."""
     winner = int(np.argmin(D))
     return {winner: 1.0 if state.labels[winner] == label else -1.0}
 
 
-def lvq21(words, state, D, label):
-    """The two nearest, one of them right, with the sample in the window between them."""
-    i, j = np.argsort(induced(words, state, D)[0], kind="stable")[:2]
-    right = [state.labels[i] == label, state.labels[j] == label]
-    d_i, d_j = np.sqrt(induced(words, state, D)[0][[i, j]])
+def lvq21(spec, state, D, label):
+    """The two nearest, one of them of the true class, with the sample in the window between them."""
+    i, j = np.argsort(induced(spec, state, D)[0], kind="stable")[:2]
+    correct = [state.labels[i] == label, state.labels[j] == label]
+    d_i, d_j = np.sqrt(induced(spec, state, D)[0][[i, j]])
     ratio = min(d_i / d_j, d_j / d_i) if d_i > 0 else 0.0  # d_i <= d_j
-    if sum(right) == 1 and ratio > (1 - words.window) / (1 + words.window):
-        return {i: 1.0 if right[0] else -1.0, j: 1.0 if right[1] else -1.0}
-    if words.cost == "lvq3" and all(right):
-        return {i: words.epsilon, j: words.epsilon}
+    if sum(correct) == 1 and ratio > (1 - spec.window) / (1 + spec.window):
+        return {i: 1.0 if correct[0] else -1.0, j: 1.0 if correct[1] else -1.0}
+    if spec.cost == "lvq3" and all(correct):
+        return {i: spec.epsilon, j: spec.epsilon}
     return {}
 
 
@@ -195,11 +195,11 @@ RULES = {"lvq1": lvq1, "olvq1": lvq1, "lvq21": lvq21, "lvq3": lvq21}
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def induced(words, state, D):
+def induced(spec, state, D):
     """H = k(v,v) - 2 k(v,w) + k(w,w) = 2 h(0) - 2 h(D), dH/dD and dH/dlog(width)."""
-    if words.kernel is None:
+    if spec.kernel is None:
         return D, np.ones_like(D), np.zeros_like(D)
-    h, by_distance, by_width = KERNELS[words.kernel](D, state.width, words.shape)
+    h, by_distance, by_width = KERNELS[spec.kernel](D, state.width, spec.shape)
     return 2 - 2 * h, -2 * by_distance, -2 * by_width
 
 
@@ -215,96 +215,96 @@ def sigmoid(z):
     return 1 / (1 + np.exp(-z))
 
 
-def glvq(words, H, own, other, time):
+def glvq(spec, H, own, other, time):
     """mu = (d+ - d-)/(d+ + d-); the derivatives of f(mu) by d+ and d-."""
     total = H[own] + H[other]
     mu = (H[own] - H[other]) / total
-    if words.sigmoid is None:
+    if spec.sigmoid is None:
         value, derivative = mu, 1.0
-    elif words.sigmoid == "time":  # Ridge, Eq. 5 and 8: the slope t is not in the derivative
+    elif spec.sigmoid == "time":  # Ridge, Eq. 5 and 8: the slope t is not in the derivative
         value = sigmoid(mu * (time + 1))
         derivative = value * (1 - value)
     else:
-        value = sigmoid(mu * words.sigmoid)
-        derivative = words.sigmoid * value * (1 - value)
+        value = sigmoid(mu * spec.sigmoid)
+        derivative = spec.sigmoid * value * (1 - value)
     return value, derivative * 2 * H[other] / total**2, -derivative * 2 * H[own] / total**2
 
 
-def mce(words, H, own, other, time):
+def mce(spec, H, own, other, time):
     """Jin, Eq. 4 and 5, with g = -distance."""
-    value = sigmoid(words.xi * (H[own] - H[other]))
-    return value, words.xi * value * (1 - value), -words.xi * value * (1 - value)
+    value = sigmoid(spec.xi * (H[own] - H[other]))
+    return value, spec.xi * value * (1 - value), -spec.xi * value * (1 - value)
 
 
-def logm(words, H, own, other, time):
+def logm(spec, H, own, other, time):
     """Jin, Eq. 10, 12 and 13."""
-    posterior = sigmoid(-words.xi * (H[own] - H[other]))
-    return -np.log(posterior), words.xi * (1 - posterior), -words.xi * (1 - posterior)
+    posterior = sigmoid(-spec.xi * (H[own] - H[other]))
+    return -np.log(posterior), spec.xi * (1 - posterior), -spec.xi * (1 - posterior)
 
 
 MARGINS = {"glvq": glvq, "mce": mce, "logm": logm}
 
 
-def cost_and_slopes(words, state, H, label):
+def cost_and_derivatives(spec, state, H, label):
     """Cost of the sample with the regulariser, and its derivative by every H."""
-    slopes = np.zeros(len(H))
+    derivatives = np.zeros(len(H))
     mine = state.labels == label
-    if words.cost in MARGINS:
+    if spec.cost in MARGINS:
         own, other = nearest_own_and_other(H, state.labels, label)
-        value, slopes[own], slopes[other] = MARGINS[words.cost](words, H, own, other, state.time)
-        value += words.alpha * H[own]
-        slopes[own] += words.alpha
-        if words.relative:  # the gradient times d+ + d-
-            slopes *= H[own] + H[other]
-        return value, slopes
-    e = np.exp(-words.xi * H)
+        value, derivatives[own], derivatives[other] = MARGINS[spec.cost](spec, H, own, other, state.time)
+        value += spec.alpha * H[own]
+        derivatives[own] += spec.alpha
+        if spec.relative:  # the gradient times d+ + d-
+            derivatives *= H[own] + H[other]
+        return value, derivatives
+    e = np.exp(-spec.xi * H)
     P = e / e.sum()
     P_y = P[mine].sum()
-    if words.cost == "snpc":  # Jin, Eq. 16 to 18
+    if spec.cost == "snpc":  # Jin, Eq. 16 to 18
         value = 1 - P_y
-        slopes[mine] = words.xi * P[mine] * (1 - P_y)
-        slopes[~mine] = -words.xi * P[~mine] * P_y
+        derivatives[mine] = spec.xi * P[mine] * (1 - P_y)
+        derivatives[~mine] = -spec.xi * P[~mine] * P_y
     else:
-        assert words.cost == "rslvq"
+        assert spec.cost == "rslvq"
         value = -np.log(P_y)
-        slopes[mine] = words.xi * (P[mine] / P_y - P[mine])
-        slopes[~mine] = -words.xi * P[~mine]
-    value -= words.alpha * np.log(e[mine].sum())
-    slopes[mine] += words.alpha * words.xi * P[mine] / P_y
-    return value, slopes
+        derivatives[mine] = spec.xi * (P[mine] / P_y - P[mine])
+        derivatives[~mine] = -spec.xi * P[~mine]
+    value -= spec.alpha * np.log(e[mine].sum())
+    derivatives[mine] += spec.alpha * spec.xi * P[mine] / P_y
+    return value, derivatives
 
 
-def follow_gradient(words, state, before, x, label, D, left):
-    """Prototypes, metric and width against the gradient of the cost."""
-    H, by_distance, by_width = induced(words, before, D)
+def gradient_step(spec, state, before, x, label, D, left):
+    """Prototypes, metric and width follow the negative gradient of the cost."""
+    H, by_distance, by_width = induced(spec, before, D)
     before.time = state.time
-    state.cost, by_induced = cost_and_slopes(words, before, H, label)
-    slopes = by_induced * by_distance
+    state.cost, by_induced = cost_and_derivatives(spec, before, H, label)
+    derivatives = by_induced * by_distance
     metric = before.metric
     by_metric = None if metric is None else np.zeros_like(metric)
-    for j in np.flatnonzero(slopes):
+    for j in np.flatnonzero(derivatives):
         u = x - before.prototypes[j]
-        if metric is None or not words.weighted_step:
-            carried = u
+        if metric is None or not spec.weighted_step:
+            weighted = u
         elif metric.ndim == 1:
-            carried = metric * u
+            weighted = metric * u
         else:
-            carried = before.matrix_of(j).T @ (before.matrix_of(j) @ u)
-        state.prototypes[j] = before.prototypes[j] + words.rate * left * 2 * slopes[j] * carried
+            weighted = before.matrix_of(j).T @ (before.matrix_of(j) @ u)
+        state.prototypes[j] = before.prototypes[j] + spec.rate * left * 2 * derivatives[j] * weighted
         if metric is not None and metric.ndim == 1:
-            by_metric += slopes[j] * u**2
+            by_metric += derivatives[j] * u**2
         elif metric is not None:
             part = by_metric if metric.ndim == 2 else by_metric[before.owner[j]]
-            part += 2 * slopes[j] * np.outer(before.matrix_of(j) @ u, u)
-    if words.relevance == "gradient":
-        state.metric = on_the_simplex(metric - words.relevance_rate * left * by_metric)
+            part += 2 * derivatives[j] * np.outer(before.matrix_of(j) @ u, u)
+    if spec.relevance == "gradient":
+        state.metric = clip_and_normalise(metric - spec.relevance_rate * left * by_metric)
         if state.metric is None:
             state.metric = metric
-    if words.relevance == "matrix":
-        turned = metric - words.relevance_rate * left * by_metric
+    if spec.relevance == "matrix":
+        turned = metric - spec.relevance_rate * left * by_metric
         state.metric = turned / np.sqrt((turned**2).sum(axis=(-2, -1), keepdims=True))
-    if words.width_rate:
-        state.width = np.exp(np.log(before.width) - words.width_rate * left * (by_induced * by_width).sum())
+    if spec.width_rate:
+        state.width = np.exp(np.log(before.width) - spec.width_rate * left * (by_induced * by_width).sum())
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -312,33 +312,33 @@ def follow_gradient(words, state, before, x, label, D, left):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def on_the_simplex(relevances):
-    """Clip at 0 and divide by the sum; None where nothing is left."""
+def clip_and_normalise(relevances):
+    """Clip at 0 and divide by the sum; None where all are 0."""
     relevances = np.maximum(relevances, 0)
     return relevances / relevances.sum() if relevances.sum() > 0 else None
 
 
-def hebbian(words, state, before, x, label, winner, rate):
-    """RLVQ: Ridge, Eq. 9, or with |x - w| as Bojer has it."""
-    difference = np.abs(x - before.prototypes[winner]) ** (2 if words.squared else 1)
+def hebbian(spec, state, before, x, label, winner, rate):
+    """RLVQ: Ridge, Eq. 9, or with |x - w|, as in Bojer et al.."""
+    difference = np.abs(x - before.prototypes[winner]) ** (2 if spec.squared else 1)
     sign = -1 if state.labels[winner] == label else 1
-    state.metric = on_the_simplex(before.metric + sign * rate * difference)
+    state.metric = clip_and_normalise(before.metric + sign * rate * difference)
     if state.metric is None:
         state.metric = np.full(len(x), 1 / len(x))
 
 
-def fc1(words, state):
-    """Ridge, Eq. 13 to 17, over the prototypes, from all that has happened so far."""
+def fc1(spec, state):
+    """Ridge, Eq. 13 to 17, over the prototypes, from all samples so far."""
     won = np.array(
         [sum(1 for _, c, j in state.history if j == i and state.labels[i] == c) for i in range(len(state.labels))]
     )
     classes = list(np.unique(state.labels))
-    if words.classes == "shares":
+    if spec.classes == "shares":
         classes = [c for c in classes if won[state.labels == c].sum() > 0]
     if not classes:
         return None
     prior = np.array([sum(1 for _, label, _ in state.history if label == c) for c in classes]) / len(state.history)
-    if words.classes == "even":
+    if spec.classes == "even":
         prior = np.full(len(classes), 1 / len(classes))
     means, spreads = [], []
     for c in classes:
@@ -350,15 +350,15 @@ def fc1(words, state):
         pairs = [(i, j) for i in range(len(p)) for j in range(i)]
         spreads.append(sum((p[i] * p[j] * (members[i] - members[j]) ** 2 for i, j in pairs), np.zeros(len(members[0]))))
     overall = (prior / prior.sum()) @ np.array(means)
-    return normalised(words, prior @ (np.array(means) - overall) ** 2, prior @ np.array(spreads))
+    return normalised(spec, prior @ (np.array(means) - overall) ** 2, prior @ np.array(spreads))
 
 
-def fc2(words, state, D):
+def fc2(spec, state, D):
     """Ridge, Eq. 19 to 26, over the samples that each nearest prototype has won correctly."""
     won = [[x for x, c, j in state.history if j == i and state.labels[i] == c] for i in range(len(state.labels))]
     nearest = sorted(range(len(D)), key=lambda j: D[j])  # of equal ones the first
     chosen = []
-    if words.rivals == "nearest":
+    if spec.rivals == "nearest":
         winner = state.history[-1][2]
         rivals = [j for j in nearest if state.labels[j] != state.labels[winner] and len(won[j]) >= 1]
         if len(won[winner]) >= 1 and rivals:
@@ -370,16 +370,16 @@ def fc2(words, state, D):
         return None
     means = np.array([np.mean(won[j], axis=0) for j in chosen])
     variances = [np.var(won[j], axis=0, ddof=1) if len(won[j]) > 1 else np.zeros(len(means[0])) for j in chosen]
-    return normalised(words, ((means - means.mean(axis=0)) ** 2).mean(axis=0), np.sum(variances, axis=0))
+    return normalised(spec, ((means - means.mean(axis=0)) ** 2).mean(axis=0), np.sum(variances, axis=0))
 
 
-def normalised(words, between, within):
+def normalised(spec, between, within):
     """F = S_B/S_W over its sum or maximum; None where that is undefined."""
-    if words.no_variance == "between" and (within == 0).any():
+    if spec.no_variance == "between" and (within == 0).any():
         scores = between
     elif (within == 0).all():
         return None
     else:
         scores = np.array([b / w if w > 0 else 0.0 for b, w in zip(between, within)])
-    norm = scores.max() if words.scores == "max" else scores.sum()
+    norm = scores.max() if spec.scores == "max" else scores.sum()
     return scores / norm if norm > 0 else None

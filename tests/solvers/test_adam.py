@@ -1,4 +1,4 @@
-"""Adam: mini-batches, schedules, a held-out part that stops it, and warm starts from L-BFGS and back."""
+"""Adam: mini-batches, schedules, stopping by a held-out part, and warm starts from L-BFGS and back."""
 
 import warnings
 
@@ -13,8 +13,9 @@ from lvq.model.links import Identity
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import Relevance
+from lvq.model.samples import ArraySamples
 from lvq.solvers.adam import Adam, Moments, train
-from lvq.solvers.batch import Data, Problem
+from lvq.solvers.batch import Problem
 
 MODELS = [
     GLVQ(n_prototypes=2),
@@ -25,7 +26,7 @@ MODELS = [
 ]
 
 
-def spelled(model):
+def short_repr(model):
     return repr(model).replace("\n", "").replace(" ", "")
 
 
@@ -39,15 +40,15 @@ def data():
 
 
 class Recorder:
-    """A problem that remembers how many samples it was asked about, and of which weight."""
+    """A problem that records the number and the total weight of the samples of each evaluation."""
 
     def __init__(self, problem):
-        self.problem, self.sizes, self.shares = problem, [], []
+        self.problem, self.sizes, self.weights = problem, [], []
         self.free, self.params = problem.free, problem.params
 
     def value_and_gradient(self, free, data):
         self.sizes.append(len(data.X))
-        self.shares.append(float(data.share.sum()))
+        self.weights.append(float(data.weight.sum()))
         return self.problem.value_and_gradient(free, data)
 
 
@@ -56,12 +57,12 @@ def problem_of(data):
     order = np.argsort(y, kind="stable")
     recorder = Recorder(Problem(Objective(Euclidean(), Identity(), GLVQCost(), np.arange(3)), Relevance()))
     start = Params(np.stack([X[y == label].mean(axis=0) for label in range(3)]))
-    return recorder, start, Data(X[order], y[order], np.full(len(X), 1 / len(X)))
+    return recorder, start, ArraySamples(X[order], y[order], np.full(len(X), 1 / len(X)))
 
 
-@pytest.mark.parametrize("model", MODELS, ids=spelled)
+@pytest.mark.parametrize("model", MODELS, ids=short_repr)
 @pytest.mark.parametrize("batch_size", [32, 1000])
-def test_the_objective_falls(model, batch_size, data):
+def test_the_objective_decreases(model, batch_size, data):
     X, y = data
     model = clone(model).set_params(solver="adam", batch_size=batch_size, random_state=0)
     start = clone(model).set_params(learning_rate=0.0, max_iter=1).fit(X, y).objective_value(X, y)
@@ -70,20 +71,20 @@ def test_the_objective_falls(model, batch_size, data):
     assert model.objective_value(X, y) < start - 1e-3
 
 
-@pytest.mark.parametrize(("batch_size", "batches"), [(1, 300), (10, 30), (100, 3), (300, 1), (5000, 1)])
+@pytest.mark.parametrize(("batch_size", "batches"), [(1, 300), (100, 3), (5000, 1)])
 def test_an_epoch_takes_each_sample_once(batch_size, batches, data):
     recorder, start, samples = problem_of(data)
     train(recorder, start, samples, Adam(batch_size=batch_size, max_iter=1), np.random.RandomState(0))
     assert len(recorder.sizes) == batches
     assert sum(recorder.sizes) == 300
-    np.testing.assert_allclose(recorder.shares, 1.0)
+    np.testing.assert_allclose(recorder.weights, 1.0)
 
 
-def test_a_batch_is_about_as_large_as_asked_for(data):
-    """300 samples in batches of 160: one of 300 would be nearly twice as large."""
+def test_a_batch_is_never_larger_than_batch_size(data):
+    """300 samples in batches of at most 160 are two of 150."""
     recorder, start, samples = problem_of(data)
     train(recorder, start, samples, Adam(batch_size=160, max_iter=1), np.random.RandomState(0))
-    assert max(recorder.sizes) <= 160
+    assert recorder.sizes == [150, 150]
 
 
 def test_one_step_by_hand():
@@ -98,7 +99,7 @@ def test_one_step_by_hand():
 
 
 class Constant:
-    """A problem of slope one everywhere, so that each step of Adam has the length of its rate."""
+    """A problem of gradient one everywhere, so that the length of each step is its rate."""
 
     def free(self, params):
         return params
@@ -119,13 +120,13 @@ class Constant:
 )
 def test_schedules(schedule, rates):
     """Four epochs of two batches; the sum of all steps is the sum of all rates."""
-    samples = Data(np.zeros((4, 1)), np.zeros(4, dtype=int), np.full(4, 0.25))
+    samples = ArraySamples(np.zeros((4, 1)), np.zeros(4, dtype=int), np.full(4, 0.25))
     settings = Adam(learning_rate=0.1, batch_size=2, schedule=schedule, max_iter=4)
     result = train(Constant(), Params(np.zeros((1, 1))), samples, settings, np.random.RandomState(0))
     assert result.params.prototypes[0, 0] == pytest.approx(-sum(rates), rel=1e-5)
 
 
-def test_the_seed_decides(data):
+def test_the_same_seed_gives_the_same_result(data):
     X, y = data
     model = GLVQ(solver="adam", batch_size=20, max_iter=3, n_prototypes=2)
     one, same, other = (clone(model).set_params(random_state=seed).fit(X, y).prototypes_ for seed in (0, 0, 1))
@@ -139,12 +140,12 @@ def test_the_seed_decides(data):
 def test_tol_stops(data):
     X, y = data
     model = GLVQ(solver="adam", tol=0.5, n_iter_no_change=3, max_iter=100, random_state=0).fit(X, y)
-    assert model.n_iter_ == 4  # the first improves on nothing, then three that do not
+    assert model.n_iter_ == 4  # the first epoch, then three without improvement
     assert GLVQ(solver="adam", max_iter=12, random_state=0).fit(X, y).n_iter_ == 12
 
 
 def test_a_held_out_part_stops_and_its_best_is_kept(data):
-    """A rate so large that the cost gets worse sooner or later."""
+    """A rate so large that the cost increases after some epochs."""
     recorder, start, samples = problem_of(data)
     settings = Adam(learning_rate=2.0, batch_size=20, schedule="constant", max_iter=200, validation_fraction=0.3)
     result = train(recorder, start, samples, settings, np.random.RandomState(0))
@@ -154,7 +155,7 @@ def test_a_held_out_part_stops_and_its_best_is_kept(data):
     assert result.n_iter == best + 1 + settings.n_iter_no_change
     held_out = [size for size in recorder.sizes if size == 90]
     assert len(held_out) == result.n_iter
-    # the same number of epochs without the end brings the same parameters
+    # that number of epochs alone gives the same parameters
     again, _, _ = problem_of(data)
     short = Adam(**{**vars(settings), "max_iter": best + 1})
     np.testing.assert_array_equal(
@@ -162,33 +163,28 @@ def test_a_held_out_part_stops_and_its_best_is_kept(data):
     )
 
 
-def test_the_held_out_part_is_not_learned_from(data):
-    """Samples of a monstrous place: with all of them held out or none in the end, prototypes stay in the crowd."""
+def test_the_held_out_part_is_not_used_for_training(data):
+    """60 of 300 samples are evaluated once an epoch, and batches are taken from the other 240."""
     recorder, start, samples = problem_of(data)
     settings = Adam(batch_size=30, max_iter=2, validation_fraction=0.2)
     train(recorder, start, samples, settings, np.random.RandomState(0))
     assert sum(size for size in recorder.sizes if size != 60) == 2 * 240
     assert recorder.sizes.count(60) == 2
-    np.testing.assert_allclose(recorder.shares, 1.0)
+    np.testing.assert_allclose(recorder.weights, 1.0)
 
 
-@pytest.mark.parametrize("fraction", [0.9, 0.96, 0.999])
-def test_a_held_out_part_leaves_something_to_learn_from(fraction, data):
-    """Ten samples, of which rounding must not take the last: a sentence or a fit, not an accident."""
+@pytest.mark.parametrize("fraction", [0.9, 0.999])
+def test_a_held_out_part_leaves_samples_to_train_on(fraction, data):
+    """Ten samples, of which rounding must leave at least one."""
     X, y = data
-    model = GLVQ(solver="adam", validation_fraction=fraction, max_iter=3, random_state=0)
-    try:
-        model.fit(X[:10], y[:10])
-    except ValueError as error:
-        assert "validation_fraction" in str(error)  # noqa: PT017 - either is right
-    else:
-        assert np.isfinite(model.prototypes_).all()
+    model = GLVQ(solver="adam", validation_fraction=fraction, max_iter=3, random_state=0).fit(X[:10], y[:10])
+    assert np.isfinite(model.prototypes_).all()
 
 
 # -- from one solver into the other ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", MODELS, ids=spelled)
+@pytest.mark.parametrize("model", MODELS, ids=short_repr)
 def test_from_lbfgs_into_adam_and_back(model, data):
     X, y = data
     model = clone(model).set_params(solver="lbfgs", warm_start=True, random_state=0, max_iter=300)

@@ -1,4 +1,4 @@
-"""L-BFGS: the objective falls, the answer is never worse than the start, and a weight is a number of copies."""
+"""L-BFGS: the objective decreases, the result is never worse than the start, and a weight is a number of copies."""
 
 import warnings
 
@@ -12,7 +12,8 @@ from lvq.model.costs import GLVQCost
 from lvq.model.links import Identity
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import Relevance
-from lvq.solvers.batch import Problem, lay_out
+from lvq.model.samples import ArraySamples
+from lvq.solvers.batch import Problem
 from lvq.solvers.lbfgs import ravel, train, unravel
 
 MODELS = [
@@ -32,7 +33,7 @@ MODELS = [
 ]
 
 
-def spelled(model):
+def short_repr(model):
     return repr(model).replace("\n", "").replace(" ", "")
 
 
@@ -51,8 +52,8 @@ def quiet_fit(model, *arguments):
         return model.fit(*arguments)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=spelled)
-def test_the_objective_falls(model, data):
+@pytest.mark.parametrize("model", MODELS, ids=short_repr)
+def test_the_objective_decreases(model, data):
     """From that of the start, which zero steps of another solver show, to the last of the history."""
     X, y = data
     start = clone(model).set_params(solver="adam", learning_rate=0.0, max_iter=1, random_state=0).fit(X, y)
@@ -65,8 +66,8 @@ def test_the_objective_falls(model, data):
     assert model.objective_value(X, y) < start.objective_value(X, y) - 1e-3
 
 
-@pytest.mark.parametrize("model", MODELS, ids=spelled)
-def test_never_higher_than_the_answer_of_online(model, data):
+@pytest.mark.parametrize("model", MODELS, ids=short_repr)
+def test_never_higher_than_the_result_of_online(model, data):
     X, y = data
     determinant = getattr(model, "log_determinant", 0.0)  # a penalty of the batch solvers only
     model = clone(model).set_params(**({"log_determinant": 0.0} if determinant else {}))
@@ -77,8 +78,15 @@ def test_never_higher_than_the_answer_of_online(model, data):
     assert model.objective_value(X, y) <= before + 1e-12 * abs(before)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=spelled)
-def test_never_higher_than_its_own_answer(model, data):
+def test_a_matrix_of_free_size_is_not_continued_with_unit_trace(data):
+    """Units measured before would be of another scale; the message names what has changed."""
+    model = quiet_fit(LVQClassifier(warm_start=True, random_state=0, max_iter=5), *data)
+    with pytest.raises(ValueError, match=r"warm_start=True of LVQClassifier .* but 'solver' or 'ridge' has changed"):
+        model.set_params(solver="online").fit(*data)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=short_repr)
+def test_never_higher_than_its_own_result(model, data):
     X, y = data
     model = quiet_fit(clone(model).set_params(solver="lbfgs", warm_start=True, random_state=0), X, y)
     before = model.objective_value(X, y)
@@ -86,7 +94,7 @@ def test_never_higher_than_its_own_answer(model, data):
     assert model.objective_value(X, y) <= before + 1e-9 * abs(before)
 
 
-def test_a_start_that_is_already_best_stays():
+def test_an_optimal_start_is_kept():
     """All samples of a class at one place, prototypes on them: the gradient is zero."""
     X, y = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0), np.repeat([0, 1], 5)
     model = GLVQ(solver="lbfgs").fit(X, y)
@@ -95,41 +103,41 @@ def test_a_start_that_is_already_best_stays():
 
 
 @pytest.mark.parametrize("max_iter", [1, 3])
-def test_convergence_warning_says_what_to_raise(max_iter, data):
+def test_convergence_warning_names_the_parameters(max_iter, data):
     X, y = data
     message = (
-        rf"LOGM: lbfgs stopped after {max_iter} iterations, before the objective \(.*\) settled to a relative change "
-        rf"of tol=1e-09. Raise max_iter \(now {max_iter}\) or tol, or scale the features"
+        rf"LOGM: lbfgs stopped after {max_iter} iterations, before the relative change of the objective \(.*\) fell "
+        rf"below tol=1e-09. Increase max_iter \(now {max_iter}\) or tol, or scale the features"
     )
     with pytest.warns(ConvergenceWarning, match=message):
         model = LOGM(solver="lbfgs", n_prototypes=3, max_iter=max_iter, tol=1e-9, random_state=0).fit(X, y)
     assert model.n_iter_ == max_iter
 
 
-def test_no_warning_where_it_settles(data):
+def test_no_warning_after_convergence(data):
     """Warnings are errors here."""
     model = GLVQ(solver="lbfgs", max_iter=1000, random_state=0).fit(*data)
     assert model.n_iter_ < 1000
 
 
-def test_a_run_that_settles_with_its_last_iteration_has_settled(data):
-    """How many iterations the first run takes is found with plenty of them; then exactly as many are allowed."""
+def test_a_run_that_converges_with_its_last_iteration_has_converged(data):
+    """The smallest number of iterations that converges, and all larger ones."""
     X, y = data
     problem = Problem(Objective(Relevance().metric(y), Identity(), GLVQCost(), np.arange(3)), Relevance())
     start = Params(np.stack([X[y == label].mean(axis=0) for label in range(3)]))
-    data = lay_out(X, y, np.ones(len(X)), np.zeros(4))
+    samples = ArraySamples(X, y, np.ones(len(X))).arranged(np.zeros(4))
     taken = []
     for allowed in range(1, 60):
-        result = train(problem, start, data, allowed, 1e-3)
+        result = train(problem, start, samples, allowed, 1e-3)
         taken.append(result.converged)
         if result.converged:
             break
     assert taken[-1]
-    # from there on more iterations must not take it back
-    assert all(train(problem, start, data, allowed + more, 1e-3).converged for more in range(1, 30))
+    # with more iterations it converges too
+    assert all(train(problem, start, samples, allowed + more, 1e-3).converged for more in range(1, 30))
 
 
-def test_a_smaller_tol_goes_further(data):
+def test_a_smaller_tol_gives_a_lower_objective(data):
     X, y = data
     values = []
     for tol in (1e-1, 1e-4, 1e-9):
@@ -138,7 +146,7 @@ def test_a_smaller_tol_goes_further(data):
     assert values[0] > values[1] > values[2] or values[0] > values[1] >= values[2]
 
 
-def test_float32_stays_float32_and_comes_near_float64(data):
+def test_float32_stays_float32_and_is_close_to_float64(data):
     X, y = data
     narrow = quiet_fit(GMLVQ(solver="lbfgs", random_state=0), X.astype(np.float32), y)
     wide = quiet_fit(GMLVQ(solver="lbfgs", random_state=0), X, y)
@@ -146,9 +154,9 @@ def test_float32_stays_float32_and_comes_near_float64(data):
     assert narrow.objective_history_[-1] == pytest.approx(wide.objective_history_[-1], abs=0.02)
 
 
-@pytest.mark.parametrize("offset", [1e6, -3e4])
-def test_far_from_the_origin_is_as_near_to_it(offset, data):
-    """Exactly: the offset is a whole number and the centre is rounded, so the differences are nearly the same."""
+@pytest.mark.parametrize("offset", [1e6])
+def test_shifted_data_give_the_shifted_result(offset, data):
+    """The offset is a whole number and the centre is rounded, so the differences are nearly the same."""
     X, y = data
     X = np.round(X * 1024) / 1024
     near = quiet_fit(GMLVQ(solver="lbfgs", random_state=0, max_iter=20), X, y)
@@ -172,8 +180,8 @@ COPIED = [
 ]
 
 
-@pytest.mark.parametrize("model", COPIED, ids=spelled)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("model", COPIED, ids=short_repr)
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_weight_is_a_number_of_copies(model, seed, data):
     """Start, units and steps, whatever the order; for as many iterations as rounding has not grown in."""
     X, y = data
@@ -192,8 +200,8 @@ def test_a_weight_is_a_number_of_copies(model, seed, data):
     assert weighted.objective_value(X, y, copies) == pytest.approx(repeated.objective_value(X[many], y[many]), rel=1e-8)
 
 
-@pytest.mark.parametrize("model", COPIED[:6], ids=spelled)
-def test_balanced_classes_are_those_weights(model, data):
+@pytest.mark.parametrize("model", COPIED[:6], ids=short_repr)
+def test_balanced_classes_equal_their_weights(model, data):
     X, y = data
     keep = np.flatnonzero((y < 2) | (np.arange(len(X)) < 30))
     X, y = X[keep], y[keep]
@@ -206,12 +214,12 @@ def test_balanced_classes_are_those_weights(model, data):
     assert np.abs(plain.prototypes_ - weighted.prototypes_).max() > 1e-3
 
 
-# -- the vector that SciPy sees ----------------------------------------------------------------------------------------
+# -- parameters as one vector -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [None, 0.5])
 @pytest.mark.parametrize("relevance", [None, (4,), (2, 4), (3, 2, 4)])
-def test_a_vector_and_back(relevance, width):
+def test_ravel_and_unravel(relevance, width):
     rng = np.random.default_rng(0)
     params = Params(
         rng.normal(size=(5, 4)).astype(np.float32),

@@ -1,56 +1,96 @@
-"""Threads over chunks, and the limit on the threads of a matrix product, which is the whole process's."""
+"""Threads over blocks, and the limit on the threads of a matrix product, which is that of the whole process."""
 
 import threading
 
+import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from lvq import GLVQ
+from lvq.model.objective import THREADS
 from lvq.solvers.threads import product_threads, single_threaded_products, thread_map
+
+
+def blas_threads():
+    """Largest number of threads of a BLAS library of this process."""
+    return max((library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"), default=1)
 
 
 @pytest.fixture
 def two_product_threads():
-    """Two threads for a product, whatever the machine's setting; put back afterwards."""
-    before = product_threads()
+    """Two threads for a product, whatever the machine's setting; restored afterwards."""
+    before = blas_threads()
     with threadpool_limits(2, user_api="blas"):
-        if product_threads() != 2:
+        if blas_threads() != 2:
             pytest.skip("this BLAS has one thread and cannot be given two")
         yield
-    assert product_threads() == before
+    assert blas_threads() == before
 
 
-def test_one_thread_is_the_plain_map():
+def test_one_thread_is_the_built_in_map():
     with thread_map(1) as mapping:
         assert mapping is map
 
 
-def test_results_come_in_order():
+def test_results_are_in_order():
     with thread_map(4) as mapping:
         assert list(mapping(lambda number: number * number, range(100))) == [number * number for number in range(100)]
 
 
-def test_errors_come_through():
+def test_errors_are_raised():
     with pytest.raises(ZeroDivisionError), thread_map(2) as mapping:
         list(mapping(lambda number: 1 // number, range(3)))
 
 
+def test_no_more_threads_than_blocks_fit_in_memory():
+    """The memory of an evaluation is divided by this number."""
+    all_running = threading.Barrier(THREADS)
+    with thread_map(10 * THREADS) as mapping:
+        names = set(mapping(lambda _: (all_running.wait(10), threading.current_thread().name)[1], range(THREADS * 5)))
+    assert len(names) == THREADS
+
+
 def test_products_have_one_thread_inside_and_as_many_as_before_outside(two_product_threads):
-    with single_threaded_products():
-        assert product_threads() == 1
-        with single_threaded_products():
-            assert product_threads() == 1
-        assert product_threads() == 1
     assert product_threads() == 2
+    with single_threaded_products():
+        assert blas_threads() == product_threads() == 1
+    assert blas_threads() == product_threads() == 2
 
 
-def test_the_limit_is_lifted_after_an_error(two_product_threads):
+def test_blocks_may_use_the_threads_of_products_outside(two_product_threads):
+    """As `fit` does it: products use one thread, and blocks of rows as many as products had."""
+    with single_threaded_products(product_threads()):
+        assert blas_threads() == 1
+        assert product_threads() == 2
+        with single_threaded_products():  # folds that run in threads leave one for each
+            assert product_threads() == 1
+        assert product_threads() == 2
+        assert blas_threads() == 1
+    assert blas_threads() == 2
+
+
+def test_the_limit_is_removed_after_an_error(two_product_threads):
     with pytest.raises(RuntimeError, match="halfway"), single_threaded_products():
         raise RuntimeError("halfway")
-    assert product_threads() == 2
+    assert blas_threads() == product_threads() == 2
 
 
-def test_the_last_to_leave_lifts_the_limit(two_product_threads):
-    """One thread enters first and leaves first, while another is still inside; in the end the limit is gone."""
+def test_a_fit_leaves_the_number_of_threads_as_it_was(two_product_threads):
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    inside = []
+
+    class Observed(GLVQ):
+        def _train(self, *arguments):
+            inside.append((blas_threads(), product_threads()))
+            return super()._train(*arguments)
+
+    Observed(solver="online", max_iter=1, random_state=0).fit(X, y)
+    assert inside == [(1, 2)]
+    assert blas_threads() == 2
+
+
+def test_a_thread_may_stay_longer_than_the_one_that_came_first(two_product_threads):
+    """The main thread enters first and leaves first; in the end its limit is removed."""
     inside, may_leave = threading.Event(), threading.Event()
 
     def stay():
@@ -62,7 +102,7 @@ def test_the_last_to_leave_lifts_the_limit(two_product_threads):
     with single_threaded_products():
         other.start()
         assert inside.wait(10)
-        assert product_threads() == 1
+        assert blas_threads() == 1
     may_leave.set()
     other.join(10)
-    assert product_threads() == 2
+    assert blas_threads() == product_threads() == 2

@@ -1,7 +1,7 @@
 """The command line: ``lvq fit``, ``predict``, ``compare``, ``report``, ``export``, ``reproduce`` and ``demo``.
 
-Every command is one call of a function of `lvq.workflow`. Nothing heavy is imported before a command runs, so that help
-and completion are quick.
+Every command calls one function of `lvq.workflow`. Heavy modules are imported only when a command runs, so that help
+and completion are fast.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""``python -m lvq.cli`` is ``lvq``."""
+"""``python -m lvq.cli`` is the command ``lvq``."""
 
 from lvq.cli import main
 

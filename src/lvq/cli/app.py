@@ -1,4 +1,4 @@
-"""The commands. Each reads its arguments, makes one call of `lvq.workflow`, and shows what came back."""
+"""The commands: each calls one function of `lvq.workflow` with its arguments and prints the result."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,14 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from lvq.cli import options as given
-from lvq.cli import results
-from lvq.cli.running import check_model, explained, print_json, progress_bar
+from lvq.cli import output
+from lvq.cli.console import check_model, check_table, print_json, progress_bar, report_errors
 
 app = typer.Typer(
-    help="Readable classifiers from a table: learn, test, predict, and know when not to answer.",
-    epilog="A first look: lvq demo. Each command has its own --help.",
+    help="Interpretable classifiers from a table: fit, test, predict, and reject uncertain predictions.",
+    epilog="To start: lvq demo. Each command has its own --help.",
     no_args_is_help=True,
-    rich_markup_mode=None,  # plain help is shorter, and quicker
+    rich_markup_mode=None,  # plain help is shorter and faster
     pretty_exceptions_enable=False,
 )
 
@@ -49,25 +49,26 @@ def fit(
     coverage: given.Coverage = None,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
-    test_share: given.TestShare = 0.25,
+    test_size: given.TestSize = 0.25,
     folds: given.Folds = 5,
     seed: given.Seed = 0,
     force: given.Force = False,
     json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
-    """Learn from a table; write a model, a report and metrics.
+    """Fit a model to a table; write model, report and metrics.
 
-    Numbers are standardised, texts become a 0 or 1 for each category. A missing number becomes the median of its
-    column, with a feature that says so; a missing text is a category. Rows without a class, and columns that are empty,
-    constant, nameless or count the rows, are left out with a note.
+    Numbers are standardised, texts are one-hot encoded. A missing number becomes the median of its column, with an
+    indicator feature; a missing text is a category. Rows without a class, and columns that are empty, constant, without
+    a name or row numbers, are left out with a note.
     """
-    with explained(debug):
+    with report_errors(debug):
+        check_table(table)
         from lvq.workflow import fit_table
 
         check_model(model, prototypes=prototypes, rank=rank, kernel=kernel)
         if max_error is not None and coverage is not None:
-            raise typer.BadParameter("give --max-error or --coverage: a guarantee sets the coverage itself.")
+            raise typer.BadParameter("give --max-error or --coverage, not both: a guarantee sets the coverage.")
         with progress_bar() as progress:
             result = fit_table(
                 table,
@@ -82,46 +83,49 @@ def fit(
                 coverage=coverage,
                 drop=drop or (),
                 categorical=categorical or (),
-                test_share=test_share,
+                test_size=test_size,
                 folds=folds,
                 seed=seed,
                 force=force,
                 progress=progress,
             )
-        results.show_fit(result, as_json=json)
+        output.show_fit(result, as_json=json)
 
 
 @app.command()
 def predict(
     model: given.ModelFile,
     table: given.Table,
-    out: given.Answers,
+    out: given.PredictionFile,
     keep: given.Keep = None,
+    raw_text: given.RawText = False,
     force: given.Force = False,
     json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
-    """Answer the rows of a table, however long it is.
+    """Predict the rows of a table of any length.
 
-    The answers' columns: label; certainty (higher is surer); accepted (whether to use the label); reason (why not);
-    winner (the nearest prototype, as the report calls it); certified_radius (no smaller change of the row changes the
-    label, in standardised units, a category counting 0 or 1; empty where the model has none).
+    Columns of the predictions: label; certainty (higher is more certain); accepted; reason (for rejection); winner (the
+    nearest prototype, named as in the report); certified_radius (no smaller change of the row changes the label, in
+    standardised units, with 0 or 1 for a category; empty where the model has none).
 
-    A row with a category that is new, or without a value that was never missing, is not accepted.
+    A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
     """
-    with explained(debug):
+    with report_errors(debug):
+        check_table(table)
         from lvq.workflow import predict_table
 
         with progress_bar() as progress:
-            found = predict_table(
+            result = predict_table(
                 model,
                 table,
                 out,
                 keep=keep or (),
+                escape_formulas=not raw_text,
                 force=force,
-                progress=lambda rows: progress("Rows answered", rows, None),
+                progress=lambda rows: progress("Rows predicted", rows, None),
             )
-        results.show_predictions(found, as_json=json)
+        output.show_predictions(result, as_json=json)
 
 
 @app.command()
@@ -130,7 +134,7 @@ def compare(
     target: given.Target,
     model: given.Models = None,
     prototypes: given.PrototypeNumbers = None,
-    folds: given.SomeFolds = 5,
+    folds: given.CompareFolds = 5,
     repeats: given.Repeats = 3,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
@@ -140,18 +144,19 @@ def compare(
 ) -> None:
     """Compare models on a table by repeated cross-validation.
 
-    All models get the same splits. Each is tested against the best by a t-test that knows that the splits overlap,
-    adjusted for the number of models. The Pareto set are the models that no other beats in accuracy and in number of
-    prototypes at once.
+    All models use the same splits. Each is tested against the best by the corrected resampled t-test, adjusted for the
+    number of models. The Pareto set holds the models for which no other is better in accuracy and in number of
+    prototypes.
     """
-    with explained(debug):
+    with report_errors(debug):
+        check_table(table)
         from lvq.workflow import compare_table
 
         for name in model or ():
             check_model(name)
-        asked: dict[str, Any] = {"models": model, "prototypes": prototypes}
+        given_options: dict[str, Any] = {"models": model, "prototypes": prototypes}
         with progress_bar() as progress:
-            found = compare_table(
+            result = compare_table(
                 table,
                 target,
                 folds=folds,
@@ -160,18 +165,18 @@ def compare(
                 categorical=categorical or (),
                 seed=seed,
                 progress=progress,
-                **{name: value for name, value in asked.items() if value},
+                **{name: value for name, value in given_options.items() if value},
             )
-        results.show_comparison(found, as_json=json)
+        output.show_comparison(result, as_json=json)
 
 
 @app.command()
 def report(run: given.Run, json: given.Json = False, debug: given.Debug = False) -> None:
     """Write a run's report.html again, from its metrics.json."""
-    with explained(debug):
+    with report_errors(debug):
         from lvq.workflow import report_run
 
-        results.show_file(report_run(run), as_json=json)
+        output.show_file(report_run(run), as_json=json)
 
 
 @app.command()
@@ -183,10 +188,10 @@ def export(
     debug: given.Debug = False,
 ) -> None:
     """Write a run's model as ONNX."""
-    with explained(debug):
+    with report_errors(debug):
         from lvq.workflow import export_run
 
-        results.show_file(export_run(run, onnx, force=force), as_json=json)
+        output.show_file(export_run(run, onnx, force=force), as_json=json)
 
 
 @app.command()
@@ -197,8 +202,8 @@ def reproduce(
     out: given.Folder = None,
     debug: given.Debug = False,
 ) -> None:
-    """Repeat a paper's experiments (in a checkout)."""
-    with explained(debug):
+    """Repeat the experiments of a paper (in a checkout)."""
+    with report_errors(debug):
         from lvq.workflow import reproduce as run_experiments
 
         arguments = ["--quick"] * quick
@@ -214,18 +219,18 @@ def demo(
     json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
-    """Show the whole job on a table of breast tumours."""
-    with explained(debug):
-        from lvq.workflow import demonstrate
+    """Fit and predict on a table of breast tumours."""
+    with report_errors(debug):
+        from lvq.workflow import run_demo
 
         with progress_bar() as progress:
-            shown = demonstrate(out, force=force, progress=progress)
+            result = run_demo(out, force=force, progress=progress)
         if json:
-            answers = results.predictions_as_dict(shown.predictions)
-            print_json({**results.fit_as_dict(shown.fit), "predictions": answers})
+            predictions = output.predictions_as_dict(result.predictions)
+            print_json({**output.fit_as_dict(result.fit), "predictions": predictions})
             return
         typer.echo(f"$ lvq fit {out}/wdbc.csv --target diagnosis --drop tumour --max-error 0.05 --out {out}\n")
-        results.show_fit(shown.fit, as_json=False)
+        output.show_fit(result.fit, as_json=False)
         typer.echo(f"\n$ lvq predict {out} {out}/wdbc.csv --keep tumour --out {out}/predictions.csv\n")
-        results.show_predictions(shown.predictions, as_json=False)
-        typer.echo(f"\nNext: open {out}/report.html in a browser, or try 'lvq fit' on a table of your own.")
+        output.show_predictions(result.predictions, as_json=False)
+        typer.echo(f"\nNext: open {out}/report.html in a browser, or run 'lvq fit' on your own table.")

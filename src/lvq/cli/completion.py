@@ -1,4 +1,4 @@
-"""Words for the shell's completion, without anything heavy: names of models, kernels, and of a table's columns."""
+"""Shell completion: names of models, of kernels, and of the columns of a table; imports no heavy module at start."""
 
 from __future__ import annotations
 
@@ -6,40 +6,42 @@ import os
 import shlex
 from pathlib import Path
 
-MODELS = (
-    "lvq", "lvq-cv", "lvq1", "lvq2.1", "lvq3", "olvq1", "rlvq", "glvq", "grlvq", "gmlvq", "lgmlvq", "mce", "logm",
-    "snpc", "rslvq", "dk-glvq", "dk-gmlvq",
-)  # fmt: skip
-KERNELS = ("gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic", "none")
+from lvq.estimators.registry import ESTIMATORS
+
+#: Names of estimators that are not their class name in lower case.
+SHORT_NAMES = {"LVQClassifier": "lvq", "LVQClassifierCV": "lvq-cv", "LVQ21": "lvq2.1"}
 
 
 def complete_model(incomplete: str) -> list[str]:
-    """Models that begin so.
+    """Names of models that begin with a text.
 
     Examples
     --------
     >>> complete_model("gm")
     ['gmlvq']
     """
-    return [name for name in MODELS if name.startswith(incomplete.lower())]
+    names = (SHORT_NAMES.get(name, name.lower()) for name in ESTIMATORS)
+    return [name for name in names if name.startswith(incomplete.lower())]
 
 
 def complete_kernel(incomplete: str) -> list[str]:
-    """Kernels that begin so.
+    """Names of kernels that begin with a text.
 
     Examples
     --------
     >>> complete_kernel("ga")
     ['gaussian']
     """
-    return [name for name in KERNELS if name.startswith(incomplete.lower())]
+    from lvq.model.links import KERNELS
+
+    return [name for name in (*KERNELS, "none") if name.startswith(incomplete.lower())]
 
 
 def complete_column(incomplete: str) -> list[str]:
-    """Columns, of the table that has been named already, that begin so; none where it cannot be read."""
+    """Columns that begin with a text, of the table on the command line; none where it cannot be read."""
     try:
         words = shlex.split(os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "")
-        table = next(Path(word) for word in words[2:] if Path(word).is_file() and not word.endswith(".skops"))
+        table = next(Path(word) for word in words[2:] if Path(word).is_file() and not word.endswith(".lvq"))
         from lvq.tables import column_names
 
         return [name for name in column_names(table) if name and name.startswith(incomplete)]

@@ -22,8 +22,8 @@ def _number(text: str, least: int) -> Any:
     return typer.Option(metavar="NUMBER", help=text, min=least)
 
 
-def _share(text: str) -> Any:
-    return typer.Option(metavar="SHARE", help=text, min=0, max=1)
+def _fraction(text: str) -> Any:
+    return typer.Option(metavar="FRACTION", help=text, min=0, max=1)
 
 
 def _columns(text: str) -> Any:
@@ -34,46 +34,49 @@ def _model(text: str) -> Any:
     return typer.Option(metavar="NAME", help=text, autocompletion=complete_model)
 
 
-# what is read and written
+# files
 Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or ARFF file.")]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
-ModelFile = Annotated[Path, _argument("MODEL", "model.skops, or the folder of its run.")]
+ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
 Paper = Annotated[str, _argument("PAPER", "Name of a paper.")]
 NewRun = Annotated[Path, _needed("RUN", "Folder for model, report and metrics.")]
-Answers = Annotated[Path, _needed("FILE", "Answers: .csv, .csv.gz or .parquet.")]
+PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz or .parquet.")]
 Onnx = Annotated[Path, _needed("FILE", "File to write.")]
 Folder = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder for the results.")]
 DemoFolder = Annotated[Path, typer.Option(metavar="RUN", help="Folder for the run.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+RawText = Annotated[
+    bool, typer.Option("--raw-text", help="Do not escape texts that a spreadsheet would run as formulas.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
 Target = Annotated[str, _needed("COLUMN", "Column of classes.", autocompletion=complete_column)]
-Drop = Annotated[list[str] | None, _columns("Column that is no feature")]
-Categorical = Annotated[list[str] | None, _columns("Column of numbers that name categories")]
-Keep = Annotated[list[str] | None, _columns("Column to copy into the answers")]
+Drop = Annotated[list[str] | None, _columns("Column that is not a feature")]
+Categorical = Annotated[list[str] | None, _columns("Column of numbers that are categories")]
+Keep = Annotated[list[str] | None, _columns("Column to copy into the predictions")]
 
 # the model
 Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
-Prototypes = Annotated[int | None, _number("For each class.", 1)]
-PrototypeNumbers = Annotated[list[int] | None, _number("For each class; may be repeated. [default: 1 and 3]", 1)]
-Rank = Annotated[int | None, _number("Of the learned matrices.", 1)]
+Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
+PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated. [default: 1 and 3]", 1)]
+Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
 Kernel = Annotated[
     str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)
 ]
 
 # rejection and testing
-MaxError = Annotated[float | None, _share("Guarantee: largest share of errors among accepted answers.")]
-Confidence = Annotated[float, _share("Of that guarantee.")]
-Coverage = Annotated[float | None, _share("Without a guarantee: share of answers to accept. [default: 0.9]")]
-TestShare = Annotated[float, _share("Share of rows held out for the test.")]
-Folds = Annotated[int, _number("Of the cross-validation; 0 for none.", 0)]
-SomeFolds = Annotated[int, _number("Of the cross-validation.", 2)]
-Repeats = Annotated[int, _number("How often the folds are drawn.", 1)]
-Seed = Annotated[int, _number("Behind everything that is drawn.", 0)]
-Quick = Annotated[bool, typer.Option("--quick", help="A small part of it.")]
-Jobs = Annotated[int | None, _number("Cells computed side by side.", 1)]
+MaxError = Annotated[float | None, _fraction("Guaranteed bound on the error rate among accepted predictions.")]
+Confidence = Annotated[float, _fraction("Confidence of that guarantee.")]
+Coverage = Annotated[float | None, _fraction("Without a guarantee: fraction of predictions to accept. [default: 0.9]")]
+TestSize = Annotated[float, _fraction("Fraction of rows held out for the test.")]
+Folds = Annotated[int, _number("Folds of the cross-validation; 0 for none.", 0)]
+CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
+Repeats = Annotated[int, _number("Repetitions with other folds.", 1)]
+Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
+Quick = Annotated[bool, typer.Option("--quick", help="Run a small part.")]
+Jobs = Annotated[int | None, _number("Number of parallel jobs.", 1)]
 
-# for all
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")]
+# all commands
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

@@ -1,8 +1,8 @@
-"""The data of the learning vector quantization papers: generators, and loaders that check what they load.
+"""The data of the learning vector quantization papers: generators, and loaders that check the data.
 
-Rules kept here: a set comes from scikit-learn where its package holds it, else from a local folder, else from the
-network, and is checked the same way whatever its source; values are never scaled, imputed or reordered; importing
-this package loads neither scikit-learn nor any data.
+Rules: a set is read from scikit-learn's package, else from a local folder, else from the network, and is checked the
+same way whatever its source; values are never scaled, imputed or reordered; importing this package imports neither
+scikit-learn nor any data.
 """
 
 from lvq.datasets.generators import (
@@ -11,10 +11,9 @@ from lvq.datasets.generators import (
     pearl_necklace_log_density,
     pearl_necklace_posterior,
 )
-from lvq.datasets.loading import available, load
-from lvq.datasets.records import Dataset
+from lvq.datasets.loading import available, load_dataset
+from lvq.datasets.records import ALIASES, DATASETS, Dataset
 from lvq.datasets.sources import DatasetMismatchError, DatasetNotFoundError
-from lvq.datasets.table import ALIASES, DATASETS
 
 __all__ = [
     "ALIASES",
@@ -23,7 +22,7 @@ __all__ = [
     "DatasetMismatchError",
     "DatasetNotFoundError",
     "available",
-    "load",
+    "load_dataset",
     "make_multimodal",
     "make_pearl_necklace",
     "pearl_necklace_log_density",

@@ -1,6 +1,6 @@
-"""Artificial data of two papers, drawn as the papers drew it.
+"""Artificial data of two papers, generated as described there.
 
-Rules kept here: every number of a construction stands in one visible constant; rows are ordered by class, so shuffle
+Rules: every number of a construction is a constant of this module; rows are ordered by class, so shuffle
 before an unshuffled split; the same ``random_state`` gives the same data.
 """
 
@@ -32,10 +32,10 @@ NOISE_VARIANCES = (0.5, 0.2)
 def make_pearl_necklace(
     n_per_class: int | Sequence[int] = 100, *, random_state: int | np.random.RandomState | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the pearl necklace of Fischer, Hammer and Wersing: five round Gaussians on a line.
+    """Generate the pearl necklace of Fischer, Hammer and Wersing: five round Gaussians on a line.
 
     The centres lie at (2, 3), (44, 3), (85, 3), (100, 3) and (136, 3), the standard deviations (on both axes) are
-    1, 20, 0.5, 7 and 11. The spreads differ so much that no single rejection threshold serves all five classes.
+    1, 20, 0.5, 7 and 11. The spreads differ so much that no single rejection threshold suits all five classes.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def pearl_necklace_log_density(X: np.ndarray) -> np.ndarray:
 def pearl_necklace_posterior(X: np.ndarray, priors: Sequence[float] | None = None) -> np.ndarray:
     """Compute the true class probabilities p(y | x) of the pearl necklace, the baseline of Bayes.
 
-    The row's largest entry says which class the best classifier chooses, and is the certainty by which the best
-    reject option (Chow's) orders the points.
+    The largest entry of a row belongs to the class that the optimal classifier predicts, and is the certainty of the
+    optimal reject option (Chow's).
 
     Parameters
     ----------
@@ -145,11 +145,11 @@ def make_multimodal(
     variant: Literal["toolbox", "print"] = "toolbox",
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the simulated set of Ridge, Leonardis and Skocaj: three classes of two clusters, and eight poor features.
+    """Generate the simulated set of Ridge, Leonardis and Skocaj: three classes of two clusters, eight noise features.
 
     x1 and x2 are uniform in six boxes, two per class, clipped to [0, 1]. x3 to x6 are x1 plus normal noise of
     variance 0.05, 0.1, 0.2 and 0.5. x7 and x8 are uniform in [-0.5, 0.5] and [-0.2, 0.2]. Only x1 and x2 are needed
-    to tell the classes apart.
+    to separate the classes.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def make_multimodal(
         Samples of each of the six clusters; 15 gives the 90 samples of the paper.
     variant : {"toolbox", "print"}, default="toolbox"
         What x9 and x10 are. "toolbox": normal noise of variance 0.5 and 0.2, as in the first author's published
-        toolbox. "print": uniform in [-0.5, 0.5] and [-0.2, 0.2], as the paper's text says of x7 to x10.
+        toolbox. "print": uniform in [-0.5, 0.5] and [-0.2, 0.2], as the text of the paper has it for x7 to x10.
     random_state : int, RandomState or None, default=None
         Seed or generator of the random numbers. All but x9 and x10 are the same for both variants.
 
@@ -206,7 +206,7 @@ def _uniform_box(
 
 
 def _sizes(value: int | Sequence[int], length: int, parameter: str) -> np.ndarray:
-    """Give ``length`` positive sizes out of one number or a sequence of them."""
+    """``length`` positive sizes from one number or a sequence of them."""
     sizes = np.asarray(value)
     expected = "a positive integer" if length == 1 else f"a positive integer or {length} of them"
     if sizes.dtype.kind not in "iu" or sizes.shape not in ((), (length,)) or np.any(sizes < 1):

@@ -1,7 +1,7 @@
-"""Loading a data set by its name: the nearest source first, every source checked against the table.
+"""Load a data set by name: local sources first, every source checked against the record of the set.
 
-Rules kept here: what is loaded has the shape, the class counts and the magnitude of its record, or an error says what
-differs; a set that is not at hand raises one sentence that says which file to put where.
+Rules: the data have the shape, the class counts and the magnitude of their record, or an error names the difference; a
+set that is not found raises an error that names the file to provide.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from lvq.datasets import sources
-from lvq.datasets.records import Dataset
+from lvq.datasets.records import ALIASES, DATASETS, Dataset
 from lvq.datasets.sources import Content, DatasetMismatchError, DatasetNotFoundError
-from lvq.datasets.table import ALIASES, DATASETS
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
 #: Environment variable that names the local folder.
 FOLDER_VARIABLE = "LVQ_DATA"
-#: Sets that are drawn, not loaded, under the names the papers give them.
+#: Generated sets, by the names in the papers.
 GENERATED = {
     "simulated": "make_multimodal",
     "multimodal": "make_multimodal",
@@ -35,7 +34,7 @@ GENERATED = {
 
 
 @overload
-def load(
+def load_dataset(
     name: str,
     *,
     return_X_y: Literal[False] = False,
@@ -45,7 +44,7 @@ def load(
 
 
 @overload
-def load(
+def load_dataset(
     name: str,
     *,
     return_X_y: Literal[True],
@@ -54,31 +53,31 @@ def load(
 ) -> tuple[Any, np.ndarray]: ...
 
 
-def load(
+def load_dataset(
     name: str,
     *,
     return_X_y: bool = False,
     data_home: str | os.PathLike[str] | None = None,
     download_if_missing: bool = True,
 ) -> Bunch | tuple[Any, np.ndarray]:
-    """Load a data set by its name, in the manner of scikit-learn.
+    """Load a data set by name, as a Bunch like those of scikit-learn.
 
-    A set comes from scikit-learn's package where that holds it, else from a local folder, else from the network
-    (OpenML, kept by scikit-learn for the next time). Whatever the source, it is checked by its shape, its class counts
-    and the mean magnitude of its values. Nothing is scaled, imputed or reordered.
+    A set is read from scikit-learn's package, else from a local folder, else from the network (OpenML, cached by
+    scikit-learn). Its shape, its class counts and the mean magnitude of its values are checked, whatever the source.
+    Nothing is scaled, imputed or reordered.
 
     Parameters
     ----------
     name : str
         A name of `DATASETS` or `ALIASES`; case, spaces and hyphens do not matter.
     return_X_y : bool, default=False
-        Whether to give ``(data, target)`` alone.
+        Whether to return ``(data, target)`` only.
     data_home : path or None, default=None
-        The local folder; None takes it from the environment variable LVQ_DATA. It holds the files named in the
+        The local folder; by default that of the environment variable LVQ_DATA. It has the files named in the
         records: ``NAME.csv.gz`` (a header, numeric feature columns, a last column ``target``), ``NAME.npz`` (arrays
         ``X_train, y_train, X_test, y_test``, or ``X, y``) and, for texts, ``NAME.jsonl.xz``.
     download_if_missing : bool, default=True
-        Whether a set that is not on this machine is sought on the network.
+        Whether to download a set that is not on this machine.
 
     Returns
     -------
@@ -92,34 +91,34 @@ def load(
         target_names, feature_names : ndarray of str, list of str
             Names of classes and features; ``feature_names`` is None for texts.
         X_train, y_train, X_test, y_test
-            The parts of the set's own split, where it has one: its first and its other rows.
+            The training and test part, where the set has a split of its own: its first and its other rows.
         name, DESCR, source, licence, citation, papers
-            What the set is, where it comes from, its terms, what to cite, and the papers that used it.
+            Description, source, licence, citation, and the papers that used the set.
         pose, object, composition
-            Values that go with each sample but are no features: ``pose`` for coil20 (in steps of five degrees),
+            Values of each sample that are not features: ``pose`` for coil20 (in steps of five degrees),
             ``object`` for affordance_full, ``composition`` (moisture, fat, protein in %) for tecator.
 
     Raises
     ------
     ValueError
-        If there is no such name.
+        If the name is unknown.
     DatasetNotFoundError
-        If the set is not at hand; the sentence says which file to put where.
+        If the set is not available; the message names the file to provide.
     DatasetMismatchError
-        If a file or a download is not the set it should be.
+        If a file or a download does not contain the set.
 
     Notes
     -----
-    "tecator" cuts the fat content at its median, as the two classes of one size in Fischer et al. ask (107 and 108);
-    "tecator_20" cuts it at 20 %. "coffee" is a public stand-in for spectra that are not public.
+    "tecator" divides the fat content at its median, which gives classes of equal size as in Fischer et al. (107 and
+    108); "tecator_20" divides it at 20 %. "coffee" is a public substitute for spectra that are not public.
 
     Examples
     --------
-    >>> from lvq.datasets import load
-    >>> iris = load("iris")
+    >>> from lvq.datasets import load_dataset
+    >>> iris = load_dataset("iris")
     >>> iris.data.shape, iris.target_names.tolist()
     ((150, 4), ['setosa', 'versicolor', 'virginica'])
-    >>> X, y = load("wine", return_X_y=True)
+    >>> X, y = load_dataset("wine", return_X_y=True)
     >>> X.shape, y.shape
     ((178, 13), (178,))
     """
@@ -129,18 +128,18 @@ def load(
 
 
 def available(data_home: str | os.PathLike[str] | None = None) -> list[str]:
-    """List the data sets that can be loaded here without a network.
+    """List the data sets that can be loaded without a network.
 
     Parameters
     ----------
     data_home : path or None, default=None
-        The local folder; None takes it from the environment variable LVQ_DATA.
+        The local folder; by default that of the environment variable LVQ_DATA.
 
     Returns
     -------
     names : list of str
-        Sets of scikit-learn's package and sets whose files are in the folder. The files are not opened, and what
-        scikit-learn kept of earlier downloads is not counted.
+        Sets of scikit-learn's package and sets whose files are in the folder. The files are not opened; the cache of
+        scikit-learn is not searched.
 
     Examples
     --------
@@ -153,40 +152,42 @@ def available(data_home: str | os.PathLike[str] | None = None) -> list[str]:
 
 
 def _find_record(name: str) -> Dataset:
-    """Give the record of a name, or say which names come close."""
+    """The record of a name; an error suggests similar names."""
     plain = str(name).strip().lower().replace("-", "_").replace(" ", "_")
     plain = ALIASES.get(plain, plain)
     if plain in DATASETS:
         return DATASETS[plain]
     if plain in GENERATED:
-        raise ValueError(f"The data set {name!r} is drawn, not loaded: call lvq.datasets.{GENERATED[plain]}().")
+        raise ValueError(f"The data set {name!r} is generated, not loaded: call lvq.datasets.{GENERATED[plain]}().")
     close = difflib.get_close_matches(plain, [*DATASETS, *ALIASES], n=3, cutoff=0.5)
-    advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are: {', '.join(DATASETS)}."
-    raise ValueError(f"There is no data set named {name!r}. {advice}")
+    advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"Available: {', '.join(DATASETS)}."
+    raise ValueError(f"Unknown data set {name!r}. {advice}")
 
 
 def _folder(data_home: str | os.PathLike[str] | None) -> Path | None:
-    """Give the local folder, from the argument or else from the environment; None where neither names one."""
+    """The local folder, from the argument or the environment; None without either."""
     place = data_home if data_home is not None else os.environ.get(FOLDER_VARIABLE)
     return Path(place).expanduser() if place else None
 
 
 def _missing_files(record: Dataset, folder: Path | None) -> list[str]:
-    """List the files of a set that the folder lacks."""
+    """The files of a set that the folder does not have."""
     return [file for file in record.files if folder is None or not (folder / file).is_file()]
 
 
 def _read_bunch(record: Dataset, folder: Path | None, download: bool) -> Bunch:
-    """Read a set from the nearest source that has it, check it, and wrap it."""
+    """Read a set from the first source that has it, and check it."""
     if record.sklearn_loader:
         return _bunch(record, sources.read_sklearn(record), f"sklearn.datasets.{record.sklearn_loader}")
     if folder is not None and not _missing_files(record, folder):
         return _bunch(record, sources.read_folder(record, folder), str(folder / record.files[0]))
     if not sources.has_download(record):
-        raise DatasetNotFoundError(_not_found(record, folder, "and it cannot be had from OpenML"))
+        raise DatasetNotFoundError(_not_found(record, folder, "and OpenML does not have it"))
     place = sources.describe_download(record)
     if not download:
-        raise DatasetNotFoundError(_not_found(record, folder, f"and {place} may not be asked (download_if_missing)"))
+        raise DatasetNotFoundError(
+            _not_found(record, folder, f"and {place} is not downloaded (download_if_missing=False)")
+        )
     try:
         content = sources.read_download(record)
     except (OSError, HTTPException) as error:
@@ -194,14 +195,14 @@ def _read_bunch(record: Dataset, folder: Path | None, download: bool) -> Bunch:
         raise DatasetNotFoundError(_not_found(record, folder, reason)) from error
     except (ValueError, KeyError, IndexError) as error:
         advice = f"Put {record.files[0]} into the folder of {FOLDER_VARIABLE} instead."
-        raise DatasetMismatchError(f"{place} gave no readable data set '{record.name}': {error} {advice}") from error
+        raise DatasetMismatchError(f"{place} has no readable data set '{record.name}': {error} {advice}") from error
     return _bunch(record, content, place, ordered=False)
 
 
 def _not_found(record: Dataset, folder: Path | None, reason: str) -> str:
-    """Say what is missing, why, and which file to put where."""
+    """Text of the error for a set that is not available."""
     files = _missing_files(record, folder)
-    where = f"the folder {folder} has no {' and no '.join(files)}" if folder else "no local folder is given"
+    where = f"the folder {folder} has no {' and no '.join(files)}" if folder else "no local folder is set"
     wanted = " and ".join(f"{file} ({sources.describe_format(file)})" for file in files)
     return (
         f"The data set '{record.name}' is not on this machine: {where}, {reason}. Put {wanted} into a folder, and name "
@@ -210,7 +211,7 @@ def _not_found(record: Dataset, folder: Path | None, reason: str) -> str:
 
 
 def _bunch(record: Dataset, content: Content, place: str, ordered: bool = True) -> Bunch:
-    """Check what was read and wrap it; ``ordered`` says that the rows must be in the order of the set's own split."""
+    """Check the content and make a Bunch; ``ordered`` if the rows must be in the order of the set's own split."""
     from sklearn.utils import Bunch
 
     target = _check(record, content, place)
@@ -225,7 +226,7 @@ def _bunch(record: Dataset, content: Content, place: str, ordered: bool = True) 
 
 
 def _check(record: Dataset, content: Content, place: str) -> np.ndarray:
-    """Compare what was read with the record, and give the classes as integers."""
+    """Compare the content with the record, and return the classes as integers."""
     problem = _shape_problem(record, content)
     found = dict.fromkeys(record.class_counts, 0)
     for label in content.labels:
@@ -243,23 +244,23 @@ def _check(record: Dataset, content: Content, place: str) -> np.ndarray:
 
 
 def _shape_problem(record: Dataset, content: Content) -> str:
-    """Say what is wrong with the shape or with missing values; nothing if all is well."""
+    """A problem of the shape or of missing values; empty if there is none."""
     expected: tuple[int | None, ...] = (record.n_samples,)
     shape: tuple[int, ...] = (len(content.data),)
     if record.n_features is not None:
         expected, shape = (record.n_samples, record.n_features), content.data.shape
     if shape != expected or len(content.labels) != record.n_samples:
         return f"expected the shape {expected}, found {shape} and {len(content.labels)} labels"
-    uneven = [name for name, values in content.extras.items() if len(values) != record.n_samples]
-    if uneven:
-        return f"{uneven[0]} must have {record.n_samples} rows, but has {len(content.extras[uneven[0]])}"
+    unequal = [name for name, values in content.extras.items() if len(values) != record.n_samples]
+    if unequal:
+        return f"{unequal[0]} must have {record.n_samples} rows, but has {len(content.extras[unequal[0]])}"
     if record.n_features is not None and not np.all(np.isfinite(content.data)):
         return "it holds missing or infinite values"
     return ""
 
 
 def _has_split(record: Dataset, target: np.ndarray, place: str, ordered: bool) -> bool:
-    """Say whether the first rows are the training part; a file must be so ordered, a download need not be."""
+    """Whether the first rows are the training part; those of a file must be, those of a download need not be."""
     if record.train_counts is None:
         return False
     found = np.bincount(target[: record.n_train], minlength=len(record.class_counts))
@@ -274,7 +275,7 @@ def _has_split(record: Dataset, target: np.ndarray, place: str, ordered: bool) -
 
 
 def _describe(record: Dataset) -> str:
-    """Write the facts of a record as text."""
+    """The record as text."""
     counts = ", ".join(f"{name} {count}" for name, count in record.class_counts.items())
     features = "texts" if record.n_features is None else f"{record.n_features} features"
     return (

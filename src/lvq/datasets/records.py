@@ -1,36 +1,36 @@
-"""The record of a data set: its size, its classes, where it comes from and whom to cite.
-
-Rules kept here: a record is frozen and holds facts only; it reads nothing and knows no folder.
-"""
+"""The records of all data sets: size, classes, source and citation, read from ``records.toml``."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
+from types import MappingProxyType
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """The facts of one data set, as listed in `DATASETS`.
+    """The record of a data set, as listed in `DATASETS`.
 
     Parameters
     ----------
     name : str
-        The name `load` knows it by.
+        The name that `load_dataset` accepts.
     title : str
-        What it is, in a line.
-    n_features : int or None
-        Number of features; None for texts.
+        Short description.
     class_counts : mapping of str to int
         Samples of each class; the order of the names is the order of the integer labels.
-    mean_magnitude : float or None
-        Mean absolute value of all features, by which other scalings and damaged copies are told; None for texts.
     source, licence, citation : str
-        Where the set comes from, under which terms, and what to cite.
+        Source, licence and citation.
+    n_features : int or None
+        Number of features; None for texts.
+    mean_magnitude : float or None
+        Mean absolute value of all features, which detects other scalings and damaged copies; None for texts.
     files : tuple of str
-        Files of a local folder that hold the set; empty where scikit-learn's package holds it.
+        Files of the set in a local folder; empty where scikit-learn's package has it.
     sklearn_loader : str or None
-        The function of `sklearn.datasets` that has the set in its package.
+        The function of `sklearn.datasets` that loads the set from its package.
     openml_id : int or None
         Number of the same set on OpenML, where there is one.
     openml_labels : mapping of str to str
@@ -38,7 +38,7 @@ class Dataset:
     train_counts : mapping of str to int or None
         Samples of each class in the training part of the set's own split: its first rows. None without such a split.
     extras : tuple of str
-        Names of values that go with each sample but are no features.
+        Names of values of each sample that are not features.
     papers : tuple of str
         The papers that used it: "fischer", "jin", "kaestner", "ridge".
 
@@ -51,12 +51,12 @@ class Dataset:
 
     name: str
     title: str
-    n_features: int | None
     class_counts: Mapping[str, int]
-    mean_magnitude: float | None
     source: str
     licence: str
     citation: str
+    n_features: int | None = None
+    mean_magnitude: float | None = None
     files: tuple[str, ...] = ()
     sklearn_loader: str | None = None
     openml_id: int | None = None
@@ -76,6 +76,28 @@ class Dataset:
         return None if self.train_counts is None else sum(self.train_counts.values())
 
 
-def counts_of(names: str, numbers: str) -> dict[str, int]:
-    """Join class names with their counts, each written as words of one line."""
-    return dict(zip(names.split(), map(int, numbers.split()), strict=True))
+def _read_records() -> dict[str, Dataset]:
+    records = tomllib.loads(files(__package__).joinpath("records.toml").read_text(encoding="utf-8"))
+    lists = ("files", "extras", "papers")
+    return {
+        name: Dataset(name, **(values | {key: tuple(values[key]) for key in lists if key in values}))
+        for name, values in records.items()
+    }
+
+
+#: All data sets by name.
+DATASETS: Mapping[str, Dataset] = MappingProxyType(_read_records())
+
+#: Names in papers and other libraries, and the names here.
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "pima": "diabetes",
+        "heart_statlog": "heart",
+        "breast_cancer": "wdbc",
+        "20ng": "20newsgroups",
+        "20_newsgroups": "20newsgroups",
+        "segmentation": "segment",
+        "image_segmentation": "segment",
+        "coil": "coil20",
+    }
+)

@@ -1,8 +1,7 @@
-"""Reading a data set from where it is: scikit-learn's package, a local folder, or the network.
+"""Read a data set from scikit-learn's package, a local folder, or the network.
 
-Rules kept here: each source gives the same `Content`, unchecked and unscaled; whatever a damaged file or a dead
-network raises becomes one of the two errors below, with the way out in its sentence; scikit-learn is imported only
-where a set is read.
+Rules: each source gives the same `Content`, unchecked and unscaled; every error of a damaged file or of the network
+becomes one of the two errors below, which tell what to do; scikit-learn is imported only when a set is read.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from lvq.datasets.records import Dataset
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """A data set is neither in scikit-learn's package, nor in the local folder, nor within reach on the network."""
+    """A data set is neither in scikit-learn's package, nor in the local folder, nor available on the network."""
 
 
 class DatasetMismatchError(ValueError):
-    """A file or a download is damaged, or is not the data set it should be."""
+    """A file or a download is damaged, or does not contain the data set."""
 
 
 class Content(NamedTuple):
-    """What a source holds: samples, class names and, where the set has them, values that go with each sample."""
+    """Content of a source: samples, class names and, where the set has them, further values of each sample."""
 
     data: Any
     labels: Sequence[str]
@@ -61,17 +60,17 @@ _READ_ERRORS = (
 
 
 def describe_format(file: str) -> str:
-    """Say in words what a file of the local folder must hold."""
+    """Description of the format of a file in the local folder."""
     return next(text for suffix, text in _FORMATS.items() if file.endswith(suffix))
 
 
 def _number_type(record: Dataset) -> type[np.floating[Any]]:
-    """Give the type of the features: single precision for sets stored as arrays, whose bytes it holds exactly."""
+    """The type of the features: float32 for sets stored as arrays, whose bytes it represents exactly."""
     return np.float32 if record.files[0].endswith(".npz") else np.float64
 
 
 def read_sklearn(record: Dataset) -> Content:
-    """Read a set that scikit-learn has in its package."""
+    """Read a set from scikit-learn's package."""
     from sklearn import datasets
 
     bunch = getattr(datasets, str(record.sklearn_loader))()
@@ -116,9 +115,9 @@ def _read_table(record: Dataset, folder: Path) -> Content:
 
 
 def _read_tecator(record: Dataset, folder: Path) -> Content:
-    """Read the spectra and cut their fat content at its median, which makes the classes of (nearly) one size.
+    """Read the spectra and divide their fat content at its median, which gives two classes of nearly equal size.
 
-    The classes in the file of the spectra, which are cut at 20 %, show that both files have the same rows.
+    The classes in the file of the spectra, which are divided at 20 %, confirm that both files have the same rows.
     """
     header, rows = _read_rows(folder / record.files[0])
     data = np.array([row[:-1] for row in rows], dtype=np.float64)
@@ -126,13 +125,13 @@ def _read_tecator(record: Dataset, folder: Path) -> Content:
     composition = np.array(contents, dtype=np.float64)
     fat = composition[:, names.index("fat")]
     if [row[-1] == "high_fat" for row in rows] != (fat >= 20.0).tolist():
-        raise ValueError("its rows and those of the composition do not go together")
+        raise ValueError("its rows and those of the composition do not match")
     labels = np.where(fat >= np.median(fat), "high_fat", "low_fat").tolist()
     return Content(data, labels, header[:-1], {"composition": composition})
 
 
 def _read_arrays(record: Dataset, folder: Path) -> Content:
-    """Read arrays, and join the training and the test part where there are two."""
+    """Read arrays, and concatenate the training and the test part where there are two."""
     with open(folder / record.files[0], "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
         parts = [""] if record.train_counts is None else ["_train", "_test"]
         data = np.concatenate([arrays["X" + part] for part in parts]).astype(_number_type(record), copy=False)
@@ -152,24 +151,24 @@ def _read_texts(record: Dataset, folder: Path) -> Content:
 
 
 def has_download(record: Dataset) -> bool:
-    """Say whether the set can be had from the network."""
+    """Whether the set is available on the network."""
     return record.openml_id is not None or record.name == "20newsgroups"
 
 
 def describe_download(record: Dataset) -> str:
-    """Say in words where on the network the set is."""
+    """Name of the source of the set on the network."""
     return "scikit-learn's fetch_20newsgroups" if record.openml_id is None else f"OpenML data set {record.openml_id}"
 
 
 def read_download(record: Dataset) -> Content:
-    """Read a set from the network, or from what scikit-learn kept of an earlier download."""
-    with warnings.catch_warnings():  # one error says it all when the network is away
+    """Read a set from the network, or from the cache of scikit-learn."""
+    with warnings.catch_warnings():  # the error that follows is enough
         warnings.filterwarnings("ignore", message="A network error occurred|Retry downloading")
         return _read_newsgroups() if record.openml_id is None else _read_openml(record)
 
 
 def _read_openml(record: Dataset) -> Content:
-    """Read a set from OpenML in the class names used here, without rows of classes that are not asked for."""
+    """Read a set from OpenML with the class names of the record, without rows of other classes."""
     from sklearn.datasets import fetch_openml
 
     bunch = fetch_openml(data_id=record.openml_id, as_frame=False, parser="liac-arff", n_retries=1, delay=0.5)
@@ -187,7 +186,7 @@ def _read_openml(record: Dataset) -> Content:
 
 
 def _plain_label(label: object) -> str:
-    """Write a class of OpenML as text: without quotes, and whole numbers without a decimal point."""
+    """A class of OpenML as text: without quotes, and integers without a decimal point."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip("'\"")
 
 

@@ -29,6 +29,7 @@ from lvq.estimators.validation import (
     make_kernel,
     make_relevance,
 )
+from lvq.model.links import Kernel
 from lvq.model.objective import Params
 from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples
@@ -39,24 +40,33 @@ from lvq.solvers.progress import Report, progress_bar, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, single_threaded_products
 
+# Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
+# project has no public address; with an empty one the view shows no link.
+DOCUMENTATION = ""
 START = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
 
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """An error or an interrupt inside leaves the estimator as it was."""
-    before = dict(vars(estimator))
+    before, given = dict(vars(estimator)), estimator.random_state
+    drawn = given.get_state() if isinstance(given, np.random.RandomState) else None
     try:
         yield
     except BaseException:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
+        if drawn is not None:
+            given.set_state(drawn)
         raise
 
 
 @estimator
 class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     """Base of all estimators: from specification and samples to a fitted model."""
+
+    _doc_link_module = "lvq"
+    _doc_link_template = DOCUMENTATION
 
     n_prototypes: Any = 1
     n_prototypes_total: int | None = None
@@ -210,6 +220,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: Any) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
+        if isinstance(parts.kernel, Kernel) and not isinstance(parts.kernel_width, str):
+            check_width(self, parts.kernel_width)
         if isinstance(self.init, str):
             W, labels = self._start_prototypes(samples, classes, random_state)
         else:
@@ -263,8 +275,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         fitted = {
             "model_": steps.fitted_model(training, parts, classes, names, samples),
-            "_state": training.state,
+            "_state": training.state.copy(),  # not the RandomState of the user, who may use it elsewhere
             "_device": getattr(self, "device", None),
+            "_class_weight": self.class_weight,
             "n_iter_": n_iter,
             "objective_history_": history,
         }

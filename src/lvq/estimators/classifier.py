@@ -7,13 +7,13 @@ from sklearn.utils.metaestimators import available_if
 
 from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.estimators.parameters import estimator
-from lvq.estimators.validation import make_relevance
+from lvq.estimators.validation import make_relevance, planned_relevance
 from lvq.model.costs import COSTS, MarginCost
 from lvq.model.relevance import MatrixRelevance, Relevance
 
 
 def _can_stream(model: "LVQClassifier") -> bool:
-    relevance = model._state.relevance if hasattr(model, "model_") else model._relevance()
+    relevance = model._state.relevance if hasattr(model, "model_") else planned_relevance(model)
     return getattr(relevance, "unit_trace", True)
 
 

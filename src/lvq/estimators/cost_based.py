@@ -14,7 +14,7 @@ from lvq.estimators.base import BaseLVQ, unchanged_on_error
 from lvq.estimators.parameters import estimator
 from lvq.estimators.tensors import floating, require_torch, same_kind
 from lvq.estimators.training import Parts, Training
-from lvq.estimators.validation import as_prices, check_labelled
+from lvq.estimators.validation import as_prices, check_labelled, planned_relevance
 from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.metrics import Matrix
 from lvq.model.objective import Params
@@ -32,7 +32,7 @@ def _has_shared_matrix(estimator: Any) -> bool:
     """Whether the fitted model, or the one to be fitted, has one matrix for all prototypes."""
     if hasattr(estimator, "model_"):
         return isinstance(estimator.model_.metric, Matrix)
-    relevance = estimator._relevance()
+    relevance = planned_relevance(estimator)
     return isinstance(relevance, MatrixRelevance) and relevance.local is None
 
 
@@ -47,6 +47,12 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
     batch_size: int = 256
     validation_fraction: float = 0.0
     device: str | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if not _has_shared_matrix(self):
+            tags.transformer_tags = None
+        return tags
 
     def _prices(self) -> np.ndarray | None:
         return None if getattr(self, "cost_matrix", None) is None else as_prices(self)
@@ -144,7 +150,8 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         X_new : ndarray of shape (n_samples, rank)
             Their images.
         """
-        return same_kind(self.model_.images(as_numpy(self._inputs(as_numpy(X)))), X)
+        inputs = as_numpy(self._inputs(as_numpy(X)))
+        return same_kind(self.model_.images(inputs), X)
 
     def fit_transform(self, X: Any, y: Any, **fit_params: Any) -> Any:
         """Fit the model, then transform the same samples.

@@ -49,7 +49,7 @@ def find_model(estimator: Any) -> FoundModel | None:
     steps: tuple[Any, ...] = ()
     for layer in layers(estimator):
         if isinstance(layer, Pipeline):
-            steps += _transformers(layer.steps[:-1])
+            steps += transformers(layer.steps[:-1])
         if isinstance(layer, BaseLVQ):
             return FoundModel(layer, steps)
     return None
@@ -112,13 +112,13 @@ def _inner(estimator: Any) -> Any:
     return None
 
 
-def _transformers(steps: list[tuple[str, Any]]) -> tuple[Any, ...]:
+def transformers(steps: list[tuple[str, Any]]) -> tuple[Any, ...]:
     """The transformers of pipelines within pipelines, in order."""
     flat: tuple[Any, ...] = ()
     for _, step in steps:
         step = step.estimator if isinstance(step, FrozenEstimator) else step
         if isinstance(step, Pipeline):
-            flat += _transformers(step.steps)
+            flat += transformers(step.steps)
         elif step is not None and not isinstance(step, str):
             flat += (step,)
     return flat

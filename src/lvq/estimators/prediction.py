@@ -15,7 +15,37 @@ from lvq.solvers.state import TrainingState
 
 
 class ModelPredictions:
-    """Methods and attributes of an estimator with a fitted `model_`."""
+    """Methods and attributes of an estimator with a fitted `model_`.
+
+    Attributes
+    ----------
+    model_ : PrototypeModel
+        The fitted model: frozen arrays and parts. All predictions depend on it alone.
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+        Prototypes, class by class.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        Their classes.
+    relevances_ : ndarray of shape (n_features,)
+        Weight of each feature, where it is learned.
+    omega_, lambda_ : ndarray of shape ([n_matrices,] rank, n_features), ([n_matrices,] n_features, n_features)
+        The matrix Omega and Lambda = Omega'Omega, where it is learned; Lambda is computed when asked for.
+    feature_importances_ : ndarray of shape (n_features,)
+        Importance of each feature, of sum one, where features have relevances: the diagonal of C Lambda C with C the
+        features' covariance, the squared covariance of each feature with the model's own directions. Not after
+        `partial_fit`.
+    kernel_width_ : float
+        Width of the kernel, where there is one.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    objective_history_ : ndarray of shape (n_iter_,)
+        Mean cost of each epoch, each sample's taken just before its step; of lbfgs the objective of each iteration.
+    n_iter_ : int
+        Epochs or iterations run.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+    """
 
     model_: PrototypeModel
     n_features_in_: int
@@ -23,6 +53,7 @@ class ModelPredictions:
     objective_history_: np.ndarray
     _state: TrainingState
     _device: str | None  # where arrays are predicted
+    _class_weight: Any  # as it was in the last fit
 
     def _inputs(self, X: Any) -> Any:
         """Validated samples: an array, or a tensor on the device where it is predicted."""

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
-from lvq.estimators.base import unchanged_on_error
+from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.parameters import estimator
 from lvq.estimators.prediction import ModelPredictions
@@ -63,6 +63,9 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     >>> model.best_params_["ridge"], len(model.cv_results_["params"])
     (0.01, 3)
     """
+
+    _doc_link_module = "lvq"
+    _doc_link_template = DOCUMENTATION
 
     estimator: LVQClassifier | None = None
     cv: Any = 5
@@ -140,10 +143,11 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         self, base: LVQClassifier, structure: dict[str, Any], X: Any, y: Any, weight: Any
     ) -> Iterator[LVQClassifier]:
         """Fits of one structure, ridge after ridge, each from the one before."""
-        # weights include those of the classes
-        model = clone(base).set_params(**structure, warm_start=True, class_weight=None)
-        for ridge in self.ridges:
-            yield model.set_params(ridge=ridge).fit(X, y, weight)
+        # weights include those of the classes; without a ridge Omega has unit trace, which is another model
+        model = clone(base).set_params(**structure, class_weight=None)
+        for before, ridge in zip((None, *self.ridges), self.ridges):
+            again = bool(before) and not ridge
+            yield model.set_params(ridge=ridge, warm_start=not again).fit(X, y, weight)
 
     def _path_scores(
         self,

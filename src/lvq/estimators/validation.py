@@ -41,6 +41,14 @@ def make_relevance(estimator: Any, relevance: Any) -> Relevance:
     return rule
 
 
+def planned_relevance(estimator: Any) -> Relevance | None:
+    """The rule that the parameters of an estimator name; None where `fit` will refuse them."""
+    try:
+        return estimator._relevance()
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
 def check_parts(estimator: Any, parts: Any) -> None:
     """Refuse parts that do not go together, before any computing."""
     name = type(estimator).__name__
@@ -83,14 +91,16 @@ def check_unchanged(estimator: Any, parts: Any, classes: np.ndarray, *, stream: 
             f"{call} of {name} needs the classes of the first fit, {model.classes.tolist()}; got {classes.tolist()}. "
             "Set warm_start=False to start again."
         )
-    changed = [key for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
+    changed = [repr(key) for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
     if _shape_of(parts.relevance) != _shape_of(state.relevance):
-        changed.append("relevance")
+        changed.append("'relevance'")
+    elif getattr(parts.relevance, "unit_trace", False) and not getattr(state.relevance, "unit_trace", True):
+        changed.append("'solver' or 'ridge'")  # units measured with a matrix of free size do not fit unit trace
     if stream and type(parts.cost) is not type(state.cost):
-        changed.append("cost")
+        changed.append("'cost'")
     if changed:
         raise ValueError(
-            f"{call} of {name} continues the model of the last fit, but {', '.join(map(repr, changed))} has changed. "
+            f"{call} of {name} continues the model of the last fit, but {', '.join(changed)} has changed. "
             "Set it back, or call fit without a warm start."
         )
 
@@ -104,10 +114,10 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _shape_of(relevance: Relevance) -> Relevance:
-    """A rule without the strength of its penalties, which may change between fits."""
+    """A rule without the size and the penalties of its matrices, which may change between fits."""
     if not isinstance(relevance, MatrixRelevance):
         return relevance
-    return replace(relevance, ridge=0.0, log_determinant=0.0)
+    return replace(relevance, unit_trace=True, ridge=0.0, log_determinant=0.0)
 
 
 def check_solver(estimator: Any, parts: Any) -> None:
@@ -231,7 +241,7 @@ def check_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
     X, y = validate_data(estimator, X, y, reset=False, dtype=[np.float64, np.float32])
     check_magnitude(estimator, X)
     _check_known(estimator, y, estimator.classes_, "objective_value")
-    weight = _weights(estimator, X, y, sample_weight)
+    weight = _weights(estimator._class_weight, X, y, sample_weight)
     if not weight.sum() > 0:
         raise ValueError(f"{type(estimator).__name__}.objective_value needs at least one sample of a weight above 0.")
     return X, np.searchsorted(estimator.classes_, y), weight
@@ -254,7 +264,7 @@ def check_training_data(
     check_magnitude(estimator, X)
     check_spread(estimator, X)
     check_classification_targets(y)
-    weight = _weights(estimator, X, y, sample_weight)
+    weight = _weights(estimator.class_weight, X, y, sample_weight)
     if (weight == 0).any() and not keep_all:
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
     classes, y = np.unique(y, return_inverse=True)
@@ -291,17 +301,17 @@ def check_batch(
     if first and len(known) < 2:
         raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")
     _check_known(estimator, y, known, "partial_fit")
-    weight = _weights(estimator, X, y, sample_weight)
+    weight = _weights(estimator.class_weight, X, y, sample_weight)
     keep = weight > 0
     if not keep.any():
         raise ValueError(f"{name}.partial_fit needs at least one sample of a weight above 0.")
     return X[keep], np.searchsorted(known, y[keep]), weight[keep], known
 
 
-def _weights(estimator: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
+def _weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
-    if estimator.class_weight is not None:
-        weight = weight * compute_sample_weight(estimator.class_weight, y).astype(X.dtype)
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, y).astype(X.dtype)
     return weight
 
 

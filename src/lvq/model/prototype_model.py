@@ -18,7 +18,7 @@ from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric, SharedMetric
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
 
-BLOCK_BYTES = 2**25  # of distances that a prediction holds at a time
+BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time
 AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
 
 
@@ -202,7 +202,7 @@ class PrototypeModel:
             table = self.posterior(distances)
             found = nearest(distances, self.labels, table.argmax(axis=1))
             second, first = np.partition(table, -2, axis=1)[:, -2:].T
-            return found, (first - second) / (first + second)
+            return found, ((first - second) / (first + second)).astype(distances.dtype)
         found = nearest(distances, self.labels)
         if len(np.unique(self.labels)) == 1:  # a stream with samples of one class so far
             return found, np.ones(len(distances), dtype=distances.dtype)
@@ -246,7 +246,7 @@ class PrototypeModel:
 
     def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array) -> np.ndarray:
         """A function of distances for all samples, block by block, so that memory stays bounded."""
-        rows = max(1, BLOCK_BYTES // (len(self.prototypes) * 8))
+        rows = max(1, BLOCK_BYTES // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
         if X.shape[0] <= rows:
             return as_numpy(function(self.distances(X)))
         parts = [as_numpy(function(self.distances(X[begin : begin + rows]))) for begin in range(0, X.shape[0], rows)]

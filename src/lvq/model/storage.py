@@ -34,7 +34,7 @@ def to_arrays(model: PrototypeModel) -> dict[str, np.ndarray]:
     arrays = {"prototypes": model.prototypes, "labels": model.labels}
     arrays |= {name: getattr(model, name) for name in OPTIONAL if getattr(model, name) is not None}
     if model.classes.dtype == object:
-        classes = model.classes.tolist()
+        classes = [label.item() if isinstance(label, np.generic) else label for label in model.classes]
         if not all(isinstance(label, str | bool | int | float) for label in classes):
             raise ValueError("The classes of a model that is stored must be strings or numbers.")
         header["classes"] = classes
@@ -64,26 +64,31 @@ def from_arrays(cls: type[Model], arrays: Any) -> Model:
             feature_names=None if names is None else tuple(str(name) for name in names),
             **{name: np.asarray(arrays[name]) if name in arrays else None for name in OPTIONAL},
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except KeyError as error:
+        raise ValueError(f"These arrays are not a stored PrototypeModel: {error} is missing or unknown.") from error
+    except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"These arrays are not a stored PrototypeModel: {error}") from error
 
 
 def save(model: PrototypeModel, path: Any) -> None:
     """Write ``to_arrays()`` to a file, all or nothing."""
-    arrays = to_arrays(model)
+    arrays: dict[str, Any] = to_arrays(model)
     with write_atomically(path) as file:
-        np.savez(file, allow_pickle=False, **arrays)
+        np.savez(file, **arrays)  # none of them holds objects
 
 
 def load(cls: type[Model], path: Any) -> Model:
     """Read a file of `save`."""
     try:
-        with np.load(Path(path), allow_pickle=False) as arrays:
-            return from_arrays(cls, arrays)
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-            raise
-        raise ValueError(f"{path} is not a file of PrototypeModel.save: {error}") from error
+        with zipfile.ZipFile(Path(path)):  # np.load would also read other kinds of files
+            pass
+        with np.load(Path(path), allow_pickle=False) as file:
+            arrays = dict(file)
+    except (FileNotFoundError, PermissionError, IsADirectoryError):
+        raise
+    except Exception as error:  # zipfile and NumPy raise many kinds on damaged files
+        raise ValueError(f"{path} is not a file of PrototypeModel.save, or it is damaged: {error}") from error
+    return from_arrays(cls, arrays)
 
 
 def _describe(part: Any, kinds: dict[str, type], name: str) -> dict[str, Any]:

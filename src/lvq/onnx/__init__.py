@@ -1,6 +1,6 @@
-"""Models as ONNX graphs. Importing this loads neither onnx nor skl2onnx; `to_onnx` and `register` do."""
+"""Models as ONNX graphs. onnx and skl2onnx are imported on the first call, not by this module."""
 
 from lvq.onnx.converters import register
-from lvq.onnx.exporting import to_onnx
+from lvq.onnx.export import to_onnx
 
 __all__ = ["register", "to_onnx"]

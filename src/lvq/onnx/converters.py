@@ -1,4 +1,4 @@
-"""Our estimators in the registry of skl2onnx: what goes in, what comes out, and the graph between."""
+"""The estimators of this library in the registry of skl2onnx: their inputs, their outputs and their graph."""
 
 import copy
 from typing import Any
@@ -7,23 +7,20 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.classifier import LVQClassifier
-from lvq.estimators.names import MODELS
-from lvq.estimators.search import LVQClassifierCV
-from lvq.onnx.answers import Answers, class_values
+from lvq.estimators.found import need_model
+from lvq.estimators.registry import estimator_types
 from lvq.onnx.graph import Graph
+from lvq.onnx.predictions import Predictions, class_values
 from lvq.onnx.rejection import MEASURES, accepted, certainty
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.measures import as_combination
-from lvq.robustness import Found, find_model
 
 OUTPUTS = ("label", "probabilities", "certainty", "accepted")
-ESTIMATORS = (*dict.fromkeys(spelling.estimator for spelling in MODELS.values()), LVQClassifier, LVQClassifierCV)
-ALIAS = "LvqClassifier"  # in skl2onnx's registry; one graph for all
+DTYPES = ("float64", "float32")
+ALIAS = "LvqClassifier"  # in skl2onnx's registry
 
 
 def register() -> None:
-    """Tell skl2onnx about the estimators of this library, so that it converts pipelines with them.
+    """Register the estimators of this library with skl2onnx, so that it converts pipelines with them.
 
     Examples
     --------
@@ -39,20 +36,20 @@ def register() -> None:
     ['label', 'probabilities', 'certainty', 'accepted']
     """
     skl2onnx = require_skl2onnx()
-    for kind in (*ESTIMATORS, RejectClassifier):
+    for kind in (*estimator_types().values(), RejectClassifier):
         skl2onnx.update_registered_converter(
             kind,
             ALIAS,
             shapes,
             convert,
             parser=parse_reject if kind is RejectClassifier else parse,
-            # zipmap is an option of all classifiers there; probabilities are a plain array here, whatever it says
-            options={"zipmap": [True, False, "columns"], "measure": list(MEASURES)},
+            # zipmap is an option of all classifiers there; it is ignored, probabilities are always an array
+            options={"zipmap": [True, False, "columns"], "measure": list(MEASURES), "dtype": [None, *DTYPES]},
         )
 
 
 def require_skl2onnx() -> Any:
-    """skl2onnx, or a sentence that says how to get it."""
+    """skl2onnx; an ImportError that states how to install it where it is missing."""
     try:
         import onnx  # noqa: F401
         import skl2onnx
@@ -70,7 +67,7 @@ def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> An
         inputs = [_joined(scope, inputs)]
     operator = scope.declare_local_operator(ALIAS, model)
     operator.inputs = inputs
-    number = number_type(inputs)
+    number = number_type(inputs, scope.get_options(model, {"dtype": None})["dtype"])
     for name, kind in zip(OUTPUTS, (Int64TensorType, number, number, BooleanTensorType)):
         operator.outputs.append(scope.declare_local_variable(name, kind()))
     return operator.outputs
@@ -81,7 +78,7 @@ def parse_reject(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None
     from skl2onnx._parse import _parse_sklearn
 
     check_is_fitted(model)
-    for step in found_in(model).steps:
+    for step in need_model(model, "to_onnx").steps:
         named = {str(name) for name in getattr(step, "feature_names_in_", ["?"])} <= {i.raw_name for i in inputs}
         inputs = _parse_sklearn(scope, step if named else by_position(step), inputs, custom_parsers=custom_parsers)
     return parse(scope, model, inputs, custom_parsers)
@@ -107,22 +104,12 @@ def _joined(scope: Any, inputs: Any) -> Any:
     return joined
 
 
-def number_type(inputs: Any) -> Any:
-    """In what a model computes: float32 for float32 samples, else float64."""
+def number_type(inputs: Any, dtype: str | None = None) -> Any:
+    """The type in which a model computes: as asked for, else float32 for float32 samples, else float64."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
-    return FloatTensorType if all(isinstance(i.type, FloatTensorType) for i in inputs) else DoubleTensorType
-
-
-def found_in(model: Any) -> Found:
-    """The nearest-prototype model of an estimator, and what stands before it."""
-    found = find_model(model)
-    if found is None:
-        raise ValueError(
-            "to_onnx writes models of this library, alone, in a Pipeline or in a RejectClassifier, got "
-            f"{type(model).__name__} without one."
-        )
-    return found
+    single = all(isinstance(i.type, FloatTensorType) for i in inputs) if dtype is None else dtype == "float32"
+    return FloatTensorType if single else DoubleTensorType
 
 
 def shapes(operator: Any) -> None:
@@ -130,8 +117,8 @@ def shapes(operator: Any) -> None:
     from skl2onnx.common.data_types import BooleanTensorType, Int64TensorType, StringTensorType
 
     count = operator.inputs[0].get_first_dimension()
-    classes = class_values(found_in(operator.raw_operator).model)
-    number = number_type(operator.inputs)
+    classes = class_values(need_model(operator.raw_operator, "to_onnx").model.classes)
+    number = type(operator.outputs[1].type)
     kinds = (
         (StringTensorType if classes.dtype.kind == "U" else Int64TensorType)([count]),
         number([count, len(classes)]),
@@ -144,25 +131,20 @@ def shapes(operator: Any) -> None:
 
 def convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes of a model, or of a RejectClassifier around one."""
-    from skl2onnx.common.data_types import DoubleTensorType
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
-    estimator = operator.raw_operator
-    number = number_type(operator.inputs)
+    estimator, number = operator.raw_operator, type(operator.outputs[1].type)
     graph = Graph(scope, container, np.float64 if number is DoubleTensorType else np.float32)
     samples = operator.inputs[0].full_name
     if not isinstance(operator.inputs[0].type, number):
         samples = graph.cast(samples, graph.dtype)
-    answers = Answers(graph, found_in(estimator).model, samples)
-    values = [answers.label, answers.probabilities]
-    if len(operator.outputs) > 2:  # an ensemble of skl2onnx around a model asks for the first two alone
+    floating = [i.full_name for i in scope.input_variables if isinstance(i.type, DoubleTensorType | FloatTensorType)]
+    predictions = Predictions(graph, need_model(estimator, "to_onnx").model, samples, floating)
+    values = [predictions.label, predictions.probabilities]
+    if len(operator.outputs) > 2:  # an ensemble of skl2onnx around a model uses only the first two
         rejects = isinstance(estimator, RejectClassifier)
-        measure = as_combination(estimator.measure).ambiguity if rejects else _option(container, estimator)
-        sure = certainty(answers, measure)
-        everything = graph.node("Equal", answers.answer, answers.answer)  # a plain model stands by all its answers
-        values += [sure, accepted(answers, estimator, sure) if rejects else everything]
+        option = container.get_options(estimator, {"measure": "auto"})["measure"]
+        values.append(certainty(predictions, estimator.measure_.ambiguity if rejects else option))
+        values.append(accepted(predictions, estimator, values[-1]) if rejects else predictions.valid)
     for value, output in zip(values, operator.outputs):
         graph.name_output(value, output.full_name)
-
-
-def _option(container: Any, model: Any) -> str:
-    return container.get_options(model, {"measure": "auto"})["measure"]

@@ -11,9 +11,9 @@ class Graph:
     Parameters
     ----------
     scope, container : objects of skl2onnx
-        Who gives names, and who takes the nodes.
+        The first provides names, the second collects the nodes.
     dtype : numpy.float64 or numpy.float32
-        In what the graph computes.
+        Type in which the graph computes.
     """
 
     def __init__(self, scope: Any, container: Any, dtype: Any) -> None:
@@ -38,7 +38,7 @@ class Graph:
         self.container.add_node("Identity", [values], [name], name=self.scope.get_unique_operator_name("Identity"))
 
     def constant(self, values: Any) -> str:
-        """Numbers, truth values or strings; floating numbers in the graph's type, integers as int64."""
+        """Numbers, booleans or strings; floating numbers in the graph's type, integers as int64."""
         from onnx import TensorProto, numpy_helper
 
         array = np.asarray(values)
@@ -70,6 +70,11 @@ class Graph:
         """ArgMin or ArgMax of each row; of equal ones the first."""
         return self.node(operation, values, axis=1, keepdims=0, select_last_index=0)
 
+    def all_of(self, flags: str) -> str:
+        """Whether all entries of a row are True."""
+        lowest = self.reduce("ReduceMin", self.cast(flags, self.dtype))
+        return self.node("Greater", lowest, self.number(0.5))
+
     def column(self, values: str) -> str:
         """A vector as a column."""
         return self.node("Unsqueeze", values, self.constant(np.array([1])))
@@ -80,5 +85,5 @@ class Graph:
         return self.node("Squeeze", taken, self.constant(np.array([1])))
 
     def is_class(self, index: str, count: int) -> str:
-        """One row a sample, True in the column of its index."""
+        """One row per sample, True in the column of its index."""
         return self.node("Equal", self.constant(np.arange(count)[None]), self.column(index))

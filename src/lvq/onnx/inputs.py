@@ -1,4 +1,4 @@
-"""What a graph is given: one array of all features, or an array for each column where their types differ."""
+"""The inputs of a graph: one array of all features, or one array per column where their types differ."""
 
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from lvq.onnx.converters import OUTPUTS
 
 
 class Inputs(NamedTuple):
-    """Names and kinds ("number", "integer" or "text") of the inputs, and how many features each has."""
+    """Names and kinds ("number", "integer" or "text") of the inputs, and the number of features of each."""
 
     names: list[str]
     kinds: list[str]
@@ -19,7 +19,7 @@ class Inputs(NamedTuple):
 
 
 def inputs_of(steps: list[Any], model: Any) -> Inputs:
-    """The inputs of a chain of transformers and a model; one array "X" where all features are of a kind."""
+    """The inputs of a chain of transformers and a model; one array "X" where all features have one kind."""
     first = steps[0] if steps else model
     width = int(first.n_features_in_)
     kinds = ["number"] * width
@@ -47,13 +47,13 @@ def _names(first: Any, width: int) -> list[str]:
     taken = sorted(set(names) & set(OUTPUTS))
     if taken:
         raise ValueError(
-            f"to_onnx has an output {taken[0]!r}, so no column may have that name; rename it and fit anew."
+            f"to_onnx has an output {taken[0]!r}, so no column may have that name; rename it and fit again."
         )
     return names
 
 
 def _first_steps(step: Any, columns: list[int]) -> list[tuple[Any, list[int]]]:
-    """The transformers that see the columns first, each with those it sees."""
+    """The first transformer of each column, with the columns that it takes."""
     if isinstance(step, Pipeline):
         return _first_steps(step.steps[0][1], columns)
     if isinstance(step, ColumnTransformer):
@@ -77,9 +77,9 @@ def _kind(step: Any, place: int) -> str:
 
 
 def name_inputs(graph: Any, names: list[str]) -> None:
-    """Give the inputs their names, in their order; whatever else in the graph has such a name gets another.
+    """Set the names of the inputs, in their order; other values of the graph with such a name get another one.
 
-    skl2onnx changes names that are no identifiers of C, such as "weight (kg)"; runtimes take them as they are.
+    skl2onnx changes names that are not identifiers in C, such as "weight (kg)"; runtimes accept them.
     """
     inner = {name for node in graph.node for name in node.output} | {tensor.name for tensor in graph.initializer}
     changed = {name: f"inner_{name}" for name in inner & set(names)}

@@ -1,22 +1,12 @@
-"""Whether a float64 graph is one: some converters of skl2onnx go through float32, and say nothing about it."""
+"""Whether a float64 graph computes in float64: some converters of skl2onnx round to float32 without a message."""
 
 from typing import Any
 
-# what passes numbers on as they are
-PASSING = {
-    "Concat",
-    "Gather",
-    "GatherElements",
-    "Identity",
-    "Reshape",
-    "Slice",
-    "Split",
-    "Squeeze",
-    "Transpose",
-    "Unsqueeze",
-}
-# zeros, ones and small whole numbers, which float32 holds exactly
-COUNTING = frozenset({"OneHotEncoder", "LabelEncoder"})
+# operations that do not change numbers
+PASSING = {"Concat", "Gather", "GatherElements", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Transpose",
+           "Unsqueeze"}  # fmt: skip
+# operations that give zeros, ones and small integers, which float32 represents exactly
+COUNTING = {"OneHotEncoder", "LabelEncoder"}
 
 
 def rounding_nodes(model: Any) -> list[str]:
@@ -29,7 +19,7 @@ def rounding_nodes(model: Any) -> list[str]:
     Returns
     -------
     operations : list of str
-        Such as "Scaler"; empty where nothing is lost.
+        For example "Scaler"; empty where nothing is rounded.
     """
     import onnx
 
@@ -38,9 +28,11 @@ def rounding_nodes(model: Any) -> list[str]:
     types = {value.name: value.type.tensor_type.elem_type for value in values}
     types |= {tensor.name: tensor.data_type for tensor in inferred.initializer}
     single, whole = onnx.TensorProto.FLOAT, (onnx.TensorProto.INT64, onnx.TensorProto.BOOL, onnx.TensorProto.INT32)
-    exact = {tensor.name for tensor in inferred.initializer}  # weights in float32 show by what is made of them
+    exact = {tensor.name for tensor in inferred.initializer}  # float32 constants matter where they are used
     found = []
     for node in inferred.node:
+        if node.domain == "ai.onnx.ml":  # no types are inferred for these operations; their floats are float32
+            types = dict.fromkeys(node.output, single) | types
         if not any(types.get(name) == single for name in node.output):
             continue
         given = [name for name in node.input if types.get(name) == single]

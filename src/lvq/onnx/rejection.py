@@ -1,7 +1,8 @@
-"""How sure an answer is and whether to use it, as an ONNX graph: `lvq.rejection.measures` and the thresholds.
+"""Certainty of predictions and whether they are accepted, as an ONNX graph: the measures and thresholds of rejection.
 
-A threshold is the certainty of a calibration sample, and that sample is accepted. So that the last digit of another
-machine's arithmetic does not turn it round, thresholds of a float64 graph are lowered by `SLACK`.
+A threshold is the certainty of a calibration sample, and that sample is accepted. So that rounding on another machine
+does not change this, thresholds of a float64 graph are lowered by `SLACK`. A row that the model would refuse (NaN,
+infinite or too large values) has the certainty NaN and is never accepted.
 """
 
 from collections.abc import Callable
@@ -10,70 +11,64 @@ from typing import Any
 import numpy as np
 
 from lvq.model.metrics import LocalMatrix
-from lvq.onnx.answers import Answers
-from lvq.rejection.calibration import plain_point
-from lvq.rejection.measures import as_combination
-from lvq.robustness import metric_root, project
+from lvq.onnx.predictions import Predictions
 
 SLACK = 1e-11  # relative to the larger of one and the threshold
 
 
-def _relsim(answers: Answers) -> str:
-    graph = answers.graph
-    if len(answers.known) == 1:  # a stream that has not met a second class
-        return answers.ones
-    near, far = answers.linked(answers.near), answers.linked(answers.far)
+def _relsim(predictions: Predictions) -> str:
+    graph = predictions.graph
+    if len(predictions.known) == 1:  # a stream that has not met a second class
+        return predictions.ones
+    near, far = predictions.linked(predictions.near), predictions.linked(predictions.far)
     total = graph.node("Add", near, far)
     safe = graph.node("Where", graph.node("Greater", total, graph.number(0)), total, graph.number(1))
     return graph.node("Div", graph.node("Sub", far, near), safe)
 
 
-def _boundary(answers: Answers) -> str:
+def _boundary(predictions: Predictions) -> str:
     """(D_j - D+)/(2 |p_j - p+|), the smallest over the prototypes j of other classes."""
-    graph, model = answers.graph, answers.model
-    if isinstance(model._metric, LocalMatrix):
-        raise ValueError(
-            f"measure='boundary' needs one metric for all prototypes, got {type(model).__name__} with several; use "
-            "'relsim'."
-        )
-    W = model._params.prototypes.astype(np.float64)
-    P = project(W - W.mean(axis=0), metric_root(model))
+    graph, model = predictions.graph, predictions.model
+    if isinstance(model.metric, LocalMatrix):
+        raise ValueError(f"measure='boundary' needs one metric for all prototypes, got {model!r}; use 'relsim'.")
+    W, root = model.prototypes.astype(np.float64), model.matrix_of(0)
+    P = (W - W.mean(axis=0)) * root if root.ndim == 1 else (W - W.mean(axis=0)) @ root.T
     apart = np.linalg.norm(P[:, None] - P[None], axis=2)
-    same = answers.labels[:, None] == answers.labels[None]
+    same = predictions.labels[:, None] == predictions.labels[None]
     # a prototype of the own class is no rival; one in the same place as the winner is at no distance
     factor = np.divide(0.5, apart, out=np.zeros_like(apart), where=apart > 0)
-    gap = graph.node("Sub", answers.distances, graph.column(answers.near))
-    lengths = graph.node("Mul", gap, graph.node("Gather", graph.constant(factor), answers.winner, axis=0))
-    rivals = graph.node("Gather", graph.constant(~same), answers.winner, axis=0)
+    gap = graph.node("Sub", predictions.distances, graph.column(predictions.near))
+    lengths = graph.node("Mul", gap, graph.node("Gather", graph.constant(factor), predictions.winner, axis=0))
+    rivals = graph.node("Gather", graph.constant(~same), predictions.winner, axis=0)
     farthest = graph.number(np.finfo(graph.dtype).max)
     return graph.reduce("ReduceMin", graph.node("Where", rivals, lengths, farthest))
 
 
-def _distance(answers: Answers) -> str:
-    return answers.graph.node("Neg", answers.graph.node("Sqrt", answers.near))
+def _distance(predictions: Predictions) -> str:
+    return predictions.graph.node("Neg", predictions.graph.node("Sqrt", predictions.near))
 
 
-def _probability(answers: Answers) -> str:
-    table = answers.posterior if answers.is_soft else answers.probabilities
-    return answers.graph.take(table, answers.answer)
+def _probability(predictions: Predictions) -> str:
+    table = predictions.posterior if predictions.model.decision.soft else predictions.probabilities
+    return predictions.graph.take(table, predictions.predicted)
 
 
-def _margin(answers: Answers) -> str:
-    graph = answers.graph
-    if answers.n_classes == 1:
-        return answers.ones
-    if answers.n_classes == 2:  # one score, positive for the second class
-        columns = graph.split(answers.scores, [1, 1])
-        second = graph.node("Sub", columns[1], columns[0]) if answers.by_posterior else columns[1]
+def _margin(predictions: Predictions) -> str:
+    graph = predictions.graph
+    if predictions.n_classes == 1:
+        return predictions.ones
+    if predictions.n_classes == 2:  # one score, positive for the second class
+        columns = graph.split(predictions.scores, [1, 1])
+        second = graph.node("Sub", columns[1], columns[0]) if predictions.by_posterior else columns[1]
         score = graph.node("Squeeze", second, graph.constant(np.array([1])))
-        is_second = graph.node("Equal", answers.answer, graph.constant(np.array(1)))
+        is_second = graph.node("Equal", predictions.predicted, graph.constant(np.array(1)))
         return graph.node("Where", is_second, score, graph.node("Neg", score))
-    own = graph.is_class(answers.answer, answers.n_classes)
-    others = graph.node("Where", own, graph.number(-np.inf), answers.scores)
-    return graph.node("Sub", graph.take(answers.scores, answers.answer), graph.reduce("ReduceMax", others))
+    own = graph.is_class(predictions.predicted, predictions.n_classes)
+    others = graph.node("Where", own, graph.number(-np.inf), predictions.scores)
+    return graph.node("Sub", graph.take(predictions.scores, predictions.predicted), graph.reduce("ReduceMax", others))
 
 
-MEASURES: dict[str, Callable[[Answers], str]] = {
+MEASURES: dict[str, Callable[[Predictions], str]] = {
     "auto": _relsim,
     "relsim": _relsim,
     "boundary": _boundary,
@@ -83,31 +78,36 @@ MEASURES: dict[str, Callable[[Answers], str]] = {
 }
 
 
-def certainty(answers: Answers, measure: Any) -> str:
-    """How sure each answer is, by a measure's name, (N,)."""
+def certainty(predictions: Predictions, measure: Any) -> str:
+    """Certainty of each prediction by the name of a measure, (N,); NaN for rows that are not valid."""
     if not isinstance(measure, str) or measure not in MEASURES:
         raise ValueError(
-            f"to_onnx can write the measures {', '.join(map(repr, MEASURES))}, not {measure!r}. Fit the "
+            f"to_onnx supports the measures {', '.join(map(repr, MEASURES))}, not {measure!r}. Fit the "
             "RejectClassifier with one of these."
         )
-    return MEASURES[measure](answers)
+    graph = predictions.graph
+    return graph.node("Where", predictions.valid, MEASURES[measure](predictions), graph.number(np.nan))
 
 
-def accepted(answers: Answers, model: Any, values: str) -> str:
-    """Which answers a RejectClassifier would use, given their certainty, (N,)."""
-    graph = answers.graph
-    if callable(model.cells):
+def accepted(predictions: Predictions, model: Any, values: str) -> str:
+    """Which predictions a RejectClassifier accepts, given their certainty, (N,)."""
+    graph, cells = predictions.graph, model.cells_
+    if callable(cells):
         raise ValueError(
-            f"to_onnx cannot write cells={model.cells!r} of RejectClassifier; fit it with cells='prototype' or 'class'."
+            f"to_onnx does not support cells={cells!r} of RejectClassifier; fit it with cells='prototype' or 'class'."
         )
-    by_class = model.cells == "class"
-    cell = answers.answer if by_class else answers.winner
-    limits = graph.constant(lowered(thresholds(answers, model, by_class=by_class), graph.dtype))
+    by_class = cells == "class"
+    cell = predictions.predicted if by_class else predictions.winner
+    limits = graph.constant(lowered(thresholds(predictions, model, by_class=by_class), graph.dtype))
     result = graph.node("GreaterOrEqual", values, graph.node("Gather", limits, cell, axis=0))
+    result = graph.node("And", result, predictions.valid)
     if model.outlier_limits_ is None:
         return result
-    typical = certainty(answers, as_combination(model.measure).outlier)
-    least = graph.constant(lowered(_outlier_limits(answers, model, by_class=by_class), graph.dtype))
+    typical = certainty(predictions, model.measure_.outlier)
+    cells = predictions.model.classes.tolist() if by_class else range(len(predictions.labels))
+    least = graph.constant(
+        lowered(np.array([float(model.outlier_limits_.threshold_of([c])[0]) for c in cells]), graph.dtype)
+    )
     usual = graph.node("GreaterOrEqual", typical, graph.node("Gather", least, cell, axis=0))
     return graph.node("And", result, usual)
 
@@ -119,23 +119,12 @@ def lowered(limits: np.ndarray, dtype: Any) -> np.ndarray:
     return np.where(limits == np.inf, np.nan, np.where(np.isfinite(limits), finite - slack, limits))
 
 
-def thresholds(answers: Answers, model: Any, *, by_class: bool) -> np.ndarray:
+def thresholds(predictions: Predictions, model: Any, *, by_class: bool) -> np.ndarray:
     """The threshold of every cell: of each class, or of each prototype; infinite where all is rejected."""
-    classes = np.asarray(answers.model.classes_).tolist()
-    owners = range(len(classes)) if by_class else answers.labels.tolist()
+    classes = predictions.model.classes.tolist()
+    owners = range(len(classes)) if by_class else predictions.labels.tolist()
     result = []
     for cell, owner in enumerate(owners):
         point = model.point_.get(classes[owner]) if isinstance(model.point_, dict) else model.point_
-        if point is None:  # nothing could be certified for this class
-            result.append(np.inf)
-            continue
-        plain = plain_point(point)
-        known = dict(zip(plain.cells.tolist(), plain.thresholds.tolist()))
-        result.append(known.get(classes[cell] if by_class else cell, plain.unseen))
+        result.append(np.inf if point is None else float(point.threshold_of([classes[cell] if by_class else cell])[0]))
     return np.array(result, dtype=np.float64)
-
-
-def _outlier_limits(answers: Answers, model: Any, *, by_class: bool) -> np.ndarray:
-    limits = model.outlier_limits_
-    cells = np.asarray(answers.model.classes_).tolist() if by_class else range(len(answers.labels))
-    return np.array([limits.by_cell.get(cell, limits.others) for cell in cells], dtype=np.float64)

@@ -1,6 +1,5 @@
-"""Models on disk: files that hold numbers and names, and no code."""
+"""Estimators in files that contain arrays and names, and no code."""
 
-from lvq.persistence.container import LoadError
-from lvq.persistence.files import load, save
+from lvq.persistence.files import LoadError, load, save
 
 __all__ = ["LoadError", "load", "save"]

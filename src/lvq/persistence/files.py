@@ -1,273 +1,195 @@
-"""Models on disk: `save` writes what `load` reads, and `load` runs nothing that a file may hold.
+"""`save` and `load`: estimators in files that contain arrays and names, and no code. A file has these parts:
 
-The way of a file: unpack and check sums (`container.py`), compare every node with what is allowed (`schema.py`), let
-skops look for types it does not trust, look for attributes that would hide methods, build by skops, and ask whether the
-model holds together (`consistency.py`). `save` goes the same way before it writes, so that what it writes can be read.
+    lvq model 1
+    <SHA-256 of everything below>
+    {"arrays": [[type, order, shape], ...], "model": ..., "versions": {...}}
+    <bytes of the arrays, one after another>
+
+There is no compression and there are no offsets: a file takes as much memory as it has bytes, and every byte belongs
+to one array. The same model gives the same bytes. `encoding.py` describes the model in the header.
 """
 
-import contextlib
-import importlib
-import inspect
-import io
+import hashlib
 import json
+import math
 import os
-import secrets
-import stat
 import warnings
-import zipfile
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.lib.format import descr_to_dtype, dtype_to_descr
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
-from lvq.persistence import schema
-from lvq.persistence.consistency import parts_of, problem
-from lvq.persistence.container import SCHEMA, LoadError, pack, plain_archive, unpack
-from lvq.persistence.equality import difference
-from lvq.persistence.numbering import renumbered
-from lvq.persistence.trusted import TRUSTED, type_names
+from lvq.files import write_atomically
+from lvq.persistence.consistency import require
+from lvq.persistence.encoding import Decoder, Encoder
+from lvq.persistence.trusted import UntrustedError, trusted_names
 
+TITLE, FORMAT = b"lvq model ", b"1"
 MAX_BYTES = 2**30
+HEADER_MEMORY = 32  # bytes of memory that a byte of the header may take
+PICKLES = (b"\x80", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda", b"\x1f\x8b")  # first bytes, packed or not
+
+
+class LoadError(ValueError):
+    """A model file that is not loaded, and why."""
 
 
 class OtherVersionWarning(InconsistentVersionWarning):
-    """A file holds parts of another version of scikit-learn than the installed one."""
-
-    def __init__(self, name: str, saved: str, installed: str) -> None:
-        super().__init__(estimator_name=name, current_sklearn_version=installed, original_sklearn_version=saved)
+    """A file contains parts of another version of scikit-learn than the installed one."""
 
     def __str__(self) -> str:
-        return (
-            f"{self.estimator_name} was saved with scikit-learn {self.original_sklearn_version} and is loaded with "
-            f"{self.current_sklearn_version}; its scikit-learn parts may answer differently or fail. Install the "
-            "former version, or fit and save anew."
-        )
+        versions = f"scikit-learn {self.original_sklearn_version} and is loaded with {self.current_sklearn_version}"
+        return f"{self.estimator_name} was saved with {versions}; it may predict differently. Fit and save it again."
 
 
 def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> None:
     """Write an estimator to a file that `load` reads.
 
-    The file is a zip archive in the format of skops, under a header with checksums. It holds no code. It is written
-    beside its place first and then moved there, so that an interrupted write leaves the file that was there before.
+    The file contains no code. It appears complete or not at all; an interrupted write leaves the previous file.
 
     Parameters
     ----------
     model : estimator
         A model of this library, a `RejectClassifier`, a Pipeline or search with such a model; or any estimator of
-        scikit-learn. Fitted or not.
+        scikit-learn without trees. Fitted or not.
     path : str or path
-        Where to write; by custom the name ends in ``.skops``.
-    trusted : list of types or of their full names, default=()
-        Types and functions of your own that the model holds, such as a cost, a kernel or a measure; they must be
+        Where to write: a new path or a regular file. Usually the name ends in ``.lvq``.
+    trusted : list of classes, functions or their full names, default=()
+        Classes and functions of your own that the model contains, such as a cost, a kernel or a measure. They must be
         importable where the file is loaded, and `load` must be given them too.
 
     Examples
     --------
     >>> import tempfile
-    >>> from lvq import GLVQ
-    >>> from lvq.persistence import load, save
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = GLVQ(random_state=0).fit(X, y)
-    >>> file = tempfile.mkdtemp() + "/iris.skops"
+    >>> from lvq import GLVQ, load, save
+    >>> model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0], [4]], ["left", "right"])
+    >>> file = tempfile.mkdtemp() + "/model.lvq"
     >>> save(model, file)
-    >>> bool((load(file).predict(X) == model.predict(X)).all())
-    True
+    >>> load(file).predict([[1.0]])
+    array(['left'], dtype='<U5')
     """
     if not isinstance(model, BaseEstimator) or isinstance(model, type):
         raise TypeError(f"lvq.save takes an estimator, got {model!r}.")
-    names = type_names(trusted)
-    data = pack(_members(model), _versions())
+    names = trusted_names(trusted)
+    data = _to_bytes(model, names)
     try:
-        back = _built(data, names, len(data) * 100 + MAX_BYTES)
-    except schema.Refused as refused:
-        raise ValueError(f"lvq.save cannot keep {refused.where}: {_refusal(refused, saving=True)}") from None
+        same = _to_bytes(_from_bytes(data, names, math.inf)[0], names) == data
     except LoadError as error:
-        raise ValueError(f"lvq.save cannot keep this {type(model).__name__}: a file of it {error}") from error
-    changed = difference(model, back)
-    if changed:
-        raise ValueError(f"lvq.save cannot keep this {type(model).__name__} as it is: {changed}. Use joblib.dump.")
-    _write(Path(path), data)
+        raise ValueError(f"lvq.save cannot store this {type(model).__name__}: a file of it {error}") from error
+    if not same:
+        raise ValueError(f"lvq.save cannot store this {type(model).__name__} exactly. Use joblib.dump.")
+    with write_atomically(path) as file:
+        file.write(data)
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = (), max_bytes: int = MAX_BYTES) -> Any:
     """Read an estimator from a file that `save` has written.
 
-    Nothing in the file is run, and nothing is built before all of it is known to be of trusted types: the estimators
-    of this library and their parts, and the estimators of scikit-learn that skops trusts.
+    No code of the file is run. Only trusted classes are built: the estimators of this library and of scikit-learn.
 
     Parameters
     ----------
     path : str or path
         The file.
-    trusted : list of types or of their full names, default=()
-        Further types and functions that the file may hold, such as a cost of your own. Their modules are imported.
+    trusted : list of classes, functions or their full names, default=()
+        Further classes and functions that the file may contain, such as a cost of your own. Their modules are imported.
     max_bytes : int, default=2**30
-        Refuse a file that would take more memory than this.
+        Refuse a file that needs more memory than this.
 
     Returns
     -------
     model : estimator
-        It answers as the saved one did.
+        It predicts as the saved one did.
 
     Raises
     ------
     LoadError
-        For a file that is no such file, is damaged, is of a newer format, or holds what is not trusted; the message
-        says which.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from lvq import GLVQ
-    >>> from lvq.persistence import load, save
-    >>> model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0], [4]], ["left", "right"])
-    >>> file = tempfile.mkdtemp() + "/model.skops"
-    >>> save(model, file)
-    >>> load(file).predict([[1.0]])
-    array(['left'], dtype='<U5')
+        For a file that is not a model file, is damaged, has a newer format, or contains what is not trusted.
     """
-    names = type_names(trusted)
-    place = Path(path)
+    names, place = trusted_names(trusted), Path(path)
     try:
-        return _built(_read(place, max_bytes), names, max_bytes, place.name)
-    except schema.Refused as refused:
-        raise LoadError(f"{place.name} is not loaded, as {refused.where} holds {_refusal(refused)}") from None
+        if place.exists() and not place.is_file():
+            raise LoadError("is a folder." if place.is_dir() else "is a device, pipe or socket, not a file.")
+        if (size := place.stat().st_size) > max_bytes:
+            raise LoadError(f"has {size} bytes, more than max_bytes={max_bytes}. Increase max_bytes.")
+        model, saved = _from_bytes(place.read_bytes(), names, max_bytes)
     except LoadError as error:
         raise LoadError(f"{place.name} {error}") from error.__cause__
-
-
-# -- from bytes to models and back -------------------------------------------------------------------------------------
-
-
-def _members(model: Any) -> dict[str, bytes]:
-    """What skops writes, without memory addresses."""
-    skops = _skops()
-    try:
-        with zipfile.ZipFile(io.BytesIO(skops.dumps(model))) as archive:
-            content = {name: archive.read(name) for name in archive.namelist()}
-        tree, arrays = renumbered(schema.parse(content.pop(SCHEMA)), content)
-    except schema.Refused as refused:
-        raise ValueError(f"lvq.save cannot keep this {type(model).__name__}: it needs {refused.what}.") from None
-    except RecursionError:
-        raise ValueError(f"lvq.save cannot keep this {type(model).__name__}: it holds itself.") from None
-    except Exception as error:  # skops has many ways to say that it cannot store a thing
-        raise ValueError(f"lvq.save cannot keep this {type(model).__name__}: {error} Use joblib.dump.") from error
-    return {SCHEMA: json.dumps(tree, separators=(",", ":")).encode(), **arrays}
-
-
-def _built(data: bytes, names: frozenset[str], max_bytes: int, shown: str = "the model") -> Any:
-    header, members = unpack(data, max_bytes)
-    tree = schema.parse(members[SCHEMA])
-    objects = schema.check(tree, members, names)
-    plain = plain_archive({**members, SCHEMA: json.dumps(tree).encode()})  # skops reads what was checked
-    allowed = sorted(TRUSTED | names)
-    installed = metadata.version("scikit-learn")
-    other = header.sklearn != installed and any(item.type_name.startswith("sklearn.") for item in objects)
-    skops = _skops()
-    try:
-        unknown = sorted(set(skops.get_untrusted_types(data=plain)) - set(allowed))
-        if unknown:
-            raise schema.Refused(unknown[0], "the file", trustable=True)
-        _check_attributes(item for item in objects if item.type_name not in names)
-        model = _quietly(skops.loads, plain, allowed) if other else skops.loads(plain, trusted=allowed)
-    except (schema.Refused, LoadError):
-        raise
-    except Exception as error:
-        raise LoadError(
-            f"cannot be built ({type(error).__name__}: {error}); it was written by lvq {header.version} with skops "
-            f"{header.skops}, here are lvq {_versions()['version']} and skops {_versions()['skops']}."
-        ) from error
-    _complete(model)
-    found = problem(model)
-    if found:
-        raise LoadError(f"holds a model that cannot be right: {found}. Save it anew.")
-    if other:
-        warnings.warn(OtherVersionWarning(shown, header.sklearn, installed), stacklevel=3)
+    if saved not in (None, metadata.version("scikit-learn")):
+        about = {"estimator_name": place.name, "current_sklearn_version": metadata.version("scikit-learn")}
+        warnings.warn(OtherVersionWarning(**about, original_sklearn_version=saved), stacklevel=2)
     return model
 
 
-def _quietly(loads: Any, plain: bytes, allowed: list[str]) -> Any:
-    """Without scikit-learn's warnings about every part; one sentence of ours stands for them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InconsistentVersionWarning)
-        return loads(plain, trusted=allowed)
-
-
-def _check_attributes(objects: Iterable[schema.Attributes]) -> None:
-    """Refuse attributes that would stand in the place of a method. The types are trusted by now, so may be imported."""
-    for item in objects:
-        module, _, name = item.type_name.rpartition(".")
-        kind = getattr(importlib.import_module(module), name)
-        for attribute in item.names:
-            there = getattr(kind, attribute, None)
-            if callable(there) or isinstance(there, property) or attribute.startswith("__"):
-                raise schema.Refused(f"an attribute {attribute!r} in the place of a method", name)
-
-
-def _complete(model: Any) -> None:
-    """Parameters that a later version has added get their defaults."""
-    for part in parts_of(model):
-        if isinstance(part, BaseEstimator) and type(part).__module__.startswith("lvq."):
-            for name, parameter in inspect.signature(type(part)).parameters.items():
-                if not hasattr(part, name) and parameter.default is not parameter.empty:
-                    setattr(part, name, parameter.default)
-
-
-def _refusal(refused: schema.Refused, *, saving: bool = False) -> str:
-    if refused.trustable:
-        return (
-            f"{refused.what}, a type that lvq.load does not trust by itself. If you do, pass trusted="
-            f"[{refused.what!r}]{' to lvq.save and lvq.load' if saving else ''}."
-        )
-    return f"{refused.what}, which no model file may hold."
-
-
-def _versions() -> dict[str, str]:
-    return {"version": metadata.version("lvq"), "scikit-learn": metadata.version("scikit-learn")} | {
-        "skops": metadata.version("skops")
-    }
-
-
-def _skops() -> Any:
+def _to_bytes(model: Any, names: frozenset[str]) -> bytes:
+    encoder = Encoder(names)
     try:
-        import skops.io
-    except ImportError:
-        raise ImportError('lvq.save and lvq.load need skops. Install it with: pip install "lvq[save]"') from None
-    return skops.io
+        node = encoder.node(model)
+        orders: list[Any] = ["F" if np.isfortran(array) else "C" for array in encoder.arrays]
+        described = [[dtype_to_descr(a.dtype), order, a.shape] for a, order in zip(encoder.arrays, orders)]
+        versions = {library: metadata.version(library) for library in ("lvq", "numpy", "scikit-learn")}
+        header = _text({"arrays": described, "model": node, "versions": versions})
+    except (UntrustedError, TypeError, ValueError, RecursionError) as error:
+        inside = [type(part).__name__ for part in encoder.path if isinstance(part, BaseEstimator)] or ["this model"]
+        raise ValueError(f"lvq.save cannot store {' in '.join(inside[:-4:-1])}: {error}") from error
+    body = b"".join([header, b"\n", *(array.tobytes(order) for order, array in zip(orders, encoder.arrays))])
+    return TITLE + FORMAT + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
-# -- the disk ----------------------------------------------------------------------------------------------------------
-
-
-def _read(path: Path, max_bytes: int) -> bytes:
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise LoadError("is not a file" + (" but a folder." if path.is_dir() else "."))
-    if status.st_size > max_bytes:
+def _from_bytes(data: bytes, names: frozenset[str], max_bytes: float) -> tuple[Any, str | None]:
+    """The model, and the version of scikit-learn that wrote its parts; None where it has none of them."""
+    title, checksum, body, *_ = *data.split(b"\n", 2), b"", b""
+    if title.startswith(PICKLES):
         raise LoadError(
-            f"has {status.st_size} bytes, more than max_bytes={max_bytes}. If you expect so large a model, raise "
-            "max_bytes."
+            "looks like a pickle or joblib file, which can run any code when it is loaded. If you trust its source, "
+            "load it with joblib.load and save the model with lvq.save."
         )
-    return path.read_bytes()
-
-
-def _write(path: Path, data: bytes) -> None:
-    """All of it or nothing: into a file beside the target, then in its place."""
-    target = Path(os.path.realpath(path))  # a link stays a link
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    if not title.startswith(TITLE):
+        raise LoadError("is not a model file. Use a file that lvq.save has written." if data else "is empty.")
+    if title != TITLE + FORMAT:
+        raise LoadError(f"has another format than {FORMAT.decode()}, which this version reads. Upgrade lvq.")
+    if hashlib.sha256(body).hexdigest().encode() != checksum:
+        raise LoadError("is damaged: its checksum does not match its content. Copy the file again.")
+    text, _, values = body.partition(b"\n")
+    if len(text) * HEADER_MEMORY > max_bytes:
+        raise LoadError(f"has a header of {len(text)} bytes, too long for max_bytes={max_bytes}. Increase max_bytes.")
     try:
-        with open(beside, "xb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if target.exists():
-            beside.chmod(stat.S_IMODE(target.stat().st_mode))
-        os.replace(beside, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            beside.unlink()
-        raise
+        header = json.loads(text)
+        require(set(header) == {"arrays", "model", "versions"} and _text(header) == text, "a header in another form")
+        decoder = Decoder(_arrays(header["arrays"], values), names)
+        model = decoder.build(header["model"])
+        require(isinstance(model, BaseEstimator), f"{type(model).__name__} in the place of an estimator")
+        require(len(decoder.used) == len(decoder.arrays), "an array that nothing refers to")
+        return model, str(header["versions"]["scikit-learn"]) if decoder.uses_sklearn else None
+    except UntrustedError as error:
+        raise LoadError(f"contains {error}") from None
+    except Exception as error:  # whatever is raised while damaged or hostile content is read
+        raise LoadError(f"contains a model that is not consistent ({type(error).__name__}: {error}).") from error
+
+
+def _text(header: dict[str, Any]) -> bytes:
+    return json.dumps(header, separators=(",", ":")).encode()
+
+
+def _arrays(described: list[Any], data: bytes) -> list[np.ndarray]:
+    arrays, start = [], 0
+    for text, order, shape in described:
+        dtype = descr_to_dtype(text)
+        parts = [part[0] for part in dtype.fields.values()] if dtype.fields else [dtype]
+        require(all(part.kind in "biufSUmM" and part.itemsize for part in parts), f"an array of type {dtype}")
+        require(all(type(length) is int and length >= 0 for length in shape), f"an array of shape {shape}")
+        end = start + dtype.itemsize * math.prod(shape)
+        require(end <= len(data), f"an array of shape {shape}, longer than the file")
+        array = np.ndarray(shape, dtype, data, start, order=order).copy(order)
+        if dtype.kind == "U":
+            array.tolist()  # raises an error for what is not text
+        require(dtype.kind != "b" or array.view(np.uint8).max(initial=0) <= 1, "booleans with other values")
+        arrays.append(array)
+        start = end
+    require(start == len(data), "bytes that belong to no array")
+    return arrays

@@ -1,74 +1,107 @@
-"""Which types a model file may hold: these, what the caller names, and the scikit-learn estimators skops trusts itself.
+"""Which classes and functions a model file may name: those below, and those that the caller trusts.
 
-Names, not types, because they are what a file holds, and because some of their modules are slow to import. They are
-part of the file format: a class that moves to another module makes older files unreadable.
+Trees of scikit-learn are not among them: their compiled code reads any index that a file gives it.
 """
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import is_dataclass
+from functools import cache
+from importlib import import_module
+from types import FunctionType
 from typing import Any
 
-_OBJECTS = {
-    "lvq.estimators.classifier": "LVQClassifier",
-    "lvq.estimators.search": "LVQClassifierCV",
-    "lvq.estimators.heuristic": "LVQ1 OLVQ1 LVQ21 LVQ3 RLVQ",
-    "lvq.estimators.margin": "GLVQ GRLVQ GMLVQ LGMLVQ MCE LOGM",
-    "lvq.estimators.soft": "SNPC RSLVQ",
-    "lvq.rejection.classifier": "RejectClassifier",
-    "lvq.rejection.measures": "Combination",
-    "lvq.rejection.path": "ThresholdPath",
-    "lvq.rejection.point": "OperatingPoint",
-    "lvq.rejection.risk": "CertifiedPoint",
-    "lvq.model.metrics": "Euclidean Diagonal Matrix LocalMatrix",
-    "lvq.model.links": "Identity Gaussian Cauchy InverseMultiquadric RationalQuadratic",
-    "lvq.model.costs": "GLVQCost MCECost LOGMCost SNPCCost RSLVQCost WinnerRule WindowRule",
-    "lvq.model.relevance": "Relevance GradientRelevance MatrixRelevance LocalMatrixRelevance Hebbian FisherPrototypes "
-    "FisherNeighbours",
-    "lvq.solvers.online": "Memory",
-    # what parameters and fitted transformers of scikit-learn hold beside estimators
-    "sklearn.model_selection._split": "KFold StratifiedKFold GroupKFold StratifiedGroupKFold RepeatedKFold "
-    "RepeatedStratifiedKFold ShuffleSplit StratifiedShuffleSplit GroupShuffleSplit LeaveOneOut PredefinedSplit "
-    "TimeSeriesSplit",
-    "sklearn.utils._metadata_requests": "MetadataRequest MethodMetadataRequest",
-    "sklearn.metrics._scorer": "_PassthroughScorer _Scorer",
-}
-_FUNCTIONS = {
-    "sklearn.feature_selection._univariate_selection": "f_classif f_regression chi2",
-    "sklearn.feature_selection._mutual_info": "mutual_info_classif",
-    "sklearn.metrics._classification": "accuracy_score balanced_accuracy_score",
-}
-_TUPLES = {
-    "lvq.model.objective": "Params",
-    "lvq.solvers.online": "Units Statistics",
-    "lvq.rejection.path": "Steps",
-    "lvq.rejection.calibration": "OutlierLimits",
-}
+import numpy as np
+
+from lvq.estimators.registry import estimator_types
+
+MODULES = ("builtins", "numpy", "scipy.special")
+PACKAGES = ("lvq.model.", "lvq.solvers.", "lvq.rejection.", "sklearn.")
+EXCLUDED = frozenset({"tests", "externals", "conftest", "datasets"})  # modules inside these packages
+SKLEARN_PARTS = (
+    "sklearn.utils._metadata_requests.",  # bases of estimators, splitters and scorers
+    "sklearn.compose._column_transformer.make_column_selector",
+    "sklearn.calibration._CalibratedClassifier",
+)
+SKLEARN_LOSSES = ("sklearn._loss", "sklearn.linear_model._sgd_fast")
+SKLEARN_FUNCTIONS = ("sklearn.metrics", "sklearn.feature_selection")
+SCALARS = (bool, int, float, complex, str, bytes, object)
 
 
-def _names(table: dict[str, str]) -> frozenset[str]:
-    return frozenset(f"{module}.{name}" for module, names in table.items() for name in names.split())
+class UntrustedError(Exception):
+    """A class or function that a model file may not name."""
+
+    def __init__(self, name: str) -> None:
+        hint = f"which is not trusted; if you trust it, pass trusted=[{name!r}] to lvq.save and lvq.load."
+        never = str(name).partition(".")[0] in sys.stdlib_module_names  # Python's own modules are never needed
+        super().__init__(f"{name}, {'which is not allowed in a model file.' if never else hint}")
 
 
-OBJECTS = _names(_OBJECTS)
-TUPLES = _names(_TUPLES)
-TRUSTED = OBJECTS | TUPLES | _names(_FUNCTIONS) | {"numpy.dtype"}
+@cache
+def public_types() -> dict[str, type]:
+    """The estimators of this library by their public names, which stay when a class moves to another module."""
+    from lvq.rejection.classifier import RejectClassifier
+
+    return {f"lvq.{name}": kind for name, kind in (estimator_types() | {"RejectClassifier": RejectClassifier}).items()}
 
 
-def type_names(trusted: Iterable[Any]) -> frozenset[str]:
-    """Types and functions that a caller trusts, by their full names.
-
-    Examples
-    --------
-    >>> sorted(type_names(["my_package.MyCost", dict]))
-    ['builtins.dict', 'my_package.MyCost']
-    """
-    if isinstance(trusted, str) or not isinstance(trusted, Iterable):
-        raise TypeError(f"trusted must be a list of types or of their full names, got {trusted!r}.")
-    return frozenset(_type_name(item) for item in trusted)
+def name_of(item: Any) -> str:
+    """The full name of a class or function."""
+    if isinstance(item, np.ufunc):
+        return f"{'numpy' if getattr(np, item.__name__, None) is item else 'scipy.special'}.{item.__name__}"
+    public = f"lvq.{item.__qualname__}"
+    return public if public_types().get(public) is item else f"{item.__module__}.{item.__qualname__}"
 
 
-def _type_name(item: Any) -> str:
-    if isinstance(item, str):
-        return item
-    if hasattr(item, "__module__") and hasattr(item, "__qualname__"):
-        return f"{item.__module__}.{item.__qualname__}"
-    raise TypeError(f"trusted must be a list of types or of their full names, got the entry {item!r}.")
+def trusted_names(trusted: Iterable[Any]) -> frozenset[str]:
+    """Classes and functions that a caller trusts, by their full names."""
+    problem = f"trusted must be a list of classes, functions or their full names, got {trusted!r}."
+    if isinstance(trusted, str):
+        raise TypeError(problem)
+    try:
+        return frozenset(item if isinstance(item, str) else name_of(item) for item in trusted)
+    except (TypeError, AttributeError):
+        raise TypeError(problem) from None
+
+
+def find(name: str, allowed: Callable[[Any], bool], trusted: frozenset[str]) -> Any:
+    """What a name means; UntrustedError where it is neither trusted nor allowed, or not defined under this name."""
+    module, _, attribute = name.rpartition(".")
+    if name in public_types():
+        return public_types()[name]
+    inside = module in MODULES or (module + ".").startswith(PACKAGES)
+    if name not in trusted and not (inside and EXCLUDED.isdisjoint(module.split("."))):
+        raise UntrustedError(name)
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError):
+        raise UntrustedError(name) if name not in trusted else ImportError(f"{name} cannot be imported") from None
+    if name in trusted or (allowed(found) and name_of(found) == name):
+        return found
+    raise UntrustedError(name)
+
+
+def is_part(found: Any) -> bool:
+    """Whether this is a dataclass of this library, which is stored by its fields."""
+    return is_dataclass(found) and found.__module__.startswith("lvq.") and name_of(found) not in public_types()
+
+
+def is_class(found: Any) -> bool:
+    """Whether objects of this class may be built by setting their attributes."""
+    if not isinstance(found, type) or found.__module__.startswith("lvq."):
+        return is_part(found) or getattr(found, "__bases__", None) == (tuple,)
+    bases = [f"{base.__module__}.{base.__qualname__}" for base in found.__mro__]
+    return is_compiled(found) or any(base.startswith(SKLEARN_PARTS) for base in bases)
+
+
+def is_compiled(found: Any) -> bool:
+    """Whether objects of this class may be built by calling it."""
+    return isinstance(found, type) and found.__module__.startswith(SKLEARN_LOSSES)
+
+
+def is_value(found: Any) -> bool:
+    """Whether an object may refer to this function or type."""
+    if isinstance(found, type):
+        return found in SCALARS or issubclass(found, np.generic) or is_class(found)
+    function = isinstance(found, FunctionType) and found.__module__.startswith(SKLEARN_FUNCTIONS)
+    return function or isinstance(found, np.ufunc)

@@ -23,7 +23,7 @@ from lvq.rejection.curves import (
 )
 from lvq.rejection.measures import certainty as certainty_of
 from lvq.rejection.path import ThresholdPath
-from lvq.rejection.scorers import last_classifier
+from lvq.rejection.scorers import find_reject_classifier
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -247,7 +247,7 @@ def _curve_and_point(
     """
     y = column_or_1d(y)
     check_consistent_length(X, y)
-    reject, inputs = last_classifier(estimator, X)
+    reject, inputs = find_reject_classifier(estimator, X)
     if reject is None:
         check_is_fitted(estimator)
         correct = np.asarray(estimator.predict(X)) == y

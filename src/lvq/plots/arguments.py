@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from lvq.estimators.parameters import entry
 from lvq.plots.fitted_arrays import feature_names, group_names
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -63,11 +63,9 @@ def described(method: Function) -> Function:
     text = method.__doc__ or ""
     for name, parameter in inspect.signature(method).parameters.items():
         if f"{{{name}}}" in text:
-            kind, description = PARAMETERS[name]
-            default = "" if parameter.default in (None, parameter.empty) else f", default={parameter.default!r}"
             stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
-            lines = [f"{stars}{name} : {kind}{default}", *textwrap.wrap(description, 105)]
-            text = text.replace(f"{{{name}}}", "\n            ".join(lines))
+            full = entry(f"{stars}{name}", *PARAMETERS[name], parameter.default, " " * 8)
+            text = text.replace(f"{{{name}}}", full)
     method.__doc__ = text
     return method
 

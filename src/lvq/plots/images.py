@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lvq.plots.original_features import Floats, default_names
+from lvq.input_columns import default_names
+from lvq.plots.original_features import Floats
 
 
 def square_side(n_features: int) -> int | None:

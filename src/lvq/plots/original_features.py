@@ -11,7 +11,6 @@ Any other step raises a ValueError.
 
 from __future__ import annotations
 
-from collections import UserList
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -24,9 +23,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 from lvq.estimators.found import FoundModel
+from lvq.input_columns import Names, default_names, positions
 
 Floats = NDArray[np.float64]
-Names = NDArray[np.str_]
 
 
 class OriginalValues(NamedTuple):
@@ -34,17 +33,6 @@ class OriginalValues(NamedTuple):
 
     values: Floats
     names: Names
-
-
-def default_names(count: int) -> Names:
-    """Names for features that have none; the number is the column's index.
-
-    Examples
-    --------
-    >>> default_names(2).tolist()
-    ['feature 0', 'feature 1']
-    """
-    return np.array([f"feature {column}" for column in range(count)], dtype=np.str_)
 
 
 def names_by_step(found: FoundModel) -> list[Names]:
@@ -137,24 +125,9 @@ def _invert_blocks(table: ColumnTransformer, values: Floats, names: Names) -> Or
         place = table.output_indices_.get(title, slice(0, 0))
         if place.stop == place.start:
             continue
-        before = names[_positions(columns, names)]
+        before = names[positions(columns, names)]
         after = _names_after(step, before, place.stop - place.start)
         inverted = _invert(step, values[:, place], first=True)
         blocks.append(values[:, place] if inverted is None else inverted)
         titles.append(after if inverted is None else _with_indicators(before, after, inverted.shape[1]))
     return OriginalValues(np.hstack(blocks), np.concatenate(titles))
-
-
-def _positions(columns: Any, names: Names) -> NDArray[np.intp]:
-    """Indices of the columns of a block, which may be given by name, index, slice or mask."""
-    columns = columns.data if isinstance(columns, UserList) else columns  # scikit-learn 1.6 warns of its remainder's
-    asked = columns if isinstance(columns, slice) else np.atleast_1d(np.asarray(columns))
-    if isinstance(asked, slice) and isinstance(asked.start or asked.stop, str):
-        order = names.tolist()
-        low = order.index(asked.start) if asked.start is not None else 0
-        high = order.index(asked.stop) + 1 if asked.stop is not None else len(order)
-        return np.arange(low, high)
-    if not isinstance(asked, slice) and asked.dtype.kind in "UOT":
-        order = names.tolist()
-        return np.array([order.index(str(name)) for name in asked], dtype=np.intp)
-    return np.arange(len(names))[asked]

@@ -1,10 +1,10 @@
-"""Accuracy-reject curves: what accuracy remains on the samples that still get an answer.
+"""Accuracy-reject curves: accuracy of the accepted samples by coverage.
 
-Rules kept here:
-- a curve has a point for every attainable threshold (no grid), from the highest coverage down, never the empty one;
-- between two points, and below the last one, a curve is what tossing a coin would give: the mass of accepted correct
-  samples is linear in coverage. Below the last point that is rejection at random, hence constant accuracy;
-- averages are taken only where enough runs have a value of their own (80 % in the paper), and say how many had.
+Rules:
+- a curve has a point for every attainable threshold (no grid), by falling coverage, always above 0;
+- between two points the number of accepted correct samples is linear in coverage, as for a random choice between the
+  two. Below the last point samples are rejected at random, so the accuracy is constant;
+- averages are taken only where enough runs have a value (80 % in the paper), and report how many.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lvq.rejection.path import ThresholdPath
-from lvq.rejection.samples import (
+from lvq.rejection.validation import (
     FloatArray,
     IntArray,
     check_certainty,
     check_flags,
+    check_fraction,
     check_lengths,
-    check_share,
     label_codes,
+    positions,
 )
 
 
 class AccuracyRejectCurve(NamedTuple):
-    """Accuracy on the accepted samples by share of accepted samples; coverage falls strictly and stays above 0."""
+    """Accuracy of the accepted samples by coverage; coverage falls strictly and stays above 0."""
 
     coverage: FloatArray
     accuracy: FloatArray
 
 
 class AveragedCurve(NamedTuple):
-    """Mean and standard deviation over runs, where `n_runs` of them had a value; coverage falls."""
+    """Mean and standard deviation over runs, of which `n_runs` have a value; coverage falls."""
 
     coverage: FloatArray
     accuracy: FloatArray
@@ -51,14 +52,14 @@ class RejectConfusion(NamedTuple):
 
 
 def accuracy_reject_curve(certainty: ArrayLike, correct: ArrayLike) -> AccuracyRejectCurve:
-    """The curve of one threshold that rises through all certainties.
+    """The accuracy-reject curve of a single threshold that rises through all certainties.
 
     Parameters
     ----------
     certainty : array-like of shape (n_samples,)
-        Higher is surer; samples of equal certainty go together.
+        Higher is more certain; samples of equal certainty are rejected together.
     correct : array-like of shape (n_samples,)
-        Whether the classifier was right.
+        Whether the prediction is correct.
 
     Returns
     -------
@@ -70,25 +71,25 @@ def accuracy_reject_curve(certainty: ArrayLike, correct: ArrayLike) -> AccuracyR
     >>> coverage, accuracy.round(2)
     (array([1.  , 0.75, 0.5 ]), array([0.5 , 0.67, 0.5 ]))
     """
-    values, right = check_certainty(certainty), check_flags("correct", correct)
-    check_lengths(certainty=values, correct=right)
-    return _curve_of(values, right.astype(np.float64))
+    values, flags = check_certainty(certainty), check_flags("correct", correct)
+    check_lengths(certainty=values, correct=flags)
+    return _curve_of(values, flags.astype(np.float64))
 
 
-def _curve_of(certainty: FloatArray, chance_of_being_right: FloatArray) -> AccuracyRejectCurve:
+def _curve_of(certainty: FloatArray, probability_correct: FloatArray) -> AccuracyRejectCurve:
     order = np.argsort(certainty)[::-1]
     descending = certainty[order]
     last_of_equals = np.append(descending[1:] != descending[:-1], True)
     accepted = np.flatnonzero(last_of_equals) + 1
-    right = np.cumsum(chance_of_being_right[order])[accepted - 1]
-    return AccuracyRejectCurve((accepted / len(order))[::-1], (right / accepted)[::-1])
+    correct = np.cumsum(probability_correct[order])[accepted - 1]
+    return AccuracyRejectCurve((accepted / len(order))[::-1], (correct / accepted)[::-1])
 
 
 def path_curve(path: ThresholdPath) -> AccuracyRejectCurve:
-    """The curve of a path, on the data its counts come from (see `ThresholdPath.evaluate` for others).
+    """The curve of a path, on the samples of its counts (see `ThresholdPath.evaluate` for others).
 
-    On other data coverage need not fall from point to point: the points are sorted, and those of equal coverage
-    averaged, since picking the best of them would look at the answer.
+    On other samples coverage need not fall from point to point: the points are sorted, and those of equal coverage are
+    averaged, because choosing the best of them would use the true classes.
 
     Examples
     --------
@@ -99,14 +100,16 @@ def path_curve(path: ThresholdPath) -> AccuracyRejectCurve:
     """
     some = path.accepted > 0
     if not some.any():
-        raise ValueError("path must accept a sample at some point, got one that accepts none; are all cells unseen?")
+        raise ValueError(
+            "path must accept a sample at some point, got one that accepts none; check that its cells occur."
+        )
     accepted, code = np.unique(path.accepted[some], return_inverse=True)
     accuracy = np.bincount(code, weights=path.accuracy[some]) / np.bincount(code)
     return AccuracyRejectCurve((accepted / path.n_samples)[::-1], accuracy[::-1])
 
 
 def accuracy_at(curve: AccuracyRejectCurve, coverage: ArrayLike) -> FloatArray:
-    """Accuracy at given coverages; NaN where the curve has no value of its own.
+    """Accuracy at given coverages; NaN outside of the range of the curve.
 
     Examples
     --------
@@ -120,16 +123,16 @@ def accuracy_at(curve: AccuracyRejectCurve, coverage: ArrayLike) -> FloatArray:
     return np.where(inside, np.interp(wanted, known, mass) / np.where(inside, wanted, 1.0), np.nan)
 
 
-def area_under_curve(curve: AccuracyRejectCurve, *, minimum_coverage: float = 0.0) -> float:
-    """Mean accuracy over the coverages from `minimum_coverage` to the curve's highest.
+def area_under_curve(curve: AccuracyRejectCurve, *, min_coverage: float = 0.0) -> float:
+    """Mean accuracy over the coverages from `min_coverage` to the highest of the curve.
 
-    1 is perfect; a certainty that says nothing has the classifier's accuracy. The integral is exact.
+    1 is the best; a certainty without information gives the accuracy of the classifier. The integral is exact.
 
     Parameters
     ----------
     curve : AccuracyRejectCurve
-    minimum_coverage : float, default=0.0
-        Where to begin, if small coverages are of no interest.
+    min_coverage : float, default=0.0
+        Lower end of the range, where small coverages are of no interest.
 
     Examples
     --------
@@ -137,32 +140,32 @@ def area_under_curve(curve: AccuracyRejectCurve, *, minimum_coverage: float = 0.
     0.5
     """
     highest = float(curve.coverage[0])
-    if check_share("minimum_coverage", minimum_coverage) >= highest:
+    if check_fraction("min_coverage", min_coverage) >= highest:
         raise ValueError(
-            f"minimum_coverage must be below the curve's highest coverage {highest:.6g}, got {minimum_coverage!r}."
+            f"min_coverage must be below the curve's highest coverage {highest:.6g}, got {min_coverage!r}."
         )
     coverage = np.append(curve.coverage, 0.0)[::-1]
     mass = np.append(curve.coverage * curve.accuracy, 0.0)[::-1]
     slope = np.diff(mass) / np.diff(coverage)
     offset = mass[1:] - slope * coverage[1:]
-    offset[0] = 0.0  # the piece from the origin has none, and rounding must not meet log(0) there
-    left, right = np.maximum(coverage[:-1], minimum_coverage), np.maximum(coverage[1:], minimum_coverage)
+    offset[0] = 0.0  # the piece from the origin has no offset, and rounding must not lead to log(0)
+    left, right = np.maximum(coverage[:-1], min_coverage), np.maximum(coverage[1:], min_coverage)
     logarithm = np.log(np.divide(right, left, out=np.ones_like(left), where=left > 0))
-    return float(np.sum(slope * (right - left) + offset * logarithm) / (highest - minimum_coverage))
+    return float(np.sum(slope * (right - left) + offset * logarithm) / (highest - min_coverage))
 
 
 def average_curves(
-    curves: Sequence[AccuracyRejectCurve], *, coverage: ArrayLike | None = None, minimum_share: float = 0.8
+    curves: Sequence[AccuracyRejectCurve], *, coverage: ArrayLike | None = None, min_fraction: float = 0.8
 ) -> AveragedCurve:
-    """Average the curves of repeated runs at common coverages, where at least `minimum_share` of them have a value.
+    """Average the curves of repeated runs at common coverages, where at least `min_fraction` of them have a value.
 
     Parameters
     ----------
     curves : sequence of AccuracyRejectCurve
     coverage : array-like, optional
         Where to average; by default 1.00, 0.99, ..., 0.01.
-    minimum_share : float, default=0.8
-        The paper's 80 % rule.
+    min_fraction : float, default=0.8
+        Fraction of the runs; 80 % in the paper.
 
     Returns
     -------
@@ -177,11 +180,11 @@ def average_curves(
     """
     if not len(curves):
         raise ValueError("curves must hold at least one curve, got none.")
-    check_share("minimum_share", minimum_share)
+    check_fraction("min_fraction", min_fraction)
     grid = np.arange(100, 0, -1) / 100 if coverage is None else np.sort(np.asarray(coverage, dtype=np.float64))[::-1]
     values = np.stack([accuracy_at(curve, grid) for curve in curves])
     n_runs = np.count_nonzero(~np.isnan(values), axis=0)
-    enough = n_runs >= max(1, int(np.ceil(minimum_share * len(curves) - 1e-9)))
+    enough = n_runs >= max(1, int(np.ceil(min_fraction * len(curves) - 1e-9)))
     values = values[:, enough]
     return AveragedCurve(grid[enough], np.nanmean(values, axis=0), np.nanstd(values, axis=0), n_runs[enough])
 
@@ -189,17 +192,16 @@ def average_curves(
 def bayes_reject_curve(
     posterior: ArrayLike, y: ArrayLike | None = None, *, classes: ArrayLike | None = None
 ) -> AccuracyRejectCurve:
-    """The best curve there is, from the true class probabilities: reject by the largest of them (Chow).
+    """The optimal curve, from the true class probabilities: reject by the largest of them (Chow).
 
     Parameters
     ----------
     posterior : array-like of shape (n_samples, n_classes)
         p(class | sample) from known densities.
     y : array-like of shape (n_samples,), optional
-        The classes drawn, for the accuracy on these samples. Without it the accuracy is the expected one, which has
-        no noise of the labels.
+        The classes, for the accuracy on these samples. By default the expected accuracy, without noise of the labels.
     classes : array-like of shape (n_classes,), optional
-        The columns' labels; by default 0, 1, ...
+        Labels of the columns; by default 0, 1, ...
 
     Returns
     -------
@@ -212,7 +214,7 @@ def bayes_reject_curve(
     """
     probability = np.asarray(posterior, dtype=np.float64)
     if probability.ndim != 2 or not probability.size:
-        raise ValueError(f"posterior must be a table of samples x classes, got shape {probability.shape}.")
+        raise ValueError(f"posterior must have shape (n_samples, n_classes), got {probability.shape}.")
     if not (np.all(probability >= 0) and np.allclose(probability.sum(axis=1), 1.0, atol=1e-6)):
         raise ValueError("posterior must have rows of probabilities that sum to 1; divide p(x, class) by p(x) first.")
     highest = probability.max(axis=1)
@@ -228,14 +230,14 @@ def bayes_reject_curve(
 def confusion_with_reject(
     y_true: ArrayLike, y_pred: ArrayLike, accepted: ArrayLike, *, labels: ArrayLike | None = None
 ) -> RejectConfusion:
-    """Confusion matrix with a last column for the samples that got no answer.
+    """Confusion matrix with a last column for the rejected samples.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted classes; the prediction of a rejected sample is not looked at, save for the list of labels.
+        True and predicted classes; the predictions of rejected samples are used only for the list of labels.
     accepted : array-like of shape (n_samples,)
-        True where the prediction was given out.
+        True where the prediction is accepted.
     labels : array-like, optional
         Order of the rows and columns; by default all labels that occur, sorted.
 
@@ -251,15 +253,13 @@ def confusion_with_reject(
     """
     true_labels, true_code = label_codes(y_true)
     pred_labels, pred_code = label_codes(y_pred)
-    given = check_flags("accepted", accepted)
-    check_lengths(y_true=true_code, y_pred=pred_code, accepted=given)
+    used = check_flags("accepted", accepted)
+    check_lengths(y_true=true_code, y_pred=pred_code, accepted=used)
     order = label_codes([*true_labels.tolist(), *pred_labels.tolist()])[0] if labels is None else np.asarray(labels)
-    place = {label: index for index, label in enumerate(order.tolist())}
-    missing = [label for label in [*true_labels.tolist(), *pred_labels.tolist()] if label not in place]
+    row, column = positions(true_labels, order), positions(pred_labels, order)
+    missing = [*true_labels[row < 0].tolist(), *pred_labels[column < 0].tolist()]
     if missing:
-        raise ValueError(f"labels must hold every class that occurs, got none for {missing[:5]}; add them.")
-    row = np.array([place[label] for label in true_labels.tolist()])[true_code]
-    column = np.array([place[label] for label in pred_labels.tolist()])[pred_code]
+        raise ValueError(f"labels must contain every class that occurs, got none for {missing[:5]}; add them.")
     matrix = np.zeros((len(order), len(order) + 1), dtype=np.intp)
-    np.add.at(matrix, (row, np.where(given, column, len(order))), 1)
+    np.add.at(matrix, (row[true_code], np.where(used, column[pred_code], len(order))), 1)
     return RejectConfusion(order, matrix)

@@ -1,12 +1,12 @@
-"""Algorithm 3.1 of the paper, for fidelity; "optimal" is never worse and usually faster.
+"""Algorithm 3.1 of the paper, for comparison; "optimal" is never worse and usually faster.
 
-The printed pseudo-code does not give the paper's own Table 2: it compares a total with an increment, starts its cost at
-1, forgets the free errors when it discards, updates inside the tie loop, has no bounds and returns no thresholds. What
-stands here is the reading that does give Table 2.
+The printed pseudo-code does not give Table 2 of the paper: it compares a total with an increment, starts its cost at 1,
+omits the errors rejected at no cost when it starts over, updates inside the tie loop, has no bounds and returns no
+thresholds. This version gives Table 2.
 
-Rules kept here:
-- cells without errors take no part (they stay at k = 0);
-- the walk may pass states that part samples of equal certainty, and never returns them;
+Rules:
+- cells without errors are not used (they stay at k = 0);
+- states that separate samples of equal certainty are passed but never returned;
 - the state that rejects everything is not returned.
 """
 
@@ -16,48 +16,50 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lvq.rejection.samples import IntArray
 from lvq.rejection.searches import Points
 from lvq.rejection.staircase import Staircase
+from lvq.rejection.validation import IntArray
 
 NEVER = -(2**62)
 
 
 def greedy(cells: Sequence[Staircase]) -> Points:
-    """Raise the cell that gains most, start over where one cell alone does better, look ahead where cells tie."""
+    """Raise the cell with the largest gain, start over where one cell alone is better, look ahead where cells tie."""
     n_samples = sum(len(stairs.errors) - 1 + int(stairs.errors[-1]) for stairs in cells)
-    lost: list[int] = []
-    rejected: list[int] = []
+    rejected_correct: list[int] = []
+    rejected_errors: list[int] = []
     points, owners, levels = [], [], []
     before = np.full(len(cells), -1, dtype=np.intp)
     for n, e, k in _walk(cells):
         if n + e == n_samples or not all(stairs.realisable[level] for stairs, level in zip(cells, k.tolist())):
             continue
         changed = np.flatnonzero(k != before)
-        points.append(np.full(len(changed), len(lost), dtype=np.intp))
+        points.append(np.full(len(changed), len(rejected_correct), dtype=np.intp))
         owners.append(changed)
         levels.append(k[changed])
-        lost.append(n)
-        rejected.append(e)
+        rejected_correct.append(n)
+        rejected_errors.append(e)
         before = k.copy()
     point, cell, level = (np.concatenate([np.empty(0, dtype=np.intp), *parts]) for parts in (points, owners, levels))
     threshold = np.array([cells[j].threshold[k] for j, k in zip(cell.tolist(), level.tolist())], dtype=np.float64)
-    return Points(np.array(lost, dtype=np.intp), np.array(rejected, dtype=np.intp), point, cell, threshold)
+    return Points(
+        np.array(rejected_correct, dtype=np.intp), np.array(rejected_errors, dtype=np.intp), point, cell, threshold
+    )
 
 
 def _walk(cells: Sequence[Staircase]) -> Iterator[tuple[int, int, IntArray]]:
-    """All states (n lost, e rejected, k per cell) in the algorithm's order; k is reused between states."""
+    """All states (n correct and e errors rejected, k per cell) in the algorithm's order; k is reused between states."""
     k = np.zeros(len(cells), dtype=np.intp)
-    taking_part = [j for j, stairs in enumerate(cells) if stairs.errors[-1] > 0]
-    if not taking_part:
+    with_errors = [j for j, stairs in enumerate(cells) if stairs.errors[-1] > 0]
+    if not with_errors:
         yield 0, 0, k
         return
-    table, last = _table([cells[j].errors for j in taking_part])
+    table, last = _table([cells[j].errors for j in with_errors])
     free = int(table[:, 0].sum())
-    # glo[n]: the most that n correct samples of one cell buy, and the first cell that sells it.
+    # glo[n]: the most errors rejected with n correct samples of one cell, and the first such cell.
     alone = np.where(np.arange(table.shape[1]) <= last[:, None], table - table[:, :1], NEVER)
     glo, glo_cell = alone.max(axis=0), alone.argmax(axis=0)
-    level = np.zeros(len(taking_part), dtype=np.intp)
+    level = np.zeros(len(with_errors), dtype=np.intp)
     one = np.ones(1, dtype=np.intp)
     n, e, every = 0, free, int(table[:, -1].sum())
     yield n, e, k
@@ -73,12 +75,12 @@ def _walk(cells: Sequence[Staircase]) -> Iterator[tuple[int, int, IntArray]]:
         e += int(table[cell, level[cell] + step] - table[cell, level[cell]])
         level[cell] += step
         n = int(level.sum())
-        k[taking_part] = level
+        k[with_errors] = level
         yield n, e, k
 
 
 def _table(errors: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Staircases as rows of a table, each continued by its last value, and the last k of each."""
+    """Staircases as rows of a table, each padded by its last value, and the last k of each."""
     last = np.array([len(e) - 1 for e in errors], dtype=np.intp)
     table = np.zeros((len(errors), int(last.max()) + 1), dtype=np.intp)
     for row, e in zip(table, errors):
@@ -88,7 +90,7 @@ def _table(errors: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
 
 
 def _gain(table: IntArray, last: IntArray, level: IntArray, steps: IntArray) -> IntArray:
-    """Errors rejected by `steps` more lost correct samples, cells x steps; NEVER where a cell has not so many."""
+    """Errors rejected by `steps` more rejected correct samples, cells x steps; NEVER where a cell has fewer."""
     rows = np.arange(len(level))[:, None]
     here, end = level[:, None], last[:, None]
     reachable = here + steps <= end
@@ -96,12 +98,12 @@ def _gain(table: IntArray, last: IntArray, level: IntArray, steps: IntArray) -> 
 
 
 def _next_cell(table: IntArray, last: IntArray, level: IntArray, loc: IntArray, top: int) -> tuple[int, int]:
-    """The cell to raise and by how much: further ahead until one cell alone is best, else the first of the tied."""
+    """The cell to raise and by how much: look ahead until one cell alone is best, else the first of the tied cells."""
     tied = np.flatnonzero(loc == top)
     if len(tied) == 1:
         return int(tied[0]), 1
     furthest = int((last - level).max())
-    start, width = 2, 8  # several steps at once, more each time: ties may last to the end
+    start, width = 2, 8  # several steps at once, more each time: ties may last until the end
     while start <= furthest:
         steps = np.arange(start, min(start + width, furthest + 1))
         gain = _gain(table, last, level, steps)

@@ -1,18 +1,19 @@
-"""How sure a classifier is of its answer, and in which cell it was given. Higher is surer, whatever the measure.
+"""How certain a prediction is, and in which cell it lies. Higher is more certain for every measure.
 
 | name | certainty | for |
 |---|---|---|
-| "relsim" | (d- - d+)/(d- + d+), after the kernel: relative similarity | our models |
+| "relsim" | (d- - d+)/(d- + d+), after the kernel: relative similarity | models of this library |
 | "boundary" | distance to the nearest midplane of winner and rival, in the model's metric | one metric for all |
-| "radius" | `lvq.certified_radius`: no smaller change of the sample changes the answer | as that function |
-| "distance" | minus the distance to the winner, in the model's metric: low for outliers | our models |
-| "probability" | probability of the answer; the posterior of the soft models | any with predict_proba |
-| "margin" | score of the answer less the best other score | any with decision_function |
+| "radius" | `lvq.certified_radius`: no smaller change of the sample changes the prediction | as that function |
+| "distance" | minus the distance to the winner, in the model's metric: low for outliers | models of this library |
+| "probability" | probability of the predicted class; the posterior of the soft models | any with predict_proba |
+| "margin" | score of the predicted class less the best other score | any with decision_function |
 | "auto" | "relsim", else "probability", else "margin" | any |
-| "combined" | "auto" for ambiguity, and "distance" for outliers: see `Combination` | our models |
+| "combined" | "auto" for ambiguity, and "distance" for outliers: see `Combination` | models of this library |
 
-A measure of one's own is a function ``measure(estimator, X) -> certainty``. d+ is the distance to the nearest prototype
-of the predicted class, the winner; d- that to the nearest of all other classes. One table of distances feeds them all.
+A user's own measure is a function ``measure(estimator, X) -> certainty``; its attribute `reason`, "ambiguous" or
+"outlier", names what a low value means. d+ is the distance to the nearest prototype of the predicted class, the winner;
+d- is the distance to the nearest prototype of all other classes. All measures use the same table of distances.
 """
 
 from __future__ import annotations
@@ -24,16 +25,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lvq.model.certainty import relative_similarity
-from lvq.model.costs import SoftCost
-from lvq.model.metrics import LocalMatrix
-from lvq.rejection.samples import FloatArray, IntArray, label_codes
-from lvq.robustness import answers_by_posterior, certified_radius, find_model, last_step, metric_root, project
+from lvq.estimators.found import find_layer, find_model, last_step
+from lvq.model.arrays import as_numpy
+from lvq.model.certainty import Nearest, nearest, relative_similarity
+from lvq.model.metrics import SharedMetric
+from lvq.model.prototype_model import PrototypeModel
+from lvq.rejection.validation import FloatArray, IntArray, label_codes
+from lvq.robustness import certified_radius
+
+LARGEST = np.finfo(np.float64).max  # certainty where nothing limits it; a certainty is finite
 
 
-class Answers:
-    """What an estimator answers for some samples, and what measures and cells need to know; each computed once.
+class Predictions:
+    """An estimator's predictions for some samples, and what measures and cells need; each is computed once.
 
     Parameters
     ----------
@@ -43,159 +50,156 @@ class Answers:
 
     def __init__(self, estimator: Any, X: Any) -> None:
         self.estimator, self.X = estimator, X
-        self.found = find_model(estimator)
+        # a calibrator's predictions and probabilities are not those of the model inside
+        self.found = None if find_layer(estimator, CalibratedClassifierCV) is not None else find_model(estimator)
 
-    @property
-    def model(self) -> Any:
-        """The model of this library that answers; a sentence where there is none."""
+    @cached_property
+    def model(self) -> PrototypeModel:
+        """The fitted model that predicts; ValueError where there is none."""
         if self.found is None:
             raise ValueError(
                 "Distances and prototypes need a model of this library, or a Pipeline that ends in one, got "
-                f"{type(self.estimator).__name__}; use measure='probability' or 'margin' and cells='class', or "
-                "functions of your own."
+                f"{type(self.estimator).__name__}; use measure='probability' or 'margin' and cells='class', or your "
+                "own functions."
             )
+        check_is_fitted(self.found.estimator)
         return self.found.model
 
     @cached_property
     def distances(self) -> NDArray[Any]:
         """Squared distances to all prototypes, before any kernel: (n_samples, n_prototypes)."""
-        model = self.model  # says what is missing
+        model = self.model
         assert self.found is not None
-        return model._distances(self.found.inputs(self.X))
+        inputs = as_numpy(self.found.inputs(self.X))
+        inputs = validate_data(self.found.estimator, inputs, reset=False, dtype=(np.float64, np.float32))
+        return model.distances(model.checked(inputs))
 
     @cached_property
     def predicted(self) -> NDArray[Any]:
         """The predicted classes."""
-        if self.found is None or answers_by_posterior(self.model):
+        if self.found is None:
             return np.asarray(self.estimator.predict(self.X))
-        return self.model.classes_[self.model._labels[self.distances.argmin(axis=1)]]
+        return self.model.classes[self.model.decide(self.distances)]
 
     @cached_property
-    def sides(self) -> tuple[IntArray, IntArray]:
-        """Winner and rival: the nearest prototypes of the predicted class and of all others."""
-        return self._nearest(own=True), self._nearest(own=False)
+    def nearest(self) -> Nearest:
+        """Winner and rival, the nearest prototypes of the predicted class and of all others, and their distances."""
+        return self._nearest(self.predicted)
 
-    def winner_for(self, predicted: NDArray[Any]) -> IntArray:
-        """The nearest prototype of given classes, whatever this estimator would have predicted itself."""
-        same = self._owners(predicted)
-        return np.where(same, self.distances, np.inf).argmin(axis=1)
+    @property
+    def winner(self) -> IntArray:
+        """Index of the winner of each sample."""
+        return self.nearest.winner
 
-    def _nearest(self, *, own: bool) -> IntArray:
-        same = self._owners(self.predicted)
-        return np.where(same == own, self.distances, np.inf).argmin(axis=1)
+    def winner_for(self, classes: NDArray[Any]) -> IntArray:
+        """The nearest prototype of the given classes, which need not be the predicted ones."""
+        return self._nearest(classes).winner
 
-    def _owners(self, predicted: NDArray[Any]) -> NDArray[np.bool_]:
-        return self.model.prototype_labels_[None, :] == predicted[:, None]
-
-    def at(self, prototype: IntArray) -> NDArray[Any]:
-        """The squared distance of every sample to one prototype."""
-        return np.take_along_axis(self.distances, prototype[:, None], axis=1)[:, 0]
+    def _nearest(self, classes: NDArray[Any]) -> Nearest:
+        model = self.model
+        return nearest(self.distances, model.labels, np.searchsorted(model.classes, classes))
 
 
-def _relsim(answers: Answers) -> FloatArray:
-    winner, rival = answers.sides
-    model = answers.model
-    if len(np.unique(model._labels)) == 1:  # a stream that has not met a second class
-        return np.ones(len(winner))
-    return relative_similarity(model._link.value(answers.at(winner)), model._link.value(answers.at(rival)))
+def _relsim(predictions: Predictions) -> FloatArray:
+    found, model = predictions.nearest, predictions.model
+    if len(np.unique(model.labels)) == 1:  # a stream with samples of one class so far
+        return np.ones(len(found.winner))
+    return relative_similarity(model.link.value(found.winner_distance), model.link.value(found.rival_distance))
 
 
-def _boundary(answers: Answers) -> FloatArray:
-    model = answers.model
-    if isinstance(model._metric, LocalMatrix):
+def _boundary(predictions: Predictions) -> FloatArray:
+    model = predictions.model
+    if not isinstance(model.metric, SharedMetric):
         raise ValueError(
-            f"measure='boundary' needs one metric for all prototypes, got {type(model).__name__} with several; use "
-            "'relsim' or 'radius'."
+            "measure='boundary' needs one metric for all prototypes, got "
+            f"{type(last_step(predictions.estimator)).__name__} with several; use 'relsim' or 'radius'."
         )
-    W = model._params.prototypes.astype(np.float64)
-    projected = project(W - W.mean(axis=0), metric_root(model))
-    winner, _ = answers.sides
-    D, near = answers.distances.astype(np.float64), answers.at(winner).astype(np.float64)
+    W = model.prototypes.astype(np.float64)
+    images = model.images(W - W.mean(axis=0))
+    winner, winner_distance = predictions.winner, predictions.nearest.winner_distance.astype(np.float64)
+    D = predictions.distances.astype(np.float64)
     result = np.empty(len(D))
-    farthest = np.finfo(np.float64).max  # without a rival there is no border
     for own in np.unique(winner):
         rows = np.flatnonzero(winner == own)
-        rivals = np.flatnonzero(model._labels != model._labels[own])
-        apart = np.linalg.norm(projected[rivals] - projected[own], axis=1)
-        gap = D[np.ix_(rows, rivals)] - near[rows, None]
+        rivals = np.flatnonzero(model.labels != model.labels[own])
+        apart = np.linalg.norm(images[rivals] - images[own], axis=1)
+        gap = D[np.ix_(rows, rivals)] - winner_distance[rows, None]
         distance = np.divide(gap, 2 * apart, out=np.zeros_like(gap), where=np.broadcast_to(apart > 0, gap.shape))
-        result[rows] = distance.min(axis=1, initial=farthest)
+        result[rows] = distance.min(axis=1, initial=LARGEST)
     return result
 
 
-def _distance(answers: Answers) -> FloatArray:
-    return -np.sqrt(answers.at(answers.sides[0]))
+def _distance(predictions: Predictions) -> FloatArray:
+    return -np.sqrt(predictions.nearest.winner_distance)
 
 
-def _probability(answers: Answers) -> FloatArray:
-    estimator = answers.estimator
-    soft = answers.found is not None and isinstance(answers.model._parts().cost, SoftCost)
-    if not soft and not hasattr(estimator, "predict_proba"):
+def _probability(predictions: Predictions) -> FloatArray:
+    estimator = predictions.estimator
+    if predictions.found is not None and predictions.model.decision.soft:
+        return _of_predicted_class(predictions, predictions.model.posterior(predictions.distances))
+    if not hasattr(estimator, "predict_proba"):
         raise ValueError(
-            f"measure='probability' needs a classifier with predict_proba, which {type(estimator).__name__} has not; "
-            "use measure='margin' or a function."
+            f"measure='probability' needs a classifier with predict_proba, which {type(estimator).__name__} does not "
+            "have; use measure='margin' or a function."
         )
-    if soft:
-        assert answers.found is not None
-        table = answers.model._posterior(answers.found.inputs(answers.X))
-    else:
-        table = estimator.predict_proba(answers.X)
-    return _of_the_answer(answers, np.asarray(table))
+    return _of_predicted_class(predictions, np.asarray(estimator.predict_proba(predictions.X)))
 
 
-def _margin(answers: Answers) -> FloatArray:
-    estimator = answers.estimator
+def _margin(predictions: Predictions) -> FloatArray:
+    estimator = predictions.estimator
     if not hasattr(estimator, "decision_function"):
         raise ValueError(
-            f"measure='margin' needs a classifier with decision_function, which {type(estimator).__name__} has not; "
-            "use measure='probability' or a function."
+            f"measure='margin' needs a classifier with decision_function, which {type(estimator).__name__} does not "
+            "have; use measure='probability' or a function."
         )
     if len(estimator.classes_) > 2 and getattr(last_step(estimator), "decision_function_shape", None) == "ovo":
-        # with three classes there are as many pairs, and the shape would not tell
+        # three classes have three pairs, so the shape does not show it
         raise ValueError(
-            "measure='margin' needs a score for each class, got those of pairs of classes; set "
+            "measure='margin' needs a score for each class, got scores for pairs of classes; set "
             "decision_function_shape='ovr'."
         )
-    scores = np.asarray(estimator.decision_function(answers.X), dtype=np.float64)
+    scores = np.asarray(estimator.decision_function(predictions.X), dtype=np.float64)
     if len(estimator.classes_) == 1:
         return np.ones(len(scores))
     if scores.ndim == 1:  # two classes: one column, positive for the second
-        return np.where(answers.predicted == estimator.classes_[1], scores, -scores)
-    own = _of_the_answer(answers, scores)
-    others = np.where(answers.predicted[:, None] == estimator.classes_[None, :], -np.inf, scores)
+        return np.where(predictions.predicted == estimator.classes_[1], scores, -scores)
+    own = _of_predicted_class(predictions, scores)
+    others = np.where(predictions.predicted[:, None] == estimator.classes_[None, :], -np.inf, scores)
     return own - others.max(axis=1)
 
 
-def _of_the_answer(answers: Answers, table: NDArray[Any]) -> FloatArray:
+def _of_predicted_class(predictions: Predictions, table: NDArray[Any]) -> FloatArray:
     """The column of the predicted class, which need not be the largest (support vector machines by Platt's method)."""
-    classes = answers.estimator.classes_
+    classes = predictions.estimator.classes_
     if table.ndim != 2 or table.shape[1] != len(classes):
         raise ValueError(f"expected a column for each of {len(classes)} classes, got shape {table.shape}.")
-    column = (answers.predicted[:, None] == classes[None, :]).argmax(axis=1)
+    column = (predictions.predicted[:, None] == classes[None, :]).argmax(axis=1)
     return np.take_along_axis(table, column[:, None], axis=1)[:, 0]
 
 
-def _radius(answers: Answers) -> FloatArray:
-    # a certainty is finite; an infinite radius is the surest there is
-    return np.minimum(certified_radius(answers.estimator, answers.X), np.finfo(np.float64).max)
+def _radius(predictions: Predictions) -> FloatArray:
+    return np.minimum(certified_radius(predictions.estimator, predictions.X), LARGEST)
 
 
-def _automatic(answers: Answers) -> FloatArray:
-    if answers.found is not None:
-        return _relsim(answers)
-    if not hasattr(answers.estimator, "predict_proba") and not hasattr(answers.estimator, "decision_function"):
-        raise ValueError(
-            f"measure='auto' needs a classifier with predict_proba or decision_function, and "
-            f"{type(answers.estimator).__name__} has neither; give measure a function of (estimator, X)."
-        )
-    return _probability(answers) if hasattr(answers.estimator, "predict_proba") else _margin(answers)
+def _automatic(predictions: Predictions) -> FloatArray:
+    estimator = predictions.estimator
+    if predictions.found is not None:
+        return _relsim(predictions)
+    if hasattr(estimator, "predict_proba"):
+        return _probability(predictions)
+    if hasattr(estimator, "decision_function"):
+        return _margin(predictions)
+    raise ValueError(
+        f"measure='auto' needs a classifier with predict_proba or decision_function, and {type(estimator).__name__} "
+        "has neither; give measure a function of (estimator, X)."
+    )
 
 
 class Measure(NamedTuple):
-    """A function of `Answers`, and what a low value means."""
+    """A function of `Predictions`, and the reason for rejection that a low value means."""
 
-    certainty: Callable[[Answers], FloatArray]
-    doubt: str = "ambiguous"
+    certainty: Callable[[Predictions], FloatArray]
+    reason: str = "ambiguous"
 
 
 MEASURES: dict[str, Measure] = {
@@ -203,7 +207,7 @@ MEASURES: dict[str, Measure] = {
     "relsim": Measure(_relsim),
     "boundary": Measure(_boundary),
     "radius": Measure(_radius),
-    "distance": Measure(_distance, doubt="outlier"),
+    "distance": Measure(_distance, reason="outlier"),
     "probability": Measure(_probability),
     "margin": Measure(_margin),
 }
@@ -211,21 +215,21 @@ MEASURES: dict[str, Measure] = {
 
 @dataclass(frozen=True)
 class Combination:
-    """Ambiguous or outlying: two measures, each with thresholds of its own, and a reason for every rejection.
+    """Two measures, for ambiguous samples and for outliers, each with its own thresholds and reason for rejection.
 
-    Errors show where answers are ambiguous, hence those thresholds are fitted to errors. Outliers are samples the
-    calibration data has none of, so there are no errors to learn from: a sample is an outlier if it is less typical
-    than all but `outlier_share` of the calibration samples of its cell.
+    The thresholds for ambiguity are fitted to the errors among the calibration samples. Outliers are unlike all
+    calibration samples, so there are no errors to fit to: a sample is an outlier if its second measure is lower than
+    that of all but `outlier_fraction` of the calibration samples of its cell.
 
     Parameters
     ----------
     ambiguity : str or callable, default="auto"
         The measure whose thresholds are fitted.
     outlier : str or callable, default="distance"
-        The measure of how typical a sample is.
-    outlier_share : float, default=0.01
-        Share of the calibration samples that may be called outliers. In a cell of fewer than 1/outlier_share samples a
-        sample is one if it is less typical than all of these.
+        The measure that is low for outliers; None for no outlier test.
+    outlier_fraction : float, default=0.01
+        Fraction of the calibration samples that may be rejected as outliers. In a cell of fewer than
+        1/outlier_fraction samples a sample is an outlier if its measure is lower than that of all of these.
 
     Examples
     --------
@@ -240,46 +244,45 @@ class Combination:
 
     ambiguity: Any = "auto"
     outlier: Any = "distance"
-    outlier_share: float = 0.01
+    outlier_fraction: float = 0.01
 
     def __post_init__(self) -> None:
-        if not 0 <= self.outlier_share < 1:
-            raise ValueError(f"outlier_share must be in [0, 1), got {self.outlier_share!r}.")
+        if not 0 <= self.outlier_fraction < 1:
+            raise ValueError(f"outlier_fraction of Combination must be in [0, 1), got {self.outlier_fraction!r}.")
 
 
 def as_combination(measure: Any) -> Combination:
-    """Any `measure` parameter as a combination; a plain measure has no part for outliers."""
+    """Any `measure` parameter as a combination; a single measure has no outlier test."""
     if isinstance(measure, Combination):
         return measure
     return Combination() if measure == "combined" else Combination(measure, None)
 
 
-def doubt_of(measure: Any) -> str:
-    """What a low value of a measure means: "ambiguous" or "outlier"; a function may say so by an attribute `doubt`."""
-    return MEASURES[measure].doubt if isinstance(measure, str) else getattr(measure, "doubt", "ambiguous")
+def reason_of(measure: Any) -> str:
+    """The reason for rejection that a low value of a measure means: "ambiguous" or "outlier"."""
+    return MEASURES[measure].reason if isinstance(measure, str) else getattr(measure, "reason", "ambiguous")
 
 
-def measured(answers: Answers, measure: Any) -> FloatArray:
-    """The certainty of answers by a measure's name or by a function of estimator and samples."""
+def certainty_of(predictions: Predictions, measure: Any) -> FloatArray:
+    """Certainty of predictions by a measure: a name, or a function of estimator and samples."""
     if isinstance(measure, str):
         if measure not in MEASURES:
             names = ", ".join(map(repr, MEASURES))
             raise ValueError(f"measure must be one of {names}, 'combined', or a function, got {measure!r}.")
-        values = MEASURES[measure].certainty(answers)
+        values = MEASURES[measure].certainty(predictions)
     elif callable(measure):
-        values = measure(answers.estimator, answers.X)
+        values = measure(predictions.estimator, predictions.X)
     else:
         raise ValueError(f"measure must be a name or a function of (estimator, X), got {measure!r}.")
     values = np.asarray(values, dtype=np.float64)
-    if values.shape != (len(answers.predicted),):
-        raise ValueError(
-            f"a measure must give one number per sample, shape ({len(answers.predicted)},), got shape {values.shape}."
-        )
+    n_samples = len(predictions.predicted)
+    if values.shape != (n_samples,):
+        raise ValueError(f"a measure must give one number per sample, shape ({n_samples},), got shape {values.shape}.")
     return values
 
 
 def certainty(estimator: Any, X: Any, measure: Any = "auto") -> FloatArray:
-    """How sure a fitted classifier is of its answers; higher is surer.
+    """Certainty of a fitted classifier's predictions; higher is more certain.
 
     Parameters
     ----------
@@ -301,14 +304,20 @@ def certainty(estimator: Any, X: Any, measure: Any = "auto") -> FloatArray:
     >>> certainty(model, [[1.0], [2.0]], "relsim"), certainty(model, [[1.0], [2.0]], "boundary")
     (array([0.8, 0. ]), array([1., 0.]))
     """
-    return measured(Answers(estimator, X), measure)
+    return certainty_of(Predictions(estimator, X), measure)
 
 
-def cells_of(answers: Answers, cells: Any) -> NDArray[Any]:
-    """Where answers were given: "prototype" (the winner), "class" (the predicted), "auto", or by a function."""
-    if callable(cells):
-        labels, code = label_codes(cells(answers.estimator, answers.X))
+def cell_kind(predictions: Predictions, cells: Any) -> Any:
+    """A `cells` parameter with "auto" replaced: "prototype" for models of this library, else "class"."""
+    if callable(cells) or cells != "auto":
+        return cells
+    return "class" if predictions.found is None else "prototype"
+
+
+def cells_of(predictions: Predictions, cells: Any) -> NDArray[Any]:
+    """Cell of each sample: "prototype" (the winner), "class" (the predicted), "auto", or by a function."""
+    kind = cell_kind(predictions, cells)
+    if callable(kind):
+        labels, code = label_codes(kind(predictions.estimator, predictions.X))
         return labels[code]
-    if cells == "prototype" or (cells == "auto" and answers.found is not None):
-        return answers.sides[0]
-    return answers.predicted
+    return predictions.winner if kind == "prototype" else predictions.predicted

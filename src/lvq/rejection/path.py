@@ -1,11 +1,11 @@
-"""A path of thresholds: from the classifier that always answers to one that hardly does, and the points on it.
+"""A path of thresholds: operating points from full coverage to low coverage.
 
-Rules kept here:
-- point 0 of every path is the classifier without rejection: all thresholds -inf;
-- the counts belong to named data; `evaluate` gives the same thresholds with the counts of other data;
+Rules:
+- point 0 of every path is the classifier without rejection: all thresholds are -inf;
+- the counts belong to certain samples; `evaluate` gives the same thresholds with the counts of other samples;
 - cells of one pool share a threshold; new cells are treated as in `point.py`;
-- thresholds are kept as steps (point, pool, threshold), because a point differs from the one before it in few cells: a
-  path of 100,000 points over 200 cells would be 160 MB as a table. `thresholds` makes the table when asked for.
+- thresholds are stored as steps (point, pool, threshold), because a point differs from the one before it in few cells:
+  a path of 100,000 points over 200 cells would be 160 MB as a table. `thresholds` computes the table on first use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lvq.rejection.point import OperatingPoint
-from lvq.rejection.samples import BoolArray, FloatArray, IntArray, Samples, check_samples, check_share, sorted_by_pool
+from lvq.rejection.validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Samples,
+    check_fraction,
+    check_samples,
+    positions,
+    sorted_by_pool,
+)
 
 
 class Steps(NamedTuple):
@@ -34,20 +43,20 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPath:
-    """Operating points, from no rejection towards more, with what each rejects on the data it was counted on.
+    """Operating points from no rejection to more, with the counts of what each rejects.
 
     Attributes
     ----------
     rejected_correct, rejected_errors : int array of shape (n_points,)
-        Rejected samples, by whether the classifier was right.
+        Rejected samples, by whether the prediction is correct.
     n_correct, n_errors : int
-        All samples, by whether the classifier was right.
+        All samples, by whether the prediction is correct.
     cells : array of shape (n_cells,)
-        The cells' labels.
+        Labels of the cells.
     pool : int array of shape (n_cells,)
         Cells of the same pool share a threshold.
     steps : Steps
-        The thresholds, kept as changes.
+        The thresholds, stored as changes.
     method : str
         How the path was found.
 
@@ -57,7 +66,7 @@ class ThresholdPath:
     >>> path = local_thresholds([0.1, 0.2, 0.3, 0.4], [False, True, False, True], ["a", "a", "b", "b"])
     >>> path.rejected_correct, path.rejected_errors
     (array([0, 0]), array([0, 2]))
-    >>> path.pick(accuracy=1.0).thresholds
+    >>> path.pick(min_accuracy=1.0).thresholds
     array([0.2, 0.4])
     """
 
@@ -90,26 +99,26 @@ class ThresholdPath:
 
     @property
     def coverage(self) -> FloatArray:
-        """Share of the samples that are accepted, at every point."""
+        """Fraction of the samples that are accepted, at every point."""
         return self.accepted / self.n_samples
 
     @property
     def accuracy(self) -> FloatArray:
-        """Share of the accepted samples that are right, at every point; NaN where none is accepted."""
-        right = (self.n_correct - self.rejected_correct).astype(np.float64)
-        return np.divide(right, self.accepted, out=np.full(len(self), np.nan), where=self.accepted > 0)
+        """Accuracy of the accepted samples, at every point; NaN where none is accepted."""
+        correct = (self.n_correct - self.rejected_correct).astype(np.float64)
+        return np.divide(correct, self.accepted, out=np.full(len(self), np.nan), where=self.accepted > 0)
 
     @cached_property
     def thresholds(self) -> FloatArray:
-        """Thresholds of shape (n_points, n_cells), made on first use."""
+        """Thresholds of shape (n_points, n_cells), computed on first use."""
         following = np.append(self.steps.point[1:], 0)
-        # The next step of the same pool ends this one; a following 0 opens the next pool (or ends the list).
+        # The next step of the same pool ends this one; a following 0 begins the next pool (or ends the list).
         following[following == 0] = len(self)
         rows = np.repeat(self.steps.threshold, following - self.steps.point).reshape(-1, len(self))
         return np.ascontiguousarray(rows[self.pool].T)
 
     def point(self, index: int) -> OperatingPoint:
-        """The operating point at `index`, without making the whole table of thresholds."""
+        """The operating point at `index`, without computing the whole table of thresholds."""
         index = range(len(self))[index]
         reached = self.steps.point <= index
         by_pool = np.empty(self.n_pools)
@@ -129,73 +138,66 @@ class ThresholdPath:
     def pick(
         self,
         *,
-        coverage: float | None = None,
-        accuracy: float | None = None,
-        rejected_correct: int | None = None,
+        min_coverage: float | None = None,
+        min_accuracy: float | None = None,
+        max_rejected_correct: int | None = None,
         cost_ratio: float | None = None,
     ) -> OperatingPoint:
-        """The best point of the path for one wish; exactly one is given.
+        """The best point of the path for one target; exactly one is given.
 
         Parameters
         ----------
-        coverage : float, optional
-            Highest accuracy among the points that accept at least this share.
-        accuracy : float, optional
-            Highest coverage among the points whose accepted samples are right at least this often.
-        rejected_correct : int, optional
-            Most rejected errors among the points that lose at most this many correct samples.
+        min_coverage : float, optional
+            Highest accuracy among the points that accept at least this fraction of the samples.
+        min_accuracy : float, optional
+            Highest coverage among the points whose accepted samples have at least this accuracy.
+        max_rejected_correct : int, optional
+            Most rejected errors among the points that reject at most this many correct samples.
         cost_ratio : float, optional
-            Lowest total cost where a rejection costs this share of an error (Chow): 0 rejects all it can to avoid
-            errors, 1 rejects nothing.
+            Lowest total cost, where a rejection costs this fraction of an error (Chow): 0 rejects all errors it can,
+            1 rejects nothing.
 
         Returns
         -------
-        OperatingPoint
+        point : OperatingPoint
             Of equally good points the one with the highest coverage.
         """
-        wishes = {
-            "coverage": coverage,
-            "accuracy": accuracy,
-            "rejected_correct": rejected_correct,
+        targets = {
+            "min_coverage": min_coverage,
+            "min_accuracy": min_accuracy,
+            "max_rejected_correct": max_rejected_correct,
             "cost_ratio": cost_ratio,
         }
-        given = {name: value for name, value in wishes.items() if value is not None}
+        given = {name: value for name, value in targets.items() if value is not None}
         if len(given) != 1:
-            raise ValueError(
-                f"pick must be given exactly one of {', '.join(wishes)}, got {', '.join(given) or 'none'}; choose one."
-            )
+            raise ValueError(f"pick takes exactly one of {', '.join(targets)}, got {', '.join(given) or 'none'}.")
         ((name, value),) = given.items()
-        if name == "rejected_correct":
-            if value < 0:
-                raise ValueError(f"rejected_correct must be a number of samples, 0 or more, got {value!r}.")
-            allowed, merit = self.rejected_correct <= value, self.rejected_errors.astype(np.float64)
-        else:
-            allowed, merit = self._wish(name, check_share(name, value))
+        allowed, merit = self._target(name, value)
         if not allowed.any():
-            raise ValueError(self._cannot(name, value))
+            best = np.nanmax(self.accuracy) if name == "min_accuracy" and self.accepted.any() else self.coverage.max()
+            what = "accuracy" if name == "min_accuracy" and self.accepted.any() else "coverage"
+            raise ValueError(f"{name}={value!r} is not reached on this path, whose highest {what} is {best:.6g}.")
         candidates = np.flatnonzero(allowed)
         order = np.lexsort((-self.accepted[candidates], -merit[candidates]))
         return self.point(int(candidates[order[0]]))
 
-    def _wish(self, name: str, value: float) -> tuple[BoolArray, FloatArray]:
-        """Which points are allowed, and what is to be as large as possible among them."""
-        accuracy = np.nan_to_num(self.accuracy, nan=-1.0)  # nothing accepted is nobody's best accuracy
-        if name == "coverage":
+    def _target(self, name: str, value: float) -> tuple[BoolArray, FloatArray]:
+        """Which points satisfy a target, and what is to be as large as possible among them."""
+        if name == "max_rejected_correct":
+            if value < 0:
+                raise ValueError(f"max_rejected_correct must be a number of samples, 0 or more, got {value!r}.")
+            return self.rejected_correct <= value, self.rejected_errors.astype(np.float64)
+        check_fraction(name, value)
+        accuracy = np.nan_to_num(self.accuracy, nan=-1.0)  # of a point that accepts nothing
+        if name == "min_coverage":
             return self.coverage >= value, accuracy
-        if name == "accuracy":
+        if name == "min_accuracy":
             return accuracy >= value, self.coverage
-        left = self.n_errors - self.rejected_errors
-        return np.ones(len(self), dtype=np.bool_), -(left + value * (self.n_samples - self.accepted))
-
-    def _cannot(self, name: str, value: float) -> str:
-        if name == "accuracy" and self.accepted.any():
-            best = np.nanmax(self.accuracy)
-            return f"accuracy={value!r} is on no point of this path, whose best is {best:.6g}; ask for at most that."
-        best = self.coverage.max()
-        return f"{name}={value!r} is on no point of this path, whose coverage is at most {best:.6g}; ask for less."
+        errors = self.n_errors - self.rejected_errors
+        return np.ones(len(self), dtype=np.bool_), -(errors + value * (self.n_samples - self.accepted))
 
     def evaluate(self, certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike) -> ThresholdPath:
-        """The same thresholds with the counts they give on other samples.
+        """The same thresholds with the counts on other samples.
 
         Parameters
         ----------
@@ -228,16 +230,16 @@ class ThresholdPath:
         )
 
     def extend(self, certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike, *, n_steps: int = 200) -> ThresholdPath:
-        """The path carried on beyond its last point, down to coverage 0, by raising all thresholds along the certainty.
+        """The path continued beyond its last point to coverage 0, by raising all thresholds through the certainties.
 
-        A threshold that lies above the rising certainty stays until it is reached.
+        A threshold above the current certainty stays until it is reached.
 
         Parameters
         ----------
         certainty, correct, cell : array-like of shape (n_samples,)
             The samples the path was fitted on: the counts of all points are taken from them.
         n_steps : int, default=200
-            At most so many new points, with about equally many samples between them.
+            At most this many new points, with about equally many samples between them.
 
         Returns
         -------
@@ -268,8 +270,7 @@ class ThresholdPath:
         return path.evaluate(certainty, correct, cell)
 
     def _pool_of(self, samples: Samples) -> IntArray:
-        """Pool of every sample; -1 for a cell this path does not know."""
+        """Pool of every sample; -1 for a cell that is not on this path."""
         if self.method == "global":
             return np.zeros(len(samples.code), dtype=np.intp)
-        known = dict(zip(self.cells.tolist(), self.pool.tolist()))
-        return np.array([known.get(label, -1) for label in samples.cells.tolist()], dtype=np.intp)[samples.code]
+        return np.append(self.pool, -1)[positions(samples.cells, self.cells)][samples.code]

@@ -1,90 +1,113 @@
-"""One operating point: a threshold per cell, and the question it answers, "does this sample get an answer?".
+"""Thresholds per cell: which predictions they accept, and the operating points that consist of them.
 
-Rules kept here:
+Rules:
 - a sample is rejected iff its certainty is strictly below its cell's threshold; -inf rejects nothing, +inf the cell;
-- a cell that was not there when the thresholds were fitted is rejected, because nothing is known about it; only one
-  threshold for all cells goes for new cells as well, for it never looked at the cell;
-- a NaN certainty is rejected always.
+- a cell without calibration samples is rejected, because nothing is known about it; only a single threshold for all
+  cells also applies to new cells;
+- a certainty that is NaN or infinite is never accepted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lvq.rejection.samples import BoolArray, FloatArray, check_lengths, label_codes
+from lvq.rejection.validation import BoolArray, FloatArray, check_lengths, positions
 
 
 @dataclass(frozen=True, eq=False)
-class OperatingPoint:
-    """Thresholds to use, and what they did on the data they were counted on.
+class CellThresholds:
+    """A threshold for each cell.
 
     Attributes
     ----------
     cells : array of shape (n_cells,)
-        The cells' labels.
+        Labels of the cells.
     thresholds : array of shape (n_cells,)
         Reject iff certainty < threshold of the cell.
     unseen : float
         Threshold for cells that are not in `cells`.
-    rejected_correct, rejected_errors : int
-        Rejected samples, by whether the classifier was right.
-    coverage : float
-        Share of the samples that are accepted.
-    accuracy : float
-        Share of the accepted samples that are right; NaN where none is accepted.
-    index : int
-        Where on its path the point lies.
+
+    Examples
+    --------
+    >>> limits = CellThresholds(np.array(["a", "b"]), np.array([0.3, -np.inf]), np.inf)
+    >>> limits.accept([0.3, 0.2, 0.1, 0.9], ["a", "a", "b", "new"])
+    array([ True, False,  True, False])
     """
 
     cells: NDArray[Any]
     thresholds: FloatArray
     unseen: float
+
+    def threshold_of(self, cell: ArrayLike) -> FloatArray:
+        """The threshold of every sample, by the label of its cell."""
+        return np.append(self.thresholds, self.unseen)[positions(cell, self.cells)]
+
+    def accept(self, certainty: ArrayLike, cell: ArrayLike) -> BoolArray:
+        """Which samples are accepted: those whose certainty reaches the threshold of their cell.
+
+        Parameters
+        ----------
+        certainty : array-like of shape (n_samples,)
+            Higher is more certain; NaN and infinite values are rejected.
+        cell : array-like of shape (n_samples,)
+            Labels as they were when the thresholds were fitted.
+
+        Returns
+        -------
+        accepted : bool ndarray of shape (n_samples,)
+        """
+        values, limit = np.asarray(certainty, dtype=np.float64), self.threshold_of(cell)
+        check_lengths(certainty=values, cell=limit)
+        return np.asarray((values >= limit) & np.isfinite(values))
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoint(CellThresholds):
+    """Thresholds, and what they did on the samples they were counted on.
+
+    Attributes
+    ----------
+    rejected_correct, rejected_errors : int
+        Rejected samples, by whether the prediction is correct.
+    coverage : float
+        Fraction of the samples that are accepted.
+    accuracy : float
+        Fraction of the accepted samples that are correct; NaN where none is accepted.
+    index : int
+        Index of the point on its path.
+    """
+
     rejected_correct: int
     rejected_errors: int
     coverage: float
     accuracy: float
     index: int
 
-    def accept(self, certainty: ArrayLike, cell: ArrayLike) -> BoolArray:
-        """Which samples get an answer; see `accept_mask`."""
-        return accept_mask(certainty, cell, self)
 
+@dataclass(frozen=True, eq=False)
+class CertifiedPoint(OperatingPoint):
+    """An operating point whose error rate among accepted samples is at most `max_error`, with the given confidence.
 
-def accept_mask(
-    certainty: ArrayLike, cell: ArrayLike, thresholds: OperatingPoint | Mapping[Hashable, float]
-) -> BoolArray:
-    """Which samples get an answer: those whose certainty reaches the threshold of their cell.
+    Its counts are those on the testing samples.
 
-    Parameters
+    Attributes
     ----------
-    certainty : array-like of shape (n_samples,)
-        Higher is surer; NaN is rejected.
-    cell : array-like of shape (n_samples,)
-        Labels as they were when the thresholds were fitted.
-    thresholds : OperatingPoint or mapping from cell to threshold
-        A cell that is not in a mapping is rejected; a point says itself what it does with one (`unseen`).
-
-    Returns
-    -------
-    bool array of shape (n_samples,)
-
-    Examples
-    --------
-    >>> accept_mask([0.3, 0.2, 0.9], ["a", "a", "new"], {"a": 0.3})
-    array([ True, False, False])
+    max_error, confidence : float
+        What is guaranteed.
+    n_testing, n_accepted, n_errors : int
+        Testing samples, accepted ones, and errors among these.
+    p_value, level : float
+        P-value of the exact test that certified the point, and the level of the test.
     """
-    values = np.asarray(certainty, dtype=np.float64)
-    cells, code = label_codes(cell)
-    check_lengths(certainty=values, cell=code)
-    if isinstance(thresholds, OperatingPoint):
-        known, unseen = dict(zip(thresholds.cells.tolist(), thresholds.thresholds.tolist())), thresholds.unseen
-    else:
-        known, unseen = dict(thresholds), np.inf
-    limit = np.array([known.get(label, unseen) for label in cells.tolist()], dtype=np.float64)[code]
-    # +inf rejects the whole cell, a certainty of +inf included; a comparison with NaN is False, which rejects.
-    return np.asarray((values >= limit) & (limit < np.inf))
+
+    max_error: float
+    confidence: float
+    n_testing: int
+    n_accepted: int
+    n_errors: int
+    p_value: float
+    level: float

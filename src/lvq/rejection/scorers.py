@@ -1,7 +1,7 @@
-"""How well a classifier does that may decline to answer: scorers for GridSearchCV, cross_validate and the like.
+"""Scorers of classifiers with a reject option, for GridSearchCV, cross_validate and the like.
 
-Each is a function of (estimator, X, y), given as `scoring`; higher is better. No single one of coverage and accuracy is
-worth tuning for, as one is best where all is accepted and the other where hardly anything is; the cost weighs them.
+Each is a function of (estimator, X, y), given as `scoring`; larger is better. For model selection use `chow_scorer`:
+coverage alone is highest where nothing is rejected, and accepted accuracy where nearly everything is.
 """
 
 from __future__ import annotations
@@ -11,39 +11,34 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from lvq.estimators.found import find_layer, layers
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.samples import check_share
+from lvq.rejection.validation import check_fraction
 
 
-def last_classifier(estimator: Any, X: Any) -> tuple[RejectClassifier | None, Any]:
-    """The RejectClassifier that answers, if one does, and the samples as they reach it."""
-    while not isinstance(estimator, RejectClassifier):
-        if isinstance(estimator, Pipeline):
-            for _, step in estimator.steps[:-1]:
-                X = step.transform(X) if hasattr(step, "transform") else X
-            estimator = estimator.steps[-1][1]
-        elif isinstance(estimator, FrozenEstimator):
-            estimator = estimator.estimator
-        elif hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        else:
-            return None, X
-    return estimator, X
+def find_reject_classifier(estimator: Any, X: Any) -> tuple[RejectClassifier | None, Any]:
+    """The RejectClassifier inside an estimator and the samples as they reach it; None where there is none."""
+    classifier = find_layer(estimator, RejectClassifier)
+    for layer in () if classifier is None else layers(estimator):
+        if layer is classifier:
+            break
+        if isinstance(layer, Pipeline) and len(layer) > 1:
+            X = layer[:-1].transform(X)
+    return classifier, X
 
 
 def _needed(estimator: Any, X: Any) -> tuple[RejectClassifier, Any]:
-    classifier, inputs = last_classifier(estimator, X)
+    classifier, inputs = find_reject_classifier(estimator, X)
     if classifier is None:
         raise ValueError(f"this scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
     return classifier, inputs
 
 
 def coverage_scorer(estimator: Any, X: Any, y: Any = None) -> float:
-    """Share of the samples that get an answer; give it as `scoring` to GridSearchCV and the like.
+    """Fraction of the samples that are accepted, to report beside other scores.
 
     Parameters
     ----------
@@ -63,22 +58,32 @@ def coverage_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     >>> from lvq import GLVQ
     >>> X, y = load_iris(return_X_y=True)
     >>> scoring = {"coverage": coverage_scorer, "accuracy": accepted_accuracy_scorer}
-    >>> result = cross_validate(RejectClassifier(GLVQ(random_state=0), coverage=0.8), X, y, scoring=scoring)
+    >>> result = cross_validate(RejectClassifier(GLVQ(random_state=0), min_coverage=0.8), X, y, scoring=scoring)
     >>> sorted(key for key in result if key.startswith("test"))
     ['test_accuracy', 'test_coverage']
     """
     classifier, X = _needed(estimator, X)
-    return float(np.mean(classifier.accept(X)))
+    return classifier.coverage(X)
 
 
 def accepted_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
-    """Share of the accepted answers that are right, NaN where there are none; as `coverage_scorer`."""
+    """Accuracy of the accepted predictions, to report beside other scores; NaN where nothing is accepted."""
     classifier, X = _needed(estimator, X)
-    return classifier.score(X, y)
+    return classifier.accepted_accuracy(X, y)
 
 
-def cost_scorer(cost_ratio: float) -> Callable[[Any, Any, Any], float]:
-    """A scorer that weighs answers against errors: minus the mean cost, an error costing 1, a rejection `cost_ratio`.
+def chow_scorer(price: float) -> Callable[[Any, Any, Any], float]:
+    """A scorer by Chow's risk: minus the mean cost, where an error costs 1 and a rejection costs `price`.
+
+    Parameters
+    ----------
+    price : float
+        Cost of a rejection, between 0 and 1, the cost of an error.
+
+    Returns
+    -------
+    scorer : callable
+        A function of (estimator, X, y); larger is better, 0 is the best.
 
     Examples
     --------
@@ -87,14 +92,15 @@ def cost_scorer(cost_ratio: float) -> Callable[[Any, Any, Any], float]:
     >>> from lvq import GLVQ
     >>> X, y = load_iris(return_X_y=True)
     >>> model = RejectClassifier(GLVQ(random_state=0), cost_ratio=0.2)
-    >>> bool(cross_val_score(model, X, y, scoring=cost_scorer(0.2)).mean() > -0.2)
+    >>> bool(cross_val_score(model, X, y, scoring=chow_scorer(price=0.2)).mean() > -0.2)
     True
     """
-    return partial(_negative_cost, cost_ratio=check_share("cost_ratio", cost_ratio))
+    return partial(_negative_chow_risk, price=check_fraction("price", price))
 
 
-def _negative_cost(estimator: Any, X: Any, y: Any, *, cost_ratio: float) -> float:
+def _negative_chow_risk(estimator: Any, X: Any, y: Any, *, price: float) -> float:
     classifier, X = _needed(estimator, X)
-    accepted, y = classifier.accept(X), column_or_1d(y)
-    check_consistent_length(accepted, y)
-    return -float(np.mean(np.where(accepted, classifier.predict(X) != y, cost_ratio)))
+    predictions, y = classifier.predictions(X), column_or_1d(y)
+    check_consistent_length(predictions.predicted, y)
+    accepted = classifier.reason_for(predictions) == ""
+    return -float(np.mean(np.where(accepted, predictions.predicted != y, price)))

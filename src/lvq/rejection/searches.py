@@ -1,8 +1,8 @@
-"""Four ways through the staircases of all cells, each giving operating points in the order of what they cost.
+"""Searches over the staircases of all cells for operating points, ordered by the number of rejected correct samples.
 
-Rules kept here:
-- a search sees staircases only: it knows neither samples nor labels;
-- its first point loses no correct sample and rejects every error that is free;
+Rules:
+- a search uses staircases only, neither samples nor labels;
+- its first point rejects no correct sample, and every error that is below all correct samples of its cell;
 - it returns the thresholds as changes from one point to the next (`Points`).
 
 All counting is in integers; the dynamic program is exact, no tolerance is involved.
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvq.rejection.samples import FloatArray, IntArray
 from lvq.rejection.staircase import Staircase
+from lvq.rejection.validation import FloatArray, IntArray
 
 UNREACHED = np.int64(2**62)
 
@@ -32,16 +32,16 @@ class Points(NamedTuple):
 
 
 def optimal(cells: Sequence[Staircase]) -> Points:
-    """For every number of lost correct samples the most rejected errors, where that number buys more than less would.
+    """For every number of rejected correct samples the most rejected errors, where a smaller number rejects fewer.
 
-    The knapsack is solved in its dual: fewest lost correct samples for every number of rejected errors, one cell after
-    the other. Each of the E errors is an option at most once and meets at most the errors of the cells before it, so
-    the work is at most E^2 / 2 additions whatever the number of samples.
+    The knapsack is solved in its dual: fewest rejected correct samples for every number of rejected errors, one cell
+    after the other. Each of the E errors is an option at most once and is combined with at most the errors of the cells
+    before it, so there are at most E^2 / 2 additions for any number of samples.
     """
     rises = [cell.rises for cell in cells]
     free = sum(int(cell.errors[0]) for cell in cells)
-    costs, choices = _fewest_lost(cells, rises)
-    # A number of errors is worth having only if no larger number is as cheap.
+    costs, choices = _fewest_correct(cells, rises)
+    # A number of errors is kept only if no larger number costs as little.
     cheapest_above = np.minimum.accumulate(np.append(costs[1:], UNREACHED)[::-1])[::-1]
     front = np.flatnonzero(costs < cheapest_above)
     levels = _trace_back(front, cells, rises, choices)
@@ -50,10 +50,10 @@ def optimal(cells: Sequence[Staircase]) -> Points:
     return Points(costs[front].astype(np.intp), free + front, point, cell, flat[offset[cell] + level])
 
 
-def _fewest_lost(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple[IntArray, list[IntArray | None]]:
-    """Fewest lost correct samples per number of rejected errors beyond the free ones, and each cell's choice for it.
+def _fewest_correct(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple[IntArray, list[IntArray | None]]:
+    """Fewest rejected correct samples per number of further rejected errors, and the choice of each cell for it.
 
-    Cost and choice travel in one integer, the choice in the low bits, so that a single minimum updates both.
+    Cost and choice are stored in one integer, the choice in the low bits, so that a single minimum updates both.
     """
     bits = max(len(k) - 1 for k in rises).bit_length()
     low = np.int64((1 << bits) - 1)
@@ -67,8 +67,8 @@ def _fewest_lost(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple
         gains = stairs.errors[options] - stairs.errors[0]
         after = np.full(len(best) + int(gains[-1]), UNREACHED)
         candidate = np.empty_like(best)
-        for choice, (gain, lost) in enumerate(zip(gains.tolist(), options.tolist())):
-            np.add(best, (lost << bits) | choice, out=candidate)
+        for choice, (gain, cost) in enumerate(zip(gains.tolist(), options.tolist())):
+            np.add(best, (cost << bits) | choice, out=candidate)
             here = after[gain : gain + len(best)]
             np.minimum(here, candidate, out=here)
         choices.append((after & low).astype(smallest))
@@ -104,7 +104,7 @@ def _changes(levels: Iterator[tuple[int, IntArray]]) -> tuple[IntArray, IntArray
 
 
 def _flatten(arrays: Sequence[FloatArray]) -> tuple[FloatArray, IntArray]:
-    """All arrays in one, and where each begins."""
+    """All arrays in one, and where each starts."""
     lengths = np.array([len(array) for array in arrays], dtype=np.intp)
     return np.concatenate(arrays), np.cumsum(lengths) - lengths
 
@@ -112,20 +112,20 @@ def _flatten(arrays: Sequence[FloatArray]) -> tuple[FloatArray, IntArray]:
 def hull(cells: Sequence[Staircase]) -> Points:
     """The points on the upper concave hull: every cell's hull, merged by slope, the steepest first.
 
-    Every point is optimal for the number of correct samples it loses, and the points are those that minimise
+    Every point is optimal for the number of correct samples it rejects, and the points are those that minimise
     errors + ratio * rejections for some cost ratio (Chow). The sets of accepted samples are nested.
     """
     levels = [_concave(stairs.rises, stairs.errors) for stairs in cells]
-    lost = np.concatenate([np.diff(k) for k in levels])
+    cost = np.concatenate([np.diff(k) for k in levels])
     gained = np.concatenate([np.diff(stairs.errors[k]) for stairs, k in zip(cells, levels)])
     threshold = np.concatenate([stairs.threshold[k[1:]] for stairs, k in zip(cells, levels)])
     owner = np.repeat(np.arange(len(cells)), [len(k) - 1 for k in levels])
     # Equal fractions of integers below 2^26 are equal as floats and different ones differ; slopes fall within a cell.
-    order = np.argsort(-gained / lost, kind="stable")
+    order = np.argsort(-gained / cost, kind="stable")
     free = sum(int(stairs.errors[0]) for stairs in cells)
     first = np.array([stairs.threshold[0] for stairs in cells])
     return Points(
-        rejected_correct=np.append(0, np.cumsum(lost[order])),
+        rejected_correct=np.append(0, np.cumsum(cost[order])),
         rejected_errors=free + np.append(0, np.cumsum(gained[order])),
         point=np.append(np.zeros(len(cells), dtype=np.intp), np.arange(1, len(order) + 1)),
         cell=np.append(np.arange(len(cells)), owner[order]),
@@ -147,7 +147,7 @@ def _concave(rises: IntArray, errors: IntArray) -> IntArray:
 
 
 def single(cells: Sequence[Staircase]) -> Points:
-    """All points of the one staircase there is."""
+    """All points of a single staircase."""
     (stairs,) = cells
     k = stairs.rises
     return Points(k, stairs.errors[k], np.arange(len(k)), np.zeros(len(k), dtype=np.intp), stairs.threshold[k])

@@ -1,11 +1,11 @@
-"""The staircase of a cell: how many errors go when k correct samples go.
+"""The staircase of a cell: how many errors are rejected together with k correct samples.
 
-Rules kept here:
-- errors as sure as a correct sample stay as long as it stays: rejection is strict, equal certainties go together;
-- `errors[k]` is defined for every k = 0..C, also where k parts samples of equal certainty; `realisable` says where not;
-- errors grow only at realisable k, so the useful points of a staircase (`rises`) are all realisable.
+Rules:
+- errors with the certainty of an accepted correct sample are accepted: rejection is strict;
+- `errors[k]` is defined for every k = 0..C; `realisable` is False where k separates samples of equal certainty;
+- errors increase only at realisable k, so the useful points of a staircase (`rises`) are all realisable.
 
-In the paper's words the rank of the k-th correct sample is a(k) = errors[k-1] + k, with a(C+1) = size + 1.
+In the notation of the paper the rank of the k-th correct sample is a(k) = errors[k-1] + k, with a(C+1) = size + 1.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvq.rejection.samples import BoolArray, FloatArray, IntArray
+from lvq.rejection.validation import BoolArray, FloatArray, IntArray
 
 
 class Staircase(NamedTuple):
-    """What a cell can do, by number k = 0..C of rejected correct samples.
+    """Rejected errors and thresholds of a cell by the number k = 0..C of rejected correct samples.
 
     Attributes
     ----------
     errors : int array of shape (C + 1,)
-        Rejected errors, never falling.
+        Rejected errors, ascending.
     threshold : float array of shape (C + 1,)
-        Certainty of the first correct sample that stays; -inf where nothing is rejected, +inf at k = C.
+        Certainty of the first accepted correct sample; -inf where nothing is rejected, +inf at k = C.
     realisable : bool array of shape (C + 1,)
-        False where samples of equal certainty would be parted.
+        False where samples of equal certainty would be separated.
     """
 
     errors: IntArray
@@ -36,7 +36,7 @@ class Staircase(NamedTuple):
 
     @property
     def rises(self) -> IntArray:
-        """The k worth choosing: 0, and every k that rejects more errors than k - 1."""
+        """The useful k: 0, and every k that rejects more errors than k - 1."""
         return np.flatnonzero(np.diff(self.errors, prepend=-1) > 0)
 
 
@@ -46,7 +46,7 @@ def staircase(correct_certainty: FloatArray, error_certainty: FloatArray) -> Sta
     Parameters
     ----------
     correct_certainty, error_certainty : sorted arrays
-        Certainties of the cell's rightly and of its wrongly classified samples.
+        Certainties of the correct samples and of the errors of the cell.
 
     Returns
     -------

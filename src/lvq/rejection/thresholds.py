@@ -1,12 +1,12 @@
-"""Thresholds per cell from classified samples: which errors can be rejected for how many correct ones.
+"""Thresholds per cell from classified samples: how many errors can be rejected for how many correct samples.
 
-Rules kept here:
-- reject iff certainty < threshold of the cell, strictly; samples of equal certainty in a cell go together;
+Rules:
+- reject iff certainty < threshold of the cell, strictly; samples of equal certainty in a cell are rejected together;
 - a cell's threshold is the certainty of the first correct sample it keeps, -inf if it rejects nothing, +inf if all;
-- cells too small to trust share one threshold; "global" is the case where all cells do;
-- every path begins with the classifier that rejects nothing, whatever the method.
+- small cells share one threshold; with "global" all cells do;
+- every path begins with the classifier that rejects nothing, for every method.
 
-Fit thresholds on samples the classifier was not trained on; on its own training data they promise too much.
+Fit thresholds on samples the classifier was not trained on; on its training samples the accuracy is overestimated.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 
 from lvq.rejection.greedy import greedy
 from lvq.rejection.path import Steps, ThresholdPath
-from lvq.rejection.samples import IntArray, check_samples, sorted_by_pool
 from lvq.rejection.searches import Points, hull, optimal, single
 from lvq.rejection.staircase import Staircase, staircase
+from lvq.rejection.validation import IntArray, check_samples, sorted_by_pool
 
 METHODS: dict[str, Callable[[Sequence[Staircase]], Points]] = {
     "optimal": optimal,
@@ -38,31 +38,31 @@ def local_thresholds(
     method: str = "optimal",
     min_cell_size: int = 1,
 ) -> ThresholdPath:
-    """Operating points of a classifier that may reject, with one threshold per cell.
+    """Operating points of a classifier with a reject option, with one threshold per cell.
 
     Parameters
     ----------
     certainty : array-like of shape (n_samples,)
-        How sure the classifier was, higher is surer; finite.
+        Certainty of the predictions, higher is more certain; finite.
     correct : array-like of shape (n_samples,)
-        Whether it was right.
+        Whether the prediction is correct.
     cell : array-like of shape (n_samples,)
-        Where the sample fell: winning prototype, predicted class, any hashable label.
+        Cell of the sample: winning prototype, predicted class, any hashable label.
     method : {"optimal", "hull", "greedy", "global"}, default="optimal"
-        - "optimal": for every number of lost correct samples the most rejected errors. Work at most E^2 / 2 in the
-          number E of errors.
-        - "hull": the points of "optimal" on its concave hull, in O(n log n): Chow's optima for some cost ratio.
+        - "optimal": for every number of rejected correct samples the most rejected errors. At most E^2 / 2 operations
+          for E errors.
+        - "hull": the points of "optimal" on its concave hull, in O(n log n): Chow's optimum for some cost ratio.
         - "greedy": Algorithm 3.1 of [1]_.
         - "global": one threshold for all cells.
     min_cell_size : int, default=1
-        Cells with fewer samples share one threshold; where they are together still fewer, the next smallest cells join
-        them. 1 leaves every cell its own threshold.
+        Cells with fewer samples share one threshold; if they have fewer together, the next smallest cells are added.
+        With 1 every cell has its own threshold.
 
     Returns
     -------
     ThresholdPath
-        Its first point rejects nothing. For "optimal" the others are the non-dominated ones: each loses the fewest
-        correct samples among all that reject as many errors or more.
+        Its first point rejects nothing. For "optimal" the others are the non-dominated ones: each rejects the
+        fewest correct samples among all that reject as many errors or more.
 
     References
     ----------
@@ -77,7 +77,7 @@ def local_thresholds(
     array([1.  , 0.67, 0.33])
     >>> path.accuracy.round(2)
     array([0.5 , 0.75, 1.  ])
-    >>> point = path.pick(rejected_correct=0)
+    >>> point = path.pick(max_rejected_correct=0)
     >>> point.thresholds
     array([-inf,  0.8])
     >>> point.accept([0.05, 0.75, 0.99], ["a", "b", "never seen"])
@@ -86,13 +86,15 @@ def local_thresholds(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}.")
     if not isinstance(min_cell_size, (int, np.integer)) or min_cell_size < 1:
-        raise ValueError(f"min_cell_size must be an integer of 1 or more, got {min_cell_size!r}; 1 pools nothing.")
+        raise ValueError(
+            f"min_cell_size must be an integer of 1 or more, got {min_cell_size!r}; use 1 for no shared thresholds."
+        )
     samples = check_samples(certainty, correct, cell)
     sizes = np.bincount(samples.code, minlength=len(samples.cells))
     pool = np.zeros(len(sizes), dtype=np.intp) if method == "global" else _pools(sizes, int(min_cell_size))
     n_pools = int(pool.max()) + 1
     stairs = [staircase(*sides) for sides in sorted_by_pool(samples, pool[samples.code], n_pools)]
-    rejected_correct, rejected_errors, steps = _from_the_start(METHODS[method](stairs), n_pools)
+    rejected_correct, rejected_errors, steps = _with_no_rejection(METHODS[method](stairs), n_pools)
     return ThresholdPath(
         rejected_correct=rejected_correct,
         rejected_errors=rejected_errors,
@@ -119,10 +121,10 @@ def _pools(sizes: IntArray, min_cell_size: int) -> IntArray:
     return pool
 
 
-def _from_the_start(points: Points, n_pools: int) -> tuple[IntArray, IntArray, Steps]:
-    """Put the point that rejects nothing before the search's own first point, unless it is that."""
+def _with_no_rejection(points: Points, n_pools: int) -> tuple[IntArray, IntArray, Steps]:
+    """Put the point that rejects nothing before the first point of the search, unless it is the same."""
     ahead = int(not len(points.rejected_errors) or points.rejected_errors[0] > 0)
-    # A search's changes at a first point that rejects nothing are all -inf: the ones written here.
+    # The changes of a search at a first point that rejects nothing are all -inf, as those added here.
     own = points.point + ahead > 0
     point = np.append(np.zeros(n_pools, dtype=np.intp), points.point[own] + ahead)
     pool = np.append(np.arange(n_pools), points.cell[own])

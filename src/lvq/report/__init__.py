@@ -1,10 +1,10 @@
-"""The report: one HTML file that shows a model, what it knows, and when not to trust it.
+"""The report: one HTML file that shows a fitted model, its evaluation and its limits.
 
-`summarize` gathers everything in a plain dictionary, `render` makes a page of it, `write` puts the page on disk.
+`summarize` collects everything in a dictionary, `render` makes a page of it, `write` writes the page to a file.
 """
 
-from lvq.report.folds import FoldResult, cross_validate
+from lvq.report.cross_validation import FoldResult, evaluate_folds
 from lvq.report.page import render, write
 from lvq.report.summary import summarize
 
-__all__ = ["FoldResult", "cross_validate", "render", "summarize", "write"]
+__all__ = ["FoldResult", "evaluate_folds", "render", "summarize", "write"]

@@ -1,7 +1,7 @@
-"""The charts as Vega-Lite specifications: plain dictionaries, drawn by the page as SVG.
+"""The charts as Vega-Lite specifications, which the page draws as SVG.
 
-Colours are the page's own CSS variables, so that light, dark and print are one chart. Texts from the data stand only in
-data values and in domains of scales: an order of names in `sort` would be compiled into an expression, with the names.
+Colours are CSS variables of the page, so that one chart serves light, dark and print. Text from the data is used only
+in data values and in domains of scales: `sort` would compile it into an expression.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from lvq.report.map_chart import Spec, map_chart, rows_of
 
-STEP = 21  # height of a feature's row
+ROW_HEIGHT = 21  # of a feature
 FONT = "system-ui, sans-serif"
 CONFIG: dict[str, Any] = {
     "background": "transparent",
@@ -18,7 +18,7 @@ CONFIG: dict[str, Any] = {
     "view": {"stroke": None},
     "axis": {
         "labelColor": "var(--muted)",
-        "titleColor": "var(--ink)",
+        "titleColor": "var(--text)",
         "gridColor": "var(--line)",
         "domainColor": "var(--line)",
         "tickColor": "var(--line)",
@@ -29,107 +29,97 @@ CONFIG: dict[str, Any] = {
         "labelSeparation": 6,
         "labelLimit": 170,
     },
-    "text": {"color": "var(--ink)"},
+    "text": {"color": "var(--text)"},
 }
 
 
 def specifications(summary: dict[str, Any]) -> dict[str, Any]:
-    """All charts that this summary has something to show in, by the name of their place on the page."""
+    """All charts of this summary, by the name of their element on the page."""
     found = {
         "map": map_chart(summary),
         "curve": curve_chart(summary["rejection"], marked=summary["model"]["rejection"] is not None),
         "relevance": relevance_chart(summary["relevance"]) if summary["relevance"] else None,
         "matrix": matrix_chart(summary["relevance"]) if summary["relevance"] else None,
         "certified": certified_chart(summary["certified"]) if "radii" in summary["certified"] else None,
-        "history": history_chart(summary["history"]) if len(summary["history"]["values"]) > 1 else None,
+        "history": history_chart(summary["history"]) if len(summary["history"]["objective"]) > 1 else None,
     }
     return {name: spec | {"config": CONFIG} for name, spec in found.items() if spec is not None}
 
 
-def _quantity(field: str, title: str | None = None, **more: Any) -> dict[str, Any]:
-    return {"field": field, "type": "quantitative", "title": title, **more}
+def _quantity(field: str, title: str | None = None, **options: Any) -> dict[str, Any]:
+    return {"field": field, "type": "quantitative", "title": title, **options}
 
 
 # -- curves ------------------------------------------------------------------------------------------------------------
 
 
 def curve_chart(rejection: dict[str, Any], *, marked: bool) -> Spec:
-    """Accuracy by coverage, the position as fitted and the present one."""
+    """Accuracy by coverage, with the operating point as fitted and the selected one."""
     rows = [row for row in rows_of(rejection, ("coverage", "accuracy")) if row["accuracy"] is not None]
-    # up to 100 %, and from a little below the worst, so that neither a flat curve nor a steep one fills the picture
+    # from a little below the lowest accuracy up to 100 %
     low = min((row["accuracy"] for row in rows), default=0.0)
-    span = {"domain": [max(0.0, low - 0.15 * (1 - low) - 0.005), 1.0], "nice": False}
-    across = {"domain": [min([0.95, *(row["coverage"] for row in rows)]), 1.0], "reverse": True, "nice": False}
-    fitted = {name: rejection[name][rejection["chosen"]] for name in ("coverage", "accuracy")}
-    place = {
-        "x": _quantity("coverage", "share of answers used (coverage)",
-                       axis={"format": ".0%", "tickCount": 6}, scale=across),
-        "y": _quantity("accuracy", "accuracy on these", axis={"format": ".1%", "tickCount": 5}, scale=span),
-    }  # fmt: skip
-    told = [
-        {"field": "coverage", "type": "quantitative", "format": ".1%", "title": "coverage"},
-        {"field": "accuracy", "type": "quantitative", "format": ".2%", "title": "accuracy"},
-    ]
+    y_scale = {"domain": [max(0.0, low - 0.15 * (1 - low) - 0.005), 1.0], "nice": False}
+    x_scale = {"domain": [min([0.95, *(row["coverage"] for row in rows)]), 1.0], "reverse": True, "nice": False}
+    fitted = {name: rejection[name][rejection["fitted"]] for name in ("coverage", "accuracy")}
+    position = {
+        "x": _quantity("coverage", "coverage", axis={"format": ".0%", "tickCount": 6}, scale=x_scale),
+        "y": _quantity("accuracy", "accuracy of accepted", axis={"format": ".1%", "tickCount": 5}, scale=y_scale),
+    }
+    tooltip = {
+        "tooltip": [_quantity("coverage", "coverage", format=".1%"), _quantity("accuracy", "accuracy", format=".2%")]
+    }
     line = {"type": "line", "color": "var(--accent)", "strokeWidth": 2.5}
     dot = {"type": "point", "filled": True, "size": 14, "color": "var(--accent)", "aria": False}
-    diamond = {
-        "type": "point",
-        "shape": "diamond",
-        "size": 150,
-        "filled": False,
-        "strokeWidth": 2,
-        "color": "var(--ink)",
-    }
-    rule = {"type": "rule", "color": "var(--ink)", "strokeDash": [4, 3]}
-    here = {"type": "point", "filled": True, "size": 130, "color": "var(--accent)", "opacity": 1}
-    known = {"values": rows}
-    as_fitted = {"data": {"values": [fitted]}, "mark": diamond, "encoding": place | {"tooltip": told}}
+    diamond = dot | {"shape": "diamond", "filled": False, "size": 150, "strokeWidth": 2, "color": "var(--text)"}
+    rule = {"type": "rule", "color": "var(--text)", "strokeDash": [4, 3]}
+    curve, selected = {"values": rows}, {"name": "selected"}
+    as_fitted = {"data": {"values": [fitted]}, "mark": diamond, "encoding": position | tooltip}
     return {
-        "description": "Accuracy of the answers that are used, by the share of answers that are used.",
+        "description": "Accuracy of the accepted predictions by coverage.",
         "width": "container",
         "height": 190,
-        "datasets": {"now": []},
+        "datasets": {"selected": []},
         "layer": [
-            {"data": known, "mark": line, "encoding": place},
-            {"data": known, "mark": dot, "encoding": place | {"tooltip": told}},
+            {"data": curve, "mark": line, "encoding": position},
+            {"data": curve, "mark": dot, "encoding": position | tooltip},
             *([as_fitted] if marked and fitted["accuracy"] is not None else []),
-            {"data": {"name": "now"}, "mark": rule, "encoding": {"x": place["x"]}},
-            {"data": {"name": "now"}, "mark": here, "encoding": place},
+            {"data": selected, "mark": rule, "encoding": {"x": position["x"]}},
+            {"data": selected, "mark": dot | {"size": 130, "opacity": 1}, "encoding": position},
         ],
     }
 
 
 def certified_chart(certified: dict[str, Any]) -> Spec:
-    """Share of samples that no smaller change can make wrong."""
+    """Certified accuracy by the length of the perturbation."""
     return {
-        "description": "Share of samples answered rightly whatever change of a given size they suffer.",
+        "description": "Fraction of samples predicted correctly under every perturbation of a given length.",
         "width": "container",
         "height": 200,
         "data": {"values": rows_of(certified, ("radii", "accuracy"))},
         "mark": {"type": "area", "line": {"color": "var(--accent)"}, "color": "var(--accent)", "fillOpacity": 0.15,
                  "tooltip": True},
         "encoding": {
-            "x": _quantity("radii", "size of the change", scale={"nice": False}),
+            "x": _quantity("radii", "length of the perturbation", scale={"nice": False}),
             "y": _quantity("accuracy", "certified accuracy", axis={"format": ".0%"}, scale={"domain": [0, 1]}),
             "tooltip": [
-                {"field": "radii", "type": "quantitative", "format": ".3g", "title": "size of the change"},
-                {"field": "accuracy", "type": "quantitative", "format": ".1%", "title": "certified accuracy"},
+                _quantity("radii", "length of the perturbation", format=".3g"),
+                _quantity("accuracy", "certified accuracy", format=".1%"),
             ],
         },
     }  # fmt: skip
 
 
 def history_chart(history: dict[str, Any]) -> Spec:
-    """The objective, round by round."""
+    """The objective after each iteration."""
     return {
-        "description": "The objective after each round of training.",
+        "description": "The objective after each iteration of the training.",
         "width": "container",
         "height": 200,
-        "data": {"values": rows_of(history, ("round", "values"))},
+        "data": {"values": rows_of(history, ("iteration", "objective"))},
         "mark": {"type": "line", "color": "var(--accent)", "strokeWidth": 2},
         "encoding": {
-            "x": _quantity("round", "round", axis={"tickMinStep": 1, "format": "d"}, scale={"nice": False}),
-            "y": _quantity("values", "mean cost", scale={"zero": False}),
+            "x": _quantity("iteration", "iteration", axis={"tickMinStep": 1, "format": "d"}, scale={"nice": False}),
+            "y": _quantity("objective", "mean cost", scale={"zero": False}),
         },
     }
 
@@ -138,45 +128,45 @@ def history_chart(history: dict[str, Any]) -> Spec:
 
 
 def _ranked(names: list[str]) -> list[str]:
-    """Names with their ranks, which makes equal names different."""
+    """Names with their ranks, so that all are different."""
     return [f"{rank}. {name}" for rank, name in enumerate(names, start=1)]
 
 
 def relevance_chart(relevance: dict[str, Any]) -> Spec:
-    """A bar for each of the most relevant features, and a tick for every fold."""
+    """A bar for each of the most relevant features, and a tick for each fold."""
     names = _ranked(relevance["features"])
-    bars = [{"feature": name, "share": value, "rest": False} for name, value in zip(names, relevance["values"])]
+    bars = [{"feature": name, "weight": value, "rest": False} for name, value in zip(names, relevance["values"])]
     if relevance["n_rest"]:
-        names = [*names, f"the other {relevance['n_rest']} together"]
-        bars.append({"feature": names[-1], "share": relevance["rest"], "rest": True})
+        names = [*names, f"sum of the other {relevance['n_rest']}"]
+        bars.append({"feature": names[-1], "weight": relevance["rest"], "rest": True})
     ticks = [
-        {"feature": name, "share": value, "fold": fold}
+        {"feature": name, "weight": value, "fold": fold}
         for fold, values in enumerate(relevance["folds"], start=1)
         for name, value in zip(names, values)
         if value is not None
     ]
-    place = {
+    position = {
         "y": {"field": "feature", "type": "nominal", "scale": {"domain": names}, "title": None},
-        "x": _quantity("share", "weight in the distance", axis={"format": ".0%", "tickCount": 5}),
+        "x": _quantity("weight", "weight in the distance", axis={"format": ".0%", "tickCount": 5}),
     }
-    told = {"field": "share", "type": "quantitative", "format": ".1%", "title": "weight"}
+    tooltip = _quantity("weight", "weight", format=".1%")
     by_fold = {
         "data": {"values": ticks},
-        "mark": {"type": "tick", "color": "var(--ink)", "thickness": 1.5, "opacity": 0.65, "aria": False},
-        "encoding": {"tooltip": [{"field": "fold", "type": "quantitative"}, told]},
+        "mark": {"type": "tick", "color": "var(--text)", "thickness": 1.5, "opacity": 0.65, "aria": False},
+        "encoding": {"tooltip": [{"field": "fold", "type": "quantitative"}, tooltip]},
     }
     return {
         "description": "Weight of each feature in the distance, the most relevant first.",
         "width": "container",
-        "height": STEP * len(names),
-        "encoding": place,
+        "height": ROW_HEIGHT * len(names),
+        "encoding": position,
         "layer": [
             {
                 "data": {"values": bars},
                 "mark": {"type": "bar", "height": {"band": 0.72}},
                 "encoding": {
                     "color": {"condition": {"test": "datum.rest", "value": "var(--line)"}, "value": "var(--accent)"},
-                    "tooltip": [{"field": "feature", "type": "nominal"}, told],
+                    "tooltip": [{"field": "feature", "type": "nominal"}, tooltip],
                 },
             },
             *([by_fold] if ticks else []),
@@ -185,13 +175,13 @@ def relevance_chart(relevance: dict[str, Any]) -> Spec:
 
 
 def matrix_chart(relevance: dict[str, Any]) -> Spec | None:
-    """Lambda as a heat map: blue for positive, orange for negative entries, the deeper the larger."""
+    """Lambda as a heat map: blue for positive, orange for negative entries, darker for larger ones."""
     matrices = relevance["matrices"]
     if not matrices:
         return None
     names = _ranked(matrices[0]["features"])
     ranks = [str(rank) for rank in range(1, len(names) + 1)]
-    place = {
+    position = {
         "y": {"field": "row", "type": "nominal", "scale": {"domain": names}, "title": None},
         "x": {
             "field": "column",
@@ -203,31 +193,31 @@ def matrix_chart(relevance: dict[str, Any]) -> Spec | None:
     }
     cells = [_cells(matrix, names, ranks) for matrix in matrices]
     return {
-        "description": "Lambda: how pairs of features count together in the distances.",
+        "description": "Lambda: weights of pairs of features in the distance.",
         "width": "container",
-        "height": STEP * len(names),
+        "height": ROW_HEIGHT * len(names),
         "datasets": {"cells": cells[0]},
         "usermeta": {"cells": cells},
         "data": {"name": "cells"},
-        "encoding": place,
+        "encoding": position,
         "layer": [
             {
                 "mark": {"type": "rect", "aria": False, "stroke": "var(--line)", "strokeWidth": 0.5},
                 "encoding": {
-                    "color": {"condition": {"test": "datum.value < 0", "value": "var(--against)"},
-                              "value": "var(--for)"},
+                    "color": {"condition": {"test": "datum.value < 0", "value": "var(--negative)"},
+                              "value": "var(--positive)"},
                     "fillOpacity": _quantity("strength", scale={"domain": [0, 1], "range": [0, 1]}, legend=None),
                     "tooltip": [
                         {"field": "row", "type": "nominal", "title": "feature"},
                         {"field": "other", "type": "nominal", "title": "with"},
-                        {"field": "value", "type": "quantitative", "format": ".2%", "title": "share of the trace"},
-                        {"field": "told", "type": "nominal", "title": "same sign in the folds"},
+                        _quantity("value", "fraction of the trace", format=".2%"),
+                        {"field": "folds", "type": "nominal", "title": "folds with the same sign"},
                     ],
                 },
             },
             {
                 "transform": [{"filter": "datum.agreement < 1"}],
-                "mark": {"type": "point", "filled": True, "size": 14, "color": "var(--ink)", "aria": False},
+                "mark": {"type": "point", "filled": True, "size": 14, "color": "var(--text)", "aria": False},
             },
         ],
     }  # fmt: skip
@@ -235,16 +225,16 @@ def matrix_chart(relevance: dict[str, Any]) -> Spec | None:
 
 def _cells(matrix: dict[str, Any], names: list[str], ranks: list[str]) -> list[dict[str, Any]]:
     largest = max(abs(value) for row in matrix["values"] for value in row) or 1.0
-    agreement = matrix["agreement"]
+    agreement = matrix["sign_agreement"]
     return [
         {
             "row": name,
             "column": ranks[k],
             "other": names[k],
             "value": value,
-            "strength": round((abs(value) / largest) ** 0.5, 3),  # roots, so that small entries show
+            "strength": round((abs(value) / largest) ** 0.5, 3),  # root, so that small entries are visible
             "agreement": 1.0 if agreement is None else agreement[row][k],
-            "told": "not known" if agreement is None else f"{agreement[row][k]:.0%}",
+            "folds": "unknown" if agreement is None else f"{agreement[row][k]:.0%}",
         }
         for row, (name, values) in enumerate(zip(names, matrix["values"]))
         for k, value in enumerate(values)

@@ -1,8 +1,8 @@
-"""The features a model sees, under names and in units a reader knows.
+"""The features of a model, with names and in units that a reader knows.
 
-Where every step in front of the model keeps features apart (scalers, imputers, selectors, a ColumnTransformer of
-these), each of the model's features is one column of the data and is shown in that column's units. Where a step mixes
-them (PCA), or cannot be undone, the model's own features are shown as they are.
+Where every step before the model keeps features separate (scalers, imputers, selectors, a ColumnTransformer of these),
+each feature of the model is one column of the data and is shown in that column's units. Where a step combines them
+(PCA), or cannot be inverted, the model's own features are shown.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from lvq.estimators.found import need_model
-from lvq.plots.fitted_arrays import model_inputs
+from lvq.input_columns import default_names
+from lvq.model.arrays import as_numpy
 from lvq.plots.images import image_side
-from lvq.plots.original_features import default_names, names_by_step, to_original_units
-from lvq.robustness import Floats
+from lvq.plots.original_features import names_by_step, to_original_units
 
-APART = (OneToOneFeatureMixin, SelectorMixin, SimpleImputer, KNNImputer, OneHotEncoder, OrdinalEncoder)
+SEPARATE = (OneToOneFeatureMixin, SelectorMixin, SimpleImputer, KNNImputer, OneHotEncoder, OrdinalEncoder)
+ROUNDING = 1e-12  # of a feature's size: an inverted scaler leaves as much instead of 0
 
-ROUNDING = 1e-12  # of a feature's size: a scaler undone leaves as much for 0
+Floats = NDArray[np.float64]
 
 
 class Features:
@@ -35,17 +36,23 @@ class Features:
 
     Parameters
     ----------
-    model : estimator
-        A model of this library, a Pipeline that ends in one, or a RejectClassifier around either.
+    estimator : estimator
+        A model of this library, alone or in a Pipeline, a search or a RejectClassifier.
     names : sequence of str, optional
-        Names of the columns of X, used where the model was fitted on data without names.
+        Names of the columns of X, used where the model was fitted to data without names.
 
     Attributes
     ----------
+    estimator, steps : estimator, tuple of transformers
+        The fitted estimator of this library, and the steps before it.
+    model : PrototypeModel
+        Its fitted model.
     in_units : bool
-        Whether values are in the units of the data; otherwise they are as the model sees them.
+        Whether values are in the units of the data; otherwise they are those of the model's input.
     names : list of str
         A name for each feature of the model.
+    side : int or None
+        Side of the square image whose pixels are the columns of X; None for other data.
 
     Examples
     --------
@@ -60,69 +67,71 @@ class Features:
     (['a', 'b', 'c', 'd'], True)
     """
 
-    def __init__(self, model: Any, names: Sequence[str] | None = None) -> None:
-        self.found = need_model(model, "the report")
-        self._given = _renamed(self.found, names)
-        self._kept: NDArray[np.bool_] | None = None
-        self.in_units = all(_apart(step, index == 0) for index, step in enumerate(self.found.steps))
-        own = names_by_step(self.found)[-1]
+    def __init__(self, estimator: Any, names: Sequence[str] | None = None) -> None:
+        self._found = need_model(estimator, "the report")
+        self.estimator, self.steps = self._found
+        self.model = self.estimator.model_
+        self._given = _given_names(self.steps[0] if self.steps else self.estimator, names)
+        self._selected: NDArray[np.bool_] | None = None
+        self.in_units = all(_is_separate(step, index == 0) for index, step in enumerate(self.steps))
         try:
-            back = to_original_units(self.found, self.found.model.prototypes, "the report")
+            original = self._original(self.model.prototypes)
         except ValueError:
-            self.in_units, back = False, None
-        if self.in_units and back is not None:
-            self._kept = ~np.isnan(back.values[0])  # a selector leaves gaps
-            self._noise = ROUNDING * np.abs(back.values[:, self._kept]).max(axis=0)
-            self.in_units = int(self._kept.sum()) == self.found.model.n_features
-        shown = back.names[self._kept] if self.in_units and back is not None else own
+            self.in_units, original = False, None
+        if self.in_units and original is not None:
+            self._selected = ~np.isnan(original.values[0])  # NaN for features that a selector has removed
+            self._noise = ROUNDING * np.abs(original.values[:, self._selected]).max(axis=0)
+            self.in_units = int(self._selected.sum()) == self.model.n_features
+        shown = original.names[self._selected] if self.in_units and original else names_by_step(self._found)[-1]
         self._columns = shown.tolist()
         self.names = self.renamed(self._columns)
-        # whether X as it was given is a picture, whatever the steps between make of it
-        self.side = None if back is None else image_side(self.renamed(back.names))
+        # whether X itself is an image, before any step
+        self.side = None if original is None else image_side(self.renamed(original.names))
+
+    def _original(self, inputs: Any) -> Any:
+        return to_original_units(self._found, inputs, "the report")
 
     def renamed(self, names: Iterable[str]) -> list[str]:
-        """Names as a reader knows them: those given for the columns of X where there are such."""
+        """Feature names with the names given for the columns of X, where there are such."""
         return [self._given.get(name, name) for name in names]
 
     def inputs(self, X: Any) -> Floats:
         """Samples as they reach the model."""
-        return model_inputs(self.found, X)
+        return self.model.checked(as_numpy(self._found.inputs(as_numpy(X)))).astype(np.float64, copy=False)
 
     def values(self, inputs: Floats) -> Floats:
-        """The model's features as a reader knows them."""
+        """The model's features, in the units of the data where possible."""
         if not self.in_units:
             return np.asarray(inputs, dtype=np.float64)
-        values = to_original_units(self.found, inputs, "the report").values[:, self._kept]
+        values = self._original(inputs).values[:, self._selected]
         return np.where(np.abs(values) < self._noise, 0.0, values)
 
-    def measured(self, X: Any, inputs: Floats) -> Floats:
-        """Values of samples, NaN where X has none and an imputer has filled the gap."""
-        values, gaps = self.values(inputs), _gaps(X)
-        if not self.in_units or gaps is None:
+    def certainty_of(self, X: Any, inputs: Floats) -> Floats:
+        """Values of samples; NaN where X has a missing value that an imputer has replaced."""
+        values, missing = self.values(inputs), _missing(X)
+        if not self.in_units or missing is None:
             return values
-        columns = [str(name) for name in getattr(X, "columns", names_by_step(self.found)[0])]
-        for place, name in enumerate(self._columns):
+        columns = [str(name) for name in getattr(X, "columns", names_by_step(self._found)[0])]
+        for position, name in enumerate(self._columns):
             if name in columns:
-                values[gaps[:, columns.index(name)], place] = np.nan
+                values[missing[:, columns.index(name)], position] = np.nan
         return values
 
     def pixels(self, inputs: Floats) -> Floats | None:
-        """Whole pictures, 0 where the model sees no pixel; None where the data are none."""
-        if self.side is None:
-            return None
-        return np.nan_to_num(to_original_units(self.found, inputs, "the report").values)
+        """Whole images, 0 for pixels that the model does not use; None where X is not an image."""
+        return None if self.side is None else np.nan_to_num(self._original(inputs).values)
 
     def as_pixels(self, per_feature: Floats) -> Floats | None:
-        """Values of the model's features at their places in the picture; None where they have no place of their own."""
-        if self.side is None or not self.in_units or self._kept is None:
+        """Values of the model's features at their pixels; None where the features are not pixels."""
+        if self.side is None or not self.in_units or self._selected is None:
             return None
-        whole = np.zeros((len(per_feature), len(self._kept)))
-        whole[:, self._kept] = per_feature
+        whole = np.zeros((len(per_feature), len(self._selected)))
+        whole[:, self._selected] = per_feature
         return whole
 
 
-def _gaps(X: Any) -> NDArray[np.bool_] | None:
-    """Where a table or an array has no value; None where that cannot be told."""
+def _missing(X: Any) -> NDArray[np.bool_] | None:
+    """Where a table or an array has no value; None where that is unknown."""
     if hasattr(X, "isna"):
         return np.asarray(X.isna())
     try:
@@ -131,24 +140,24 @@ def _gaps(X: Any) -> NDArray[np.bool_] | None:
         return None
 
 
-def _renamed(found: Any, names: Sequence[str] | None) -> dict[str, str]:
-    """Given names for numbered features."""
-    first = found.steps[0] if found.steps else found.estimator
+def _given_names(first: Any, names: Sequence[str] | None) -> dict[str, str]:
+    """The names given for the columns of X, by the names that the first step knows."""
     count = getattr(first, "n_features_in_", None)
     if names is None or count is None:
         return {}
     if len(names) != count:
         raise ValueError(
-            f"feature_names of summarize must have a name for each of the {count} columns of X, got {len(names)}."
+            f"feature_names must have a name for each of the {count} columns of X, got {len(names)}; give as many "
+            "names as columns."
         )
     known = getattr(first, "feature_names_in_", default_names(count))
     return {str(old): str(new) for old, new in zip(known, names)}
 
 
-def _apart(step: Any, first: bool) -> bool:
-    """Whether a step keeps features apart."""
+def _is_separate(step: Any, first: bool) -> bool:
+    """Whether each output of a step comes from one input column."""
     if isinstance(step, Pipeline):
-        return all(_apart(part, first and index == 0) for index, (_, part) in enumerate(step.steps))
+        return all(_is_separate(part, first and index == 0) for index, (_, part) in enumerate(step.steps))
     if isinstance(step, ColumnTransformer):
-        return first and all(_apart(part, False) for _, part, _ in step.transformers_)
-    return step is None or isinstance(step, (str, *APART))
+        return first and all(_is_separate(part, False) for _, part, _ in step.transformers_)
+    return step is None or isinstance(step, (str, *SEPARATE))

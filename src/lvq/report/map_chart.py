@@ -1,11 +1,11 @@
-"""The map as a Vega-Lite specification: regions below, samples above them, prototypes on top, a ring around one."""
+"""The map as a Vega-Lite specification: regions, samples, prototypes and a ring around the selected sample."""
 
 from __future__ import annotations
 
 from typing import Any
 
 COLOURS = 7
-# the shapes go round in six and the colours in seven, so that 42 classes are told apart
+# six shapes and seven colours, both used cyclically, distinguish 42 classes
 SHAPES = {
     "circle": "M8 2.5a5.5 5.5 0 1 0 .01 0z",
     "square": "M3 3h10v10H3z",
@@ -14,8 +14,8 @@ SHAPES = {
     "cross": "M6 2h4v4h4v4h-4v4H6v-4H2V6h4z",
     "triangle-down": "M8 13.5l6-11H2z",
 }
-LABELLED = 24  # prototypes up to which each has its number on the map
-CROWD = 800  # samples beyond which each is drawn smaller
+MAX_NUMBERED = 24  # prototypes up to which each has its number on the map
+MAX_LARGE_MARKS = 800  # samples beyond which the marks are smaller
 WRONG = "datum.true !== datum.predicted"
 Spec = dict[str, Any]
 
@@ -36,7 +36,7 @@ def symbol(code: int) -> str:
 
 
 def rows_of(table: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Rows out of a table kept by columns.
+    """Rows of a table that is stored by columns.
 
     Examples
     --------
@@ -47,9 +47,9 @@ def rows_of(table: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any
 
 
 def map_chart(summary: dict[str, Any]) -> Spec:
-    """The whole map; the page fills in `points` and `selected`."""
+    """The whole map; the page sets the data `points` and `selected`."""
     view, codes = summary["map"], list(range(len(summary["data"]["classes"])))
-    place = {name: _axis(view, axis) for axis, name in enumerate(("x", "y"))}
+    position = {name: _axis(view, axis) for axis, name in enumerate(("x", "y"))}
     colours = {"domain": codes, "range": [colour(code) for code in codes]}
     shapes = {"domain": codes, "range": [shape(code) for code in codes]}
     return {
@@ -59,22 +59,22 @@ def map_chart(summary: dict[str, Any]) -> Spec:
         "autosize": {"type": "fit", "contains": "padding"},
         "datasets": {"points": [], "selected": []},
         "layer": [
-            _regions(view["regions"], place, colours),
-            _samples(48 if view["n_shown"] <= CROWD else 24, place, colours, shapes),
-            _prototypes(view["prototypes"], place, colours, shapes),
-            _ring(place),
+            _regions(view["regions"], position, colours),
+            _samples(48 if view["n_shown"] <= MAX_LARGE_MARKS else 24, position, colours, shapes),
+            _prototypes(view["prototypes"], position, colours, shapes),
+            _ring(position),
         ],
     }
 
 
 def _axis(view: Spec, axis: int) -> Spec:
-    """One direction of the plane: the grid of regions spans the picture, and numbers on the axis would mean nothing."""
-    name, share = ("x", "y")[axis], view["shares"][axis]
+    """One axis of the plane, as wide as the grid of regions, without numbers."""
+    name, fraction = ("x", "y")[axis], view["explained_by_axis"][axis]
     ends = [min(view["regions"][name]), max(view["regions"][f"{name}2"])]
     return {
         "field": name,
         "type": "quantitative",
-        "title": f"{view['axes'][axis]} ({'below 1 %' if share < 0.01 else f'{share:.0%}'})",
+        "title": f"{view['axes'][axis]} ({'below 1 %' if fraction < 0.01 else f'{fraction:.0%}'})",
         "scale": {"domain": ends, "nice": False, "zero": False},
         "axis": {"labels": False, "ticks": False, "grid": False},
     }
@@ -84,25 +84,25 @@ def _by_class(field: str, scale: Spec) -> Spec:
     return {"field": field, "type": "nominal", "scale": scale, "legend": None}
 
 
-def _regions(regions: Spec, place: Spec, colours: Spec) -> Spec:
+def _regions(regions: Spec, position: Spec, colours: Spec) -> Spec:
     ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     return {
         "data": {"values": rows_of(regions, ("x", "x2", "y", "y2", "label"))},
         "mark": {"type": "rect", "aria": False, "opacity": 0.17, "strokeWidth": 0, "tooltip": None},
-        "encoding": place | ends | {"color": _by_class("label", colours)},
+        "encoding": position | ends | {"color": _by_class("label", colours)},
     }
 
 
-def _samples(size: int, place: Spec, colours: Spec, shapes: Spec) -> Spec:
-    """Colour and shape by true class; hollow where held back, a thick rim where wrong, faint where not asked for."""
+def _samples(size: int, position: Spec, colours: Spec, shapes: Spec) -> Spec:
+    """Colour and shape by true class; hollow if rejected, thick outline if wrong, faint if its class is not chosen."""
     return {
         "data": {"name": "points"},
         "mark": {"type": "point", "filled": True, "size": size, "aria": False},
-        "encoding": place
+        "encoding": position
         | {
             "shape": _by_class("true", shapes),
             "fill": {"condition": {"test": "datum.accepted", **_by_class("true", colours)}, "value": "transparent"},
-            "stroke": {"condition": {"test": WRONG, "value": "var(--ink)"}, **_by_class("true", colours)},
+            "stroke": {"condition": {"test": WRONG, "value": "var(--text)"}, **_by_class("true", colours)},
             "strokeWidth": {"condition": {"test": WRONG, "value": 2.2}, "value": 1.2},
             "opacity": {
                 "condition": [{"test": "datum.faded", "value": 0.06}, {"test": "datum.accepted", "value": 0.85}],
@@ -113,10 +113,10 @@ def _samples(size: int, place: Spec, colours: Spec, shapes: Spec) -> Spec:
     }
 
 
-def _prototypes(table: Spec, place: Spec, colours: Spec, shapes: Spec) -> Spec:
+def _prototypes(table: Spec, position: Spec, colours: Spec, shapes: Spec) -> Spec:
     rows = rows_of(table, ("x", "y", "label"))
-    few = len(rows) <= LABELLED
-    sign = {"size": 300, "strokeWidth": 2.5} if few else {"size": 110, "strokeWidth": 1.5}
+    numbered = len(rows) <= MAX_NUMBERED
+    mark = {"size": 300, "strokeWidth": 2.5} if numbered else {"size": 110, "strokeWidth": 1.5}
     encoding = {
         "shape": _by_class("label", shapes),
         "fill": _by_class("label", colours),
@@ -125,12 +125,12 @@ def _prototypes(table: Spec, place: Spec, colours: Spec, shapes: Spec) -> Spec:
     number = {"type": "text", "dy": -17, "fontWeight": "bold", "fontSize": 13, "aria": False}
     return {
         "data": {
-            "values": [row | {"key": f"p{k}", "number": f"P{k + 1}" if few else ""} for k, row in enumerate(rows)]
+            "values": [row | {"key": f"p{k}", "number": f"P{k + 1}" if numbered else ""} for k, row in enumerate(rows)]
         },
-        "encoding": place,
+        "encoding": position,
         "layer": [
             {
-                "mark": {"type": "point", "filled": True, "stroke": "var(--ink)", "opacity": 1, "aria": False, **sign},
+                "mark": {"type": "point", "filled": True, "stroke": "var(--text)", "opacity": 1, "aria": False, **mark},
                 "encoding": encoding,
             },
             {"mark": number, "encoding": {"text": {"field": "number", "type": "nominal"}}},
@@ -138,11 +138,11 @@ def _prototypes(table: Spec, place: Spec, colours: Spec, shapes: Spec) -> Spec:
     }
 
 
-def _ring(place: Spec) -> Spec:
-    """Around the sample that is looked at."""
-    ring = {"type": "point", "size": 420, "strokeWidth": 3, "stroke": "var(--ink)", "filled": False, "fill": None}
+def _ring(position: Spec) -> Spec:
+    """Around the selected sample."""
+    ring = {"type": "point", "size": 420, "strokeWidth": 3, "stroke": "var(--text)", "filled": False, "fill": None}
     return {
         "data": {"name": "selected"},
         "mark": ring | {"aria": False, "tooltip": None},
-        "encoding": place,
+        "encoding": position,
     }

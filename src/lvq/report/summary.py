@@ -1,4 +1,4 @@
-"""Everything the report says, as one plain dictionary: what `metrics.json` holds and `render` shows."""
+"""Everything the report shows as one dictionary: the content of `metrics.json` and the input of `render`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.found import find_layer
-from lvq.plots import prototype_names
-from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.measures import Answers
-from lvq.report import card, insides, samples
+from lvq.rejection import RejectClassifier
+from lvq.report import model_card, model_sections
+from lvq.report.cross_validation import FoldResult
 from lvq.report.features import Features
-from lvq.report.folds import FoldResult
-from lvq.report.plain import FORMAT, label_texts, plain
-from lvq.report.slider import positions_of, sweep
+from lvq.report.formatting import SUMMARY_FORMAT, label_texts, to_json
+from lvq.report.operating_points import operating_points, rejection_section
+from lvq.report.sample_sections import HeldOut, explanation_section, map_section, stratified
 
 
 def summarize(
@@ -37,35 +36,35 @@ def summarize(
     protocol: str | None = None,
     max_points: int = 2000,
 ) -> dict[str, Any]:
-    """What there is to say about a fitted model and samples it has not seen, in JSON's own types.
+    """A fitted model and its results on held-out samples, in JSON types.
 
     Parameters
     ----------
     model : estimator
-        A fitted model of this library, a Pipeline that ends in one, or a `RejectClassifier` around either.
+        A fitted model of this library, alone or in a Pipeline, a search or a `RejectClassifier`.
     X : array-like of shape (n_samples, n_features)
-        Held-out samples, as the model takes them. Those of a table with an index are called by it, others by number.
+        Held-out samples. Samples of a table with an index are named by it, others by their row number.
     y : array-like of shape (n_samples,)
         Their classes.
     X_train, y_train : array-like, optional
-        What the model was fitted to, to count it and to show its accuracy there.
+        The training samples, for their number and the training accuracy.
     name, data_name, target_name : str
-        What model, data and classes are called.
+        Names of model, data and target.
     feature_names : sequence of str, optional
-        Names of the columns of X, where X has none itself.
+        Names of the columns of X, where X has none.
     folds : sequence of FoldResult, optional
-        From `cross_validate`: how much the results change with the samples.
+        From `evaluate_folds`: how much the results depend on the training samples.
     seed : int, optional
-        The seed behind split and model, to be told.
+        The seed of split and model, shown in the model card.
     protocol : str, optional
-        How data were split and prepared, in a sentence or two.
+        A description of how the data were split and prepared.
     max_points : int, default=2000
-        Most samples on the map, drawn by class; all counts are of all samples.
+        Maximal number of samples on the map, a stratified selection; all counts are of all samples.
 
     Returns
     -------
     summary : dict
-        For `render`, `write` and `json.dump`; NaN and infinities are None. Its keys are told in ``docs/report.md``.
+        For `render`, `write` and `json.dump`; NaN and infinite values are None. ``docs/report.md`` lists its keys.
 
     Examples
     --------
@@ -82,65 +81,73 @@ def summarize(
         raise ValueError("summarize needs held-out samples, got none; give X and y of at least one sample.")
     if max_points < 1:
         raise ValueError(f"max_points of summarize must be 1 or more, got {max_points!r}.")
-    features = Features(model, feature_names)
-    inner, reject = features.found.estimator, find_layer(model, RejectClassifier)
-    predicted = np.asarray(model.predict(X))
-    labels = _all_labels(inner.classes_, y)
-    codes = _codes(labels, y), _codes(labels, predicted)
-    found = sweep(model, X)
-    rows = samples.stratified(codes[0], max_points)
-    X_rows = _safe_indexing(X, rows)
-    inputs = features.inputs(X_rows)
-    winners = Answers(inner, features.inputs(X)).sides[0]
-    relevance = insides.relevance_part(features, folds or ())
+    features, points = Features(model, feature_names), operating_points(model, X)
+    labels, codes, predicted = _codes(features.model.classes, y, np.asarray(model.predict(X)))
+    held_out = HeldOut(X, codes, predicted, points, features)
+    reject = find_layer(model, RejectClassifier)
+    relevance = model_sections.relevance_section(features, folds or ())
     summary = {
-        "format": FORMAT,
+        "format": SUMMARY_FORMAT,
         "name": name,
         "data": {
             "name": data_name,
             "target": target_name,
-            "n_columns": _n_columns(X),
-            "n_samples": len(y),
-            "indexed": _index(X) is not None,
             "features": features.names,
-            "classes": label_texts(labels),
-            "class_counts": np.bincount(codes[0], minlength=len(labels)),
-            "n_train": None if X_train is None else len(indexable(X_train)[0]),
-            "train_counts": None if y_train is None else _counts(labels, y_train),
+            **_data_section(X, codes, labels, X_train, y_train),
         },
         "protocol": protocol,
         "seed": seed,
-        "versions": card.versions(),
-        "model": card.model_part(features.found, reject),
+        "versions": model_card.versions(),
+        "model": model_card.model_section(features, reject),
         "scores": {
-            **card.scores(y, predicted, found.accepted[found.chosen], reject is not None),
+            **model_card.score_section(codes, predicted, points.accepted[points.fitted], reject is not None),
             "train_accuracy": _train_accuracy(model, X_train, y_train),
         },
-        "rejection": positions_of(found, y, predicted, labels),
-        "map": samples.map_part(model, X_rows, inputs, rows, codes, found, features),
+        "rejection": rejection_section(points, codes, predicted, len(labels)),
         "relevance": relevance,
-        "prototypes": insides.prototype_part(features, inputs, winners, relevance),
-        "explanations": samples.explanations(
-            X, _safe_indexing, codes, found, features, prototype_names(inner).tolist()
-        ),
-        "certified": insides.certified_part(features, inputs, y[rows]),
-        "history": insides.history_part(inner),
-        "folds": insides.folds_part(folds or ()),
+        **_sections_of_rows(model, held_out, y, stratified(codes, max_points), relevance),
+        "explanations": explanation_section(held_out),
+        "history": model_sections.history_section(features.estimator),
+        "folds": model_sections.fold_section(folds or ()),
     }
     _name_samples(summary, _index(X))
-    summary["limits"] = card.limits(plain(summary))
-    return plain(summary)
+    summary = to_json(summary)
+    return summary | {"limits": model_card.limits(summary)}
 
 
-def _all_labels(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-    """The model's classes, and behind them those of the samples that it has never met."""
-    strange = np.setdiff1d(y, classes)
-    return np.concatenate([classes, strange]) if len(strange) else classes
+def _sections_of_rows(
+    model: Any, held_out: HeldOut, y: NDArray[Any], rows: Any, relevance: dict[str, Any] | None
+) -> dict[str, Any]:
+    """The sections that show, or are computed on, the selected rows."""
+    features, fitted = held_out.features, held_out.features.model
+    X = _safe_indexing(held_out.X, rows)
+    inputs = features.inputs(X)
+    winners = fitted.over_blocks(lambda distances: fitted.nearest(distances)[0].winner, features.inputs(held_out.X))
+    return {
+        "map": map_section(model, held_out, rows, X, inputs),
+        "prototypes": model_sections.prototype_section(features, inputs, winners, relevance),
+        "certified": model_sections.certified_section(features, inputs, y[rows]),
+    }
 
 
-def _codes(labels: NDArray[Any], values: NDArray[Any]) -> NDArray[np.intp]:
-    place = {label: index for index, label in enumerate(labels.tolist())}
-    return np.array([place[value] for value in values.tolist()], dtype=np.intp)
+def _data_section(X: Any, codes: Any, labels: NDArray[Any], X_train: Any, y_train: Any) -> dict[str, Any]:
+    return {
+        "n_columns": int(X.shape[1]) if hasattr(X, "shape") else len(X[0]),
+        "n_samples": len(codes),
+        "has_index": _index(X) is not None,
+        "classes": label_texts(labels),
+        "class_counts": np.bincount(codes, minlength=len(labels)),
+        "n_train": None if X_train is None else len(indexable(X_train)[0]),
+        "train_counts": None if y_train is None else _counts(labels, y_train),
+    }
+
+
+def _codes(classes: NDArray[Any], y: NDArray[Any], predicted: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """All labels, the model's classes and then those it was not fitted to; y and predicted as indices into them."""
+    unknown = np.setdiff1d(y, classes)
+    labels = np.concatenate([classes, unknown]) if len(unknown) else classes
+    code = {label: index for index, label in enumerate(labels.tolist())}
+    return labels, *(np.array([code[value] for value in column.tolist()], dtype=np.intp) for column in (y, predicted))
 
 
 def _counts(labels: NDArray[Any], y: Any) -> list[int]:
@@ -149,27 +156,23 @@ def _counts(labels: NDArray[Any], y: Any) -> list[int]:
     return [known.get(label, 0) for label in labels.tolist()]
 
 
-def _n_columns(X: Any) -> int:
-    return int(X.shape[1]) if hasattr(X, "shape") else len(X[0])
-
-
 def _index(X: Any) -> list[Any] | None:
-    """What a table calls its rows; None where it has no names for them."""
+    """The index of a table; None where there is none."""
     index: Any = getattr(X, "index", None)  # of a list it is a method
     return list(index) if hasattr(index, "tolist") else None
 
 
 def _name_samples(summary: dict[str, Any], index: list[Any] | None) -> None:
-    """Call samples on the map and in the explanations as their table does, so that they can be found there."""
+    """Name samples on the map and in the explanations by the index of their table."""
 
-    def named(place: int) -> int | str:
-        name = place if index is None else index[place]
+    def named(row: int) -> int | str:
+        name = row if index is None else index[row]
         return name if isinstance(name, int) else str(name)
 
     points, explained = summary["map"]["points"], summary["explanations"]
-    points["name"] = [named(place) for place in points["index"]]
-    for told in (*explained["wrong"], *explained["unsure"]):
-        told["name"] = named(told["sample"])
+    points["name"] = [named(row) for row in points["index"]]
+    for explanation in (*explained["wrong"], *explained["least_certain"]):
+        explanation["name"] = named(explanation["sample"])
 
 
 def _train_accuracy(model: Any, X_train: Any, y_train: Any) -> float | None:

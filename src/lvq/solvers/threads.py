@@ -5,11 +5,13 @@ more than they gain. So products use one thread while a model is fitted, and blo
 a product's threads can be set from the main thread only (OpenBLAS ignores it elsewhere), where limits nest.
 """
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -49,5 +51,19 @@ def thread_map(threads: int) -> Iterator[Map]:
     if threads < 2:
         yield map
         return
-    with ThreadPoolExecutor(min(threads, THREADS)) as pool:
-        yield pool.map
+    threads = min(threads, THREADS)
+    with ThreadPoolExecutor(threads) as pool:
+        yield partial(_map_in_order, pool, threads)
+
+
+def _map_in_order(
+    pool: ThreadPoolExecutor, ahead: int, function: Callable[[Any], Any], items: Iterable[Any]
+) -> Iterator[Any]:
+    """Results in the order of the items, with at most `ahead` of them computed and not yet used."""
+    waiting: deque[Future] = deque()
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        if len(waiting) >= ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()

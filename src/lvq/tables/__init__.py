@@ -1,6 +1,6 @@
-"""Tables on disk: CSV (also gzipped), Parquet, Arrow and ARFF, read whole or in parts, and predictions written.
+"""Tables on disk: CSV (also gzipped), Parquet, Arrow and ARFF, read whole or in parts, and tables written.
 
-Everything here gives or takes pandas DataFrames, and no table is ever changed.
+All functions take or return pandas DataFrames and do not change them.
 """
 
 try:
@@ -8,7 +8,7 @@ try:
     import pyarrow as _pyarrow
 except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
-        f'Tables on disk need {_error.name}, which is not installed: pip install "lvq[cli]".', name=_error.name
+        f'lvq.tables needs {_error.name}, which is not installed: pip install "lvq[cli]".', name=_error.name
     ) from _error
 
 from lvq.tables.columns import TableError, as_numbers, as_text, is_number, kind_of

@@ -1,90 +1,100 @@
-"""ARFF files: a header that names and types the columns, then rows of values, one a line.
+"""ARFF files, parsed by liac-arff: numeric, nominal and string attributes, dense or sparse rows, in parts.
 
-Dense rows of numeric, nominal and string attributes; sparse rows are refused by a sentence.
+Declarations of attributes are checked first: liac-arff takes exponential time for a malformed list of nominal values.
 """
 
 from __future__ import annotations
 
-import csv
+import io
+import itertools
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from lvq.tables.columns import TableError, cleaned, parsed
+from lvq.tables.columns import TableError, cleaned
+from lvq.tables.delimited import opened
 
-_ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s{]+)\s*(.+)$", re.IGNORECASE)
-_NUMBERS = {"numeric", "real", "integer"}
-
-
-class Attribute(NamedTuple):
-    """A column's name, and whether it holds numbers."""
-
-    name: str
-    numeric: bool
-
-
-def read_header(stream: TextIO, source: str) -> list[Attribute]:
-    """The attributes; leaves the stream at the first line after ``@data``."""
-    attributes: list[Attribute] = []
-    for line in iter(stream.readline, ""):
-        text = line.strip()
-        word = text.partition(" ")[0].lower()
-        if word == "@data":
-            return attributes
-        if not text.lower().startswith("@attribute"):
-            continue
-        found = _ATTRIBUTE.match(text)
-        if found is None:
-            raise TableError(f"{source} has a line {text!r} that names no attribute and its type; correct it.")
-        name, kind = found.groups()
-        attributes.append(Attribute(_unquoted(name), kind.split()[0].lower() in _NUMBERS))
-    raise TableError(f"{source} has no line @data, so it is no ARFF table; if it is another format, rename it.")
+_WORD = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s,{}'"%]+)"""
+_TYPE = rf"(?:numeric|real|integer|string|\{{\s*{_WORD}\s*(?:,\s*{_WORD}\s*)*\}})"
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_WORD})\s*({_TYPE})\s*$", re.IGNORECASE)
+_PROBLEMS = {
+    "BadDataFormat": "another number of values than attributes",
+    "BadNumericalValue": "a numeric attribute whose value is not a number",
+    "BadNominalValue": "a value that its nominal attribute does not declare",
+}
 
 
-def _unquoted(text: str) -> str:
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
-    return re.sub(r"\\(.)", r"\1", text[1:-1]) if quoted else text
+class Arff(NamedTuple):
+    """An open ARFF file: names and types of its attributes, and an iterator of its rows."""
+
+    attributes: list[tuple[str, Any]]
+    rows: Iterator[list[Any]]
 
 
-def read_rows(stream: TextIO, attributes: Sequence[Attribute], source: str, rows: int) -> Iterator[Any]:
+def read_names(path: Path) -> list[str]:
+    """Names of the attributes."""
+    with _open(path) as file:
+        return [name for name, _ in file.attributes]
+
+
+def read_rows(path: Path, rows: int) -> Iterator[Any]:
     """Parts of at most so many rows, as Arrow tables."""
-    kept: list[list[str]] = []
-    for number, line in enumerate(stream, start=1):
-        text = line.strip()
-        if not text or text.startswith("%"):
-            continue
-        if text.startswith("{"):
-            raise TableError(f"{source} has sparse rows, which are not read; save it with dense rows, or as CSV.")
-        values = _values(text)
-        if len(values) != len(attributes):
+    with _open(path) as file:
+        while part := list(itertools.islice(file.rows, rows)):
+            yield _as_table(part, file.attributes)
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[Arff]:
+    try:
+        import arff
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError('ARFF files need liac-arff: pip install "lvq[cli]".', name="arff") from error
+
+    line = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal line
+        yield "@relation table"  # the name of the relation is not used, and may be missing
+        header = True
+        for line, text in enumerate(stream, start=1):
+            keyword = text.split(maxsplit=1)[0].lower() if header and text.strip() else ""
+            header = header and keyword != "@data"
+            if keyword != "@relation":
+                yield _declaration(text, path, line) if keyword == "@attribute" else text
+        if header:
             raise TableError(
-                f"{source} has {len(values)} values in line {number} after @data, but {len(attributes)} attributes; "
-                "correct that line."
+                f"{path} has no line @data, so it is not an ARFF table; if it has another format, rename it."
             )
-        kept.append(values)
-        if len(kept) == rows:
-            yield _as_table(kept, attributes, source)
-            kept = []
-    if kept:
-        yield _as_table(kept, attributes, source)
+
+    with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline=None) as stream:
+        try:
+            content = arff.load(lines(), return_type=arff.DENSE_GEN)
+            yield Arff(content["attributes"], content["data"])
+        except (arff.ArffException, OverflowError, IndexError, KeyError) as error:
+            problem = _PROBLEMS.get(type(error).__name__, "content that is not ARFF")
+            raise TableError(f"{path} has {problem} in line {line}; correct that line.") from error
 
 
-def _values(line: str) -> list[str]:
-    quote = '"' if '"' in line and "'" not in line else "'"
-    return next(csv.reader([line], quotechar=quote, escapechar="\\", doublequote=False, skipinitialspace=True))
+def _declaration(text: str, path: Path, line: int) -> str:
+    found = _ATTRIBUTE.match(text.strip())
+    if found is None:
+        raise TableError(
+            f"{path} has no attribute of type numeric, string or {{nominal values}} in line {line}, {text.strip()!r}; "
+            "correct that line."
+        )
+    return f"@attribute {found[1]} {found[2]}"
 
 
-def _as_table(rows: list[list[str]], attributes: Sequence[Attribute], source: str) -> Any:
-    columns = []
-    for attribute, values in zip(attributes, zip(*rows)):
-        column = cleaned(pa.array(values, pa.string()))
-        if attribute.numeric:
-            column = parsed(column)
-            if column is None:
-                raise TableError(
-                    f"The attribute {attribute.name!r} of {source} is numeric, but some values are not; correct them."
-                )
-        columns.append(column)
-    return pa.table(columns, names=[attribute.name for attribute in attributes])
+def _as_table(rows: list[list[Any]], attributes: list[tuple[str, Any]]) -> Any:
+    columns = [
+        cleaned(pa.array(values, pa.string()))
+        if isinstance(kind, list) or kind == "STRING"
+        else pa.array(values, pa.float64())
+        for (_, kind), values in zip(attributes, zip(*rows))
+    ]
+    return pa.table(columns, names=[name for name, _ in attributes])

@@ -1,10 +1,10 @@
-"""What a column holds: numbers, text, or something else; and how values of one kind are read as the other.
+"""The kind of a column (numbers, texts, others), and values of one kind converted to the other.
 
-Rules kept here:
-- blanks round a text do not count; an empty text and the usual words for "not known" are missing;
+Rules:
+- leading and trailing blanks of a text are removed; an empty text and the usual marks, such as NA, are missing;
 - numbers are float64 with NaN for missing ones, texts are objects with None for missing ones;
-- truth values are the texts "True" and "False", however a file spells them, so that a model fitted on a CSV file reads
-  a Parquet file as well.
+- booleans are the texts "True" and "False", however a file writes them, so that a model fitted on a CSV file reads a
+  Parquet file as well.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ import pyarrow.compute as pc
 
 Kind = Literal["number", "text", "other"]
 
-#: Texts that stand for a missing value.
+#: Texts that mean a missing value.
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "<NA>", "#N/A")
-#: Other spellings of truth values.
-TRUTH = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
+#: Other spellings of booleans.
+BOOLEANS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
 
 
 class TableError(ValueError):
-    """A table on disk that cannot be read, or not as it must be; the message names the file and says what to do."""
+    """A table on disk that cannot be read or used; the message names the file and what to do."""
 
 
 def kind_of(column: pd.Series) -> Kind:
-    """What a column holds.
+    """The kind of a column.
 
     Parameters
     ----------
     column : Series
-        Of a table that `read_table` has read, or of any other.
+        A column of any DataFrame.
 
     Returns
     -------
     kind : {"number", "text", "other"}
-        Truth values and categories are "text"; "other" are dates and the like.
+        Booleans and categories are "text"; "other" are dates, lists and the like.
 
     Examples
     --------
@@ -59,14 +59,14 @@ def _holds_texts(kind: Any) -> bool:
 
 
 def cleaned(column: Any) -> Any:
-    """An Arrow column of texts without blanks round them, missing where they say so."""
+    """An Arrow column of texts without leading and trailing blanks, with null for missing ones."""
     trimmed = pc.utf8_trim_whitespace(column)
     missing = pc.is_in(trimmed, value_set=pa.array(MISSING, trimmed.type))
     return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
 
 
 def parsed(column: Any) -> Any | None:
-    """An Arrow column of texts as numbers; None where not all of them are."""
+    """An Arrow column of texts as numbers; None where some are not."""
     try:
         return pc.cast(column, pa.float64())
     except pa.ArrowInvalid:
@@ -74,7 +74,7 @@ def parsed(column: Any) -> Any | None:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text reads as a number.
+    """Whether a text is a number.
 
     Examples
     --------
@@ -89,9 +89,10 @@ def is_number(text: str) -> bool:
 
 
 def to_series(column: Any, as_number: bool = False, as_it_is: bool = False) -> pd.Series:
-    """An Arrow column as pandas has it here: float64, objects, or whatever else there is; texts as numbers if asked.
+    """An Arrow column as a Series of float64, of texts, or of another type.
 
-    Integers and floats stay what they are if asked: float64 has no 9007199254740993, and writes 7 as 7.0.
+    With `as_number`, texts become numbers where all of them are. With `as_it_is`, integers and floats keep their type:
+    float64 has no 9007199254740993, and writes 7 as 7.0.
     """
     kind = column.type
     if pa.types.is_dictionary(kind):
@@ -112,20 +113,22 @@ def to_series(column: Any, as_number: bool = False, as_it_is: bool = False) -> p
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
         return pd.Series(pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
     else:
-        return column.to_pandas()
+        series = column.to_pandas()
+        # lists, bytes and the like would be objects, as texts are
+        return pd.Series(pd.arrays.ArrowExtensionArray(column)) if series.dtype == object else series
     values = column.to_numpy(zero_copy_only=False) if len(column) else np.empty(0, dtype=object)
     return pd.Series(values, dtype=object)
 
 
 def _is_text(kind: Any) -> bool:
-    views = getattr(pa.types, "is_string_view", lambda _: False)  # newer than the oldest pyarrow that will do
+    views = getattr(pa.types, "is_string_view", lambda _: False)  # not in the oldest supported pyarrow
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
 
 
 def to_frame(batch: Any, numbers: Collection[str] = (), exact: Collection[str] = ()) -> pd.DataFrame:
-    """An Arrow table or batch as a DataFrame of such columns.
+    """An Arrow table or batch as a DataFrame.
 
-    Columns of `numbers` are to be numbers, if all their texts are; integers of `exact` ones stay integers.
+    Columns of `numbers` become numbers where all their texts are; integers of `exact` ones stay integers.
     """
     names = batch.schema.names
     series = [
@@ -144,16 +147,16 @@ def as_numbers(column: pd.Series, source: str = "the table", first_row: int = 1)
     Parameters
     ----------
     column : Series
-        Numbers, or texts that read as numbers.
+        Numbers, or texts that are numbers.
     source : str
-        What to call the table in an error.
+        Name of the table in an error.
     first_row : int, default=1
         The number of the column's first row in the whole table.
 
     Returns
     -------
     values : ndarray of float64
-        NaN where one is missing.
+        NaN for missing values.
 
     Examples
     --------
@@ -189,7 +192,7 @@ def as_text(column: pd.Series) -> np.ndarray:
     Returns
     -------
     values : ndarray of object
-        None where one is missing.
+        None for missing values.
 
     Examples
     --------
@@ -206,4 +209,4 @@ def _spelled(value: Any) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(value)
     text = str(value)
-    return TRUTH.get(text, text)
+    return BOOLEANS.get(text, text)

@@ -1,9 +1,9 @@
-"""Delimited text: CSV with commas, semicolons, tabs or bars between the values, plain or gzipped, in UTF-8.
+"""Delimited text: CSV with commas, semicolons, tabs or bars as delimiter, plain or gzipped, in UTF-8.
 
-Rules kept here:
-- the first line names the columns, and says by its most frequent sign what stands between values;
-- every row has as many values as the first; a row that has not is an error with its number, never filled up;
-- all values are handed out as texts: what a column holds can only be said once all of it is seen.
+Rules:
+- the first line names the columns; the delimiter is the most frequent of the four characters in it;
+- every row has as many values as the first; any other row is an error with its number, never filled up;
+- all values are returned as texts: the kind of a column is known only when all of it has been read.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ import pyarrow.csv as pc
 
 from lvq.tables.columns import TableError
 
-SIGNS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|")
 BLOCK = 1 << 20  # bytes of text in a part; the reader keeps some dozens of parts ready
-LONGEST = 1 << 20  # a header of more characters is none
+LONGEST = 1 << 20  # bytes in which the header must end
 
 
 class Header(NamedTuple):
-    """The columns' names, "" for one that has none, the sign between values, bytes in a part, empty lines before."""
+    """Names of the columns ("" for none), delimiter, bytes in a part, and number of empty lines before the names."""
 
     names: list[str]
-    sign: str
+    delimiter: str
     block: int
     empty: int
 
@@ -44,7 +44,7 @@ def is_gzipped(path: Path) -> bool:
 
 
 def opened(path: Path) -> BinaryIO:
-    """The bytes of a file, unpacked where it is gzipped."""
+    """The bytes of a file, decompressed where it is gzipped."""
     return gzip.open(path, "rb") if is_gzipped(path) else path.open("rb")  # type: ignore[return-value]
 
 
@@ -54,8 +54,8 @@ def read_header(path: Path, source: str) -> Header:
         start = raw.read(LONGEST)
         if b"\0" in start:
             raise TableError(
-                f"{source} holds bytes that no text has, so it is no CSV file; if it is Parquet or Arrow, name it so, "
-                "else save it as CSV in UTF-8."
+                f"{source} holds null bytes, so it is not a CSV file; if it is Parquet or Arrow, rename it, else save "
+                "it as CSV in UTF-8."
             )
     try:
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
@@ -64,16 +64,20 @@ def read_header(path: Path, source: str) -> Header:
     lines = io.StringIO(text, newline="")
     empty, first = next(((place, line) for place, line in enumerate(lines) if line.strip()), (0, ""))
     if not first:
-        raise TableError(f"{source} is empty; it must hold a line with the columns' names, then the rows.")
-    sign = _most_frequent(first)
-    row = next(csv.reader(itertools.chain([first], lines), delimiter=sign))  # a name may go on in the next line
-    return Header([name.strip() for name in row], sign, max(BLOCK, 32 * len(first)), empty)  # a row fits into a part
+        raise TableError(f"{source} is empty; the first line must name the columns.")
+    delimiter = _most_frequent(first)
+    row = next(
+        csv.reader(itertools.chain([first], lines), delimiter=delimiter)
+    )  # a quoted name may contain a line break
+    return Header(
+        [name.strip() for name in row], delimiter, max(BLOCK, 32 * len(first)), empty
+    )  # a row fits into a part
 
 
 def _most_frequent(line: str) -> str:
-    """Of the signs that may stand between values, the one the line has most of, outside quotes."""
-    counts = Counter(sign for part in line.split('"')[::2] for sign in part if sign in SIGNS)
-    return max(SIGNS, key=lambda sign: counts[sign])  # the first of equals: a comma if there is none at all
+    """The delimiter that occurs most often outside quotes."""
+    counts = Counter(char for part in line.split('"')[::2] for char in part if char in DELIMITERS)
+    return max(DELIMITERS, key=lambda char: counts[char])  # the first of equals: a comma if there is none at all
 
 
 def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -> Iterator[Any]:
@@ -96,7 +100,7 @@ def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -
                 column_names=names,
                 skip_rows_after_names=1,
             ),
-            pc.ParseOptions(delimiter=header.sign, newlines_in_values=True, invalid_row_handler=refuse),
+            pc.ParseOptions(delimiter=header.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
             pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(columns)),
         )
     except pa.ArrowInvalid as error:
@@ -111,8 +115,8 @@ def _explained(source: str, header: Header, bad: Sequence[Any], message: str) ->
         where = "a line" if row.number is None else f"line {row.number}"
         return (
             f"{source} has {row.actual_columns} values in {where}, but {row.expected_columns} columns in its first "
-            "line; correct that line, or put quotes round a value that holds "
-            f"{'a tab' if header.sign == chr(9) else repr(header.sign)}."
+            "line; correct that line, or quote a value that contains "
+            f"{'a tab' if header.delimiter == chr(9) else repr(header.delimiter)}."
         )
     if "utf8" in message.lower().replace("-", ""):
         return f"{source} is not in UTF-8; save it as CSV in UTF-8."

@@ -1,9 +1,8 @@
-"""Reading a table by its file name, whole or in parts."""
+"""Reading a table, whole or in parts; its format is known from its file name."""
 
 from __future__ import annotations
 
 import csv
-import io
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -27,27 +26,27 @@ FORMATS = {
     "ARFF": (".arff", ".arff.gz"),
 }
 _SIGNATURES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"PK\x03\x04": "a spreadsheet or a zip archive"}
-_READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error)
+_READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
 
 
 class Table(NamedTuple):
-    """A table that has been opened: its columns, and its rows in parts (as Arrow tables or batches)."""
+    """A table on disk: names of its columns, and a function that reads some of them in parts, as Arrow tables."""
 
     names: list[str]
     parts: Callable[[Sequence[str]], Iterator[Any]]
 
 
 def open_table(path: Path) -> tuple[str, Table]:
-    """The format of a file and what is in it; a sentence where it is not what its name says."""
+    """The format of a file, and the table in it."""
     if path.is_dir():
-        raise TableError(f"{path} is a folder; name a file of it.")
+        raise TableError(f"{path} is a folder; name a file in it.")
     if not path.exists():
-        raise TableError(f"There is no file {path}.")
+        raise TableError(f"The file {path} does not exist.")
     name = path.name.lower()
     kind = next((kind for kind, suffixes in FORMATS.items() if name.endswith(suffixes)), None)
     if kind is None:
         endings = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
-        raise TableError(f"{path} has a name that tells no format; a table's name ends in one of {endings}.")
+        raise TableError(f"{path} has an unknown format; the name must end in one of {endings}.")
     try:
         _check_signature(path, kind)
         table = _OPENERS[kind](path)
@@ -62,16 +61,16 @@ def _check_signature(path: Path, kind: str) -> None:
         start = stream.read(8)
     found = next((what for signature, what in _SIGNATURES.items() if start.startswith(signature)), None)
     if found is not None and kind not in found:
-        raise TableError(f"{path} is {found}, which its name does not say; rename it, or save it as CSV.")
+        raise TableError(f"{path} is {found}, unlike its name; rename it, or save it as CSV.")
     if not start:
-        raise TableError(f"{path} is empty; it must hold a line with the columns' names, then the rows.")
+        raise TableError(f"{path} is empty; the first line must name the columns.")
 
 
 def _unreadable(path: Path, kind: str, error: Exception) -> str:
     if isinstance(error, PermissionError):
-        return f"{path} may not be read by this user; change its permissions."
+        return f"{path} cannot be read without permission; change its permissions."
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return f"{path} cannot be read as {kind} ({reason}); it may be damaged or not what its name says."
+    return f"{path} cannot be read as {kind} ({reason}); it may be damaged, or have another format than its name."
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:
@@ -97,7 +96,7 @@ def _open_parquet(path: Path) -> Table:
     def parts(columns: Sequence[str]) -> Iterator[Any]:
         # page by page: a group of rows, which may be the whole table, would be read at once otherwise
         with pq.ParquetFile(path, buffer_size=PAGE, pre_buffer=False) as file:
-            yield from map(_sound, file.iter_batches(_rows(columns), columns=list(columns)))
+            yield from map(_validated, file.iter_batches(_rows(columns), columns=list(columns)))
 
     return Table(names, parts)
 
@@ -106,8 +105,8 @@ def _rows(columns: Sequence[str]) -> int:
     return max(1, min(ROWS, CELLS // max(1, len(columns))))
 
 
-def _sound(batch: Any) -> Any:
-    """The same batch, looked through: Arrow takes a damaged file's bytes as they are and would read beyond them."""
+def _validated(batch: Any) -> Any:
+    """The batch, validated: Arrow does not check the bytes of a damaged file and could read beyond them."""
     batch.validate(full=True)
     return batch
 
@@ -117,7 +116,7 @@ def _arrow_batches(path: Path) -> tuple[Any, Iterator[Any]]:
     try:
         reader = pa.ipc.open_file(source)
         return reader.schema, (reader.get_batch(index) for index in range(reader.num_record_batches))
-    except pa.ArrowInvalid:  # not a file but a stream, which has no table of contents
+    except pa.ArrowInvalid:  # a stream, not a file: it has no index
         source.seek(0)
         stream = pa.ipc.open_stream(source)
         return stream.schema, iter(stream)
@@ -128,7 +127,7 @@ def _open_arrow(path: Path) -> Table:
 
     def parts(columns: Sequence[str]) -> Iterator[Any]:
         for batch in _arrow_batches(path)[1]:
-            chosen = _sound(batch.select(list(columns)))
+            chosen = _validated(batch.select(list(columns)))
             rows = _rows(columns)
             yield from (chosen.slice(start, rows) for start in range(0, len(batch), rows))
 
@@ -136,17 +135,10 @@ def _open_arrow(path: Path) -> Table:
 
 
 def _open_arff(path: Path) -> Table:
-    def stream() -> io.TextIOWrapper:
-        return io.TextIOWrapper(delimited.opened(path), encoding="utf-8-sig", newline=None)
-
-    with stream() as text:
-        names = [attribute.name for attribute in arff.read_header(text, str(path))]
+    names = arff.read_names(path)
 
     def parts(columns: Sequence[str]) -> Iterator[Any]:
-        with stream() as text:
-            attributes = arff.read_header(text, str(path))
-            for table in arff.read_rows(text, attributes, str(path), _rows(names)):
-                yield table.select(list(columns))
+        return (table.select(list(columns)) for table in arff.read_rows(path, _rows(names)))
 
     return Table(names, parts)
 
@@ -159,11 +151,11 @@ _OPENERS: dict[str, Callable[[Path], Table]] = {
 }
 
 
-# -- for others --------------------------------------------------------------------------------------------------------
+# -- reading -----------------------------------------------------------------------------------------------------------
 
 
 def column_names(path: str | Path) -> list[str]:
-    """The names of a table's columns, read from its head alone.
+    """The names of a table's columns; the rows are not read.
 
     Parameters
     ----------
@@ -192,21 +184,21 @@ def read_parts(
     numbers: Collection[str] = (),
     exact: Collection[str] = (),
 ) -> Iterator[pd.DataFrame]:
-    """A table part by part, for one that is larger than memory.
+    """Read a table part by part, as it may be larger than memory.
 
-    What a column of a CSV file holds cannot be told from a part, so its values come as texts; `as_numbers` and
-    `as_text` read them as what they must be.
+    The kind of a column of a CSV file is not known from a part, so its values are texts; `as_numbers` and `as_text`
+    convert them.
 
     Parameters
     ----------
     path : path
         A CSV, Parquet, Arrow or ARFF file.
     columns : sequence of str, optional
-        The columns to read; all that have a name by default.
+        The columns to read; by default all that have a name.
     numbers : collection of str, default=()
-        Columns that are known to hold numbers. In a part where one does not, it comes as texts.
+        Columns that become numbers in each part where all their texts are numbers.
     exact : collection of str, default=()
-        Columns whose integers stay integers, as they name something or are to be copied.
+        Columns whose integers stay integers, such as identifiers.
 
     Yields
     ------
@@ -236,20 +228,20 @@ def read_parts(
 
 
 def read_table(path: str | Path, codes: Collection[str] = ()) -> pd.DataFrame:
-    """A whole table; columns without a name are left out.
+    """Read a whole table; columns without a name are left out.
 
     Parameters
     ----------
     path : path
-        A CSV (also gzipped), Parquet, Arrow or ARFF file, told by its name.
+        A CSV (also gzipped), Parquet, Arrow or ARFF file.
     codes : collection of str, default=()
-        Columns that name something. With zeros before, or more digits than a number keeps, one is of texts in CSV too.
+        Columns of codes. In a CSV file, codes with leading zeros or more than 15 digits stay texts.
 
     Returns
     -------
     table : DataFrame
-        Columns of numbers are float64 with NaN for missing values, columns of texts and truth values are objects with
-        None. In a CSV file a column holds numbers if all its values that are there read as such.
+        Columns of numbers are float64 with NaN for missing values, columns of texts and booleans are objects with
+        None. A column of a CSV file holds numbers if all its values are numbers or missing.
 
     Examples
     --------
@@ -277,7 +269,7 @@ def read_table(path: str | Path, codes: Collection[str] = ()) -> pd.DataFrame:
 
 
 def _with_numbers(table: Any, path: Path, codes: Collection[str]) -> Any:
-    """A table of texts in which the columns of numbers are such, but for codes that numbers would not keep apart."""
+    """A table of texts with numbers where a column has only numbers, except codes that numbers would change."""
     columns = []
     for name, column in zip(table.column_names, table.columns):
         texts = cleaned(column)
@@ -290,11 +282,11 @@ def _with_numbers(table: Any, path: Path, codes: Collection[str]) -> Any:
 
 
 def _refuse_commas(texts: Any, name: str, path: Path) -> None:
-    """Numbers such as 1,5 or 12,000 would be taken for names of categories."""
-    spelled = pc.match_substring_regex(texts, r"^[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?$|^[-+]?[0-9]+(\.[0-9]+)?$")
-    if pc.all(spelled, min_count=1).as_py():
+    """Numbers such as 1,5 or 12,000 would become categories."""
+    with_commas = pc.match_substring_regex(texts, r"^[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?$|^[-+]?[0-9]+(\.[0-9]+)?$")
+    if pc.all(with_commas, min_count=1).as_py():
         first = next(text for text in texts.to_pylist() if text is not None and "," in text)
         raise TableError(
-            f"The column {name!r} of {path} holds numbers with a comma, such as {first!r}; write them with a point and "
-            "without a sign between thousands."
+            f"The column {name!r} of {path} holds numbers with a comma, such as {first!r}; write them with a decimal "
+            "point and without thousands separators."
         )

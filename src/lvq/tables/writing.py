@@ -1,30 +1,32 @@
-"""Writing a table part by part, all or nothing: the file appears under its name once it is complete."""
+"""Writing a table part by part; the file appears under its name when it is complete."""
 
 from __future__ import annotations
 
 import gzip
-import os
-import tempfile
+import re
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import pandas as pd
 
-from lvq.tables.columns import TableError
+from lvq.files import check_writable, temporary_beside
+from lvq.tables.columns import TableError, is_number, kind_of
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
+_FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # what a spreadsheet may take for a formula
 
 
 def check_output(path: str | Path, *, force: bool = False) -> Path:
-    """Whether a table can be written to a file, before anything is computed.
+    """Check that a table can be written to a file, before anything is computed.
 
     Parameters
     ----------
     path : path
         Must end in .csv, .csv.gz or .parquet.
     force : bool, default=False
-        Whether a file of that name may be replaced.
+        Whether an existing file may be replaced.
 
     Returns
     -------
@@ -32,9 +34,9 @@ def check_output(path: str | Path, *, force: bool = False) -> Path:
 
     Examples
     --------
-    >>> check_output("answers.xlsx")
+    >>> check_output("predictions.xlsx")
     Traceback (most recent call last):
-    lvq.tables.columns.TableError: answers.xlsx cannot be written: its name must end in .csv, .csv.gz or .parquet.
+    lvq.tables.columns.TableError: predictions.xlsx cannot be written: its name must end in .csv, .csv.gz or .parquet.
     """
     path = Path(path)
     if not path.name.lower().endswith(SUFFIXES):
@@ -42,67 +44,70 @@ def check_output(path: str | Path, *, force: bool = False) -> Path:
     if path.is_dir():
         raise TableError(f"{path} is a folder; name a file.")
     if path.exists() and not force:
-        raise TableError(f"{path} is there already; use force (--force) to replace it, or another name.")
+        raise TableError(f"{path} already exists; use --force (force=True) to replace it, or choose another name.")
     if not path.parent.exists():
-        raise TableError(f"{path} cannot be written: there is no folder {path.parent}; make it first.")
+        raise TableError(f"{path} cannot be written: the folder {path.parent} does not exist; create it first.")
     check_writable(path.parent, path)
     return path
 
 
-def check_writable(folder: Path, shown: Path) -> None:
-    """Whether files can be made in a folder, found out by making one: permissions alone do not tell.
+def escape_formula(text: Any) -> Any:
+    """A text that a spreadsheet would not run as a formula: with an apostrophe before it where it might.
 
-    Parameters
-    ----------
-    folder : Path
-        It is there.
-    shown : Path
-        What is to be written, for the error.
+    Examples
+    --------
+    >>> [escape_formula(text) for text in ("=1+1", "-1.5", "+", "a=b")]
+    ["'=1+1", '-1.5', '+', 'a=b']
     """
-    try:
-        handle, name = tempfile.mkstemp(dir=folder)
-    except OSError as error:
-        raise PermissionError(
-            f"{shown} cannot be written ({error.strerror or error}); choose another place."
-        ) from error
-    os.close(handle)
-    os.unlink(name)
+    return f"'{text}" if isinstance(text, str) and _FORMULA.match(text) and not is_number(text) else text
 
 
 class TableWriter:
-    """A table that is being written, in a temporary file beside its place until the block ends well.
+    """A table that is written part by part, in a temporary file until the block ends without an error.
 
     Parameters
     ----------
     path : path
-        Where it will be: .csv, .csv.gz or .parquet.
+        The file: .csv, .csv.gz or .parquet.
+    escape_formulas : bool, default=True
+        Whether texts in a CSV file that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and are not
+        numbers, get an apostrophe before them. A spreadsheet would run such a text as a formula.
+
+    Attributes
+    ----------
+    escaped : int
+        Number of cells that got an apostrophe.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> import pandas as pd
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "answers.csv")
+    ...     path = pathlib.Path(folder, "predictions.csv")
     ...     with TableWriter(path) as writer:
     ...         writer.write(pd.DataFrame({"label": ["a"], "certainty": [0.5]}))
     ...     path.read_text().splitlines()
     ['label,certainty', 'a,0.5']
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, escape_formulas: bool = True) -> None:
         self.path = Path(path)
+        self.escape_formulas = escape_formulas
+        self.escaped = 0
+        self._context = ExitStack()
         self._stream: Any = None
         self._parquet: Any = None
-        self._begun = False
+        self._first = True
 
     def __enter__(self) -> Self:
-        handle, name = tempfile.mkstemp(prefix=f".{self.path.name}-", suffix=".tmp", dir=self.path.parent)
-        os.close(handle)
-        self._temporary = Path(name)
-        if self.path.name.lower().endswith(".csv.gz"):
-            self._stream = gzip.open(name, "wt", encoding="utf-8", newline="")
-        elif self.path.name.lower().endswith(".csv"):
+        self._temporary = self._context.enter_context(temporary_beside(self.path))
+        name = self.path.name.lower()
+        if name.endswith(".csv.gz"):
+            self._stream = gzip.open(self._temporary, "wt", encoding="utf-8", newline="")
+        elif name.endswith(".csv"):
             self._stream = self._temporary.open("w", encoding="utf-8", newline="")
+        if self._stream is not None:
+            self._context.enter_context(self._stream)
         return self
 
     def write(self, part: pd.DataFrame) -> None:
@@ -113,11 +118,23 @@ class TableWriter:
         part : DataFrame
             The next rows.
         """
-        if self._stream is not None:
-            part.to_csv(self._stream, index=False, header=not self._begun, lineterminator="\n")
-        else:
+        if self._stream is None:
             self._write_parquet(part)
-        self._begun = True
+        else:
+            part = self._escape(part) if self.escape_formulas else part
+            part.to_csv(self._stream, index=False, header=self._first, lineterminator="\n")
+        self._first = False
+
+    def _escape(self, part: pd.DataFrame) -> pd.DataFrame:
+        changes = {}
+        for name in part:
+            texts = part[name].tolist() if kind_of(part[name]) == "text" else []
+            escaped = [escape_formula(text) for text in texts]
+            count = sum(new is not old for new, old in zip(escaped, texts))
+            if count:
+                self.escaped += count
+                changes[name] = pd.Series(escaped, index=part.index, dtype=object)
+        return part.assign(**changes).rename(columns=escape_formula)
 
     def _write_parquet(self, part: pd.DataFrame) -> None:
         import pyarrow as pa
@@ -126,25 +143,10 @@ class TableWriter:
         if self._parquet is None:  # the types of the first part are those of all; a column without a value is of texts
             found = pa.Schema.from_pandas(part, preserve_index=False)
             fields = [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in found]
-            self._parquet = pq.ParquetWriter(self._temporary, pa.schema(fields))
+            self._parquet = self._context.enter_context(pq.ParquetWriter(self._temporary, pa.schema(fields)))
         self._parquet.write_table(pa.Table.from_pandas(part, schema=self._parquet.schema, preserve_index=False))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            for open_one in (self._stream, self._parquet):
-                if open_one is not None:
-                    open_one.close()
-            if kind is None:
-                os.chmod(self._temporary, 0o666 & ~umask())
-                os.replace(self._temporary, self.path)
-        finally:
-            self._temporary.unlink(missing_ok=True)
-
-
-def umask() -> int:
-    """What permissions new files do not get; a temporary file is for its owner alone."""
-    present = os.umask(0)
-    os.umask(present)
-    return present
+        self._context.__exit__(kind, error, trace)

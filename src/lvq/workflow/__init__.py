@@ -1,29 +1,31 @@
-"""The whole job from a table on disk, as plain functions; each command of ``lvq`` is one call of one of these."""
+"""Fit, predict and compare on tables on disk, as plain functions; each command of ``lvq`` calls one of them."""
 
-from lvq.workflow.assembly import make_model, make_pipeline_for, make_rejecting
-from lvq.workflow.comparing import TableComparison, compare_table
-from lvq.workflow.fitting import FitResult, fit_table, write_run
-from lvq.workflow.predicting import Predictions, load_model, predict_table
+from lvq.workflow.comparison import TableComparison, compare_table
+from lvq.workflow.demo import DemoResult, run_demo
+from lvq.workflow.experiments import reproduce
+from lvq.workflow.fitting import FitResult, fit_table
+from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
+from lvq.workflow.predicting import PredictResult, predict_table
 from lvq.workflow.preparation import Samples, prepare
-from lvq.workflow.running import Demonstration, demonstrate, export_run, report_run, reproduce
+from lvq.workflow.runs import export_run, load_model, report_run, write_run
 
 __all__ = [
-    "Demonstration",
+    "DemoResult",
     "FitResult",
-    "Predictions",
+    "PredictResult",
     "Samples",
     "TableComparison",
     "compare_table",
-    "demonstrate",
     "export_run",
     "fit_table",
     "load_model",
     "make_model",
     "make_pipeline_for",
-    "make_rejecting",
+    "make_reject_classifier",
     "predict_table",
     "prepare",
     "report_run",
     "reproduce",
+    "run_demo",
     "write_run",
 ]

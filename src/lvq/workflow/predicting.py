@@ -1,9 +1,9 @@
-"""Answers for the rows of a table, part by part, in the order of the table.
+"""Predictions for the rows of a table, part by part, in the order of the table.
 
-Rules kept here:
-- columns go by name; one that the model needs and the table lacks is an error, one it does not need is named in a note;
-- a row with a value of a kind that no training row had (a category, a missing value where none was missing) is never
-  accepted, whatever the model says; where a number is missing that never was, there is no label either;
+Rules:
+- columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
+- a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
+  number whose distances overflow; without a usable number there is no label either;
 - memory holds one part of the table, whatever its size.
 """
 
@@ -18,33 +18,40 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lvq.estimators.found import find_model, need_model
+from lvq.model.prototype_model import largest_value
 from lvq.rejection import RejectClassifier
-from lvq.rejection.measures import Answers, as_combination, measured
-from lvq.robustness import Found, certified_radius, find_model, need_model
+from lvq.rejection.measures import Predictions, certainty_of
+from lvq.robustness import certified_radius
 from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_output, column_names, is_number, read_parts
-from lvq.workflow.folders import MODEL
-from lvq.workflow.matching import Columns, expected_columns, matched, numbered
+from lvq.workflow.model_columns import ModelColumns, categories_by_number, expected_columns, match_columns
 from lvq.workflow.preparation import MISSING_TEXT
+from lvq.workflow.runs import load_model
 
-ROWS = 5_000  # answered at once; all features of all of them are in memory, with as many distances as prototypes
+ROWS = 5_000  # predicted at a time; their features and distances are in memory
+_NOTES = {
+    "missing value": "a missing value of {name!r}, which had none in training",
+    "unknown category": "an unknown category of {name!r}",
+    "value too large": "a value of {name!r} that is too large to compute distances",
+}
 
 
 @dataclass
-class Predictions:
-    """What became of a table.
+class PredictResult:
+    """Result of `predict_table`.
 
     Attributes
     ----------
     rows, accepted : int
-        Rows answered, and how many of the answers are to be used.
+        Number of rows, and of accepted predictions.
     labels : Counter
-        How often each class was the answer.
+        Number of predictions of each class.
     reasons : Counter
-        Why answers are not to be used.
+        Number of rejected rows for each reason.
     notes : list of str
-        About columns and values that the model does not know.
+        Notes on columns and values that the model does not know.
     path : Path or None
-        The file of answers.
+        The file of the predictions.
     """
 
     rows: int = 0
@@ -61,10 +68,11 @@ def predict_table(
     out: str | Path,
     *,
     keep: Sequence[str] = (),
+    escape_formulas: bool = True,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
-) -> Predictions:
-    """Answer the rows of a table and write the answers, in parts, so that the table may be larger than memory.
+) -> PredictResult:
+    """Predict the classes of the rows of a table, part by part, so that the table may be larger than memory.
 
     Parameters
     ----------
@@ -73,25 +81,29 @@ def predict_table(
     table : path
         A CSV (also gzipped), Parquet, Arrow or ARFF file.
     out : path
-        For the answers: .csv, .csv.gz or .parquet. The file appears when all rows are answered. Its columns:
+        The predictions: .csv, .csv.gz or .parquet. The file appears when it is complete. Its columns:
 
-        - label: the class; empty where a needed number is missing;
-        - certainty: how sure the answer is, higher is surer;
-        - accepted: whether to use it;
-        - reason: why not: "ambiguous", "outlier", "unseen cell", "uncertified", "missing value", "unknown category";
-        - winner: the nearest prototype of that class, as the report calls it: "P1" is ``prototypes_[0]``;
-        - certified_radius: no smaller change of the row changes the label. In standardised units, as the model sees the
-          row, a category counting 0 or 1; empty for models that do not answer by the nearest prototype.
+        - label: the predicted class; empty where a number is missing that had no missing values in training;
+        - certainty: certainty of the prediction; higher is more certain;
+        - accepted: whether the prediction is accepted;
+        - reason: the reason for rejection: "ambiguous", "outlier", "unseen cell", "uncertified", "missing value",
+          "unknown category" or "value too large";
+        - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``;
+        - certified_radius: no smaller change of the row changes the label. In standardised units, as the model reads
+          the row, with 0 or 1 for a category; empty for models that do not predict by the nearest prototype.
     keep : sequence of str, default=()
-        Columns of the table to copy into the answers, such as a number of the row.
+        Columns of the table to copy into the predictions, such as an identifier.
+    escape_formulas : bool, default=True
+        Whether texts in a CSV file that a spreadsheet would run as a formula get an apostrophe before them: those that
+        begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and are not numbers.
     force : bool, default=False
         Whether `out` may be replaced.
     progress : callable, optional
-        Called with the number of rows answered so far.
+        Called with the number of rows predicted so far.
 
     Returns
     -------
-    predictions : Predictions
+    result : PredictResult
 
     Examples
     --------
@@ -100,94 +112,72 @@ def predict_table(
     >>> from lvq import GLVQ
     >>> model = GLVQ(random_state=0).fit(pd.DataFrame({"size": [1.0, 2.0, 1.5, 2.5]}), ["a", "b", "a", "b"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     table, answers = pathlib.Path(folder, "table.csv"), pathlib.Path(folder, "answers.csv")
+    ...     table, out = pathlib.Path(folder, "table.csv"), pathlib.Path(folder, "predictions.csv")
     ...     _ = table.write_text("name,size\\nsmall,1.1\\nlarge,2.2\\n")
-    ...     found = predict_table(model, table, answers, keep=["name"])
-    ...     pd.read_csv(answers)[["name", "label", "accepted"]].to_numpy().tolist()
+    ...     result = predict_table(model, table, out, keep=["name"])
+    ...     pd.read_csv(out)[["name", "label", "accepted"]].to_numpy().tolist()
     [['small', 'a', True], ['large', 'b', True]]
     """
     table, out = Path(table), check_output(out, force=force)
     if out.exists() and table.exists() and out.samefile(table):
-        raise TableError(f"{out} is the table itself, which the answers would replace; choose another name.")
+        raise TableError(f"{out} is the table itself, which the predictions would replace; choose another name.")
     if isinstance(model, str | Path):
         model = load_model(model)
     columns = expected_columns(model)
-    predictions = Predictions(path=out)
-    predictions.notes += matched(column_names(table), columns, keep, table)
-    answer = _Answering(model, columns, str(table))
+    result = PredictResult(path=out, notes=match_columns(column_names(table), columns, keep, table))
+    predict = _RowPredictor(model, columns, str(table))
     wanted = list(dict.fromkeys([*columns.names, *keep]))
     numbers = {name for name in columns.names if name not in columns.categories and name not in keep}
-    with TableWriter(out) as writer:
+    with TableWriter(out, escape_formulas=escape_formulas) as writer:
         for part in read_parts(table, wanted, numbers, exact={*keep, *columns.categories}):
             for start in range(0, len(part), ROWS):
                 rows = part.iloc[start : start + ROWS].reset_index(drop=True)
-                answers = answer(rows, predictions)
-                writer.write(pd.concat([rows[list(keep)], answers], axis=1))
+                predictions = predict(rows, result)
+                writer.write(pd.concat([rows[list(keep)], predictions], axis=1))
                 if progress is not None:
-                    progress(predictions.rows)
-    predictions.notes += answer.notes()
-    return predictions
+                    progress(result.rows)
+    result.notes += predict.notes()
+    if writer.escaped:
+        cells = "cell" if writer.escaped == 1 else "cells"
+        result.notes.append(
+            f"{writer.escaped} text {cells} that a spreadsheet would run as a formula got an apostrophe; --raw-text "
+            "(escape_formulas=False) writes them unchanged."
+        )
+    return result
 
 
-def load_model(path: str | Path) -> Any:
-    """A model from its file, or from the folder of its run.
+class _RowPredictor:
+    """Predicts rows, and counts values that the model cannot use, by column."""
 
-    Parameters
-    ----------
-    path : path
-        A file, or a folder with model.skops.
-
-    Returns
-    -------
-    model : estimator
-        Fitted.
-    """
-    from lvq.persistence import load
-
-    file = model_file(path)
-    if not file.exists():
-        raise FileNotFoundError(f"There is no model {file}; `lvq fit` writes one.")
-    return load(file)
-
-
-def model_file(path: str | Path) -> Path:
-    """The file of a model, which may be named by the folder of its run."""
-    path = Path(path)
-    return path / MODEL if path.is_dir() else path
-
-
-class _Answering:
-    """Turns rows into answers, and remembers what was strange about them."""
-
-    def __init__(self, model: Any, columns: Columns, source: str) -> None:
+    def __init__(self, model: Any, columns: ModelColumns, source: str) -> None:
         self.model, self.columns, self.source = model, columns, source
-        self.numbered = {name: numbered(known) for name, known in columns.categories.items()}
-        self.strange: dict[str, Counter[str]] = {"missing value": Counter(), "unknown category": Counter()}
-        inner = find_model(model)
-        count = 0 if inner is None else len(inner.model.prototypes_)
-        self.winners = np.array([f"P{number}" for number in range(1, count + 1)], dtype=object)
-        self.found: Found | None
+        self.by_number = {name: categories_by_number(known) for name, known in columns.categories.items()}
+        self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first row
+        self.found = find_model(model)
         try:
-            self.found = need_model(model, "certified_radius")
+            need_model(model, "certified_radius", nearest=True)
+            self.has_radius = True
         except ValueError:
-            self.found = None
+            self.has_radius = False
 
-    def __call__(self, rows: pd.DataFrame, predictions: Predictions) -> pd.DataFrame:
-        X, reason, usable = self._features(rows, first_row=predictions.rows + 1)
-        answers = _empty(len(rows))
+    def __call__(self, rows: pd.DataFrame, result: PredictResult) -> pd.DataFrame:
+        first_row = result.rows + 1
+        X, reason, usable = self._features(rows, first_row)
+        usable &= ~self._too_large(X, usable, reason, first_row)
+        predictions = _empty(len(rows))
         if usable.any():
-            for name, values in self._answers(X[usable]).items():
-                answers.loc[usable, name] = values
-        answers["reason"] = np.where(reason == "", answers["reason"], reason)
-        answers["accepted"] = answers["reason"] == ""
-        predictions.rows += len(rows)
-        predictions.accepted += int(answers["accepted"].sum())
-        predictions.labels.update(answers["label"].dropna())
-        predictions.reasons.update(answers.loc[~answers["accepted"], "reason"])
-        return answers
+            for name, values in self._predict(X[usable]).items():
+                predictions.loc[usable, name] = values
+        predictions["reason"] = np.where(reason == "", predictions["reason"], reason)
+        predictions["accepted"] = predictions["reason"] == ""
+        result.rows += len(rows)
+        result.accepted += int(predictions["accepted"].sum())
+        result.labels.update(predictions["label"].dropna())
+        result.reasons.update(predictions.loc[~predictions["accepted"], "reason"])
+        return predictions
 
     def _features(self, rows: pd.DataFrame, first_row: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-        """The model's columns, why a row cannot be accepted, and whether the model can answer it."""
+        """The columns of the model, the reason for rejection of each row, and whether the model can predict it."""
         features: dict[str, Any] = {}
         reason = np.full(len(rows), "", dtype=object)
         usable = np.ones(len(rows), dtype=bool)
@@ -195,9 +185,9 @@ class _Answering:
             if name in self.columns.categories:
                 values = self._categories(rows[name])
                 unknown = np.array([value not in self.columns.categories[name] for value in values])
-                gone = unknown & (values == MISSING_TEXT)
-                self._note("missing value", name, gone, reason)
-                self._note("unknown category", name, unknown & ~gone, reason)
+                missing = unknown & (values == MISSING_TEXT)
+                self._reject("missing value", name, missing, reason, first_row)
+                self._reject("unknown category", name, unknown & ~missing, reason, first_row)
             else:
                 values = as_numbers(rows[name], self.source, first_row)
                 if np.isinf(values).any():
@@ -207,15 +197,15 @@ class _Answering:
                         "empty."
                     )
                 if name not in self.columns.gaps:
-                    gone = np.isnan(values)
-                    usable &= ~gone
-                    self._note("missing value", name, gone, reason)
+                    missing = np.isnan(values)
+                    usable &= ~missing
+                    self._reject("missing value", name, missing, reason, first_row)
             features[name] = values
         return pd.DataFrame(features, columns=self.columns.names), reason, usable
 
     def _categories(self, column: pd.Series) -> np.ndarray:
         """The values under the names that the model knows, where it knows them."""
-        known, by_number = self.columns.categories[str(column.name)], self.numbered[str(column.name)]
+        known, by_number = self.columns.categories[str(column.name)], self.by_number[str(column.name)]
         values = as_text(column)
         for value in set(values) - known:
             name = value
@@ -226,42 +216,55 @@ class _Answering:
             values[values == value] = name
         return values
 
-    def _note(self, what: str, name: str, here: np.ndarray, reason: np.ndarray) -> None:
-        if here.any():
-            self.strange[what][name] += int(here.sum())
-            reason[here & (reason == "")] = what
+    def _too_large(self, X: pd.DataFrame, usable: np.ndarray, reason: np.ndarray, first_row: int) -> np.ndarray:
+        """Rows whose distances would overflow; the column with the largest number is reported."""
+        large = np.zeros(len(X), dtype=bool)
+        if self.found is None or not usable.any():
+            return large
+        with np.errstate(over="ignore", invalid="ignore"):
+            inputs = np.asarray(self.found.inputs(X[usable]))
+        dtype = inputs.dtype if inputs.dtype.kind == "f" else np.float64
+        large[usable] = ~(np.abs(inputs) <= largest_value(dtype, inputs.shape[1])).all(axis=1)
+        if large.any():
+            numbers = X.loc[large].select_dtypes("number").abs()
+            largest = numbers.idxmax(axis=1).reindex(X.index)
+            for name in largest.dropna().unique():
+                self._reject("value too large", name, (largest == name).to_numpy(), reason, first_row)
+        return large
 
-    def _answers(self, X: pd.DataFrame) -> dict[str, Any]:
+    def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, first_row: int) -> None:
+        if here.any():
+            count = self.unusable.setdefault((why, name), [0, first_row + int(here.argmax())])
+            count[0] += int(here.sum())
+            reason[here & (reason == "")] = why
+
+    def _predict(self, X: pd.DataFrame) -> dict[str, Any]:
         rejects = isinstance(self.model, RejectClassifier)
         # one table of distances for label, reason and certainty
-        answers = Answers(self.model.estimator_ if rejects else self.model, X)
-        measure = as_combination(self.model.measure).ambiguity if rejects else "auto"
+        predictions = self.model.predictions(X) if rejects else Predictions(self.model, X)
+        measure = self.model.measure_.ambiguity if rejects else "auto"
         result: dict[str, Any] = {
-            "label": answers.predicted.astype(str).astype(object),
-            "certainty": measured(answers, measure),
-            "reason": self.model._reasons(answers).astype(object) if rejects else "",
+            "label": predictions.predicted.astype(str).astype(object),
+            "certainty": certainty_of(predictions, measure),
+            "reason": self.model.reason_for(predictions).astype(object) if rejects else "",
         }
-        if answers.found is not None:
-            result["winner"] = self.winners[answers.sides[0]]
         if self.found is not None:
-            result["certified_radius"] = certified_radius(self.found.model, self.found.inputs(X))
+            result["winner"] = [f"P{index + 1}" for index in predictions.winner]
+        if self.found is not None and self.has_radius:
+            result["certified_radius"] = certified_radius(self.found.estimator, self.found.inputs(X))
         return result
 
     def notes(self) -> list[str]:
-        """What was strange, in sentences."""
-        what = {
-            "missing value": "a missing value of {name}, which was never missing when the model was fitted",
-            "unknown category": "a value of {name} that the model has never seen",
-        }
+        """Notes on the rows that were rejected before the model."""
         return [
-            f"{count} row{'' if count == 1 else 's'} with {what[kind].format(name=repr(name))}: not accepted."
-            for kind, columns in self.strange.items()
-            for name, count in columns.items()
+            f"{count} {'row' if count == 1 else 'rows'} with {_NOTES[why].format(name=name)} (first in row {row}): "
+            "rejected."
+            for (why, name), (count, row) in self.unusable.items()
         ]
 
 
 def _empty(n_rows: int) -> pd.DataFrame:
-    """Answers to be filled in."""
+    """Predictions without values."""
     return pd.DataFrame(
         {
             "label": np.full(n_rows, None, dtype=object),

@@ -8,42 +8,42 @@
   const order = points.index.map((_, k) => k).sort((a, b) => points.certainty[a] - points.certainty[b] || a - b);
   let selected = null;
 
-  // -- words, as in words.py ------------------------------------------------------------------------------------------
+  // -- text of numbers, as in formatting.py ---------------------------------------------------------------------------
 
-  const percent = (share) =>
-    share === null ? "–" : `${(100 * share).toFixed(share >= 0.9995 && share < 1 ? 2 : 1)} %`;
+  const percent = (fraction) =>
+    fraction === null ? "–" : `${(100 * fraction).toFixed(fraction >= 0.9995 && fraction < 1 ? 2 : 1)} %`;
   const number = (value) =>
     value === null ? "–" : Math.abs(value) >= 1000 && Math.abs(value) < 1e7 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
-  const signed = (share) => {
-    const size = Math.abs(100 * share).toFixed(0);
-    return `${size === "0" ? "" : share < 0 ? "−" : "+"}${size} %`;
+  const signedPercent = (fraction) => {
+    const size = Math.abs(100 * fraction).toFixed(0);
+    return `${size === "0" ? "" : fraction < 0 ? "−" : "+"}${size} %`;
   };
   const thresholdText = ([low, high]) =>
     low === null ? "no threshold" : low === high ? `threshold ${number(low)}` : `thresholds ${number(low)} to ${number(high)}`;
 
-  // -- what a position means --------------------------------------------------------------------------------------------
+  // -- operating points ---------------------------------------------------------------------------------------------------
 
   const position = () => Number(slider.value);
-  const accepted = (k, at) => points.toggles[k].filter((turn) => turn <= at).length % 2 === 0;
+  const accepted = (k, at) => points.toggles[k].filter((change) => change <= at).length % 2 === 0;
   const rows = (at) => points.index.map((_, k) => ({
     key: `s${k}`, x: points.x[k], y: points.y[k], true: points.true[k], predicted: points.predicted[k],
     accepted: accepted(k, at), faded: only.value !== "" && points.true[k] !== Number(only.value),
   }));
-  const present = (at) =>
+  const curvePoint = (at) =>
     rejection.accuracy[at] === null ? [] : [{ coverage: rejection.coverage[at], accuracy: rejection.accuracy[at] }];
 
   function showNumbers(at) {
-    const used = rejection.n_accepted[at], wrong = rejection.n_errors[at], held = data.n_samples - used;
+    const nAccepted = rejection.n_accepted[at], wrong = rejection.n_errors[at], nRejected = data.n_samples - nAccepted;
     byId("coverage").textContent = percent(rejection.coverage[at]);
-    byId("n-accepted").textContent = `${used} of ${data.n_samples}`;
+    byId("n-accepted").textContent = `${nAccepted} of ${data.n_samples}`;
     byId("accuracy").textContent = percent(rejection.accuracy[at]);
     byId("n-errors").textContent = `${wrong} wrong`;
-    byId("n-rejected").textContent = String(held);
+    byId("n-rejected").textContent = String(nRejected);
     byId("threshold").textContent = thresholdText(rejection.threshold[at]);
-    const told = `${used} of ${data.n_samples} answers used (${percent(rejection.coverage[at])}), ${wrong} of them wrong ` +
-      `(accuracy ${percent(rejection.accuracy[at])}), ${held} held back`;
-    byId("told").textContent = told;
-    slider.setAttribute("aria-valuetext", told);
+    const status = `${nAccepted} of ${data.n_samples} predictions accepted (${percent(rejection.coverage[at])}), ` +
+      `${wrong} of them wrong (accuracy ${percent(rejection.accuracy[at])}), ${nRejected} rejected`;
+    byId("status").textContent = status;
+    slider.setAttribute("aria-valuetext", status);
   }
 
   function showCounts(at) {
@@ -52,13 +52,13 @@
     for (const cell of table.querySelectorAll("td[data-row]")) {
       const row = counts[cell.dataset.row], count = row[cell.dataset.column];
       cell.textContent = String(count);
-      cell.style.setProperty("--share", count / Math.max(1, row.reduce((sum, each) => sum + each, 0)));
+      cell.style.setProperty("--fraction", count / Math.max(1, row.reduce((sum, each) => sum + each, 0)));
     }
   }
 
   function showCharts(at) {
     if (views.map) views.map.data("points", rows(at)).run();
-    if (views.curve) views.curve.data("now", present(at)).run();
+    if (views.curve) views.curve.data("selected", curvePoint(at)).run();
   }
 
   function move() {
@@ -66,28 +66,28 @@
     showNumbers(at);
     showCounts(at);
     showCharts(at);
-    if (selected !== null) tell(byId("detail"), describe(selected));
+    if (selected !== null) showLines(byId("detail"), describe(selected));
   }
 
-  // -- samples and prototypes in words ------------------------------------------------------------------------------------
+  // -- text of samples and prototypes -------------------------------------------------------------------------------------
 
-  const cut = (name) => (name.length <= 40 ? name : `${name.slice(0, 39)}…`);
-  const prototype = (j) => `P${j + 1} (${cut(prototypes.name[j])})`;
+  const shortened = (name) => (name.length <= 40 ? name : `${name.slice(0, 39)}…`);
+  const prototype = (j) => `P${j + 1} (${shortened(prototypes.name[j])})`;
 
   function describe(key) {
     const k = Number(key.slice(1));
     if (key[0] === "p") return [`Prototype ${prototype(k)}`, `class ${classes[prototypes.label[k]]}`];
-    const right = points.true[k] === points.predicted[k];
+    const correct = points.true[k] === points.predicted[k];
     return [
       `Sample ${points.name[k]}: ${classes[points.predicted[k]]}`,
-      right ? "right" : `wrong, it is ${classes[points.true[k]]}`,
-      `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "used" : "held back"} at this position`,
-      `nearest ${prototype(points.winner[k])}; of another class ${prototype(points.rival[k])}`,
-      ...points.why[k].map(([feature, share, value]) => `${cut(features[feature])} ${value === null ? "missing" : `= ${number(value)}`}: ${signed(share)}`),
+      correct ? "correct" : `wrong, true class: ${classes[points.true[k]]}`,
+      `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this operating point`,
+      `nearest prototype ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
+      ...points.contributions[k].map(([feature, fraction, value]) => `${shortened(features[feature])} ${value === null ? "missing" : `= ${number(value)}`}: ${signedPercent(fraction)}`),
     ];
   }
 
-  function tell(element, lines) {
+  function showLines(element, lines) {
     element.replaceChildren(...lines.map((line) => {
       const paragraph = document.createElement("p");
       paragraph.textContent = line;
@@ -99,7 +99,7 @@
     const box = byId("tooltip");
     box.hidden = value === null || value === undefined || value === "";
     if (box.hidden) return;
-    tell(box, typeof value === "object" ? Object.entries(value).map(([name, text]) => `${name}: ${text}`) : describe(value));
+    showLines(box, typeof value === "object" ? Object.entries(value).map(([name, text]) => `${name}: ${text}`) : describe(value));
     const { width, height } = box.getBoundingClientRect();
     const left = Math.min(event.clientX + 14, window.innerWidth - width - 8);
     const top = event.clientY + 14 + height > window.innerHeight ? event.clientY - height - 14 : event.clientY + 14;
@@ -111,13 +111,13 @@
     selected = key;
     const k = Number(key.slice(1)), table = key[0] === "p" ? prototypes : points;
     if (key[0] === "s") sample.value = String(order.indexOf(k) + 1);
-    tell(byId("detail"), describe(key));
+    showLines(byId("detail"), describe(key));
     if (views.map) views.map.data("selected", [{ x: table.x[k], y: table.y[k] }]).run();
   }
 
   // -- drawing ------------------------------------------------------------------------------------------------------------
 
-  function makeSmall(name, spec) {
+  function reduceSize(name, spec) {
     spec.config.axis.labelLimit = 110;
     if (name !== "map") return;
     spec.layer[1].mark.size = 24;
@@ -125,14 +125,14 @@
     Object.assign(spec.layer[2].layer[1].mark, { fontSize: 10, dy: -11 });
   }
 
-  async function draw(place) {
-    const name = place.dataset.chart, spec = charts[name];
+  async function draw(element) {
+    const name = element.dataset.chart, spec = charts[name];
     if (!spec) return;
     if (name === "map") spec.datasets.points = rows(position());
-    if (name === "curve") spec.datasets.now = present(position());
-    if (place.clientWidth < 420) makeSmall(name, spec);
+    if (name === "curve") spec.datasets.selected = curvePoint(position());
+    if (element.clientWidth < 420) reduceSize(name, spec);
     const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, tooltip };
-    const { view } = await window.vegaEmbed(place, spec, options);
+    const { view } = await window.vegaEmbed(element, spec, options);
     views[name] = view;
     if (name === "map") view.addEventListener("click", (_event, item) => item?.datum?.key && select(item.datum.key));
   }
@@ -151,19 +151,19 @@
 
   const theme = byId("theme"), dark = window.matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (document.documentElement.dataset.theme || (dark.matches ? "dark" : "light")) === "dark";
-  const nameTheme = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
-  theme.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); });
-  dark.addEventListener("change", nameTheme);
-  nameTheme();
+  const labelThemeButton = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
+  theme.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; labelThemeButton(); });
+  dark.addEventListener("change", labelThemeButton);
+  labelThemeButton();
 
-  // -- paper: charts as wide as a column there, so that their texts keep their size; nothing folded away ------------------
+  // -- print: charts as wide as a column, so that text keeps its size; all details open -----------------------------------
 
-  const PAPER = 335;
+  const PRINTED_WIDTH = 335;
   window.addEventListener("beforeprint", () => {
     document.querySelectorAll("details").forEach((each) => { each.open = true; });
     for (const [name, view] of Object.entries(views)) {
-      if (name === "map") view.height(Math.max(250, (PAPER * view.height()) / view.width()));
-      view.width(PAPER).run();
+      if (name === "map") view.height(Math.max(250, (PRINTED_WIDTH * view.height()) / view.width()));
+      view.width(PRINTED_WIDTH).run();
     }
   });
   window.addEventListener("afterprint", () => window.dispatchEvent(new Event("resize")));

@@ -1,0 +1,79 @@
+"""Results of the commands, as text or as JSON; rich is imported for text only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from lvq.cli.console import note, print_json
+
+
+def fit_as_dict(result: Any) -> dict[str, Any]:
+    """The main results of a fit; metrics.json has all of them."""
+    summary = result.summary
+    relevance = summary["relevance"] or {"features": [], "values": []}
+    return {
+        "run": None if result.folder is None else str(result.folder),
+        "data": {key: value for key, value in summary["data"].items() if key != "features"},
+        "model": summary["model"],
+        "scores": summary["scores"],
+        "folds": summary["folds"],
+        "relevance": dict(zip(relevance["features"], relevance["values"])),
+        "notes": list(result.notes),
+    }
+
+
+def predictions_as_dict(result: Any) -> dict[str, Any]:
+    """The result of a prediction."""
+    return {**vars(result), "path": str(result.path)}
+
+
+def comparison_as_dict(result: Any) -> dict[str, Any]:
+    """The result of a comparison."""
+    comparison = result.comparison
+    return {
+        "ranking": [asdict(row) for row in comparison.ranking],
+        "scores": {name: values.tolist() for name, values in comparison.scores.items()},
+        "failures": comparison.failures,
+        "largest_class": result.largest_class,
+        "notes": list(result.notes),
+    }
+
+
+def show_fit(result: Any, *, as_json: bool) -> None:
+    """Print the result of a fit."""
+    _show("show_fit", result, fit_as_dict if as_json else None)
+
+
+def show_predictions(result: Any, *, as_json: bool) -> None:
+    """Print the result of a prediction."""
+    _show("show_predictions", result, predictions_as_dict if as_json else None)
+
+
+def show_comparison(result: Any, *, as_json: bool) -> None:
+    """Print the result of a comparison."""
+    _show("show_comparison", result, comparison_as_dict if as_json else None)
+
+
+def _show(name: str, result: Any, as_dict: Callable[[Any], dict[str, Any]] | None) -> None:
+    """Print a result as JSON, or its notes and its text by the function of `text_output` of that name."""
+    if as_dict is not None:
+        print_json(as_dict(result))
+        return
+    from lvq.cli import text_output
+
+    for text in result.notes:
+        note(text)
+    getattr(text_output, name)(result)
+
+
+def show_file(path: Path, *, as_json: bool) -> None:
+    """Print which file was written."""
+    if as_json:
+        print_json({"path": str(path)})
+    else:
+        typer.echo(f"Written: {path}")

@@ -1,0 +1,158 @@
+"""Results as text: short, aligned, at most 80 columns wide; names from the data are never markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lvq.cli.console import one_line
+
+SHOWN = 5  # features in a summary
+MAX_NAME = 32  # characters of a name
+BAR = 20  # characters of the longest bar
+
+
+def percent(value: float | None) -> str:
+    """A fraction in per cent.
+
+    Examples
+    --------
+    >>> percent(0.9512), percent(None)
+    ('95.1 %', '-')
+    """
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def name_of(text: object) -> Text:
+    """A name from the data: no markup, and not wider than its column."""
+    line = one_line(text)
+    return Text(line if len(line) <= MAX_NAME else line[: MAX_NAME - 1] + "…")
+
+
+def _rows(*columns: str) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for justify in columns:
+        table.add_column(justify=justify)  # type: ignore[arg-type]
+    return table
+
+
+def show_fit(result: Any) -> None:
+    """Print the result of a fit."""
+    console = Console(highlight=False, soft_wrap=True)
+    summary = result.summary
+    data, scores, folds = summary["data"], summary["scores"], summary["folds"]
+    console.print(
+        Text(
+            f"{summary['name']} on {one_line(data['name'])}: {len(data['classes'])} classes of "
+            f"{one_line(data['target'])}, {data['n_train']} training rows, {data['n_samples']} test rows"
+        )
+    )
+    console.print()
+    table = _rows("left", "right", "left")
+    low, high = scores["interval"]
+    table.add_row(
+        "Accuracy",
+        percent(scores["accuracy"]),
+        f"{scores['n_correct']} of {scores['n_samples']} (95 % interval {percent(low)} to {percent(high)})",
+    )
+    accepted = scores["n_accepted"]
+    table.add_row("  of accepted predictions", percent(scores["accepted_accuracy"]), _among_accepted(scores))
+    table.add_row("Coverage", percent(scores["coverage"]), f"{accepted} of {scores['n_samples']}")
+    if folds is not None:
+        spread = folds["standard_deviation"]
+        table.add_row(
+            "Cross-validation",
+            percent(folds["mean"]),
+            f"{len(folds['accuracy'])} folds" + ("" if spread is None else f", standard deviation {percent(spread)}"),
+        )
+    table.add_row("Prototypes", str(summary["model"]["n_prototypes"]), summary["model"]["metric"])
+    _print(console, table)
+    _show_guarantee(console, summary["model"]["rejection"])
+    _show_relevance(console, summary["relevance"])
+    if result.folder is not None:
+        console.print()
+        console.print(Text(f"Written to {one_line(result.folder)}: model.lvq, report.html, metrics.json"))
+
+
+def _among_accepted(scores: dict[str, Any]) -> str:
+    if not scores["n_accepted"]:
+        return "no prediction was accepted"
+    low, high = scores["accepted_interval"]
+    correct = round(scores["accepted_accuracy"] * scores["n_accepted"])
+    return f"{correct} of {scores['n_accepted']} (95 % interval {percent(low)} to {percent(high)})"
+
+
+def _print(console: Console, table: Table) -> None:
+    """Print a table without trailing blanks."""
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        console.out(line.rstrip())
+
+
+def _show_guarantee(console: Console, rejection: Any) -> None:
+    guarantee = None if rejection is None else rejection["guarantee"]
+    if guarantee is not None:
+        console.print()
+        console.print(
+            f"Guaranteed with confidence {guarantee['confidence']:g}: an error rate of at most "
+            f"{100 * guarantee['max_error']:g} % among accepted predictions,\nfor rows from the same source."
+        )
+
+
+def _show_relevance(console: Console, relevance: Any) -> None:
+    if relevance is None:
+        return
+    console.print()
+    console.print("Most relevant features (the sum over all features is 100 %)")
+    table = _rows("left", "right", "left")
+    features, values = relevance["features"][:SHOWN], relevance["values"][:SHOWN]
+    for feature, value in zip(features, values):
+        bar = "#" * max(1, round(BAR * value / max(values[0], 1e-300)))
+        table.add_row(Text("  ") + name_of(feature), percent(value), bar)
+    others = relevance["n_features"] - len(values)
+    if others:
+        table.add_row(f"  the other {others} together", percent(max(0.0, 1 - sum(values))), "")
+    _print(console, table)
+
+
+def show_predictions(result: Any) -> None:
+    """Print the result of a prediction."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(Text(f"{result.rows} rows predicted, {result.accepted} accepted: {one_line(result.path)}"))
+    table = _rows("left", "right", "left")
+    for label, count in sorted(result.labels.items(), key=lambda item: -item[1])[:10]:
+        table.add_row(Text("  label ") + name_of(label), str(count), "")
+    if len(result.labels) > 10:
+        rest = sum(result.labels.values()) - sum(count for _, count in result.labels.most_common(10))
+        table.add_row(f"  {len(result.labels) - 10} other labels", str(rest), "")
+    for reason, count in result.reasons.most_common():
+        table.add_row(f"  rejected: {reason}", str(count), "")
+    _print(console, table)
+
+
+def show_comparison(result: Any, level: float = 0.05) -> None:
+    """Print models by accuracy, with the test and the Pareto set."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("model, per class", "prototypes", "accuracy", "+-", "p", "", "seconds", "Pareto"):
+        table.add_column(title, justify="left" if title in ("model, per class", "") else "right")
+    for place, row in enumerate(result.comparison.ranking):
+        p_value, comparison = ("", "best") if place == 0 else (f"{row.p_value:.3f}", "worse" * (row.p_value < level))
+        table.add_row(
+            row.name, f"{row.n_prototypes:g}", percent(row.accuracy), percent(row.standard_deviation), p_value,
+            comparison, f"{row.seconds:.2f}", "*" * row.pareto,
+        )  # fmt: skip
+    _print(console, table)
+    console.print()
+    console.print(f"Accuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
+    console.print(
+        f"p: corrected resampled t-test against the best, by Holm for {max(0, len(result.comparison.ranking) - 1)} "
+        f"models; 'worse' below {level:g}.\nPareto (*): no other model is as accurate with fewer prototypes."
+    )
+    for name, why in result.comparison.failures.items():
+        console.print(Text(f"Left out {name}: {one_line(why)}"))

@@ -1,0 +1,165 @@
+"""Explanations in the columns of a pipeline's input: the contribution of each column to D- - D+.
+
+The distance of a sample to a prototype is v'g with v = z - w, in the model's features, and g = Lambda v. Feature l
+contributes v_l g_l. Contributions go back through the steps from the last to the first, and their sum never changes:
+- a column that a step derives from one input column (scalers, encoders, imputers, other one-to-one transformers) adds
+  its contribution to that column: one-hot columns are summed, and so is the indicator of missing values;
+- columns that a selector leaves out contribute 0;
+- a step that mixes columns by a matrix A (PCA, TruncatedSVD) turns v into A^+ v, the shortest change before the step
+  with the same effect, and g into A'g. The rows of A are linearly independent, so A A^+ v = v and the sum stays;
+- a ColumnTransformer is handled block by block.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.preprocessing import FunctionTransformer
+
+from lvq.estimators.found import need_model
+from lvq.input_columns import Indices, Names, blocks, input_names, model_inputs, sources
+from lvq.linear_maps import Floats, project, pull_back, step_map
+from lvq.model.prototype_model import PrototypeModel
+
+
+class InputExplanation(NamedTuple):
+    """Why each sample got its label, in the columns of the input; all arrays but the names have one row per sample."""
+
+    label: NDArray[Any]  # the class that the model itself predicts
+    certainty: NDArray[Any]  # (d- - d+)/(d- + d+), in [0, 1]
+    winner: Indices  # index of the nearest prototype of that label
+    rival: Indices  # index of the nearest prototype of another class
+    feature_names: Names
+    contributions: Floats  # (n_samples, n_columns), of sum D- - D+; positive: for the label
+
+    def to_frame(self) -> Any:
+        """All of it as a pandas DataFrame, with a column ``contribution_<name>`` for each feature."""
+        import pandas as pd
+
+        table = {name: getattr(self, name) for name in ("label", "certainty", "winner", "rival")}
+        names = [f"contribution_{name}" for name in self.feature_names]
+        return pd.concat((pd.DataFrame(table), pd.DataFrame(self.contributions, columns=names)), axis=1)
+
+
+def explain(estimator: Any, X: Any) -> InputExplanation:
+    """Winner, rival, certainty and the contribution of each input column, for each sample.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted model of this library, alone or at the end of a Pipeline, in a search, a `RejectClassifier` and so on.
+        The steps before it may be scalers, feature selectors, encoders, imputers, other one-to-one transformers, PCA,
+        TruncatedSVD, and ColumnTransformers of these.
+    X : array-like of shape (n_samples, n_columns)
+        Samples, as the estimator takes them.
+
+    Returns
+    -------
+    explanation : InputExplanation
+        Named tuple of `label`, `certainty`, `winner`, `rival`, `feature_names` and `contributions`, by columns of X.
+        Each row of the contributions has the sum D- - D+, the squared distance to the rival less that to the winner;
+        positive contributions are for the label, negative ones for the rival's class.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    >>> from lvq import GLVQ
+    >>> X = pd.DataFrame({"size": [1.0, 2.0, 8.0, 9.0], "colour": ["red", "red", "blue", "red"]})
+    >>> steps = make_column_transformer((OneHotEncoder(sparse_output=False), ["colour"]), (StandardScaler(), ["size"]))
+    >>> model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, ["a", "a", "b", "b"])
+    >>> explanation = explain(model, X)
+    >>> explanation.feature_names.tolist(), explanation.contributions.shape
+    (['size', 'colour'], (4, 2))
+    """
+    found = need_model(estimator, "explain")
+    model, Z = found.model, model_inputs(found, X)
+    of_model = model.explain(Z)
+    parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]
+    contributions = parts[0].contributions - parts[1].contributions
+    names = input_names(found.steps[0] if found.steps else found.estimator)
+    return InputExplanation(of_model.label, of_model.certainty, of_model.winner, of_model.rival, names, contributions)
+
+
+class _Parts(NamedTuple):
+    """The distances of samples to prototypes, divided over columns: v * g; v and g only where all was linear so far."""
+
+    contributions: Floats
+    change: Floats | None = None
+    slope: Floats | None = None
+
+    def block(self, columns: slice) -> _Parts:
+        """Some of the columns."""
+        change, slope = (None if part is None else part[:, columns] for part in self[1:])
+        return _Parts(self.contributions[:, columns], change, slope)
+
+
+def _parts(model: PrototypeModel, Z: NDArray[Any], prototypes: Indices) -> _Parts:
+    """The distance of each sample to its prototype, divided over the model's features."""
+    change = Z.astype(np.float64) - model.prototypes[prototypes]
+    slope, group = np.empty_like(change), model.group[prototypes]
+    for index in np.unique(group):
+        rows = group == index
+        root = model.matrix_of(prototypes[rows][0])
+        slope[rows] = pull_back(project(change[rows], root), root)
+    return _Parts(change * slope, change, slope)
+
+
+def _back(steps: tuple[Any, ...], parts: _Parts) -> _Parts:
+    for step in reversed(steps):
+        parts = _back_through_blocks(step, parts) if isinstance(step, ColumnTransformer) else _back_through(step, parts)
+    return parts
+
+
+def _back_through_blocks(table: ColumnTransformer, parts: _Parts) -> _Parts:
+    total = np.zeros((len(parts.contributions), table.n_features_in_))
+    for block in blocks(table):
+        inside = _back(block.steps, parts.block(block.output)).contributions
+        total += _gathered(inside, block.columns, table.n_features_in_)
+    return _Parts(total)
+
+
+def _back_through(step: Any, parts: _Parts) -> _Parts:
+    source = sources(step)
+    if source is None or len(source) != parts.contributions.shape[1]:
+        return _back_through_mixing(step, parts)
+    linear = np.ones(1) if isinstance(step, SelectorMixin) else step_map(step)
+    if parts.change is None or parts.slope is None or linear is None or getattr(step, "clip", False):
+        return _Parts(_gathered(parts.contributions, source, step.n_features_in_))
+    values = (parts.contributions, parts.change / linear, parts.slope * linear)
+    return _Parts(*(_gathered(part, source, step.n_features_in_) for part in values))
+
+
+def _back_through_mixing(step: Any, parts: _Parts) -> _Parts:
+    matrix = step_map(step)
+    if matrix is None:
+        hint = "set feature_names_out='one-to-one' if they do, or " if isinstance(step, FunctionTransformer) else ""
+        raise ValueError(
+            f"explain needs steps whose output columns belong to one input column each, or PCA or TruncatedSVD, got "
+            f"{type(step).__name__}; {hint}transform X with that step first, and pass the rest of the pipeline."
+        )
+    if parts.change is None or parts.slope is None:
+        raise ValueError(
+            f"explain needs linear steps after {type(step).__name__}, which mixes columns, and one of them is not; "
+            "transform X with the steps up to that one first, and pass the rest of the pipeline."
+        )
+    change, slope = parts.change @ np.linalg.pinv(matrix).T, pull_back(parts.slope, matrix)
+    if not np.allclose(project(change, matrix), parts.change, rtol=1e-6, atol=1e-9 * np.abs(parts.change).max()):
+        raise ValueError(
+            f"explain cannot map prototypes back through {type(step).__name__}, whose components are linearly "
+            "dependent; fit it with fewer components."
+        )
+    return _Parts(change * slope, change, slope)
+
+
+def _gathered(values: Floats, source: Indices, count: int) -> Floats:
+    """Columns summed by the input column that they belong to."""
+    total = np.zeros((len(values), count))
+    np.add.at(total.T, source, values.T)
+    return total

@@ -1,0 +1,146 @@
+"""`to_onnx`: a fitted model as an ONNX graph, which needs no Python."""
+
+import json
+from importlib import metadata
+from typing import Any
+
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from lvq.estimators.found import find_layer, need_model
+from lvq.estimators.registry import estimator_types
+from lvq.onnx import imputer
+from lvq.onnx.converters import DTYPES, OUTPUTS, by_position, register, require_skl2onnx
+from lvq.onnx.inputs import Inputs, inputs_of, name_inputs
+from lvq.onnx.precision import rounding_nodes
+from lvq.onnx.rejection import MEASURES
+from lvq.rejection.classifier import RejectClassifier
+
+OPSET, ML_OPSET, IR_VERSION = 18, 3, 10
+
+
+def to_onnx(estimator: Any, *, dtype: str = "float64", measure: str = "auto") -> Any:
+    """Convert a fitted model to an ONNX graph, for onnxruntime and other runtimes.
+
+    Its input is ``X`` with one row per sample; or one input per column, with the names of the columns, where a
+    ColumnTransformer takes texts and numbers. Its outputs are
+
+    - ``label``: the class, a string or an int64;
+    - ``probabilities``: as `predict_proba`, one column per class;
+    - ``certainty``: as `lvq.rejection.certainty`, by the measure of the RejectClassifier, or by `measure`;
+    - ``accepted``: as `RejectClassifier.accept`; true for a model that does not reject.
+
+    A row for which `predict` raises an error (NaN, infinite or too large values) is not accepted, and its certainty is
+    NaN.
+
+    Parameters
+    ----------
+    estimator : fitted model, Pipeline or RejectClassifier
+        A model of this library; a Pipeline or a search with one, whose other steps skl2onnx can convert; or a
+        RejectClassifier around either.
+    dtype : {"float64", "float32"}, default="float64"
+        Type in which the graph computes. Labels of the float64 graph are those of the model; in float32 samples at a
+        decision boundary can get the other label.
+    measure : {"auto", "relsim", "boundary", "distance", "probability", "margin"}, default="auto"
+        Measure of ``certainty`` for a model that does not reject; "auto" is "relsim".
+
+    Returns
+    -------
+    model : onnx.ModelProto
+        Save it with ``onnx.save(model, "model.onnx")``.
+
+    Examples
+    --------
+    >>> import lvq.onnx
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lvq.GLVQ(random_state=0).fit(X, y)
+    >>> graph = lvq.onnx.to_onnx(model).graph
+    >>> [value.name for value in graph.input], [value.name for value in graph.output]
+    (['X'], ['label', 'probabilities', 'certainty', 'accepted'])
+    """
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype of to_onnx must be 'float64' or 'float32', got {dtype!r}.")
+    if measure not in MEASURES:
+        raise ValueError(f"measure of to_onnx must be one of {', '.join(map(repr, MEASURES))}, got {measure!r}.")
+    skl2onnx = require_skl2onnx()
+    register()
+    steps, last = split_steps(estimator)
+    found = need_model(estimator, "to_onnx")
+    given = inputs_of(list(found.steps), found.estimator)
+    whole = Pipeline([(f"step{index}", by_position(step)) for index, step in enumerate(steps)] + [("model", last)])
+    try:
+        result = skl2onnx.convert_sklearn(
+            whole if steps else last,
+            name="lvq",
+            initial_types=_types(given, dtype),
+            target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
+            options={id(last): {"zipmap": False, "measure": measure, "dtype": dtype}},
+            custom_conversion_functions={SimpleImputer: imputer.convert},
+            custom_shape_calculators={SimpleImputer: imputer.shapes},
+        )
+    except (RuntimeError, NotImplementedError, AssertionError, TypeError, NameError) as error:
+        first_line = str(error).strip().partition("\n")[0]
+        raise ValueError(f"to_onnx cannot convert these steps: {step_names(estimator)}: {first_line}") from error
+    name_inputs(result.graph, given.names)
+    return _finished(result, estimator, dtype)
+
+
+def split_steps(estimator: Any) -> tuple[list[Any], Any]:
+    """The transformers before the model or RejectClassifier that predicts, and the latter."""
+    found = need_model(estimator, "to_onnx")
+    last = find_layer(estimator, RejectClassifier) or found.estimator
+    check_is_fitted(last)
+    if type(found.estimator) not in estimator_types().values():
+        raise ValueError(
+            f"to_onnx converts the estimators of this library, got {type(found.estimator).__name__}, another class."
+        )
+    return list(found.steps[: len(found.steps) - len(need_model(last, "to_onnx").steps)]), last
+
+
+def _types(given: Inputs, dtype: str) -> list[tuple[str, Any]]:
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
+
+    kinds = {
+        "number": DoubleTensorType if dtype == "float64" else FloatTensorType,
+        "integer": Int64TensorType,
+        "text": StringTensorType,
+    }
+    return [(f"input{place}", kinds[kind]([None, width])) for place, (_, kind, width) in enumerate(zip(*given))]
+
+
+def _finished(result: Any, estimator: Any, dtype: str) -> Any:
+    """The graph with fixed versions and metadata, checked."""
+    import onnx
+
+    names = [output.name for output in result.graph.output]
+    if names != list(OUTPUTS):
+        raise ValueError(f"to_onnx expected the outputs {', '.join(OUTPUTS)}, got {', '.join(names)}.")
+    for entry in result.opset_import:
+        if entry.domain == "":
+            entry.version = OPSET
+    result.ir_version = IR_VERSION
+    result.producer_name, result.producer_version = "lvq", metadata.version("lvq")
+    found = need_model(estimator, "to_onnx")
+    about = {"estimator": type(found.estimator).__name__, "classes": json.dumps(found.model.classes.tolist())}
+    if hasattr(estimator, "feature_names_in_"):
+        about["features"] = json.dumps([str(name) for name in estimator.feature_names_in_])
+    onnx.helper.set_model_props(result, about)
+    problem = f"to_onnx(dtype={dtype!r}) cannot convert these steps: {step_names(estimator)}"
+    try:
+        onnx.checker.check_model(result, full_check=True)
+    except Exception as error:  # of the checker, of shape inference, or of what they are written in
+        raise ValueError(f"{problem}: {error}") from error
+    rounding = rounding_nodes(result) if dtype == "float64" else []
+    if rounding:
+        raise ValueError(
+            f"{problem}: skl2onnx converts them to {', '.join(rounding)}, which computes in float32. Use "
+            "dtype='float32', or remove that step."
+        )
+    return result
+
+
+def step_names(estimator: Any) -> str:
+    """The names of all transformers before a model."""
+    return ", ".join(type(step).__name__ for step in need_model(estimator, "to_onnx").steps) or "none"

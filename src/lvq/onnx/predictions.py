@@ -1,0 +1,293 @@
+"""Predictions of a model as an ONNX graph: distances, labels, scores and probabilities, as in `PrototypeModel`.
+
+The same formulas as in `lvq.model`, in the same order where rounding matters: centred on the prototypes first, products
+in place of differences, ties to the lowest index. ONNX has no expm1 and no log1p, so kernels are written with tanh and
+roots, which lose no digits near a prototype.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lvq.model.arrays import round_centre
+from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.prototype_model import PrototypeModel, largest_value
+from lvq.onnx.graph import Graph
+
+METRICS = (Euclidean, Diagonal, Matrix, LocalMatrix)
+LINKS = (Identity, Gaussian, Cauchy, InverseMultiquadric, RationalQuadratic)
+
+
+class Predictions:
+    """Everything that a model predicts for samples; nodes are added on first use.
+
+    Parameters
+    ----------
+    graph : Graph
+    model : PrototypeModel
+    X : str
+        The name of the samples.
+    inputs : list of str, default=[]
+        Names of floating inputs of the graph, from which the samples are computed.
+    """
+
+    def __init__(self, graph: Graph, model: PrototypeModel, X: str, inputs: list[str] | None = None) -> None:
+        refuse_unknown_parts(model)
+        self.graph, self.model, self.X, self.inputs = graph, model, X, inputs or []
+        self.n_classes, self.labels, self.by_posterior = len(model.classes), model.labels, model.decision.by_posterior
+        self.known, self.counts = np.unique(self.labels, return_counts=True)  # classes that have prototypes
+
+    @cached_property
+    def valid(self) -> str:
+        """Which samples the model would take, (N,): finite numbers whose squared distances do not overflow.
+
+        The inputs of the graph must not be infinite either: a transformer could have clipped them.
+        """
+        graph, limit = self.graph, self.graph.number(largest_value(self.graph.dtype, self.model.n_features))
+        inside = graph.node("LessOrEqual", graph.node("Abs", self.X), limit)
+        result = graph.all_of(inside)
+        for values in self.inputs:
+            finite = graph.node("Not", graph.node("IsInf", values))
+            result = graph.node("And", result, graph.all_of(finite))
+        return result
+
+    # -- distances ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def distances(self) -> str:
+        """Squared distances to all prototypes, (N, M)."""
+        graph, metric, W = self.graph, self.model.metric, self.model.prototypes
+        R: Any = self.model.relevance
+        centre = round_centre(W)
+        samples, prototypes = graph.node("Sub", self.X, graph.constant(centre)), W - centre
+        if isinstance(metric, Euclidean):
+            return self._squared(samples, prototypes)
+        if isinstance(metric, Diagonal):
+            images = graph.node("Mul", samples, graph.constant(R**0.5))
+            return self._squared(images, metric.project(prototypes, R))
+        if isinstance(metric, Matrix):
+            images = graph.node("MatMul", samples, graph.constant(R.T))
+            return self._squared(images, metric.project(prototypes, R))
+        parts = []
+        for k, omega in enumerate(R):
+            images = graph.node("MatMul", samples, graph.constant(omega.T))
+            parts.append(self._squared(images, prototypes[self.model.group == k] @ omega.T))
+        return graph.node("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
+
+    def _squared(self, images: str, projected: np.ndarray) -> str:
+        graph = self.graph
+        D = graph.node("MatMul", images, graph.constant(projected.T))
+        D = graph.node("Mul", D, graph.number(-2))
+        lengths = graph.reduce("ReduceSum", graph.node("Mul", images, images), keep=True)
+        D = graph.node("Add", D, lengths)
+        D = graph.node("Add", D, graph.constant((projected * projected).sum(1)[None]))
+        return graph.node("Max", D, graph.number(0))
+
+    def linked(self, distances: str) -> str:
+        """H = g(D), elementwise."""
+        graph = self.graph
+        link: Any = self.model.link
+        if isinstance(link, Identity):
+            return distances
+        ratio = graph.node("Div", distances, graph.number(float(link.width) ** 2))
+        if isinstance(link, Gaussian):
+            return self._saturating(graph.node("Div", ratio, graph.number(2)))
+        if isinstance(link, Cauchy):
+            top = graph.node("Mul", ratio, graph.number(2))
+            return graph.node("Div", top, graph.node("Add", ratio, graph.number(1)))
+        if isinstance(link, InverseMultiquadric):  # 2 - 2/s = 2 r/(s (1 + s)) with s = sqrt(1 + r)
+            root = graph.node("Sqrt", graph.node("Add", ratio, graph.number(1)))
+            below = graph.node("Mul", root, graph.node("Add", root, graph.number(1)))
+            return graph.node("Div", graph.node("Mul", ratio, graph.number(2)), below)
+        shape = float(link.shape)
+        logarithm = self._log1p(graph.node("Div", ratio, graph.number(2 * shape)))
+        return self._saturating(graph.node("Mul", logarithm, graph.number(shape)))
+
+    def _saturating(self, exponent: str) -> str:
+        """2 - 2 exp(-t) = 4 u/(1 + u) with u = tanh(t/2)."""
+        graph = self.graph
+        u = graph.node("Tanh", graph.node("Div", exponent, graph.number(2)))
+        return graph.node("Div", graph.node("Mul", u, graph.number(4)), graph.node("Add", u, graph.number(1)))
+
+    def _log1p(self, values: str) -> str:
+        """log(1 + x) as log(w) x/(w - 1) with w = 1 + x as rounded, which undoes the rounding."""
+        graph = self.graph
+        w = graph.node("Add", values, graph.number(1))
+        gained = graph.node("Sub", w, graph.number(1))
+        some = graph.node("Greater", gained, graph.number(0))
+        safe = graph.node("Where", some, gained, graph.number(1))
+        ratio = graph.node("Div", values, safe)
+        return graph.node("Where", some, graph.node("Mul", graph.node("Log", w), ratio), values)
+
+    # -- the predicted class -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def predicted(self) -> str:
+        """Index of the predicted class, (N,)."""
+        graph = self.graph
+        if not self.by_posterior:
+            return graph.node("Gather", graph.constant(self.labels), self._nearest, axis=0)
+        best = graph.first("ArgMax", self._known_posterior)
+        return graph.node("Gather", graph.constant(self.known), best, axis=0)
+
+    @cached_property
+    def _nearest(self) -> str:
+        return self.graph.first("ArgMin", self.distances)
+
+    @cached_property
+    def _own(self) -> str:
+        """Which prototypes are of the predicted class, (N, M)."""
+        graph = self.graph
+        return graph.node("Equal", graph.constant(self.labels[None]), graph.column(self.predicted))
+
+    def _masked(self, *, own: bool) -> str:
+        graph, far = self.graph, self.graph.number(np.inf)
+        order = (self.distances, far) if own else (far, self.distances)
+        return graph.node("Where", self._own, *order)
+
+    @cached_property
+    def winner(self) -> str:
+        """The nearest prototype of the predicted class, (N,)."""
+        return self.graph.first("ArgMin", self._masked(own=True)) if self.by_posterior else self._nearest
+
+    @cached_property
+    def near(self) -> str:
+        """Squared distance to the winner, (N,)."""
+        return self.graph.reduce("ReduceMin", self._masked(own=True) if self.by_posterior else self.distances)
+
+    @cached_property
+    def far(self) -> str:
+        """Squared distance to the nearest prototype of another class than the winner's, (N,)."""
+        return self.graph.reduce("ReduceMin", self._masked(own=False))
+
+    @cached_property
+    def ones(self) -> str:
+        """A one for each sample."""
+        flags = self.graph.node("Equal", self.predicted, self.predicted)
+        return self.graph.cast(flags, self.graph.dtype)
+
+    @cached_property
+    def label(self) -> str:
+        """The predicted class itself."""
+        return self.graph.node("Gather", self.graph.constant(class_values(self.model.classes)), self.predicted, axis=0)
+
+    # -- scores and probabilities -------------------------------------------------------------------------------------
+
+    def _by_class(self, operation: str, values: str) -> str:
+        """Reduce the prototypes of each class that has any: (N, M) to (N, K)."""
+        graph, count = self.graph, int(self.counts[0])
+        if len(self.counts) == len(self.labels):
+            return values
+        if (self.counts == count).all():
+            cube = graph.node("Reshape", values, graph.constant(np.array([-1, len(self.counts), count])))
+            return graph.reduce(operation, cube, axis=2)
+        slices = graph.split(values, self.counts) if len(self.counts) > 1 else [values]
+        parts = [graph.reduce(operation, part, keep=True) for part in slices]
+        return graph.node("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
+
+    @cached_property
+    def _class_links(self) -> str:
+        """Smallest H of each class that has prototypes; none is below that of the nearest."""
+        graph = self.graph
+        D = self._by_class("ReduceMin", self.distances)
+        H = self.linked(D)
+        return graph.node("Max", H, graph.column(graph.take(H, graph.first("ArgMin", D))))
+
+    def _everywhere(self, values: str, missing: float) -> str:
+        """Values of the classes with prototypes among all classes: (N, K) to (N, C)."""
+        if len(self.known) == self.n_classes:
+            return values
+        graph = self.graph
+        filler = graph.node("Mul", graph.column(self.ones), graph.number(missing))
+        place = np.full(self.n_classes, len(self.known))
+        place[self.known] = np.arange(len(self.known))
+        return graph.node("Gather", graph.node("Concat", values, filler, axis=1), graph.constant(place), axis=1)
+
+    @cached_property
+    def _gap(self) -> tuple[str, str]:
+        """For each class that has prototypes the smallest H of all others, and that less its own."""
+        graph, H = self.graph, self._class_links
+        nearest = graph.is_class(graph.first("ArgMin", H), len(self.known))
+        rest = graph.node("Where", nearest, graph.number(np.inf), H)
+        second = graph.reduce("ReduceMin", rest, keep=True)
+        others = graph.node("Where", nearest, second, graph.reduce("ReduceMin", H, keep=True))
+        return others, graph.node("Sub", others, H)
+
+    @cached_property
+    def scores(self) -> str:
+        """As `decision_function`, a column for every class, (N, C)."""
+        graph, xi = self.graph, self.model.decision.xi
+        if self.by_posterior:
+            tiny = graph.number(np.finfo(graph.dtype).tiny)
+            return graph.node("Log", graph.node("Max", self.posterior, tiny))
+        if len(self.known) == 1:
+            largest = 1.0 if xi is None else float(np.finfo(graph.dtype).max)
+            return self._everywhere(graph.node("Mul", graph.column(self.ones), graph.number(largest)), self._worst)
+        others, gap = self._gap
+        if xi is not None:
+            steep = graph.node("Mul", gap, graph.number(xi))
+            largest = float(np.finfo(graph.dtype).max)
+            return self._everywhere(
+                graph.node("Clip", steep, graph.number(-largest), graph.number(largest)), self._worst
+            )
+        total = graph.node("Add", others, self._class_links)
+        positive = graph.node("Greater", total, graph.number(0))
+        safe = graph.node("Where", positive, total, graph.number(1))
+        return self._everywhere(graph.node("Div", gap, safe), self._worst)
+
+    @property
+    def _worst(self) -> float:
+        """The score of a class without prototypes."""
+        return -1.0 if self.model.decision.xi is None else -np.inf
+
+    @cached_property
+    def probabilities(self) -> str:
+        """As `predict_proba`, (N, C)."""
+        graph, xi = self.graph, self.model.decision.xi
+        if self.by_posterior:
+            return self.posterior
+        if xi is None:
+            sharp = graph.number(self.model.decision.sharpness / 2)
+            return graph.node("Softmax", graph.node("Mul", self.scores, sharp), axis=1)
+        H = self._class_links
+        behind = graph.node("Sub", H, graph.reduce("ReduceMin", H, keep=True))
+        values = graph.node("Softmax", graph.node("Mul", behind, graph.number(-xi)), axis=1)
+        return self._everywhere(values, 0.0)
+
+    @cached_property
+    def _known_posterior(self) -> str:
+        graph, xi = self.graph, self.model.decision.xi
+        assert xi is not None
+        exponent = graph.node("Mul", self.linked(self.distances), graph.number(-xi))
+        return self._by_class("ReduceSum", graph.node("Softmax", exponent, axis=1))
+
+    @cached_property
+    def posterior(self) -> str:
+        """Sum over each class's prototypes of softmax(-xi H), (N, C)."""
+        return self._everywhere(self._known_posterior, 0.0)
+
+
+def refuse_unknown_parts(model: PrototypeModel) -> None:
+    """Raise a ValueError for a metric or a kernel that has no formula here."""
+    for part, known, what in ((model.metric, METRICS, "metric"), (model.link, LINKS, "kernel")):
+        if type(part) not in known:
+            raise ValueError(
+                f"to_onnx does not support the {what} {part!r}; it supports "
+                f"{', '.join(kind.__name__ for kind in known)}."
+            )
+
+
+def class_values(classes: np.ndarray) -> np.ndarray:
+    """The classes as ONNX can store them: strings, or int64 for integers and booleans."""
+    if classes.dtype.kind == "u" and int(classes.max()) > np.iinfo(np.int64).max:
+        raise ValueError(f"to_onnx writes integer labels as int64, which cannot store the class {classes.max()}.")
+    if classes.dtype.kind in "iub" or (classes.dtype.kind == "f" and (classes == np.round(classes)).all()):
+        return classes.astype(np.int64)
+    if classes.dtype.kind == "U" or (classes.dtype.kind == "O" and all(isinstance(name, str) for name in classes)):
+        return classes.astype(str)
+    raise ValueError(
+        f"to_onnx writes labels that are strings or integers, got classes of {classes.dtype}: "
+        f"{classes.tolist()[:3]}. Encode them before fitting."
+    )

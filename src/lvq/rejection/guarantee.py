@@ -1,0 +1,161 @@
+"""Thresholds with a guarantee: P(error | accepted) <= max_error, with a stated confidence over the calibration samples.
+
+The path of thresholds is fixed before the testing samples are used; then its points are tested on them (Learn then
+Test, Angelopoulos et al. 2021). Samples are independent, so the errors among the accepted ones are binomial and the
+tests exact.
+
+Rules:
+- nothing about the tests depends on the testing counts: neither the path, nor the order, nor where the testing starts;
+- groups (predicted classes) each have their own path and tests, and the guarantee holds for all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lvq.rejection.binomial import error_p_value
+from lvq.rejection.corrections import CORRECTIONS, Guarantee
+from lvq.rejection.guarantee_error import GuaranteeError, explain_failure
+from lvq.rejection.path import ThresholdPath
+from lvq.rejection.point import CertifiedPoint
+from lvq.rejection.thresholds import local_thresholds
+from lvq.rejection.validation import BoolArray, FloatArray, label_codes
+
+ClassifiedSamples = tuple[FloatArray, BoolArray, NDArray[Any]]  # certainty, correct, cell
+CertifiedPath = tuple[ThresholdPath | None, CertifiedPoint | None]
+
+
+def certify(
+    path: ThresholdPath, certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike, guarantee: Guarantee
+) -> CertifiedPoint:
+    """The point of a path with the highest coverage among those certified on samples that the path was not fitted on.
+
+    Parameters
+    ----------
+    path : ThresholdPath
+        Fitted on other samples than those given here; `path.extend` continues it to coverage 0.
+    certainty, correct, cell : array-like of shape (n_samples,)
+        The testing samples.
+    guarantee : Guarantee
+        What is to be certified.
+
+    Returns
+    -------
+    point : CertifiedPoint
+
+    Raises
+    ------
+    GuaranteeError
+        If no point can be certified.
+
+    Examples
+    --------
+    >>> certainty = np.arange(1000) / 1000
+    >>> correct = (np.arange(1000) % 7 > 0) | (certainty > 0.5)
+    >>> path = local_thresholds(certainty[::2], correct[::2], np.zeros(500))
+    >>> point = certify(path, certainty[1::2], correct[1::2], np.zeros(500), Guarantee(max_error=0.05, level=0.05))
+    >>> point.n_accepted, point.n_errors
+    (303, 8)
+    """
+    testing = path.evaluate(certainty, correct, cell)
+    plan = CORRECTIONS[guarantee.correction](path, testing.n_samples, guarantee)
+    all_errors = testing.n_errors - testing.rejected_errors
+    accepted, errors = testing.accepted[plan.points], all_errors[plan.points]
+    p_values = error_p_value(errors, accepted, guarantee.max_error)
+    passed = p_values <= plan.level
+    if plan.stop_at_failure:
+        passed = np.logical_and.accumulate(passed)
+    if not passed.any():
+        raise explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
+    # All points that passed are certified together, so any of them may be chosen.
+    best = int(np.where(passed, accepted, -1).argmax())
+    return CertifiedPoint(
+        **vars(testing.point(int(plan.points[best]))),
+        max_error=guarantee.max_error,
+        confidence=guarantee.confidence,
+        n_testing=testing.n_samples,
+        n_accepted=int(accepted[best]),
+        n_errors=int(errors[best]),
+        p_value=float(p_values[best]),
+        level=plan.level,
+    )
+
+
+def guaranteed_point(
+    fitting: ClassifiedSamples,
+    testing: ClassifiedSamples,
+    guarantee: Guarantee,
+    *,
+    method: str = "optimal",
+    min_cell_size: int = 1,
+    on_failure: str = "raise",
+) -> CertifiedPath:
+    """Fit a path on some samples and certify a point of it on others.
+
+    Parameters
+    ----------
+    fitting, testing : tuples of certainty, correct and cell
+        Independent samples that the classifier was not trained on.
+    guarantee : Guarantee
+        What is to be certified.
+    method, min_cell_size
+        As in `local_thresholds`.
+    on_failure : {"raise", "reject"}, default="raise"
+        What to do where no point can be certified: raise, or return None for the point.
+
+    Returns
+    -------
+    path : ThresholdPath or None
+    point : CertifiedPoint or None
+    """
+    path = None
+    try:
+        if not len(fitting[0]) or not len(testing[0]):
+            raise GuaranteeError(
+                f"{guarantee} needs samples to fit the thresholds and others to test them, got {len(fitting[0])} and "
+                f"{len(testing[0])}; give more calibration samples.",
+                "too_few_samples",
+            )
+        path = local_thresholds(*fitting, method=method, min_cell_size=min_cell_size).extend(*fitting)
+        return path, certify(path, *testing, guarantee)
+    except GuaranteeError:
+        if on_failure == "raise":
+            raise
+        return path, None
+
+
+def guaranteed_points(
+    fitting: ClassifiedSamples,
+    testing: ClassifiedSamples,
+    fitting_group: NDArray[Any],
+    testing_group: NDArray[Any],
+    guarantee: Guarantee,
+    **options: Any,
+) -> dict[Hashable, CertifiedPath]:
+    """`guaranteed_point` for every group, such as a predicted class; all guarantees hold at once.
+
+    The level is divided equally among the groups of the testing samples. The options are those of `guaranteed_point`.
+    """
+    labels = label_codes(testing_group)[0].tolist()
+    result: dict[Hashable, CertifiedPath] = {}
+    for label in labels:
+        own_fitting, own_testing = (
+            _of_group(fitting, fitting_group == label),
+            _of_group(testing, testing_group == label),
+        )
+        own = guarantee._replace(
+            level=guarantee.level / len(labels),
+            fraction_tested=guarantee.fraction_tested * len(own_testing[0]) / len(testing_group),
+            group=f"class {label!r} of {len(labels)}: ",
+        )
+        result[label] = guaranteed_point(own_fitting, own_testing, own, **options)
+    return result
+
+
+def _of_group(samples: ClassifiedSamples, inside: BoolArray) -> ClassifiedSamples:
+    certainty, correct, cell = samples
+    return certainty[inside], correct[inside], cell[inside]

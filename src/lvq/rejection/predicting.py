@@ -1,0 +1,284 @@
+"""What a fitted classifier with a reject option predicts, accepts and rejects.
+
+Everything here depends on the fitted state alone: parameters that change after `fit` have no effect until the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from lvq.rejection.measures import Combination, Predictions, cells_of, certainty_of, reason_of
+from lvq.rejection.point import CellThresholds
+from lvq.rejection.validation import BoolArray, FloatArray, positions
+
+
+def _estimator_has(name: str) -> Callable[[Any], bool]:
+    """For `available_if`: whether the estimator, fitted or not, has a method; its own AttributeError where not."""
+
+    def check(self: BaseRejectClassifier) -> bool:
+        getattr(self.predicting_estimator, name)
+        return True
+
+    return check
+
+
+class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """The methods of a fitted classifier with a reject option; see `RejectClassifier` for the attributes."""
+
+    estimator: Any
+    estimator_: Any
+    measure_: Combination
+    cells_: Any
+    path_: Any
+    point_: Any
+    outlier_limits_: CellThresholds | None
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict a class for every sample, accepted or not.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes by the estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of the classes by the estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes."""
+        return self.estimator_.classes_
+
+    @property
+    def predicting_estimator(self) -> Any:
+        """The estimator that makes the predictions: the fitted one, before `fit` the given one."""
+        return getattr(self, "estimator_", self.estimator)
+
+    def accept(self, X: Any) -> BoolArray:
+        """Which predictions are accepted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        accepted : bool ndarray of shape (n_samples,)
+        """
+        return self.reason(X) == ""
+
+    def reason(self, X: Any) -> NDArray[np.str_]:
+        """Why predictions are rejected.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        reason : str ndarray of shape (n_samples,)
+            "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low (of both "outlier");
+            "unseen cell" for one in a cell without calibration samples; "uncertified" where `max_error` was not
+            achievable.
+        """
+        return self.reason_for(self.predictions(X))
+
+    def predictions(self, X: Any) -> Predictions:
+        """The predictions for samples with their distances, computed once; see `reason_for`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        predictions : lvq.rejection.measures.Predictions
+        """
+        check_is_fitted(self)
+        return Predictions(self.estimator_, X)
+
+    def reason_for(self, predictions: Predictions) -> NDArray[np.str_]:
+        """`reason` of predictions that were made already.
+
+        Parameters
+        ----------
+        predictions : lvq.rejection.measures.Predictions
+            As `predictions` returns them.
+
+        Returns
+        -------
+        reason : str ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        values, cell = certainty_of(predictions, self.measure_.ambiguity), cells_of(predictions, self.cells_)
+        points = self.point_ if isinstance(self.point_, dict) else {None: self.point_}
+        reason = np.full(len(values), "uncertified")
+        for group, point in points.items():
+            here = np.ones(len(values), dtype=np.bool_) if group is None else predictions.predicted == group
+            if point is None or not here.any():
+                continue
+            unseen = (positions(cell[here], point.cells) < 0) & (point.unseen == np.inf)
+            rejected = np.where(unseen, "unseen cell", reason_of(self.measure_.ambiguity))
+            reason[here] = np.where(point.accept(values[here], cell[here]), "", rejected)
+        if self.outlier_limits_ is not None:
+            typicality = certainty_of(predictions, self.measure_.outlier)
+            reason[~self.outlier_limits_.accept(typicality, cell)] = "outlier"
+        return reason
+
+    def certainty(self, X: Any) -> FloatArray:
+        """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        certainty : ndarray of shape (n_samples,)
+        """
+        predictions = self.predictions(X)
+        return certainty_of(predictions, self.measure_.ambiguity)
+
+    def cell(self, X: Any) -> NDArray[Any]:
+        """The cell of each sample: the index of its prototype, its class, or its own label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        cell : ndarray of shape (n_samples,)
+        """
+        predictions = self.predictions(X)
+        return cells_of(predictions, self.cells_)
+
+    def predict_or_reject(self, X: Any, reject_label: Any = None) -> NDArray[Any]:
+        """Classes, and a label of its own for the rejected samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        reject_label : scalar, default=None
+            Any label that is not a class.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Of the classes' type where it can hold the label, as integers hold -1; otherwise of objects, so that no
+            class changes its type.
+        """
+        predictions = self.predictions(X)
+        dtype = _common_type(np.asarray(self.classes_), reject_label)
+        labels = predictions.predicted.astype(dtype)
+        labels[self.reason_for(predictions) != ""] = reject_label
+        return labels
+
+    def coverage(self, X: Any, sample_weight: Any = None) -> float:
+        """Fraction of the samples that are accepted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        coverage : float
+        """
+        accepted = self.accept(X)
+        if sample_weight is not None:
+            sample_weight = column_or_1d(sample_weight, dtype=np.float64)
+            check_consistent_length(accepted, sample_weight)
+        return float(np.average(accepted, weights=sample_weight))
+
+    def accepted_accuracy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the accepted predictions.
+
+        It does not depend on how many are accepted: see `coverage`, or `lvq.rejection.chow_scorer` for model selection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        accuracy : float
+            NaN where nothing is accepted.
+        """
+        predictions, y = self.predictions(X), column_or_1d(y)
+        weight = np.ones(len(y)) if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
+        check_consistent_length(predictions.predicted, y, weight)
+        weight = np.where(self.reason_for(predictions) == "", weight, 0.0)
+        return float(np.average(predictions.predicted == y, weights=weight)) if weight.sum() > 0 else float("nan")
+
+
+def _common_type(classes: NDArray[Any], label: Any) -> np.dtype[Any]:
+    """A type that holds classes and label without changing the value of a class."""
+    if np.ndim(label) or any(label == known for known in classes.tolist()):
+        raise ValueError(
+            f"reject_label must be a scalar that is not a class, got {label!r} beside the classes {classes.tolist()}; "
+            "use None, or a label that no sample can have."
+        )
+    given = np.asarray(label)
+    alike = {classes.dtype.kind, given.dtype.kind} <= set("iuf") or classes.dtype.kind == given.dtype.kind
+    common = np.result_type(classes.dtype, given.dtype) if alike else np.dtype(object)
+    # to the new type and back: floats do not hold large integers, which a comparison of the two would hide
+    return common if np.array_equal(classes.astype(common).astype(classes.dtype), classes) else np.dtype(object)

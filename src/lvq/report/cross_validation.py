@@ -1,0 +1,169 @@
+"""Cross-validation for the report: how much accuracy and relevances depend on the training samples.
+
+- Each fold fits a clone of the whole model, scalers and thresholds included, to the other folds.
+- Where a fold is too small for a guarantee, its coverage and its accuracy of accepted predictions are None.
+- Relevances are stored with feature names, as an encoder may make different features in different folds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import column_or_1d
+
+from lvq.plots import lambda_matrix, relevance_profile
+from lvq.rejection import GuaranteeError, RejectClassifier
+from lvq.rejection.scorers import find_reject_classifier
+from lvq.report.features import Features
+
+MAX_MATRIX_FEATURES = 200  # features up to which a fold stores its matrix
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """Scores of one fold, and the relevances of the model fitted to the other folds.
+
+    Attributes
+    ----------
+    accuracy : float
+        Accuracy on all samples of the fold, accepted or not.
+    n_samples : int
+        Samples in the fold.
+    coverage, accepted_accuracy : float or None
+        Fraction of accepted predictions and their accuracy, for a model that may reject.
+    features : tuple of str
+        Names of the model's features.
+    relevances : tuple of float
+        Weight of each feature, of sum 1; empty for a Euclidean metric.
+    matrix : ndarray of shape (n_features, n_features) or None
+        Lambda divided by its trace (the mean over the prototypes where there are several), for up to 200 features.
+
+    Examples
+    --------
+    >>> FoldResult(accuracy=0.9, n_samples=30).coverage is None
+    True
+    """
+
+    accuracy: float
+    n_samples: int
+    coverage: float | None = None
+    accepted_accuracy: float | None = None
+    features: tuple[str, ...] = ()
+    relevances: tuple[float, ...] = ()
+    matrix: Any = None
+
+
+def evaluate_folds(
+    model: Any,
+    X: Any,
+    y: Any,
+    cv: Any = 5,
+    seed: int | None = 0,
+    *,
+    feature_names: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[FoldResult]:
+    """Fit a clone of the model for each fold and score it on that fold.
+
+    Parameters
+    ----------
+    model : estimator
+        A model of this library, a Pipeline that ends in one, or a RejectClassifier around either; it is cloned.
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    cv : int or splitter, default=5
+        Number of stratified folds (fewer where no class has as many samples), or an object with `split`.
+    seed : int or None, default=0
+        Random state of the folds.
+    feature_names : sequence of str, optional
+        Names of the columns of X, where X has none.
+    progress : callable, optional
+        Called with (folds done, number of folds) after each fold.
+
+    Returns
+    -------
+    list of FoldResult
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GRLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> folds = evaluate_folds(GRLVQ(random_state=0), X, y, cv=3)
+    >>> len(folds), sum(fold.n_samples for fold in folds), round(sum(folds[0].relevances), 6)
+    (3, 150, 1.0)
+    """
+    X, y = indexable(X, column_or_1d(y))
+    splits = _splits(X, y, cv, seed)
+    results = []
+    for done, (train, test) in enumerate(splits, start=1):
+        results.append(_evaluate_fold(model, X, y, train, test, feature_names))
+        if progress is not None:
+            progress(done, len(splits))
+    return results
+
+
+def _splits(X: Any, y: Any, cv: Any, seed: int | None) -> list[tuple[Any, Any]]:
+    if hasattr(cv, "split"):
+        return list(cv.split(X, y))
+    if not isinstance(cv, int | np.integer) or cv < 2:
+        raise ValueError(f"cv of evaluate_folds must be an integer of 2 or more, or a splitter, got {cv!r}.")
+    largest = int(np.unique(y, return_counts=True)[1].max())
+    if largest < 2:
+        raise ValueError(
+            "evaluate_folds needs a class with at least 2 samples, got one sample of each; check that y holds classes."
+        )
+    splitter = StratifiedKFold(min(int(cv), largest), shuffle=True, random_state=seed)
+    with warnings.catch_warnings():  # a class with fewer samples than folds is absent from some folds
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        return list(splitter.split(X, y))
+
+
+def _evaluate_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any) -> FoldResult:
+    X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
+    fitted = clone(model)
+    try:
+        fitted.fit(X_train, y[train])
+    except GuaranteeError:
+        if not isinstance(fitted, RejectClassifier):
+            raise
+        fitted = clone(model.estimator).fit(X_train, y[train])
+    correct = np.asarray(fitted.predict(X_test)) == y[test]
+    reject, inputs = find_reject_classifier(fitted, X_test)
+    coverage = accepted_accuracy = None
+    if reject is not None:
+        accepted = reject.accept(inputs)
+        coverage = float(accepted.mean())
+        accepted_accuracy = float(correct[accepted].mean()) if accepted.any() else None
+    features = Features(fitted, names)
+    profile, matrix = relevances_of(features.estimator)
+    return FoldResult(
+        accuracy=float(correct.mean()),
+        n_samples=len(correct),
+        coverage=coverage,
+        accepted_accuracy=accepted_accuracy,
+        features=() if profile is None else tuple(features.names),
+        relevances=() if profile is None else tuple(profile.tolist()),
+        matrix=matrix if matrix is not None and len(matrix) <= MAX_MATRIX_FEATURES else None,
+    )
+
+
+def relevances_of(estimator: Any) -> tuple[Any, Any]:
+    """Weights of the features, of sum 1, and Lambda divided by its trace; None where the model has none."""
+    relevance = estimator.model_.relevance
+    if relevance is None:
+        return None, None
+    if relevance.ndim == 1:
+        return relevance_profile(estimator), None
+    matrix = lambda_matrix(estimator)
+    matrix = matrix / np.trace(matrix)
+    return np.diagonal(matrix), matrix

@@ -1,0 +1,171 @@
+"""Values as JSON types, and numbers as text. The page's script formats the numbers that it changes in the same way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+SUMMARY_FORMAT = 2  # raised when a key of the summary changes its name or meaning
+DIGITS = 6  # significant digits of values that are only drawn or shown
+MISSING = "–"
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+
+def to_json(value: Any) -> Any:
+    """Numbers, texts, arrays, lists and mappings in JSON types; NaN and infinite values become None.
+
+    Examples
+    --------
+    >>> to_json({"a": np.array([1.5, np.nan]), 2: (np.int64(3), None, np.bool_(True))})
+    {'a': [1.5, None], '2': [3, None, True]}
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return to_json(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): to_json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_json(entry) for entry in value]
+    return str(value)
+
+
+def rounded(values: Any) -> Any:
+    """Numbers with six significant digits, which takes a third of the bytes.
+
+    Examples
+    --------
+    >>> rounded([1 / 3, 1234567.0, float("inf")])
+    [0.333333, 1234570.0, None]
+    """
+    if isinstance(values, np.ndarray | np.generic):
+        values = values.tolist()
+    if isinstance(values, list | tuple):
+        return [rounded(value) for value in values]
+    if isinstance(values, float):
+        return float(f"{values:.{DIGITS}g}") if math.isfinite(values) else None
+    return values
+
+
+def rounded_coordinates(values: Any, span: float) -> list[float]:
+    """Coordinates rounded to 1e-5 of the chart's span.
+
+    Examples
+    --------
+    >>> rounded_coordinates(np.array([1000.0001234567, 1.5]), 0.001)
+    [1000.00012346, 1.5]
+    """
+    decimals = 5 - math.floor(math.log10(span)) if span > 0 else DIGITS
+    return [round(float(value), decimals) for value in values]
+
+
+def label_texts(labels: Any) -> list[str]:
+    """Class labels as text.
+
+    Examples
+    --------
+    >>> label_texts(np.array([0.0, 1.0])), label_texts(np.array(["a", "b"]))
+    (['0', '1'], ['a', 'b'])
+    """
+    return [str(int(label)) if isinstance(label, float) and label.is_integer() else str(label) for label in
+            np.asarray(labels).tolist()]  # fmt: skip
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+def percent(fraction: float | None) -> str:
+    """A fraction in percent with one decimal, or two where one would round to 100 %.
+
+    Examples
+    --------
+    >>> percent(0.9731), percent(0.9996), percent(None)
+    ('97.3 %', '99.96 %', '–')
+    """
+    if fraction is None:
+        return MISSING
+    digits = 2 if 0.9995 <= fraction < 1 else 1
+    return f"{100 * fraction:.{digits}f} %"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Four significant digits, without exponents for the usual sizes.
+
+    Examples
+    --------
+    >>> number(1234.5678), number(0.012345), number(3.0), number(2.5e-7), number(None)
+    ('1235', '0.01235', '3', '2.5e-07', '–')
+    """
+    if value is None:
+        return MISSING
+    if value and (abs(value) >= 1e7 or abs(value) < 1e-4):
+        return f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+
+
+def signed_percent(fraction: float) -> str:
+    """A fraction in percent with its sign.
+
+    Examples
+    --------
+    >>> signed_percent(0.123), signed_percent(-0.5), signed_percent(-0.001)
+    ('+12 %', '−50 %', '0 %')
+    """
+    size = f"{abs(100 * fraction):.0f}"
+    return f"{'' if size == '0' else '+' if fraction > 0 else '−'}{size} %"
+
+
+def counted(count: int, singular: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "sample"), counted(2, "class", "classes")
+    ('1 sample', '2 classes')
+    """
+    return f"{count:,}".replace(",", " ") + f" {singular if count == 1 else plural or singular + 's'}"
+
+
+def shortened(name: str, length: int = 40) -> str:
+    """A name cut to a maximal length.
+
+    Examples
+    --------
+    >>> shortened("width"), shortened("a very long name", 8)
+    ('width', 'a very …')
+    """
+    return name if len(name) <= length else name[: length - 1] + "…"
+
+
+def fraction_of_range(value: float | None, low: float | None, high: float | None) -> float:
+    """Position of a value between two bounds, from 0 to 1.
+
+    Examples
+    --------
+    >>> fraction_of_range(5.0, 0.0, 10.0), fraction_of_range(99.0, 0.0, 10.0), fraction_of_range(1.0, 1.0, 1.0)
+    (0.5, 1.0, 0.5)
+    """
+    if value is None or low is None or high is None or high <= low:
+        return 0.5
+    return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
+def aspect_ratio(width: float, height: float) -> str:
+    """Width to height of the map, limited to what fits on the page.
+
+    Examples
+    --------
+    >>> aspect_ratio(4.0, 2.0), aspect_ratio(3.0, 3.0)
+    ('1.60', '1.00')
+    """
+    return f"{min(1.6, max(0.9, width / height)):.2f}"
+
+
+FILTERS: dict[str, Any] = {"percent": percent, "number": number, "signed_percent": signed_percent}

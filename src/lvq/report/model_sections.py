@@ -1,0 +1,147 @@
+"""The sections of the summary about the model: relevances, prototypes, certified accuracy, training, folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lvq.model.metrics import LocalMatrix
+from lvq.plots import group_names, lambda_matrix, prototype_names
+from lvq.report.cross_validation import FoldResult, relevances_of
+from lvq.report.features import Features
+from lvq.report.formatting import rounded
+from lvq.robustness import certified_accuracy, certified_radius
+
+MAX_FEATURES = 20  # in charts and tables
+MAX_MATRIX_FEATURES = 15  # in the heat map
+TOP_FEATURES = 5  # the most relevant features of a fold
+MAX_PROTOTYPES = 24
+MAX_MATRICES = 12
+N_RADII = 61
+RANGE_SAMPLES = 200  # samples that determine the largest radius
+MAX_HISTORY = 400  # points of the training history
+
+
+def relevance_section(features: Features, folds: Sequence[FoldResult]) -> dict[str, Any] | None:
+    """Weights of the features, the most relevant first, with those of each fold; None for a Euclidean metric."""
+    profile, matrix = relevances_of(features.estimator)
+    if profile is None:
+        return None
+    # the folds may have been evaluated without the feature names given here
+    folds = [replace(fold, features=tuple(features.renamed(fold.features))) for fold in folds if fold.relevances]
+    order = np.argsort(-profile, kind="stable")
+    top, rest = order[:MAX_FEATURES], order[MAX_FEATURES:]
+    names = [features.names[k] for k in top]
+    weights = [dict(zip(fold.features, fold.relevances)) for fold in folds]
+    top_names = [sorted(of_fold, key=lambda name: -of_fold[name])[:TOP_FEATURES] for of_fold in weights]
+    return {
+        "n_features": len(profile),
+        "features": names,
+        "index": top.tolist(),
+        "values": profile[top].tolist(),
+        "rest": float(profile[rest].sum()),
+        "n_rest": len(rest),
+        "folds": [[of_fold.get(name) for name in names] for of_fold in weights],
+        "n_folds_in_top": [sum(name in of_fold for of_fold in top_names) for name in names] if folds else None,
+        "matrices": [] if matrix is None else _matrices(features, matrix, order[:MAX_MATRIX_FEATURES], folds),
+    }
+
+
+def _matrices(features: Features, mean: Any, shown: Any, folds: Sequence[FoldResult]) -> list[dict[str, Any]]:
+    """Lambda divided by its trace for the most relevant features: the shared or mean one, then the local ones."""
+    names, block = [features.names[k] for k in shown], np.ix_(shown, shown)
+    local = lambda_matrix(features.estimator, per_matrix=True)
+    is_local = isinstance(features.model.metric, LocalMatrix)
+    label = "mean over the prototypes" if is_local else "all prototypes"
+    labelled = [(label, mean, _sign_agreement(names, mean[block], folds))]
+    if is_local:
+        labelled += [(name, one / np.trace(one), None) for name, one in zip(group_names(features.estimator), local)]
+    return [
+        {"label": str(name), "features": names, "values": rounded(matrix[block]), "sign_agreement": agreement}
+        for name, matrix, agreement in labelled[: MAX_MATRICES + 1]
+    ]
+
+
+def _sign_agreement(names: list[str], values: Any, folds: Sequence[FoldResult]) -> list[list[float]] | None:
+    """Fraction of the folds in which an entry has the same sign as here."""
+    same = []
+    for fold in folds:
+        if fold.matrix is not None and set(names) <= set(fold.features):
+            rows = [fold.features.index(name) for name in names]
+            same.append(np.sign(fold.matrix[np.ix_(rows, rows)]) == np.sign(values))
+    return np.mean(same, axis=0).round(3).tolist() if same else None
+
+
+def prototype_section(
+    features: Features, inputs: Any, winners: Any, relevance: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Prototypes in the units of the data; of many those that win most samples."""
+    W = features.model.prototypes
+    n_won = np.bincount(winners, minlength=len(W))
+    shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
+    # without relevances the features in which the prototypes differ most
+    index = np.array(relevance["index"]) if relevance else np.argsort(-np.var(W, axis=0), kind="stable")[:MAX_FEATURES]
+    images, pixels = features.pixels(W[shown]), features.pixels(inputs)
+    low, high = np.quantile(features.values(inputs)[:, index], [0.01, 0.99], axis=0)
+    return {
+        "n_prototypes": len(W),
+        "in_units": features.in_units,
+        "index": shown.tolist(),
+        "label": features.model.labels[shown].tolist(),
+        "name": prototype_names(features.estimator)[shown].tolist(),
+        "n_won": n_won[shown].tolist(),
+        "features": [features.names[k] for k in index],
+        "n_features": len(features.names),
+        "values": rounded(features.values(W[shown])[:, index]),
+        "low": rounded(low),
+        "high": rounded(high),
+        "image_side": features.side,
+        "images": None if images is None else rounded(images),
+        "pixel_range": None if pixels is None else rounded([float(pixels.min()), float(pixels.max())]),
+    }
+
+
+def certified_section(features: Features, inputs: Any, y: Any) -> dict[str, Any]:
+    """Certified accuracy by radius, or why it is not available. Lengths are those of the model's input."""
+    try:
+        found = certified_radius(features.estimator, inputs[:RANGE_SAMPLES])
+    except ValueError as error:
+        return {"unavailable": str(error)}
+    largest = float(found[np.isfinite(found)].max(initial=0.0))
+    radii = rounded(np.linspace(0, 1.05 * largest if largest > 0 else 1.0, N_RADII))
+    return {
+        "norm": 2,
+        "steps": [type(step).__name__ for step in features.steps],
+        "n_samples": len(y),
+        "radii": radii,
+        "accuracy": certified_accuracy(features.estimator, inputs, y, radii).tolist(),
+    }
+
+
+def history_section(estimator: Any) -> dict[str, Any]:
+    """The objective after each iteration of the training."""
+    values = np.asarray(getattr(estimator, "objective_history_", ()), dtype=np.float64)
+    kept = np.unique(np.linspace(0, len(values) - 1, min(MAX_HISTORY, len(values))).astype(np.intp))
+    return {
+        "n_iter": int(getattr(estimator, "n_iter_", 0)),
+        "iteration": (kept + 1).tolist(),
+        "objective": rounded(values[kept]),
+    }
+
+
+def fold_section(folds: Sequence[FoldResult]) -> dict[str, Any] | None:
+    """Accuracies of all folds, with mean and standard deviation."""
+    if not folds:
+        return None
+    accuracy = np.array([fold.accuracy for fold in folds])
+    return {
+        "accuracy": accuracy.tolist(),
+        "n_samples": [fold.n_samples for fold in folds],
+        "coverage": [fold.coverage for fold in folds],
+        "accepted_accuracy": [fold.accepted_accuracy for fold in folds],
+        "mean": float(accuracy.mean()),
+        "standard_deviation": float(accuracy.std(ddof=1)) if len(accuracy) > 1 else None,
+    }

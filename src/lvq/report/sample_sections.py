@@ -1,0 +1,206 @@
+"""The sections of the summary about single samples: the map, and explanations of predictions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from lvq.plots import plane, prototype_names, regions
+from lvq.report.features import Features
+from lvq.report.formatting import rounded, rounded_coordinates
+from lvq.report.operating_points import OperatingPoints, toggles
+
+RESOLUTION = 150  # grid points of the regions, in each direction
+COARSE_RESOLUTION, COARSE_FEATURES = 80, 100  # the same for samples with many features
+ONE_DIMENSIONAL = 1e-9  # height to width of a map along one axis
+JITTERED = "random jitter"  # name of the second axis where there is only one
+MAP_FEATURES = 3  # features named for a sample on the map
+MAX_EXPLAINED = 6  # samples of each kind
+EXPLAINED_FEATURES = 6  # features of an explanation
+TINY = 1e-300  # instead of 0 in a denominator
+
+
+class HeldOut(NamedTuple):
+    """Held-out samples with their true and predicted classes, as indices, and what the report knows of the model."""
+
+    X: Any
+    true: NDArray[np.intp]
+    predicted: NDArray[np.intp]
+    points: OperatingPoints
+    features: Features
+
+
+def stratified(codes: NDArray[Any], most: int) -> NDArray[np.intp]:
+    """At most `most` rows, in proportion to the classes, each class at least once if possible; deterministic.
+
+    Examples
+    --------
+    >>> rows = stratified(np.repeat([0, 1], [900, 100]), 10)
+    >>> len(rows), int((rows >= 900).sum())
+    (10, 1)
+    """
+    if len(codes) <= most:
+        return np.arange(len(codes))
+    rng = np.random.default_rng(0)
+    rank = np.empty(len(codes))  # random rank of each sample within its class, from 0 to 1
+    for code in np.unique(codes):
+        rows = rng.permutation(np.flatnonzero(codes == code))
+        rank[rows] = np.arange(len(rows)) / len(rows)
+    return np.sort(np.argsort(rank, kind="stable")[:most])
+
+
+# -- map ---------------------------------------------------------------------------------------------------------------
+
+
+def map_section(model: Any, held_out: HeldOut, rows: Any, X: Any, inputs: Any) -> dict[str, Any]:
+    """Samples, prototypes and regions in the plane; X and inputs are those of the rows."""
+    features, points = held_out.features, held_out.points
+    view = plane(model, X)
+    grid = regions(model, view, RESOLUTION if inputs.shape[1] <= COARSE_FEATURES else COARSE_RESOLUTION)
+    width, height = np.ptp(np.vstack((view.points, view.prototypes)), axis=0)
+    if height <= ONE_DIMENSIONAL * width:
+        view, grid = _with_jitter(view, grid)
+    spans = [float(np.ptp(grid.xx)), float(np.ptp(grid.yy))]
+    explanation = features.model.explain(inputs)
+    return {
+        "n_shown": len(rows),
+        "exact": view.exact,
+        "explained": float(min(1.0, view.explained.sum())),
+        "explained_by_axis": rounded(view.explained),
+        "axes": list(view.axis_names),
+        "points": {
+            "index": rows.tolist(),
+            **_coordinates(view.points, spans),
+            "true": held_out.true[rows].tolist(),
+            "predicted": held_out.predicted[rows].tolist(),
+            "certainty": rounded(points.certainty[rows]),
+            "winner": explanation.winner.tolist(),
+            "rival": explanation.rival.tolist(),
+            "toggles": toggles(points.accepted[:, rows]),
+            "contributions": _largest_contributions(explanation.contributions, features.certainty_of(X, inputs)),
+        },
+        "prototypes": {
+            **_coordinates(view.prototypes, spans),
+            "label": features.model.labels.tolist(),
+            "name": prototype_names(features.estimator).tolist(),
+        },
+        "regions": _rectangles(grid, spans),
+    }
+
+
+def _coordinates(points: Any, spans: list[float]) -> dict[str, list[float]]:
+    return {name: rounded_coordinates(points[:, k], spans[k]) for k, name in enumerate("xy")}
+
+
+def _with_jitter(view: Any, grid: Any) -> tuple[Any, Any]:
+    """A map along one axis, with the samples moved at random along the other, so that they do not overlap."""
+    middle, height = float(grid.yy.mean()), 0.6 * float(np.ptp(grid.xx))
+    jitter = np.random.default_rng(0).uniform(-0.4, 0.4, len(view.points)) * height
+    points, prototypes = view.points.copy(), view.prototypes.copy()
+    points[:, 1], prototypes[:, 1] = middle + jitter, middle
+    view = view._replace(points=points, prototypes=prototypes, axis_names=(view.axis_names[0], JITTERED))
+    rows = np.linspace(middle - height / 2, middle + height / 2, len(grid.yy))
+    classes = np.broadcast_to(grid.classes[len(rows) // 2], grid.classes.shape)
+    return view, grid._replace(yy=np.broadcast_to(rows[:, None], grid.yy.shape), classes=classes)
+
+
+def _largest_contributions(contributions: Any, values: Any) -> list[list[list[Any]]]:
+    """For each sample its features of largest contribution: index, fraction of all contributions, value."""
+    total = np.maximum(np.abs(contributions).sum(axis=1), TINY)
+    top = np.argsort(-np.abs(contributions), axis=1, kind="stable")[:, :MAP_FEATURES]
+    return [
+        [[int(k), round(float(row[k] / whole), 3), rounded(float(value[k]))] for k in best]
+        for row, whole, value, best in zip(contributions, total, values, top)
+    ]
+
+
+def _rectangles(grid: Any, spans: list[float]) -> dict[str, Any]:
+    """The regions as few rectangles: the runs of one class in each row of the grid, equal runs of rows joined."""
+    x, y, classes = grid.xx[0], grid.yy[:, 0], grid.classes
+    # edges of the grid's cells, so that neighbours have exactly the same edge
+    x_edge, y_edge = (np.append(axis - (axis[1] - axis[0]) / 2, axis[-1] + (axis[1] - axis[0]) / 2) for axis in (x, y))
+    rectangles: list[list[Any]] = []
+    above: dict[tuple[int, int, int], int] = {}
+    for row in range(len(y)):
+        changes = np.flatnonzero(np.diff(classes[row])) + 1
+        here: dict[tuple[int, int, int], int] = {}
+        for first, end in pairwise([0, *changes.tolist(), len(x)]):
+            run = (first, end, int(classes[row, first]))
+            if run in above:
+                here[run] = above[run]
+                rectangles[here[run]][3] = y_edge[row + 1]
+            else:
+                here[run] = len(rectangles)
+                rectangles.append([x_edge[first], x_edge[end], y_edge[row], y_edge[row + 1], run[2]])
+        above = here
+    columns = list(zip(*rectangles))
+    edges = {name: rounded_coordinates(columns[k], spans[k // 2]) for k, name in enumerate(("x", "x2", "y", "y2"))}
+    return edges | {"label": list(columns[4]), "width": rounded(spans[0]), "height": rounded(spans[1])}
+
+
+# -- explanations ------------------------------------------------------------------------------------------------------
+
+
+def explanation_section(held_out: HeldOut) -> dict[str, Any]:
+    """The most certain of the wrong predictions, and the least certain of all others."""
+    certainty = held_out.points.certainty
+    wrong = np.flatnonzero(held_out.true != held_out.predicted)
+    most_certain = wrong[np.argsort(-certainty[wrong], kind="stable")[:MAX_EXPLAINED]]
+    least_certain = np.argsort(certainty, kind="stable")
+    least_certain = least_certain[~np.isin(least_certain, most_certain)][:MAX_EXPLAINED]
+    explained = _explanations(held_out, np.concatenate([most_certain, least_certain]))
+    count = len(most_certain)
+    return {"n_wrong": len(wrong), "wrong": explained[:count], "least_certain": explained[count:]}
+
+
+def _explanations(held_out: HeldOut, chosen: NDArray[np.intp]) -> list[dict[str, Any]]:
+    features, points = held_out.features, held_out.points
+    X = _safe_indexing(held_out.X, chosen)
+    inputs = features.inputs(X)
+    explanation = features.model.explain(inputs)
+    samples, prototypes = features.certainty_of(X, inputs), features.values(features.model.prototypes)
+    images, pixel_contributions = features.pixels(inputs), features.as_pixels(explanation.contributions)
+    names = prototype_names(features.estimator).tolist()
+    result = []
+    for k, sample in enumerate(chosen.tolist()):
+        row = explanation.contributions[k]
+        winner, rival = int(explanation.winner[k]), int(explanation.rival[k])
+        total = max(float(np.abs(row).sum()), TINY)
+        top = np.argsort(-np.abs(row), kind="stable")[:EXPLAINED_FEATURES]
+        result.append(
+            {
+                "sample": sample,
+                "true": int(held_out.true[sample]),
+                "predicted": int(held_out.predicted[sample]),
+                "certainty": rounded(float(points.certainty[sample])),
+                "accepted": bool(points.accepted[points.fitted, sample]),
+                "reason": str(points.reason[sample]),
+                "winner": winner,
+                "rival": rival,
+                "winner_name": names[winner],
+                "rival_name": names[rival],
+                "features": [
+                    {
+                        "name": features.names[f],
+                        "value": rounded(float(samples[k, f])),
+                        "winner": rounded(float(prototypes[winner, f])),
+                        "rival": rounded(float(prototypes[rival, f])),
+                        "contribution": round(float(row[f]) / total, 4),
+                    }
+                    for f in top.tolist()
+                ],
+                "other_features": round(float((row.sum() - row[top].sum()) / total), 4),
+                "image": None if images is None else rounded(images[k]),
+                "pixel_contributions": None if pixel_contributions is None else _scaled(pixel_contributions[k]),
+            }
+        )
+    return result
+
+
+def _scaled(values: NDArray[np.float64]) -> list[float]:
+    """Values divided by the largest absolute one."""
+    return rounded(values / max(float(np.abs(values).max()), TINY))

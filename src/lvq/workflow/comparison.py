@@ -1,0 +1,117 @@
+"""Models compared on a table by repeated cross-validation, on the same splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lvq.evaluation import Comparison, compare_models
+from lvq.tables import read_table
+from lvq.workflow.fitting import Progress
+from lvq.workflow.pipelines import NAMES, make_model, make_pipeline_for
+from lvq.workflow.preparation import prepare
+
+#: Models that are compared by default: every estimator once, by its shortest name, without the search.
+_TYPES = {name: type(make()) for name, make in NAMES.items() if name != "lvq-cv"}
+COMPARED = tuple(
+    min((name for name in _TYPES if _TYPES[name] is kind), key=len) for kind in dict.fromkeys(_TYPES.values())
+)
+
+
+@dataclass(frozen=True)
+class TableComparison:
+    """Result of `compare_table`.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        Scores and ranking; GLVQ with two prototypes per class is named "glvq, 2".
+    largest_class : float
+        Fraction of the rows in the most frequent class: the accuracy of always predicting it.
+    n_samples, n_classes, n_features : int
+        Size of the table.
+    notes : tuple of str
+        Notes on rows and columns that were left out, and warnings.
+    """
+
+    comparison: Comparison
+    largest_class: float
+    n_samples: int
+    n_classes: int
+    n_features: int
+    notes: tuple[str, ...]
+
+
+def compare_table(
+    table: str | Path,
+    target: str,
+    *,
+    models: Sequence[str] = COMPARED,
+    prototypes: Sequence[int] = (1, 3),
+    folds: int = 5,
+    repeats: int = 3,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> TableComparison:
+    """Compare models on a table by repeated cross-validation.
+
+    Parameters
+    ----------
+    table : path
+        A CSV (also gzipped), Parquet, Arrow or ARFF file.
+    target : str
+        The column of classes.
+    models : sequence of str
+        Names that `make_model` accepts; by default every estimator once.
+    prototypes : sequence of int, default=(1, 3)
+        Numbers of prototypes for each class; every model is fitted with each.
+    folds, repeats : int, default=5 and 3
+        Number of folds, and of repetitions with other folds.
+    drop, categorical : sequence of str, default=()
+        Columns that are not features, and columns of numbers that are categories.
+    seed : int, default=0
+        Seed of all random numbers.
+    progress : callable, optional
+        Called with (model, number of fits done, number of fits).
+
+    Returns
+    -------
+    found : TableComparison
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "iris.csv")
+    ...     load_iris(as_frame=True).frame.to_csv(path, index=False)
+    ...     found = compare_table(path, "target", models=["glvq", "gmlvq"], prototypes=[1], folds=3, repeats=1)
+    >>> sorted(model.name for model in found.comparison.ranking)
+    ['glvq, 1', 'gmlvq, 1']
+    """
+    if folds < 2 or repeats < 1:
+        raise ValueError(f"folds must be 2 or more and repeats 1 or more, got {folds} and {repeats}.")
+    named = {
+        f"{name}, {count}": make_model(name, prototypes=count, seed=seed) for name in models for count in prototypes
+    }
+    content, source = read_table(table, codes={target, *categorical}), str(table)
+    samples = prepare(content, target, drop=drop, categorical=categorical, source=source, min_class_rows=max(folds, 2))
+    pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()}
+    report = None if progress is None else lambda done, total, name: progress(name, done, total)
+    comparison = compare_models(
+        pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, progress=report
+    )
+    counts = np.unique(samples.y, return_counts=True)[1]
+    return TableComparison(
+        comparison,
+        float(counts.max() / counts.sum()),
+        len(samples.y),
+        len(counts),
+        samples.X.shape[1],
+        samples.notes,
+    )

@@ -1,0 +1,210 @@
+"""The estimator of a name, the pipeline with its preprocessing, and the reject classifier around it.
+
+Numbers are standardised. In columns with missing numbers among the training rows, a missing number becomes the median,
+and a further feature indicates it. Texts are one-hot encoded, with a category for missing texts; an unknown category is
+encoded as zeros.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from lvq import MODELS, LVQClassifier, LVQClassifierCV
+from lvq.estimators.search import STRUCTURES
+from lvq.model.links import KERNELS
+from lvq.rejection import RejectClassifier
+from lvq.rejection.binomial import samples_needed
+from lvq.rejection.calibration import PATH_FRACTION
+from lvq.workflow.preparation import Samples
+
+#: Names that `make_model` accepts, in lower case, and what makes the estimator.
+NAMES: dict[str, Callable[..., Any]] = {"lvq": LVQClassifier, "lvq-cv": LVQClassifierCV}
+NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " " not in name}
+CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, so that all rows train the model
+CROSS_FIT_FOLDS = 5
+MIN_CALIBRATION, MAX_CALIBRATION = 0.3, 0.5  # fraction of the training rows that is held out for thresholds or tests
+GUARANTEE_FACTOR = 4  # held-out samples, as a multiple of the number that suffices if none is an error
+
+
+def make_model(
+    name: str = "lvq",
+    *,
+    prototypes: int | None = None,
+    rank: int | None = None,
+    kernel: str | None = None,
+    seed: int | None = 0,
+) -> Any:
+    """Make the estimator of a name.
+
+    Parameters
+    ----------
+    name : str, default="lvq"
+        "lvq" (`LVQClassifier`), "lvq-cv" (`LVQClassifierCV`), or a name of `lvq.MODELS`; case does not matter.
+    prototypes : int, optional
+        Number of prototypes for each class.
+    rank : int, optional
+        Rank of the matrices, for models that have any.
+    kernel : str, optional
+        "gaussian", "cauchy", "inverse_multiquadric" or "rational_quadratic"; "none" for none.
+    seed : int, optional
+        Random state of the model.
+
+    Returns
+    -------
+    model : estimator
+        Not fitted.
+
+    Examples
+    --------
+    >>> make_model("gmlvq", prototypes=2, rank=2)
+    GMLVQ(n_prototypes=2, random_state=0, rank=2)
+    """
+    make = NAMES.get(name.lower())
+    if make is None:
+        close = difflib.get_close_matches(name.lower(), NAMES, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
+    searches = make is LVQClassifierCV  # what is given there holds for all that is compared
+    known = (LVQClassifier if searches else make)().get_params()
+    given: dict[str, Any] = {}
+    if prototypes is not None:
+        if prototypes < 1:
+            raise ValueError(f"The number of prototypes must be 1 or more, got {prototypes}.")
+        given["n_prototypes"] = prototypes
+    if rank is not None:
+        if not _has_matrix(known):
+            having = [other for other, make in NAMES.items() if other == "lvq-cv" or _has_matrix(make().get_params())]
+            raise ValueError(f"A rank needs a model with a matrix ({', '.join(having)}), got {name!r}.")
+        if rank < 1:
+            raise ValueError(f"The rank must be 1 or more, got {rank}.")
+        given["rank"] = rank
+    if kernel is not None:
+        if kernel not in (*KERNELS, "none"):
+            raise ValueError(f"The kernel must be one of {', '.join(KERNELS)} or none, got {kernel!r}.")
+        given["kernel"] = None if kernel == "none" else kernel
+    if not searches:
+        return make(**given, random_state=seed)
+    structures = list({str(kind | given): kind | given for kind in STRUCTURES}.values()) if given else None
+    return LVQClassifierCV(structures=structures, random_state=seed)
+
+
+def _has_matrix(parameters: dict[str, Any]) -> bool:
+    return "rank" in parameters and parameters.get("relevance", "matrix") in ("matrix", "local_matrix")
+
+
+def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
+    """Make a pipeline of preprocessing and a model.
+
+    Parameters
+    ----------
+    samples : Samples
+        Samples, whose columns determine the preprocessing.
+    model : estimator
+        The last step.
+
+    Returns
+    -------
+    pipeline : Pipeline
+        Not fitted.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from lvq import GLVQ
+    >>> samples = Samples(pd.DataFrame({"size": [1.0, 2.0]}), np.array(["a", "b"]), (), (), ())
+    >>> make_pipeline_for(samples, GLVQ())
+    Pipeline(steps=[('standardscaler', StandardScaler()), ('glvq', GLVQ())])
+    """
+    if not samples.gaps and not samples.texts:
+        return make_pipeline(StandardScaler(), model)
+    others = {*samples.texts, *samples.gaps}
+    numbers = [name for name in samples.X if name not in others]
+    # empty columns of a fold are kept, as the columns that a model expects must not depend on the fold
+    imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    parts = [
+        ("numbers", StandardScaler(), numbers),
+        ("gaps", make_pipeline(imputer, StandardScaler()), list(samples.gaps)),
+        ("texts", encoder, list(samples.texts)),
+    ]
+    clash = any(name.startswith(f"{text}_") for text in samples.texts for name in samples.X)
+    columns = ColumnTransformer(
+        [part for part in parts if part[2]], sparse_threshold=0, verbose_feature_names_out=clash
+    )
+    return make_pipeline(columns, model)
+
+
+def make_reject_classifier(
+    estimator: Any,
+    *,
+    max_error: float | None = None,
+    confidence: float = 0.95,
+    coverage: float | None = None,
+    n_samples: int,
+    smallest_class: int = CROSS_FIT_BELOW,
+    seed: int | None = 0,
+) -> RejectClassifier:
+    """Make a reject classifier; how its thresholds are set depends on the number of samples.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Makes the predictions.
+    max_error : float, optional
+        Bound on the error rate among accepted predictions.
+    confidence : float, default=0.95
+        Confidence of that bound.
+    coverage : float, optional
+        Fraction of predictions to accept; 0.9 where `max_error` is not given either.
+    n_samples : int
+        Number of training samples. Below 2000 the thresholds are cross-fitted, so that all samples train the model;
+        otherwise 30 % are held out for the thresholds. With `max_error` 30 to 50 % are held out in any case to test the
+        guarantee: four times as many samples as suffice if none is an error.
+    smallest_class : int, optional
+        Number of training samples of the rarest class; cross-fitting uses no more folds.
+    seed : int, optional
+        Random state of the held-out samples.
+
+    Returns
+    -------
+    classifier : RejectClassifier
+        Not fitted; it rejects ambiguous samples and outliers.
+
+    Examples
+    --------
+    >>> from lvq import GLVQ
+    >>> make_reject_classifier(GLVQ(), coverage=0.8, n_samples=500)
+    RejectClassifier(cv=5, estimator=GLVQ(), measure='combined', min_coverage=0.8)
+    >>> make_reject_classifier(GLVQ(), max_error=0.05, n_samples=500).calibration_size
+    0.472
+    """
+    if max_error is not None and coverage is not None:
+        raise ValueError("Give max_error or coverage, not both: a guarantee sets the coverage itself.")
+    held_out = _calibration_size(max_error, confidence, n_samples)
+    left = smallest_class if max_error is None else int(smallest_class * (1 - held_out))
+    return RejectClassifier(
+        estimator,
+        measure="combined",
+        max_error=max_error,
+        confidence=confidence,
+        min_coverage=0.9 if coverage is None and max_error is None else coverage,
+        cv=max(2, min(CROSS_FIT_FOLDS, left)) if n_samples < CROSS_FIT_BELOW else None,
+        calibration_size=held_out,
+        random_state=seed,
+    )
+
+
+def _calibration_size(max_error: float | None, confidence: float, n_samples: int) -> float:
+    """Fraction of the training samples for thresholds or tests; it may depend on their number, not on their values."""
+    if max_error is None or not 0 < max_error < 1 or not 0 < confidence < 1:
+        return MIN_CALIBRATION
+    for_tests = 1.0 if n_samples < CROSS_FIT_BELOW else 1 - PATH_FRACTION
+    wanted = GUARANTEE_FACTOR * samples_needed(max_error, 1 - confidence) / (for_tests * n_samples)
+    return min(MAX_CALIBRATION, max(MIN_CALIBRATION, wanted))

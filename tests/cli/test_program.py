@@ -1,0 +1,171 @@
+"""The program: help, version, completion, imports, and Ctrl-C."""
+
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import lvq as package
+
+pytest.importorskip("pandas")
+pytest.importorskip("typer")
+COMMANDS = ["fit", "predict", "compare", "report", "export", "reproduce", "demo"]
+
+
+# -- help and completion -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["predict", "--help"], ["compare", "--help"]])
+def test_help_fits_a_screen(lvq, monkeypatch, arguments):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = lvq(*arguments)
+    lines = said.out.splitlines()
+    assert said.code == 0
+    assert max(map(len, lines)) <= 80
+    if len(arguments) == 1:
+        assert len(lines) < 24
+        assert re.findall(r"^  (\w+)  +[A-Z].*\.$", said.out, flags=re.MULTILINE) == COMMANDS
+
+
+def test_help_describes_the_radius(lvq):
+    said = lvq("predict", "--help").out
+    assert "standardised units" in " ".join(said.split())
+
+
+def test_version(lvq):
+    assert lvq("--version")[:2] == (0, f"lvq {package.__version__}\n")
+
+
+def test_no_or_an_unknown_command_is_wrong_usage(lvq):
+    assert lvq().code == 2
+    said = lvq("fitt")
+    assert said.code == 2
+    assert "No such command" in said.err
+
+
+def test_help_imports_no_heavy_module():
+    code = "import sys, lvq.cli.app; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(result.stdout.split())
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch", "altair"}
+
+
+@pytest.mark.parametrize("arguments", [["fitt"], ["fit", "no.csv", "--target", "y", "--out", "run"]])
+def test_mistakes_are_reported_before_heavy_modules_are_imported(arguments):
+    code = (
+        "import sys; from lvq.cli.app import app; sys.modules['sklearn'] = sys.modules['pandas'] = None\n"
+        f"app({arguments!r}, prog_name='lvq')"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode in (1, 2)
+    assert "No such command 'fitt'" in result.stderr or "Error: The file no.csv does not exist." in result.stderr
+
+
+def test_without_typer_the_extra_is_named():
+    code = "import sys; sys.modules['typer'] = None; import lvq.cli; lvq.cli.main()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr == 'Error: the command line needs typer, which is not installed: pip install "lvq[cli]".\n'
+
+
+def completed(words, monkeypatch, capsys):
+    """The completions of the last word."""
+    from lvq.cli.app import app
+
+    monkeypatch.setenv("_LVQ_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(["lvq", *words]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    with pytest.raises(SystemExit):
+        app([], prog_name="lvq")
+    return capsys.readouterr().out.split("\n")
+
+
+def test_completion(monkeypatch, capsys, fruit_csv):
+    assert "predict" in completed(["pr"], monkeypatch, capsys)
+    assert "gmlvq" in completed(["fit", "t.csv", "--model", "gm"], monkeypatch, capsys)
+    assert "weight" in completed(["fit", str(fruit_csv), "--target", "we"], monkeypatch, capsys)
+
+
+def test_completion_offers_every_estimator_and_kernel():
+    from lvq.cli.completion import complete_kernel, complete_model
+    from lvq.estimators.registry import estimator_types
+    from lvq.model.links import KERNELS
+    from lvq.workflow.pipelines import NAMES
+
+    assert [type(NAMES[name]()) for name in complete_model("")] == list(estimator_types().values())
+    assert complete_kernel("") == [*KERNELS, "none"]
+
+
+def test_library_warnings_become_plain_notes(capsys):
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+
+    from lvq.cli.console import report_errors
+
+    with report_errors(debug=False):
+        warnings.warn("lbfgs failed to converge (status=1)", ConvergenceWarning, stacklevel=1)
+        warnings.warn("The least populated class has only 2 members, less than n_splits=3.", UserWarning, stacklevel=1)
+        warnings.warn("own text", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err.splitlines() == [
+        "Note: Some fits stopped before they converged; the results are those of the models as they are.",
+        "Note: A class has fewer training rows than there are folds, so some folds have no row of it.",
+        "Note: own text",
+    ]
+
+
+def test_a_closed_pipe_is_no_failure():
+    """``python -m lvq.cli ... | head -1``."""
+    command = f"{sys.executable} -m lvq.cli fit --help | head -1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert result.stdout.startswith("Usage: lvq fit")
+    assert result.stderr == ""
+
+
+# -- Ctrl-C ------------------------------------------------------------------------------------------------------------
+
+
+def test_control_c_at_start():
+    code = (
+        "import sys, lvq.cli\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, *more):\n"
+        "        if name == 'lvq.cli.app': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stop()); lvq.cli.main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (130, "")
+
+
+class Interrupting:
+    """A classifier whose fit is interrupted."""
+
+    def fit(self, X, y):
+        signal.raise_signal(signal.SIGINT)
+
+
+def interrupted_report(summary, path):
+    signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent")
+@pytest.mark.parametrize(
+    ("place", "replacement", "code"),
+    [
+        ("lvq.workflow.fitting.make_reject_classifier", lambda *a, **k: Interrupting(), 130),
+        ("lvq.report.write", interrupted_report, 143),
+    ],
+)
+def test_an_interrupted_fit_leaves_no_file(lvq, fruit_csv, tmp_path, monkeypatch, place, replacement, code):
+    monkeypatch.setattr(place, replacement)
+    said = lvq(
+        "fit", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--folds", "0", "--out",
+        tmp_path / "deep" / "run",
+    )  # fmt: skip
+    assert (said.code, said.out) == (code, "")
+    if code == 130:
+        assert said.err.splitlines()[-1] == "Interrupted: nothing was written."
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

@@ -1,0 +1,271 @@
+"""`fit` and `partial_fit` are atomic: an error or an interrupt at any point leaves the estimator exactly as it was."""
+
+import dataclasses
+import pickle
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import lvq
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, OLVQ1, LVQClassifier, LVQClassifierCV
+from lvq.estimators import base
+from lvq.estimators.registry import estimator_types
+
+PACKAGE = str(Path(lvq.__file__).parent)
+SEARCH = {"cv": 2, "ridges": (0.01, 0.001), "structures": ({"n_prototypes": 1},), "random_state": 0}
+DEFAULTS = [part(random_state=0, max_iter=3) for name, part in estimator_types().items() if name != "LVQClassifierCV"]
+STATEFUL = [
+    OLVQ1(relevance="fc2", n_prototypes=2, random_state=0, max_iter=3),
+    GLVQ(relevance="fc1", random_state=0, max_iter=3),
+    GLVQ(kernel="gaussian", kernel_width="learned", solver="online", random_state=0, max_iter=3),
+    GMLVQ(solver="adam", validation_fraction=0.2, random_state=0, max_iter=3),
+    LGMLVQ(solver="online", random_state=np.random.RandomState(0), max_iter=3),
+    LVQClassifier(ridge=0, random_state=0, max_iter=3),
+    LOGM(warm_start=True, random_state=0, max_iter=3),
+]
+SEARCHES = [LVQClassifierCV(estimator=LVQClassifier(max_iter=2), **SEARCH)]
+FITTED = DEFAULTS + STATEFUL + SEARCHES
+STREAMED = [model for model in DEFAULTS + STATEFUL if hasattr(model, "partial_fit")]
+SHORT = ("random_state", "max_iter", *SEARCH, "estimator")  # the same in most, or too long for a name
+OUTPUTS = ("predict", "predict_proba", "decision_function")
+
+
+def short_repr(model):
+    given = {key: value for key, value in model.get_params(deep=False).items() if value != getattr(type(model)(), key)}
+    return f"{type(model).__name__}({', '.join(f'{key}={given[key]}' for key in given if key not in SHORT)})"
+
+
+def samples(shift=0.0, names=(0, 1, 2)):
+    """A little table of three classes; another one for another shift."""
+    rng = np.random.default_rng(int(10 * shift) + 1)
+    y = np.arange(36) % 3
+    return rng.normal(size=(36, 3)) + y[:, None] + shift, np.array(names)[y]
+
+
+def same(one, other):
+    """Whether two objects hold equal values all the way down."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.random.RandomState):
+        return same(one.get_state(), other.get_state())
+    if dataclasses.is_dataclass(one) or hasattr(one, "get_params"):
+        return same(vars(one), vars(other))
+    return one == other
+
+
+def copy(estimator):
+    """An independent copy, down to the last array."""
+    return pickle.loads(pickle.dumps(estimator))
+
+
+def quietly(call):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return call()
+
+
+def run_until(call, stop):
+    """Run a call, with a KeyboardInterrupt at the `stop`-th call of a function of this package; the number of calls."""
+    seen = 0
+
+    def trace(frame, event, argument):
+        nonlocal seen
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            seen += 1
+            if seen == stop:
+                raise KeyboardInterrupt
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        quietly(call)
+    finally:
+        sys.settrace(before)
+    return seen
+
+
+def spread(total, count):
+    """Numbers from 1 to `total`: the first, the last, and others between them."""
+    return np.unique(np.linspace(1, total, count).round().astype(int))
+
+
+def assert_every_interrupt_is_undone(model, call, then, count):
+    """Interrupt `call` at `count` points: the estimator is as before, and `then` gives what it would have given."""
+    before, once, expected = copy(model), copy(model), copy(model)
+    quietly(lambda: then(expected))
+    quietly(lambda: call(copy(model)))  # imports and caches: only the second run makes the usual calls
+    total = run_until(lambda: call(once), stop=0)
+    inputs = samples()[0]
+    for stop in spread(total, count):
+        with pytest.raises(KeyboardInterrupt):
+            run_until(lambda: call(model), stop)
+        assert same(vars(model), vars(before)), f"interrupted at call {stop} of {total}"
+        if hasattr(before, "model_"):
+            assert all(np.array_equal(getattr(model, name)(inputs), getattr(before, name)(inputs)) for name in OUTPUTS)
+    quietly(lambda: then(model))
+    assert same(vars(model), vars(expected))
+
+
+points = pytest.mark.parametrize("count", [8, pytest.param(60, marks=pytest.mark.slow)])
+
+
+def interrupt(*arguments, **named):
+    raise KeyboardInterrupt
+
+
+def fit(model, shift=1.0, names=("x", "y", "z")):
+    return model.fit(*samples(shift, names))
+
+
+def partial_fit(model, shift=1.0):
+    return model.partial_fit(*samples(shift), classes=[0, 1, 2])
+
+
+@points
+@pytest.mark.parametrize("model", FITTED, ids=short_repr)
+def test_interrupted_first_fit(model, count):
+    """It does not count as fitted, and the next fit is a first one."""
+    model = copy(model)
+    assert_every_interrupt_is_undone(model, fit, fit, count)
+
+
+@points
+@pytest.mark.parametrize("model", FITTED, ids=short_repr)
+def test_interrupted_second_fit(model, count):
+    """Other samples of other classes leave no trace in the model of the first fit."""
+    model = quietly(lambda: copy(model).fit(*samples()))
+    names = (0, 1, 2) if model.get_params().get("warm_start") else ("x", "y", "z")
+    then = partial_fit if hasattr(model, "partial_fit") else fit
+    assert_every_interrupt_is_undone(model, lambda model: fit(model, names=names), then, count)
+
+
+@points
+@pytest.mark.parametrize("model", STREAMED, ids=short_repr)
+def test_interrupted_first_batch(model, count):
+    model = copy(model)
+    assert_every_interrupt_is_undone(model, partial_fit, partial_fit, count)
+
+
+@points
+@pytest.mark.parametrize("model", STREAMED, ids=short_repr)
+def test_interrupted_later_batch(model, count):
+    """A later batch brings a class that the first did not have, so prototypes and statistics grow."""
+    X, y = samples()
+    model = copy(model).partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2])
+    assert_every_interrupt_is_undone(model, partial_fit, partial_fit, count)
+
+
+# -- interrupts and errors in known places -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
+@pytest.mark.parametrize("model", DEFAULTS + STATEFUL, ids=short_repr)
+def test_interrupted_progress_report(model, first, monkeypatch):
+    """Ctrl-C after the first epoch or iteration, as it arrives during a long fit."""
+    model = copy(model)
+    if not first:
+        quietly(lambda: model.fit(*samples()))
+    before, expected = copy(model), copy(model)
+    quietly(lambda: fit(expected, names=(0, 1, 2)))
+
+    monkeypatch.setattr(base, "progress_bar", lambda name, total: interrupt)
+    model.set_params(verbose=True)
+    with pytest.raises(KeyboardInterrupt):
+        fit(model, names=(0, 1, 2))
+    model.set_params(verbose=False)
+    assert same(vars(model), vars(before))
+    quietly(lambda: fit(model, names=(0, 1, 2)))
+    assert same(vars(model), vars(expected))
+
+
+@pytest.mark.parametrize("model", STREAMED, ids=short_repr)
+def test_interrupted_stream_continues(model, monkeypatch):
+    """After the whole batch has been computed, but before it is set: the next batch is as if it had not been there."""
+    model = partial_fit(copy(model), 0.0)
+    before, expected = copy(model), copy(model)
+    partial_fit(expected, 2.0)
+
+    monkeypatch.setattr(base, "silent", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        partial_fit(model, 1.0)
+    monkeypatch.undo()
+    assert same(vars(model), vars(before))
+    assert same(vars(partial_fit(model, 2.0)), vars(expected))
+
+
+def test_failed_refit_keeps_classes_and_features():
+    """The labels of the failed fit must not name the prototypes of the first one."""
+    X, y = samples(names=("a", "b", "c"))
+    model = quietly(lambda: GMLVQ(rank=2, random_state=0).fit(X, y))
+    before, predicted = copy(model), model.predict(X)
+    wide = np.column_stack([X, X])
+    for rank, inputs, labels in (
+        (9, X, samples(names=("z", "y", "x"))[1]),
+        (9, wide, y),
+        (9, X[y != "c"], y[y != "c"]),
+    ):
+        with pytest.raises(ValueError, match="'rank' parameter of GMLVQ must be at most the number of features"):
+            model.set_params(rank=rank).fit(inputs, labels)
+        assert same(vars(model.set_params(rank=2)), vars(before))
+        np.testing.assert_array_equal(model.predict(X), predicted)
+
+
+def test_interrupted_first_fit_does_not_count_as_fitted(monkeypatch):
+    X, y = samples()
+    model = GLVQ()
+    monkeypatch.setattr(base, "check_width", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+    assert not hasattr(model, "n_features_in_")
+    with pytest.raises(ValueError, match=r"classes must be passed on the first call to GLVQ\.partial_fit"):
+        model.partial_fit(X, y)
+
+
+def test_failed_search_keeps_its_winner():
+    """An unknown scorer fails after the folds have been fitted."""
+    X, y = samples()
+
+    def broken(model, X, y):
+        raise RuntimeError("no score")
+
+    model = quietly(lambda: clone(SEARCHES[0]).fit(X, y))
+    before = copy(model)
+    with pytest.raises(RuntimeError, match="no score"):
+        quietly(lambda: model.set_params(scoring=broken).fit(X + 1, y))
+    assert same(vars(model.set_params(scoring=None)), vars(before))
+
+
+def test_fisher_statistics_survive_an_interrupt(monkeypatch):
+    """Statistics are kept in the coordinates of the data, whatever happens in a batch far from the origin."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 2)) + 10
+    X[:, 0] += 4 * y
+    model = LVQ1(relevance="fc2", n_prototypes=2, random_state=0).partial_fit(X[:100], y[:100], classes=[0, 1])
+    expected = copy(model).partial_fit(X[100:], y[100:]).relevances_
+    monkeypatch.setattr(base, "silent", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[100:], y[100:])
+    monkeypatch.undo()
+    np.testing.assert_array_equal(model.partial_fit(X[100:], y[100:]).relevances_, expected)
+    assert expected[0] > 0.9
+
+
+def test_a_random_state_of_the_user_is_not_shared():
+    """Numbers drawn elsewhere from the same RandomState do not change how a stream continues."""
+    one, other = (partial_fit(GLVQ(random_state=np.random.RandomState(0)), 0.0) for _ in range(2))
+    other.random_state.uniform(size=100)
+    np.testing.assert_array_equal(partial_fit(one).prototypes_, partial_fit(other).prototypes_)

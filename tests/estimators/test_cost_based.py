@@ -1,0 +1,379 @@
+"""Models with a cost: prices of confusions, a user's own parts, choices of solver, objective_value."""
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import confusion_matrix
+
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
+from lvq.model.costs import LOGMCost, nearest_pair
+from lvq.model.metrics import DistanceGradient
+from lvq.model.relevance import Relevance
+
+
+def short_repr(model):
+    return repr(model).replace("\n", "").replace(" ", "")
+
+
+def quiet_fit(model, *arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*arguments)
+
+
+# -- prices ------------------------------------------------------------------------------------------------------------
+
+PRICED = [
+    GLVQ(),
+    GLVQ(slope=5.0),
+    GMLVQ(),
+    LGMLVQ(),
+    MCE(),
+    LOGM(n_prototypes=2),
+    LVQClassifier(),
+    LVQClassifier(cost="glvq", relevance="matrix"),
+]
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    """Three round classes of 200 at the corners of a triangle, all overlapping all others."""
+    rng = np.random.default_rng(11)
+    y = np.arange(600) % 3
+    return np.array([[0.0, 0.0], [1.6, 0.0], [0.8, 1.4]])[y] + rng.normal(size=(600, 2)), y
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "adam"])
+@pytest.mark.parametrize("model", PRICED, ids=short_repr)
+def test_a_price_on_one_confusion_lowers_its_number(model, solver, blobs):
+    """Rows are the true classes: the first must not be taken for the second."""
+    X, y = blobs
+    model = clone(model).set_params(solver=solver, random_state=0, max_iter=40)
+    plain = confusion_matrix(y, quiet_fit(clone(model), X, y).predict(X))
+    prices = np.ones((3, 3))
+    prices[0, 1] = 10.0
+    priced = confusion_matrix(y, quiet_fit(clone(model).set_params(cost_matrix=prices), X, y).predict(X))
+    assert priced[0, 1] < 0.7 * plain[0, 1]
+    assert priced[1, 0] > plain[1, 0]
+
+
+@pytest.mark.parametrize("model", PRICED, ids=short_repr)
+def test_prices_of_one_change_nothing(model, blobs):
+    X, y = blobs[0][:90], blobs[1][:90]
+    model = clone(model).set_params(random_state=0, max_iter=5)
+    plain = quiet_fit(clone(model), X, y)
+    priced = quiet_fit(clone(model).set_params(cost_matrix=np.ones((3, 3)).tolist()), X, y)
+    np.testing.assert_allclose(priced.prototypes_, plain.prototypes_, rtol=1e-6, atol=1e-7)
+
+
+def test_prices_of_a_row_are_a_weight_of_its_class(blobs):
+    """All confusions of the first class at three times the price: its samples have three times the weight."""
+    X, y = blobs[0][:150], blobs[1][:150]
+    prices = np.ones((3, 3))
+    prices[0] = 3.0
+    model = LOGM(init=[[0.0, 0.0], [1.6, 0.0], [0.8, 1.4]], random_state=0, max_iter=200, tol=1e-12)
+    priced = quiet_fit(clone(model).set_params(cost_matrix=prices), X, y)
+    D = priced.model_.distances(X)
+    own = D[np.arange(len(y)), y]
+    other = np.where(np.arange(3) == y[:, None], np.inf, D).min(axis=1)
+    cost = np.log1p(np.exp(priced.model_.decision.xi * (own - other)))
+    assert priced.objective_history_[-1] == pytest.approx((np.where(y == 0, 3.0, 1.0) * cost).mean(), rel=1e-6)
+    assert priced.objective_value(X, y) == pytest.approx(priced.objective_history_[-1], rel=1e-6)
+
+
+def test_a_cost_object_takes_the_prices(blobs):
+    """`cost_matrix` beside `cost=LOGMCost()` is the same as beside `cost="logm"`, or is refused; never ignored."""
+    X, y = blobs
+    prices = np.ones((3, 3))
+    prices[0, 1] = 10.0
+    model = LVQClassifier(cost_matrix=prices, alpha=0.0, xi=2.0, random_state=0, max_iter=10)
+    named = quiet_fit(clone(model), X, y)
+    try:
+        given = quiet_fit(clone(model).set_params(cost=LOGMCost()), X, y)
+    except ValueError as error:
+        assert "cost_matrix" in str(error)  # noqa: PT017 - either is right
+    else:
+        np.testing.assert_allclose(given.prototypes_, named.prototypes_, rtol=1e-8, atol=1e-9)
+
+
+REFUSED = "The 'cost_matrix' parameter of {name} goes with the costs glvq, mce and logm and the solvers lbfgs and adam"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LVQClassifier(cost="rslvq"),
+        GLVQ(solver="online"),
+        LOGM(solver="online"),
+        GLVQ(relevance="fc1"),  # "auto" is online here
+        GLVQ(step="relative"),
+    ],
+    ids=short_repr,
+)
+def test_prices_are_refused(model, blobs):
+    with pytest.raises(ValueError, match=REFUSED.format(name=type(model).__name__)):
+        clone(model).set_params(cost_matrix=np.ones((3, 3))).fit(*blobs)
+
+
+@pytest.mark.parametrize("model", [SNPC(), RSLVQ()], ids=short_repr)
+def test_soft_models_have_no_prices(model):
+    assert "cost_matrix" not in model.get_params()
+
+
+def test_partial_fit_refuses_prices(blobs):
+    """`partial_fit` is online, so it must refuse what online refuses."""
+    with pytest.raises(ValueError, match="cost_matrix"):
+        GLVQ(cost_matrix=np.ones((3, 3))).partial_fit(*blobs, classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("prices", "message"),
+    [
+        (np.ones(3), r"must be a square array of non-negative prices.*got shape \(3,\)"),
+        (np.ones((3, 2)), r"must be a square array.*got shape \(3, 2\)"),
+        (-np.ones((3, 3)), "non-negative"),
+        (np.full((3, 3), np.nan), "non-negative"),
+        (np.full((3, 3), np.inf), "non-negative"),
+        (np.ones((2, 2)), "must have one row and column for each of the 3 classes, got 2"),
+        (np.ones((4, 4)), "must have one row and column for each of the 3 classes, got 4"),
+        ("high", "cost_matrix"),
+        ([["a", "b", "c"]] * 3, "cost_matrix"),
+    ],
+)
+def test_bad_prices(prices, message, blobs):
+    with pytest.raises(ValueError, match=message):
+        GLVQ(cost_matrix=prices).fit(*blobs)
+
+
+# -- a user's own parts ------------------------------------------------------------------------------------------------
+
+
+class SquaredHinge:
+    """max(0, 1 + d+ - d-)^2: what a user needs to write, and no more."""
+
+    smooth = True
+
+    def value_and_derivative(self, H, y, labels):
+        pair = nearest_pair(H, y, labels)
+        excess = np.maximum(0, 1 + pair.d_plus - pair.d_minus)
+        return excess**2, DistanceGradient(np.stack((2 * excess, -2 * excess), 1), np.stack((pair.own, pair.other), 1))
+
+
+class SoftEverything:
+    """A cost that touches every prototype: log sum_j exp(-H_j) less that of the own class."""
+
+    smooth = True
+
+    def value_and_derivative(self, H, y, labels):
+        mine = y[:, None] == labels
+        kept = np.exp(-H) + 1e-300
+        own = (kept * mine).sum(1)
+        return np.log(kept.sum(1) / own), DistanceGradient(-kept / kept.sum(1)[:, None] + kept * mine / own[:, None])
+
+
+class SquareRoot:
+    """H = sqrt(1 + D) - 1, a link without a width."""
+
+    def value(self, distances):
+        return np.sqrt(1 + distances) - 1
+
+    def derivative(self, distances):
+        return 0.5 / np.sqrt(1 + distances)
+
+
+class FourthPower:
+    """sum_l (x_l - w_l)^4, a metric that is no plain one between images."""
+
+    def distances(self, X, W, R):
+        return ((X[:, None] - W) ** 4).sum(2)
+
+    def pullback(self, X, W, R, slopes):
+        value = slopes.value
+        if slopes.touched is not None:
+            value = np.zeros((len(X), len(W)))
+            for column in range(slopes.touched.shape[1]):
+                np.add.at(value, (np.arange(len(X)), slopes.touched[:, column]), slopes.value[:, column])
+        return -4 * (value[:, :, None] * (X[:, None] - W) ** 3).sum(0), None
+
+
+@dataclass(frozen=True)
+class FourthPowers(Relevance):
+    """The rule that brings the metric; nothing of it is learned."""
+
+    smooth: ClassVar[bool] = True
+
+    def metric(self, labels):
+        return FourthPower()
+
+
+OWN = {
+    "cost": LVQClassifier(cost=SquaredHinge(), relevance="matrix"),
+    "cost of all": LVQClassifier(cost=SoftEverything(), relevance="local_matrix", kernel=None),
+    "link": GLVQ(kernel=SquareRoot()),
+    "link of LOGM": LOGM(kernel=SquareRoot(), n_prototypes=2),
+    "metric": GLVQ(relevance=FourthPowers(), n_prototypes=2),
+    "metric of a soft cost": RSLVQ(relevance=FourthPowers()),
+    "all three": LVQClassifier(cost=SquaredHinge(), kernel=SquareRoot(), relevance=FourthPowers()),
+}
+
+
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "adam"])
+@pytest.mark.parametrize("name", OWN)
+def test_own_parts_learn(name, solver, data):
+    X, y = data
+    model = clone(OWN[name]).set_params(solver=solver, random_state=0)
+    idle = clone(model).set_params(solver="adam", learning_rate=0.0, max_iter=1).fit(X, y)
+    quiet_fit(model.set_params(max_iter=60), X, y)
+    assert model.objective_value(X, y) < idle.objective_value(X, y) - 1e-3
+    assert model.score(X, y) > 0.75
+    assert model.predict_proba(X).shape == (90, 3)
+    np.testing.assert_array_equal(model.classes_[model.predict_proba(X).argmax(1)], model.predict(X))
+    np.testing.assert_array_equal(model.classes_[model.decision_function(X).argmax(1)], model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "part", "kind"),
+    [
+        (LVQClassifier(cost=SquaredHinge(), relevance=None), "cost", "SquaredHinge"),
+        (GLVQ(kernel=SquareRoot()), "kernel", "SquareRoot"),
+        (GLVQ(relevance=FourthPowers()), "relevance", "FourthPowers"),
+    ],
+    ids=["cost", "kernel", "relevance"],
+)
+def test_online_refuses_own_parts(model, part, kind, data):
+    message = (
+        rf"solver='online' knows the {part}s \[.*\], not {kind}; use solver='lbfgs' or 'adam' for a {part} of your own"
+    )
+    with pytest.raises(ValueError, match=message):
+        clone(model).set_params(solver="online").fit(*data)
+    with pytest.raises(ValueError, match=message):
+        clone(model).partial_fit(*data, classes=[0, 1, 2])
+
+
+# -- solvers and what goes with them -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "converges"),
+    [(GLVQ(), True), (GLVQ(relevance="fc1"), False), (GLVQ(step="gradient"), False), (GLVQ(slope="time"), False)],
+    ids=["smooth", "rule", "step", "time"],
+)
+def test_auto_is_lbfgs_where_possible(model, converges, data):
+    """Only online runs all its epochs."""
+    model = quiet_fit(clone(model).set_params(random_state=0, max_iter=300), *data)
+    assert (model.n_iter_ < 300) == converges
+
+
+@pytest.mark.parametrize(
+    "model",
+    [GMLVQ(log_determinant=0.1), LGMLVQ(log_determinant=0.1), LVQClassifier(log_determinant=0.1)],
+    ids=short_repr,
+)
+def test_online_does_not_ignore_the_determinant(model, data):
+    """A parameter has its effect, or is refused; it is never silently dropped."""
+    X, y = data
+    model = clone(model).set_params(solver="online", random_state=0, max_iter=3)
+    try:
+        with_penalty = clone(model).fit(X, y).omega_
+    except ValueError as error:
+        assert "log_determinant" in str(error)  # noqa: PT017 - either is right
+        return
+    assert np.abs(with_penalty - model.set_params(log_determinant=0.0).fit(X, y).omega_).max() > 1e-6
+
+
+@pytest.mark.parametrize("rank", [None, 2])
+def test_the_determinant_keeps_directions(rank, data):
+    X, y = data
+    smallest = [
+        np.linalg.svd(quiet_fit(GMLVQ(rank=rank, log_determinant=weight, random_state=0), X, y).omega_)[1][-1]
+        for weight in (0.0, 0.01, 1.0)
+    ]
+    assert smallest[0] < smallest[1] < smallest[2]
+
+
+def test_objective_is_the_mean_cost_by_hand():
+    X, y = np.array([[0.0], [1.0], [4.0]]), np.array([0, 0, 1])
+    model = GLVQ(init=[[0.0], [3.0]], solver="adam", learning_rate=0.0, max_iter=1).fit(X, y)
+    # mu: (0-9)/9, (1-4)/5, (1-16)/17
+    assert model.objective_value(X, y) == pytest.approx((-1 - 3 / 5 - 15 / 17) / 3)
+    assert model.objective_value(X, y, [1, 0, 3]) == pytest.approx((-1 - 45 / 17) / 4)
+
+
+def test_objective_of_unknown_labels(data):
+    X, y = data
+    model = quiet_fit(GLVQ(random_state=0), X, y)
+    for unknown in (y + 1, y + 0.5, y - 7):
+        with pytest.raises(ValueError, match="class"):
+            model.objective_value(X, unknown)
+
+
+@pytest.mark.parametrize(
+    ("labels", "weight", "message"),
+    [
+        (np.zeros(60, dtype=int), None, "inconsistent numbers of samples"),
+        (np.zeros(120, dtype=int), None, "inconsistent numbers of samples"),
+        (None, np.full(90, -1.0), "[Nn]egative"),
+        (None, np.full(90, np.nan), "NaN"),
+        (None, np.ones(91), r"sample_weight.shape"),
+        (None, np.ones(7), r"sample_weight.shape"),
+        (None, np.zeros(90), r"[Ww]eight"),
+    ],
+)
+def test_objective_of_bad_labels_or_weights(labels, weight, message, data):
+    X, y = data
+    model = quiet_fit(GLVQ(random_state=0, max_iter=5), X, y)
+    with pytest.raises(ValueError, match=message):
+        model.objective_value(X, y if labels is None else labels, weight)
+
+
+def test_objective_uses_the_class_weights(data):
+    X, y = data
+    factors = np.array([5.0, 1.0, 0.5])
+    model = quiet_fit(GLVQ(random_state=0, max_iter=5), X, y)
+    weighted = quiet_fit(GLVQ(random_state=0, max_iter=1, class_weight=dict(enumerate(factors))), X, y)
+    plain = quiet_fit(GLVQ(init=weighted.prototypes_, solver="adam", learning_rate=0.0, max_iter=1), X, y)
+    assert weighted.objective_value(X, y) == pytest.approx(plain.objective_value(X, y, factors[y]))
+    assert weighted.objective_value(X, y) != pytest.approx(plain.objective_value(X, y))
+    assert model.objective_value(X, y) == pytest.approx(model.objective_history_[-1])
+
+
+def test_a_learned_width_stays_finite():
+    """The objective falls as the width grows without bound, and L-BFGS tries widths of any size."""
+    X = np.array([[0.4061909048669159], [0.4361587626205451], [0.5100350950619689], [0.024716411515735295]])
+    y = [1, 0, 2, 0]
+    model = GLVQ(kernel="inverse_multiquadric", kernel_width="learned", solver="lbfgs", random_state=0)
+    quiet_fit(model, X, y)
+    assert 0 < model.kernel_width_ < np.inf
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+class Steep(SquaredHinge):
+    """A cost of one's own with a steepness, in plain numbers: it has no `scaled`."""
+
+    xi = 0.7
+
+
+def test_a_steepness_without_units(data):
+    """`xi` without `scaled` is used as it is, in scores and probabilities."""
+    X, y = data
+    model = quiet_fit(LVQClassifier(cost=Steep(), relevance=None, kernel=None, n_prototypes=1, max_iter=20), X, y)
+    D = model.model_.distances(X)
+    expected = np.exp(-0.7 * (D - D.min(axis=1, keepdims=True)))
+    np.testing.assert_allclose(model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-10)
+    others = np.stack([np.delete(D, k, axis=1).min(axis=1) for k in range(3)], axis=1)
+    np.testing.assert_allclose(model.decision_function(X), 0.7 * (others - D), atol=1e-9)
+    assert model.score(X, y) > 0.75
+
+
+def test_attributes_of_the_last_fit_are_gone(data):
+    X, y = data
+    model = quiet_fit(LVQClassifier(random_state=0, max_iter=5), X, y)
+    quiet_fit(model.set_params(relevance=None, kernel=None), X, y)
+    assert not hasattr(model, "omega_")
+    assert not hasattr(model, "lambda_")
+    assert not hasattr(model, "kernel_width_")

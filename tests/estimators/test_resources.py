@@ -1,0 +1,147 @@
+"""Threads and memory: small problems use one thread, and memory does not grow with samples times prototypes."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV
+from lvq.estimators import base, training
+from lvq.model.objective import Objective
+from lvq.model.samples import ArraySamples
+from lvq.solvers.batch import Problem
+
+MEGABYTE = 2**20
+
+
+def quiet_fit(model, *arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*arguments)
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+def product_threads():
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+
+@pytest.fixture
+def two_threads():
+    with threadpool_limits(2, user_api="blas"):
+        if product_threads() != 2:
+            pytest.skip("this build of BLAS has one thread only")
+        yield
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize(
+    "model",
+    [
+        LVQClassifier(max_iter=3),
+        GMLVQ(solver="adam", max_iter=2),
+        GLVQ(solver="online", n_prototypes=2, max_iter=2),
+        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, ridges=(0.01,)),
+    ],
+    ids=lambda model: f"{type(model).__name__}-{model.get_params().get('solver')}",
+)
+def test_small_problems_use_one_thread(model, monkeypatch):
+    """Spinning threads make products of small matrices many times slower."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 20)), np.arange(200) % 2
+    seen = []
+
+    def watched(function):
+        def call(*arguments, **named):
+            seen.append(product_threads())
+            return function(*arguments, **named)
+
+        return call
+
+    monkeypatch.setattr(Problem, "value_and_gradient", watched(Problem.value_and_gradient))
+    monkeypatch.setattr(base, "start_prototypes", watched(base.start_prototypes))
+    monkeypatch.setattr(training, "units_of", watched(training.units_of))
+    monkeypatch.setattr(training.online, "train", watched(training.online.train))
+    quiet_fit(clone(model), X, y)
+    assert len(seen) > 3
+    assert set(seen) == {1}
+    assert product_threads() == 2  # as before
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_threads_are_set_back_after_an_error():
+    with pytest.raises(ValueError, match="'rank' parameter of GMLVQ must be at most"):
+        GMLVQ(rank=9).fit(np.eye(4), [0, 0, 1, 1])
+    assert product_threads() == 2
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_threads_do_not_change_the_result():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9000, 8)), np.arange(9000) % 2
+    X[:, 0] += y
+    model = GMLVQ(max_iter=5, random_state=0)
+    two = quiet_fit(clone(model), X, y)
+    with threadpool_limits(1, user_api="blas"):
+        one = quiet_fit(clone(model), X, y)
+    np.testing.assert_array_equal(one.prototypes_, two.prototypes_)
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+
+def peak_of(call):
+    """Largest memory that a call holds, in bytes."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.fixture(scope="module")
+def large():
+    """200,000 samples and 200 prototypes: their distances would take 305 MB at once."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(200_000, 2)), rng.normal(size=(200, 2)), np.repeat([0, 1], 100)
+
+
+@pytest.mark.parametrize("model", [LVQ1(), GMLVQ(solver="online"), RSLVQ(decision="posterior")], ids=repr)
+def test_predictions_hold_blocks_of_distances(model, large):
+    X, W, labels = large
+    model = clone(model).set_params(init=(W, labels), max_iter=1, random_state=0).fit(W, labels)
+    assert peak_of(lambda: model.predict(X)) < 160 * MEGABYTE
+
+
+def test_units_hold_blocks_of_distances(large):
+    X, W, labels = large
+    parts = GLVQ()._parts()
+    params = training.Params(W, None, None)
+    samples = ArraySamples(X, np.arange(len(X)) % 2, np.ones(len(X)))
+    objective = Objective(parts.relevance.metric(labels), parts.kernel, parts.cost, labels)
+    assert peak_of(lambda: training.units_of(objective, parts.relevance, params, samples)) < 60 * MEGABYTE
+
+
+def test_a_fit_holds_blocks_of_distances(large):
+    """The samples take 3 MB; a few copies of them are allowed, their distances at once are not."""
+    X, W, labels = large
+    model = LVQ1(init=(W, labels), max_iter=1, random_state=0)
+    assert peak_of(lambda: model.fit(X, np.arange(len(X)) % 2)) < 80 * MEGABYTE
+
+
+def test_blocks_change_no_output(large, monkeypatch):
+    """Each output of many blocks is that of one."""
+    X, W, labels = large
+    X = X[:500]
+    model = LGMLVQ(init=(W, labels), max_iter=2, random_state=0, solver="online").fit(W, labels)
+    methods = ("predict", "predict_proba", "decision_function")
+    whole = [getattr(model, name)(X) for name in methods]
+    monkeypatch.setattr("lvq.model.prototype_model.BLOCK_BYTES", 8 * len(W) * 7)
+    for name, expected in zip(methods, whole):
+        np.testing.assert_allclose(getattr(model, name)(X), expected, rtol=1e-12, atol=1e-14)

@@ -1,0 +1,160 @@
+"""An estimator is a specification: parameters set after `fit` change no output until the next `fit`."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from lvq import GLVQ, GMLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV
+from lvq.estimators.registry import estimator_types
+from lvq.model.costs import GLVQCost, MCECost, RSLVQCost
+
+# another valid value of every parameter
+OTHER = {
+    "alpha": 7.0,
+    "batch_size": 3,
+    "class_weight": {0: 5.0, 1: 1.0, 2: 1.0},
+    "cost": "rslvq",
+    "cost_matrix": [[0, 5, 1], [1, 0, 1], [1, 1, 0]],
+    "cv": 4,
+    "decision": "posterior",
+    "device": "cpu",
+    "epsilon": 0.4,
+    "estimator": LVQClassifier(cost="mce"),
+    "init": "random",
+    "kernel": "cauchy",
+    "kernel_width": 0.1,
+    "learning_rate": 0.7,
+    "local": "prototype",
+    "log_determinant": 0.3,
+    "max_iter": 77,
+    "n_iter_no_change": 1,
+    "n_jobs": 2,
+    "n_prototypes": 3,
+    "n_prototypes_total": 9,
+    "random_state": 5,
+    "rank": 1,
+    "relevance": "fc1",
+    "relevance_rate": 0.4,
+    "ridge": 0.7,
+    "ridges": (1.0,),
+    "schedule": "constant",
+    "scoring": "accuracy",
+    "shuffle": False,
+    "slope": 9.0,
+    "solver": "adam",
+    "squared": True,
+    "step": "gradient",
+    "structures": ({"n_prototypes": 4},),
+    "tol": 0.1,
+    "validation_fraction": 0.3,
+    "verbose": True,
+    "warm_start": True,
+    "window": 0.7,
+    "xi": 31.0,
+}
+ATTRIBUTES = [
+    *["classes_", "prototypes_", "prototype_labels_", "relevances_", "omega_", "lambda_", "kernel_width_"],
+    *["feature_importances_", "n_iter_", "objective_history_", "best_score_", "n_features_in_"],
+]
+METHODS = ("predict", "predict_proba", "decision_function", "explain", "transform")
+EXAMPLES = [
+    *(part(random_state=0) for name, part in estimator_types().items() if name != "LVQClassifierCV"),
+    LVQ1(relevance="fc2", kernel="gaussian", random_state=0),
+    GLVQ(relevance="gradient", slope=3.0, random_state=0),
+    GMLVQ(kernel="gaussian", rank=2, log_determinant=0.1, random_state=0),
+    LOGM(class_weight="balanced", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 1, 0]], random_state=0),
+    RSLVQ(decision="posterior", n_prototypes=2, random_state=0),
+    LVQClassifier(relevance="matrix", n_prototypes=1, random_state=0),
+    LVQClassifierCV(estimator=LVQClassifier(max_iter=10), cv=2, ridges=(0.1, 0.01), random_state=0),
+]
+
+
+def short_repr(model):
+    return repr(model).replace("\n", "").replace(" ", "")
+
+
+def quiet_fit(model, *arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*arguments)
+
+
+def outputs(model, X, y):
+    """Everything that a fitted estimator tells, by name."""
+    found = {name: getattr(model, name)(X) for name in METHODS if hasattr(model, name)}
+    found |= {name: getattr(model, name) for name in ATTRIBUTES if hasattr(model, name)}
+    found["score"] = model.score(X, y, np.linspace(1, 2, len(y)))
+    if hasattr(model, "objective_value"):
+        found["objective_value"] = model.objective_value(X, y)
+        found["weighted objective_value"] = model.objective_value(X, y, np.linspace(1, 2, len(y)))
+    if hasattr(model, "get_feature_names_out"):
+        found["get_feature_names_out"] = model.get_feature_names_out()
+    return found
+
+
+def assert_same(one, other, message):
+    assert one.keys() == other.keys(), message
+    for name in one:
+        parts = zip(one[name], other[name]) if name == "explain" else [(one[name], other[name])]
+        for left, right in parts:
+            np.testing.assert_array_equal(left, right, err_msg=f"{name} after {message}")
+
+
+@pytest.mark.parametrize("model", EXAMPLES, ids=short_repr)
+def test_parameters_set_after_fit_change_no_output(model, data):
+    X, y = data
+    model = quiet_fit(clone(model), X, y)
+    before, given = outputs(model, X, y), model.get_params(deep=False)
+    for name, value in given.items():
+        model.set_params(**{name: OTHER[name]})
+        assert_same(outputs(model, X, y), before, f"set_params({name}={OTHER[name]!r})")
+        model.set_params(**{name: value})
+    model.set_params(**{name: OTHER[name] for name in given})
+    assert_same(outputs(model, X, y), before, "all of them together")
+
+
+@pytest.mark.parametrize("cost", [RSLVQCost(xi=9.0), MCECost(0.5, 3.0), GLVQCost(slope=9.0)], ids=repr)
+def test_another_cost_after_fit(cost, data):
+    X, y = data
+    model = quiet_fit(LVQClassifier(random_state=0, max_iter=10), X, y)
+    before = outputs(model, X, y)
+    assert_same(outputs(model.set_params(cost=cost), X, y), before, "another cost")
+
+
+def test_parameters_inside_a_search_change_nothing(data):
+    X, y = data
+    model = quiet_fit(clone(EXAMPLES[-1]), X, y)
+    before = outputs(model, X, y)
+    model.set_params(**{f"estimator__{name}": OTHER[name] for name in LVQClassifier().get_params()})
+    assert_same(outputs(model, X, y), before, "other parameters of the estimator")
+
+
+def test_the_next_fit_uses_them(data):
+    """Else the tests above could pass for an estimator that ignores its parameters."""
+    X, y = data
+    model = quiet_fit(LOGM(random_state=0), X, y)
+    model.set_params(xi=0.3, n_prototypes=2, kernel="gaussian")
+    again, fresh = quiet_fit(model, X, y), quiet_fit(LOGM(**model.get_params()), X, y)
+    assert_same(outputs(again, X, y), outputs(fresh, X, y), "a second fit")
+    assert again.prototypes_.shape == (6, 4)
+
+
+@pytest.mark.parametrize("name", ["prototypes_", "classes_", "omega_", "feature_importances_"])
+def test_fitted_arrays_are_read_only(name, data):
+    """What could be changed from outside would change the predictions."""
+    model = quiet_fit(GMLVQ(random_state=0), *data)
+    array = getattr(model, name)
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = array[-1]
+
+
+def test_changing_the_given_start_changes_nothing(data):
+    X, y = data
+    start = X[:3].copy()
+    model = LVQ1(init=start, random_state=0, max_iter=1, learning_rate=0.0).fit(X, y)
+    before = model.prototypes_.copy()
+    start += 100
+    np.testing.assert_array_equal(model.prototypes_, before)

@@ -1,0 +1,432 @@
+"""The fitted model: predictions by a slow independent computation and by the estimators, frozen and checked arrays."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import textwrap
+import tracemalloc
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from lvq import GLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
+from lvq.model import prototype_model
+from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.prototype_model import DecisionRule, PrototypeModel, largest_value
+
+N_FEATURES = 4
+LABELS = np.array([0, 0, 1, 2, 2])
+GROUPS = (0, 2, 3, 5)
+METRICS = {
+    "euclidean": (Euclidean(), None),
+    "diagonal": (Diagonal(), (N_FEATURES,)),
+    "matrix": (Matrix(), (2, N_FEATURES)),
+    "local matrix": (LocalMatrix(GROUPS), (3, 3, N_FEATURES)),
+}
+LINKS = {
+    "identity": (Identity(), lambda D: D),
+    "gaussian": (Gaussian(1.4), lambda D: 2 - 2 * np.exp(-D / (2 * 1.4**2))),
+    "cauchy": (Cauchy(1.4), lambda D: 2 - 2 / (1 + D / 1.4**2)),
+    "inverse multiquadric": (InverseMultiquadric(1.4), lambda D: 2 - 2 / np.sqrt(1 + D / 1.4**2)),
+    "rational quadratic": (RationalQuadratic(1.4, 2.5), lambda D: 2 - 2 * (1 + D / (5 * 1.4**2)) ** -2.5),
+}
+DECISIONS = {
+    "relative": DecisionRule(sharpness=3.0),
+    "steep": DecisionRule(xi=1.3),
+    "soft": DecisionRule(xi=1.3, soft=True),
+    "posterior": DecisionRule(xi=1.3, soft=True, by_posterior=True),
+}
+
+
+def make_model(metric="euclidean", link="identity", decision="relative", classes=("a", "b", "c"), dtype=np.float64):
+    """A model of random arrays; with two classes, the last two of three are one."""
+    rng = np.random.default_rng(1)
+    part, shape = METRICS[metric]
+    R = None if shape is None else (rng.uniform(0.1, 1.0, shape) if len(shape) == 1 else rng.normal(size=shape))
+    return PrototypeModel(
+        prototypes=rng.normal(size=(5, N_FEATURES)).astype(dtype),
+        labels=np.minimum(LABELS, len(classes) - 1),
+        classes=np.array(classes),
+        metric=part,
+        relevance=None if R is None else R.astype(dtype),
+        link=LINKS[link][0],
+        decision=DECISIONS[decision],
+    )
+
+
+def samples(count=30, seed=0):
+    return np.random.default_rng(seed).normal(size=(count, N_FEATURES)) * 1.5
+
+
+def softmax(z):
+    return np.exp(z) / np.exp(z).sum()
+
+
+def slow_prediction(model, link, x):
+    """Class index, scores, probabilities, winner, rival and certainty of one sample, by the definitions."""
+    omegas = [
+        np.eye(N_FEATURES)
+        if model.relevance is None
+        else np.diag(model.relevance**0.5)
+        if model.relevance.ndim == 1
+        else model.relevance
+        if model.relevance.ndim == 2
+        else model.relevance[np.searchsorted(GROUPS, j, side="right") - 1]
+        for j in range(5)
+    ]
+    D = np.array([np.sum((omega @ (x - w)) ** 2) for omega, w in zip(omegas, model.prototypes)])
+    H, rule, n_classes = LINKS[link][1](D), model.decision, len(model.classes)
+    if rule.by_posterior:
+        memberships = softmax(-rule.xi * H)
+        probabilities = np.array([memberships[model.labels == k].sum() for k in range(n_classes)])
+        scores = np.log(probabilities)
+        if n_classes == 2:
+            scores = scores - scores[::-1]
+    else:
+        d = np.array([H[model.labels == k].min() for k in range(n_classes)])
+        others = np.array([min(d[c] for c in range(n_classes) if c != k) for k in range(n_classes)])
+        if rule.xi is None:
+            scores = (others - d) / (others + d)
+            probabilities = softmax(scores * rule.sharpness / 2)
+        else:
+            scores = rule.xi * (others - d)
+            probabilities = softmax(-rule.xi * d)
+    predicted = int(scores.argmax())
+    winner = min((j for j in range(5) if model.labels[j] == predicted), key=lambda j: D[j])
+    rival = min((j for j in range(5) if model.labels[j] != predicted), key=lambda j: D[j])
+    certainty = (H[rival] - H[winner]) / (H[rival] + H[winner])
+    if rule.by_posterior:
+        second, first = np.sort(probabilities)[-2:]
+        certainty = (first - second) / (first + second)
+    contributions = []
+    for j in (rival, winner):
+        u = x - model.prototypes[j]
+        contributions.append(u * (omegas[j].T @ omegas[j] @ u))
+    return D, predicted, scores, probabilities, winner, rival, certainty, contributions[0] - contributions[1]
+
+
+@pytest.mark.parametrize("classes", [("a", "b", "c"), ("a", "b")], ids=["three classes", "two classes"])
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("metric", METRICS)
+def test_predictions_equal_a_slow_computation(metric, link, decision, classes):
+    model, X = make_model(metric, link, decision, classes), samples()
+    columns = zip(*(slow_prediction(model, link, x) for x in X))
+    D, predicted, scores, probabilities, winner, rival, certainty, contributions = map(np.array, columns)
+    close = {"rtol": 1e-8, "atol": 1e-10}
+    np.testing.assert_allclose(model.distances(X), D, **close)
+    np.testing.assert_array_equal(model.predict(X), model.classes[predicted])
+    np.testing.assert_allclose(model.predict_proba(X), probabilities, **close)
+    np.testing.assert_allclose(model.decision_function(X), scores[:, 1] if len(classes) == 2 else scores, **close)
+    explanation = model.explain(X)
+    np.testing.assert_array_equal(explanation.label, model.classes[predicted])
+    np.testing.assert_array_equal(explanation.winner, winner)
+    np.testing.assert_array_equal(explanation.rival, rival)
+    np.testing.assert_allclose(explanation.certainty, certainty, **close)
+    np.testing.assert_allclose(explanation.contributions, contributions, **close)
+    rows = np.arange(len(X))
+    np.testing.assert_allclose(explanation.contributions.sum(axis=1), D[rows, rival] - D[rows, winner], **close)
+
+
+ESTIMATORS = [
+    GLVQ(n_prototypes=2),
+    GLVQ(relevance="gradient", kernel="cauchy"),
+    LGMLVQ(rank=2),
+    LOGM(relevance="matrix", kernel="gaussian", kernel_width="learned"),
+    MCE(kernel="inverse_multiquadric"),
+    SNPC(n_prototypes=2, kernel="rational_quadratic"),
+    RSLVQ(n_prototypes=2, decision="posterior"),
+    LVQClassifier(cost="rslvq", decision="posterior"),
+    LVQClassifier(),
+    LVQ1(n_prototypes=2),
+    OLVQ1(),
+    RLVQ(),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*lbfgs stopped after")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: repr(estimator).replace("\n", ""))
+def test_predictions_equal_those_of_the_estimator(estimator, dtype):
+    X, y = make_blobs(60, n_features=3, centers=3, cluster_std=3.0, random_state=0)
+    X, y = X.astype(dtype), np.array(["x", "y", "z"])[y]
+    estimator = copy.deepcopy(estimator).set_params(max_iter=20, random_state=0).fit(X, y)
+    model = estimator.model_
+    for method in ("predict", "predict_proba", "decision_function"):
+        ours, theirs = getattr(model, method)(X), getattr(estimator, method)(X)
+        np.testing.assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+    for ours, theirs in zip(model.explain(X), estimator.explain(X)):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(model.prototypes, estimator.prototypes_)
+    np.testing.assert_array_equal(model.classes[model.labels], estimator.prototype_labels_)
+
+
+# -- parts of a prediction ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_matrix_of_a_prototype_gives_its_distance(metric):
+    model, X = make_model(metric), samples()
+    D = model.distances(X)
+    for j, w in enumerate(model.prototypes):
+        omega = model.matrix_of(j)
+        omega = np.diag(omega) if omega.ndim == 1 else omega
+        assert omega.dtype == np.float64
+        np.testing.assert_allclose(np.square((X - w) @ omega.T).sum(axis=1), D[:, j], rtol=1e-10)
+
+
+def test_groups_of_prototypes_with_one_matrix():
+    assert make_model("local matrix").group.tolist() == [0, 0, 1, 2, 2]
+    assert make_model("matrix").group.tolist() == [0] * 5
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "diagonal", "matrix"])
+def test_plain_distances_of_images_are_the_distances(metric):
+    model, X = make_model(metric), samples()
+    Z, P = model.images(X), model.images(model.prototypes)
+    np.testing.assert_allclose(np.square(Z[:, None] - P).sum(axis=2), model.distances(X), rtol=1e-10)
+
+
+def test_images_need_one_metric_for_all():
+    with pytest.raises(ValueError, match="images needs one metric for all prototypes; this model has LocalMatrix"):
+        make_model("local matrix").images(samples())
+
+
+@pytest.mark.parametrize("decision", ["relative", "steep"])
+def test_posterior_needs_a_soft_cost(decision):
+    model = make_model(decision=decision)
+    with pytest.raises(ValueError, match="posterior needs a model with a soft cost, SNPC or RSLVQ"):
+        model.posterior(model.distances(samples()))
+
+
+def test_one_class_so_far_is_predicted_with_certainty():
+    """A stream can begin with samples of one class."""
+    model = replace(make_model(), labels=np.ones(5, dtype=int))
+    X = samples()
+    assert set(model.predict(X)) == {"b"}
+    assert (model.explain(X).certainty == 1).all()
+    assert np.isfinite(model.decision_function(X)).all()
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("metric", METRICS)
+def test_tensors_give_the_predictions_of_arrays(metric, decision):
+    torch = pytest.importorskip("torch")
+    model, X = make_model(metric, "gaussian", decision), samples()
+    found = model.distances(torch.as_tensor(X))
+    np.testing.assert_allclose(found.numpy(), model.distances(X), rtol=1e-12)
+    np.testing.assert_array_equal(model.decide(found), model.decide(model.distances(X)))
+    np.testing.assert_array_equal(model.predict(torch.as_tensor(X)), model.predict(X))
+
+
+def test_repr_names_the_parts():
+    assert repr(make_model("diagonal", "gaussian")) == (
+        "PrototypeModel(5 prototypes, 3 classes, 4 features, Diagonal metric, Gaussian kernel)"
+    )
+
+
+# -- samples -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "explain"])
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.zeros((2, 3)), r"X of PrototypeModel must have shape \(n_samples, 4\), got \(2, 3\)"),
+        (np.zeros(4), r"X of PrototypeModel must have shape \(n_samples, 4\), got \(4,\)"),
+        (np.full((1, 4), np.nan), "X of PrototypeModel contains NaN or infinite values"),
+        (np.full((1, 4), np.inf), "X of PrototypeModel contains NaN or infinite values"),
+        (np.full((1, 4), 1e160), "holds values as large as 1e.160, whose squared distances overflow"),
+        ([["a", "b", "c", "d"]], "could not convert string to float"),
+    ],
+    ids=["features", "axes", "nan", "infinite", "large", "text"],
+)
+def test_samples_that_do_not_fit_are_refused(method, X, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(make_model(), method)(X)
+
+
+@pytest.mark.parametrize("convert", [np.ndarray.tolist, lambda X: X.astype(int), lambda X: X.astype(np.float16)])
+def test_other_numbers_are_converted(convert):
+    model, X = make_model(), np.round(samples())
+    np.testing.assert_array_equal(model.predict_proba(convert(X)), model.predict_proba(X))
+
+
+def test_float32_stays_float32():
+    model, X = make_model(dtype=np.float32), samples().astype(np.float32)
+    assert model.dtype == model.distances(X).dtype == model.predict_proba(X).dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_largest_value_does_not_overflow(dtype):
+    model = replace(make_model(), prototypes=make_model().prototypes.astype(dtype))
+    limit = largest_value(dtype, N_FEATURES)
+    X = np.array([[limit, -limit, limit, -limit]], dtype=dtype) * dtype(0.999)
+    assert np.isfinite(model.distances(X)).all()
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_blocks_give_the_predictions_of_the_whole(metric, monkeypatch):
+    model, X = make_model(metric, "gaussian"), samples(100)
+    whole = model.predict_proba(X)
+    monkeypatch.setattr(prototype_model, "BLOCK_BYTES", 8 * 7 * (5 + 3 * N_FEATURES))  # seven rows
+    sizes = []
+    model.over_blocks(lambda D: sizes.append(len(D)) or D, X)
+    assert sizes == [7] * 14 + [2]
+    np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-12)
+    assert model.predict(X[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize(("n_prototypes", "n_features"), [(2000, 2), (2, 300)], ids=["prototypes", "features"])
+@pytest.mark.parametrize("metric", [Euclidean(), Matrix()], ids=["euclidean", "matrix"])
+def test_memory_is_bounded_for_any_number_of_samples(metric, n_prototypes, n_features, monkeypatch):
+    """Neither all distances nor a copy of all samples is held at a time."""
+    monkeypatch.setattr(prototype_model, "BLOCK_BYTES", 2**20)
+    rng = np.random.default_rng(0)
+    model = PrototypeModel(
+        prototypes=rng.normal(size=(n_prototypes, n_features)),
+        labels=np.repeat([0, 1], n_prototypes // 2),
+        classes=np.array([0, 1]),
+        metric=metric,
+        relevance=None if isinstance(metric, Euclidean) else np.eye(n_features),
+    )
+    X = rng.normal(size=(6 * 2**20 // (8 * max(n_prototypes, n_features)), n_features))
+    tracemalloc.start()
+    try:
+        model.over_blocks(model.decide, X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * 2**20
+
+
+# -- frozen arrays -----------------------------------------------------------------------------------------------------
+
+
+def models_after_a_copy():
+    model = replace(make_model("matrix"), importances=np.full(N_FEATURES, 0.25))
+    return {"made": model, "pickled": pickle.loads(pickle.dumps(model)), "copied": copy.deepcopy(model)}
+
+
+@pytest.mark.parametrize("made", ["made", "pickled", "copied"])
+@pytest.mark.parametrize("name", ["prototypes", "labels", "classes", "relevance", "importances"])
+def test_arrays_are_read_only(name, made):
+    array = getattr(models_after_a_copy()[made], name)
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = array[1]
+
+
+def test_attributes_cannot_be_set():
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'link'"):
+        make_model().link = Identity()
+
+
+def test_the_arrays_given_stay_writeable():
+    W = np.zeros((2, 1))
+    PrototypeModel(W, np.array([0, 1]), np.array([0, 1]))
+    W[0] = 1.0
+
+
+# -- inconsistent arrays and parts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"prototypes": np.zeros(4)}, "needs prototypes of shape"),
+        ({"prototypes": np.zeros((5, 4), dtype=int)}, "needs prototypes of shape .* in float32 or float64"),
+        ({"prototypes": np.zeros((5, 4), dtype=np.float16)}, "needs prototypes of shape .* in float32 or float64"),
+        ({"prototypes": np.zeros((0, 4)), "labels": np.zeros(0, dtype=int)}, "needs prototypes of shape"),
+        ({"prototypes": [[0.0] * 4] * 5}, "needs prototypes of shape"),
+        ({"prototypes": np.full((5, 4), np.nan)}, "has prototypes that are not finite numbers"),
+        ({"classes": np.array([["a", "b", "c"]])}, "needs a one-dimensional array of classes"),
+        ({"classes": np.array([])}, "needs a one-dimensional array of classes"),
+        ({"classes": ["a", "b", "c"]}, "needs a one-dimensional array of classes"),
+        ({"labels": np.array([0, 0, 1, 2])}, "needs an ascending class index for each prototype"),
+        ({"labels": np.array([0, 1, 0, 2, 2])}, "needs an ascending class index for each prototype"),
+        ({"labels": np.array([0.0, 0, 1, 2, 2])}, "needs an ascending class index for each prototype"),
+        ({"labels": np.array([0, 0, 1, 2, 3])}, "has labels outside of its 3 classes"),
+        ({"labels": np.array([-1, 0, 1, 2, 2])}, "has labels outside of its 3 classes"),
+        ({"feature_names": ("a", "b")}, "has 2 feature names for 4 features"),
+        ({"importances": np.ones(3)}, "has importances that do not fit its 4 features"),
+        ({"importances": np.array([1.0, 0, 0, np.nan])}, "has importances that do not fit its 4 features"),
+        ({"relevance": np.ones(4)}, "has relevances that its metric does not use"),
+        ({"metric": Diagonal()}, "has relevances that do not fit its 4 features"),
+        ({"metric": Diagonal(), "relevance": np.ones(3)}, "has relevances that do not fit its 4 features"),
+        ({"metric": Diagonal(), "relevance": np.ones((2, 4))}, "has relevances that do not fit its 4 features"),
+        ({"metric": Diagonal(), "relevance": np.array([1.0, 1, 1, -1])}, "has negative relevances"),
+        ({"metric": Matrix(), "relevance": np.ones((2, 3))}, "has relevances that do not fit its 4 features"),
+        ({"metric": Matrix(), "relevance": np.full((2, 4), np.inf)}, "has relevances that do not fit its 4 features"),
+        (
+            {"metric": LocalMatrix((0, 5)), "relevance": np.ones((2, 2, 4))},
+            "has another number of matrices",
+        ),
+        ({"metric": LocalMatrix((0, 4)), "relevance": np.ones((1, 2, 4))}, "has matrices for other groups"),
+        ({"metric": LocalMatrix((1, 5)), "relevance": np.ones((1, 2, 4))}, "has matrices for other groups"),
+        ({"metric": LocalMatrix((0, 3, 3, 5)), "relevance": np.ones((3, 2, 4))}, "has matrices for other groups"),
+        ({"metric": LocalMatrix((0.0, 5.0)), "relevance": np.ones((1, 2, 4))}, "has matrices for other groups"),
+        ({"metric": None}, "has no metric"),
+        ({"link": None}, "has no link"),
+        ({"link": Gaussian(0.0)}, "has a kernel whose width or shape is not a positive number"),
+        ({"link": Gaussian(np.inf)}, "has a kernel whose width or shape is not a positive number"),
+        ({"link": Gaussian("1")}, "has a kernel whose width or shape is not a positive number"),
+        ({"link": RationalQuadratic(1.0, -1.0)}, "has a kernel whose width or shape is not a positive number"),
+    ],
+)
+def test_inconsistent_arrays_and_parts_are_refused(changes, message):
+    with pytest.raises(ValueError, match=f"PrototypeModel {message}"):
+        replace(make_model(), **changes)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"xi": 0.0}, "xi of a DecisionRule must be a positive number or None, got 0.0"),
+        ({"xi": np.inf}, "xi of a DecisionRule must be a positive number or None, got inf"),
+        ({"xi": np.nan}, "xi of a DecisionRule must be a positive number or None, got nan"),
+        ({"sharpness": 0.0}, "sharpness of a DecisionRule must be a positive number, got 0.0"),
+        ({"soft": True}, "A DecisionRule by the posterior needs soft=True and a steepness xi"),
+        ({"xi": 1.0, "by_posterior": True}, "A DecisionRule by the posterior needs soft=True and a steepness xi"),
+    ],
+)
+def test_inconsistent_decision_rules_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        DecisionRule(**parameters)
+
+
+# -- without scikit-learn ----------------------------------------------------------------------------------------------
+
+
+def test_prediction_needs_no_scikit_learn(tmp_path):
+    """A saved model is loaded and used in a process where importing scikit-learn, numba or torch is an error."""
+    model, X = make_model("local matrix", "gaussian", "posterior"), samples()
+    model.save(tmp_path / "model.npz")
+    np.save(tmp_path / "X.npy", X)
+    program = """
+        import sys
+
+        class Refuse:
+            def find_spec(self, name, path=None, target=None):
+                if name.split(".")[0] in ("sklearn", "numba", "torch", "pandas"):
+                    raise ImportError(f"{name} must not be imported")
+
+        sys.meta_path.insert(0, Refuse())
+        import numpy as np
+        from lvq import PrototypeModel
+
+        model, X = PrototypeModel.load("model.npz"), np.load("X.npy")
+        model.explain(X)
+        np.savez("found.npz", label=model.predict(X), proba=model.predict_proba(X), score=model.decision_function(X))
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], cwd=tmp_path, check=True, timeout=60)
+    with np.load(tmp_path / "found.npz") as found:
+        np.testing.assert_array_equal(found["label"], model.predict(X))
+        np.testing.assert_array_equal(found["proba"], model.predict_proba(X))
+        np.testing.assert_array_equal(found["score"], model.decision_function(X))

@@ -1,0 +1,365 @@
+"""Models as arrays and as files: every bit comes back, and what is not a model is refused with a clear message."""
+
+import io
+import json
+import struct
+import zipfile
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from lvq import GLVQ
+from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.prototype_model import DecisionRule, PrototypeModel
+from lvq.model.storage import LINKS, METRICS
+
+CLASSES = {
+    "int": np.array([-3, 7]),
+    "int8": np.array([0, 1], dtype=np.int8),
+    "unsigned": np.array([0, 2**63], dtype=np.uint64),
+    "str": np.array(["no", "größer"]),
+    "bytes": np.array([b"no", b"yes"]),
+    "bool": np.array([False, True]),
+    "float": np.array([0.1, 1 / 3]),
+    "date": np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"),
+    "object of str": np.array(["no", "größer"], dtype=object),
+    "object of int": np.array([1, 2**70], dtype=object),
+    "object of float": np.array([0.1, 1 / 3], dtype=object),
+    "object of bool": np.array([False, True], dtype=object),
+}
+RELEVANCES = {
+    "euclidean": (Euclidean(), None),
+    "diagonal": (Diagonal(), np.array([0.1, 0.2, 0.7])),
+    "matrix": (Matrix(), np.arange(6.0).reshape(2, 3) / 7),
+    "local_matrix": (LocalMatrix((0, 1, 2)), np.arange(12.0).reshape(2, 2, 3) / 7),
+}
+DECISIONS = {
+    "relative": DecisionRule(sharpness=1 / 3),
+    "steep": DecisionRule(xi=1 / 3),
+    "posterior": DecisionRule(xi=1e-300, soft=True, by_posterior=True),
+}
+
+
+def make_model(**changes):
+    values = {
+        "prototypes": np.array([[0.1, 1 / 3, -0.0], [1e300, 5e-324, 2.0]]),
+        "labels": np.array([0, 1]),
+        "classes": CLASSES["int"],
+    }
+    return PrototypeModel(**(values | changes))
+
+
+def assert_identical(model, other):
+    for name in ("prototypes", "labels", "classes", "relevance", "importances"):
+        ours, theirs = getattr(model, name), getattr(other, name)
+        assert (ours is None) == (theirs is None), name
+        if ours is not None:
+            assert ours.dtype == theirs.dtype, name
+            assert ours.shape == theirs.shape, name
+            if ours.dtype == object:
+                assert [(type(label), label) for label in ours] == [(type(label), label) for label in theirs]
+            else:
+                assert ours.tobytes() == theirs.tobytes(), name
+            assert not theirs.flags.writeable
+    assert (other.metric, other.link, other.decision) == (model.metric, model.link, model.decision)
+    assert other.feature_names == model.feature_names
+
+
+def assert_round_trip(model, folder):
+    assert_identical(model, PrototypeModel.from_arrays(model.to_arrays()))
+    path = folder / "model.npz"
+    model.save(path)
+    assert [file.name for file in folder.iterdir()] == ["model.npz"]
+    assert_identical(model, PrototypeModel.load(str(path)))
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_all_kinds_of_classes(name, tmp_path):
+    assert_round_trip(make_model(classes=CLASSES[name]), tmp_path)
+
+
+def test_numpy_numbers_in_an_object_array_become_plain_numbers(tmp_path):
+    model = make_model(classes=np.array([np.int64(1), np.int64(2)], dtype=object))
+    model.save(tmp_path / "model.npz")
+    assert PrototypeModel.load(tmp_path / "model.npz").classes.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", METRICS)
+def test_all_metrics(name, dtype, tmp_path):
+    metric, relevance = RELEVANCES[name]
+    W = np.array([[0.1, 1 / 3, -0.0], [1e30, 1e-40, 2.0]], dtype=dtype)
+    relevance = None if relevance is None else relevance.astype(dtype)
+    assert_round_trip(make_model(prototypes=W, metric=metric, relevance=relevance), tmp_path)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_all_links(name, tmp_path):
+    link = Identity() if name == "identity" else KERNELS[name](width=1 / 3)
+    link = replace(link, shape=0.1) if isinstance(link, RationalQuadratic) else link
+    assert_round_trip(make_model(link=link), tmp_path)
+
+
+@pytest.mark.parametrize("name", DECISIONS)
+def test_all_decision_rules(name, tmp_path):
+    assert_round_trip(make_model(decision=DECISIONS[name]), tmp_path)
+
+
+def test_importances_and_feature_names(tmp_path):
+    assert_round_trip(make_model(importances=np.array([0.1, 0.2, 0.7]), feature_names=("x", "größe", "")), tmp_path)
+
+
+def test_every_registered_part_is_stored():
+    assert set(METRICS) == set(RELEVANCES)
+    assert set(KERNELS) < set(LINKS)
+
+
+def test_a_fitted_estimator_and_its_stored_model_predict_the_same(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)) + np.repeat([[0.0], [2.0]], 30, axis=0), np.repeat(["a", "b"], 30)
+    estimator = GLVQ(solver="online", relevance="matrix", kernel="gaussian", max_iter=5, random_state=0).fit(X, y)
+    estimator.model_.save(tmp_path / "model.npz")
+    loaded = PrototypeModel.load(tmp_path / "model.npz")
+    assert_identical(estimator.model_, loaded)
+    np.testing.assert_array_equal(loaded.predict_proba(X), estimator.predict_proba(X))
+
+
+def test_arrays_hold_no_objects():
+    arrays = make_model(classes=CLASSES["object of str"], feature_names=("a", "b", "c")).to_arrays()
+    assert all(array.dtype != object for array in arrays.values())
+    assert set(arrays) == {"prototypes", "labels", "header"}
+
+
+def test_a_file_holds_the_arrays_and_nothing_else(tmp_path):
+    model = make_model()
+    model.save(tmp_path / "model.npz")
+    with zipfile.ZipFile(tmp_path / "model.npz") as file:
+        assert {name.removesuffix(".npy") for name in file.namelist()} == set(model.to_arrays())
+
+
+def test_the_file_has_the_name_that_was_given(tmp_path):
+    make_model().save(tmp_path / "no suffix")
+    assert [path.name for path in tmp_path.iterdir()] == ["no suffix"]
+    PrototypeModel.load(tmp_path / "no suffix")
+
+
+# -- what cannot be stored ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UsersLink(Gaussian):
+    """A user's own link."""
+
+
+@dataclass(frozen=True)
+class UsersMetric(Euclidean):
+    """A user's own metric."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"link": UsersLink()}, r"A model with the link UsersLink\(width=1.0\) cannot be stored as arrays; known are"),
+        ({"metric": UsersMetric()}, r"A model with the metric UsersMetric\(\) cannot be stored as arrays; known are"),
+        ({"classes": np.array([(1, 2), None], dtype=object)}, "classes of a model that is stored must be strings or"),
+    ],
+    ids=["link", "metric", "classes"],
+)
+def test_what_cannot_be_stored_is_refused_and_no_file_is_left(changes, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        make_model(**changes).save(tmp_path / "model.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- wrong headers and arrays ------------------------------------------------------------------------------------------
+
+REFUSED = "These arrays are not a stored PrototypeModel: "
+
+
+def arrays_with_header(**changes):
+    arrays = make_model(link=Gaussian(2.0)).to_arrays()
+    header = json.loads(bytes(arrays["header"])) | changes
+    header = {name: value for name, value in header.items() if value is not ...}
+    return arrays | {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "other"}, "the header's format is 'other', not 'lvq-prototype-model'"),
+        ({"version": 2}, "the header's version is 2; this release reads version 1"),
+        *[({name: ...}, f"'{name}' is missing or unknown") for name in ("format", "version", "metric", "link")],
+        *[({name: ...}, f"'{name}' is missing or unknown") for name in ("decision", "feature_names", "classes")],
+        ({"metric": {"kind": "other"}}, "'other' is missing or unknown"),
+        ({"metric": {}}, "'kind' is missing or unknown"),
+        ({"metric": 5}, ""),
+        ({"metric": {"kind": ["matrix"]}}, "unhashable"),
+        ({"metric": {"kind": "matrix"}}, "has relevances that do not fit its 3 features"),
+        ({"metric": {"kind": "local_matrix"}}, r"LocalMatrix needs the values \['groups'\], got \[\]"),
+        ({"link": {"kind": "gaussian"}}, r"Gaussian needs the values \['width'\], got \[\]"),
+        ({"link": {"kind": "gaussian", "width": "1"}}, "kernel whose width or shape is not a positive number"),
+        ({"link": {"kind": "gaussian", "width": -1}}, "kernel whose width or shape is not a positive number"),
+        ({"link": {"kind": "identity", "width": 1.0}}, r"Identity needs the values \[\], got \['width'\]"),
+        ({"decision": {"xi": -1.0}}, "xi of a DecisionRule must be a positive number or None, got -1.0"),
+        ({"decision": {"other": 1}}, "unexpected keyword argument 'other'"),
+        ({"decision": {"xi": "1"}}, ""),
+        ({"feature_names": ["a"]}, "has 1 feature names for 3 features"),
+        ({"feature_names": 3}, ""),
+        ({"classes": 3}, "needs a one-dimensional array of classes"),
+        ({"classes": [["a", "b"]]}, "needs a one-dimensional array of classes"),
+        ({"classes": ["a"]}, "has labels outside of its 1 classes"),
+    ],
+)
+def test_wrong_headers_are_refused(changes, message):
+    with pytest.raises(ValueError, match=f"{REFUSED}.*{message}"):
+        PrototypeModel.from_arrays(arrays_with_header(**changes))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"{", b"\xff\xfe", b"[]", b"5", b"null", b"[" * 100_000],
+    ids=["empty", "open", "bytes", "list", "number", "null", "nested"],
+)
+def test_headers_that_are_no_header_are_refused(text):
+    arrays = make_model().to_arrays() | {"header": np.frombuffer(text, dtype=np.uint8)}
+    with pytest.raises(ValueError, match=REFUSED):
+        PrototypeModel.from_arrays(arrays)
+
+
+@pytest.mark.parametrize("name", ["header", "prototypes", "labels", "classes"])
+def test_a_missing_array_is_named(name):
+    arrays = make_model().to_arrays()
+    del arrays[name]
+    with pytest.raises(ValueError, match=f"{REFUSED}'{name}' is missing or unknown"):
+        PrototypeModel.from_arrays(arrays)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("prototypes", np.zeros((3, 3)), "needs an ascending class index for each prototype"),
+        ("prototypes", np.array([["a"]]), "needs prototypes of shape"),
+        ("labels", np.array([1, 0]), "needs an ascending class index for each prototype"),
+        ("relevance", np.ones(3), "has relevances that its metric does not use"),
+        ("importances", np.ones(2), "has importances that do not fit its 3 features"),
+    ],
+)
+def test_inconsistent_arrays_are_refused(name, array, message):
+    with pytest.raises(ValueError, match=f"{REFUSED}PrototypeModel {message}"):
+        PrototypeModel.from_arrays(make_model().to_arrays() | {name: array})
+
+
+# -- damaged and foreign files -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """Path and content of a stored model."""
+    path = tmp_path / "model.npz"
+    make_model(link=Gaussian(2.0), feature_names=("a", "b", "c")).save(path)
+    return path, path.read_bytes()
+
+
+def test_a_truncated_file_is_refused(stored):
+    path, content = stored
+    for length in range(0, len(content), 37):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match=r"is not a file of PrototypeModel.save, or it is damaged"):
+            PrototypeModel.load(path)
+
+
+def test_a_changed_byte_is_refused_or_without_effect(stored):
+    """Each entry of a zip file has a checksum; some bytes, such as dates, have no effect."""
+    path, content = stored
+    expected, refused = PrototypeModel.load(path), 0
+    for place in range(0, len(content), 5):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
+        try:
+            found = PrototypeModel.load(path)
+        except ValueError as error:
+            assert "not a file of PrototypeModel.save" in str(error) or REFUSED in str(error)  # noqa: PT017
+            refused += 1
+        else:
+            assert_identical(expected, found)
+    assert refused > len(content) / 5 / 2
+
+
+def test_a_changed_byte_under_a_valid_checksum_is_refused_or_a_model(stored):
+    """A file made by hand: NumPy's reader of array headers raises errors of many kinds."""
+    path, content = stored
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        entries = {name: file.read(name) for name in file.namelist()}
+    refused = 0
+    for place in range(128):
+        with zipfile.ZipFile(path, "w") as file:
+            for name, data in entries.items():
+                changed = data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :]
+                file.writestr(name, changed if name == "header.npy" else data)
+        try:
+            PrototypeModel.load(path)
+        except ValueError as error:
+            assert "not a file of PrototypeModel.save" in str(error) or REFUSED in str(error)  # noqa: PT017
+            refused += 1
+    assert refused > 64
+
+
+def foreign_files():
+    rng = np.random.default_rng(0)
+    return {
+        "empty": b"",
+        "text": b"prototypes, labels\n1, 2\n",
+        "random": rng.bytes(1000),
+        "pickle": b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00]\x94(K\x01K\x02e.",
+        "zip": b"PK\x05\x06" + bytes(18),
+    }
+
+
+@pytest.mark.parametrize("name", foreign_files())
+def test_other_files_are_refused(name, tmp_path):
+    path = tmp_path / "model.npz"
+    path.write_bytes(foreign_files()[name])
+    with pytest.raises(ValueError, match=rf"is not a file of PrototypeModel.save|{REFUSED}'header' is missing"):
+        PrototypeModel.load(path)
+
+
+def test_a_single_array_is_refused(tmp_path):
+    np.save(tmp_path / "model.npy", np.ones(3))
+    with pytest.raises(ValueError, match=r"is not a file of PrototypeModel.save"):
+        PrototypeModel.load(tmp_path / "model.npy")
+
+
+def test_arrays_of_objects_are_refused_without_unpickling(tmp_path):
+    """The message names the file and does not advise to load it in an unsafe way."""
+    np.savez(tmp_path / "model.npz", header=np.array([Trap()], dtype=object))
+    with pytest.raises(ValueError, match=r"is not a file of PrototypeModel.save"):
+        PrototypeModel.load(tmp_path / "model.npz")
+    assert not Trap.sprung
+
+
+class Trap:
+    """An object whose unpickling is noticed."""
+
+    sprung = False
+
+    def __reduce__(self):
+        return setattr, (Trap, "sprung", True)
+
+
+def test_an_array_too_large_for_memory_is_refused(tmp_path):
+    """A header of the array alone promises an exabyte."""
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }" % 2**57
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    array = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+    with zipfile.ZipFile(tmp_path / "model.npz", "w") as file:
+        file.writestr("header.npy", array)
+    with pytest.raises(ValueError, match=r"is not a file of PrototypeModel.save"):
+        PrototypeModel.load(tmp_path / "model.npz")
+
+
+def test_a_missing_file_and_a_folder_have_their_usual_errors(tmp_path):
+    with pytest.raises(FileNotFoundError, match="missing"):
+        PrototypeModel.load(tmp_path / "missing")
+    with pytest.raises(IsADirectoryError, match=str(tmp_path)):
+        PrototypeModel.load(tmp_path)

@@ -1,0 +1,489 @@
+"""Graphs of pipelines and reject classifiers, on real data; and conversion by skl2onnx itself."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import datasets as of_sklearn
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.ensemble import VotingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectClassifier
+from lvq import datasets as of_papers
+from lvq.onnx import register, to_onnx
+from lvq.onnx.precision import rounding_nodes
+from lvq.rejection import Combination, certainty
+
+pytestmark = [
+    pytest.mark.usefixtures("run"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+
+def spelled(model):
+    return "".join(str(model).split())[:90]
+
+
+# -- data --------------------------------------------------------------------------------------------------------------
+
+SETS = {
+    "iris": lambda: of_sklearn.load_iris(return_X_y=True),
+    "wine": lambda: of_sklearn.load_wine(return_X_y=True),
+    "wdbc": lambda: of_sklearn.load_breast_cancer(return_X_y=True),
+    "digits": lambda: of_sklearn.load_digits(return_X_y=True),
+    "segment": lambda: of_papers.load_dataset("segment", return_X_y=True, download_if_missing=False),
+    "usps": lambda: of_papers.load_dataset("usps", return_X_y=True, download_if_missing=False),
+}
+CHAINS = {
+    "glvq": lambda: make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0, max_iter=3)),
+    "grlvq": lambda: GRLVQ(random_state=0, max_iter=3),
+    "gmlvq": lambda: make_pipeline(MinMaxScaler(), GMLVQ(rank=2, random_state=0, max_iter=3)),
+    "lgmlvq": lambda: make_pipeline(StandardScaler(), PCA(4), LGMLVQ(random_state=0, max_iter=3)),
+    "lvq": lambda: make_pipeline(StandardScaler(), PCA(3), LVQClassifier(random_state=0, max_iter=3)),
+    "rslvq": lambda: make_pipeline(StandardScaler(), RSLVQ(decision="posterior", random_state=0, max_iter=3)),
+}
+
+
+# each pipeline on two data sets, each data set with two pipelines
+PAIRS = [
+    (name, chain) for i, name in enumerate(SETS) for chain in (list(CHAINS)[i], list(CHAINS)[(i + 1) % len(CHAINS)])
+]
+
+
+@pytest.mark.parametrize(("name", "chain"), PAIRS)
+def test_real_data(name, chain, run):
+    """Labels of the float64 graph are those of the model for every sample; in float32 they differ at ties only."""
+    try:
+        X, y = SETS[name]()
+    except of_papers.DatasetNotFoundError as error:
+        pytest.skip(str(error))
+    wide, y = np.asarray(X, dtype=np.float64), np.array([f"class {label}" for label in y])
+    rows = np.random.default_rng(0).permutation(len(y))[:300]
+    model = CHAINS[chain]().fit(wide[rows], y[rows])
+    found = run(to_onnx(model), wide)
+    assert_array_equal(found["label"], model.predict(wide))
+    assert_allclose(found["probabilities"], model.predict_proba(wide), atol=1e-6)
+    narrow = wide.astype(np.float32)
+    labels, values = model.predict(narrow.astype(np.float64)), certainty(model, narrow.astype(np.float64))
+    differing = run(to_onnx(model, dtype="float32"), narrow)["label"] != labels
+    assert differing.sum() <= len(X) / 200
+    assert (np.abs(values)[differing] < 1e-4).all()
+
+
+# -- rejecting ---------------------------------------------------------------------------------------------------------
+
+REJECTING = [
+    RejectClassifier(GLVQ()),
+    RejectClassifier(GLVQ(n_prototypes=2), thresholds="global"),
+    RejectClassifier(GMLVQ(rank=2), measure="boundary"),
+    RejectClassifier(LGMLVQ(), measure="distance"),
+    RejectClassifier(RSLVQ(n_prototypes=2), measure="probability"),
+    RejectClassifier(RSLVQ(decision="posterior"), measure="probability", cells="class"),
+    RejectClassifier(LOGM(), measure="margin", cells="class", cost_ratio=0.1),
+    RejectClassifier(GLVQ(), measure="combined"),
+    RejectClassifier(GLVQ(n_prototypes=3), measure=Combination("relsim", "distance", 0.1), cells="class"),
+    RejectClassifier(GLVQ(), max_error=0.3, confidence=0.6),
+    RejectClassifier(GLVQ(), max_error=0.2, confidence=0.6, per_class=True, on_failure="reject"),
+    RejectClassifier(GLVQ(), max_error=0.001, on_failure="reject"),
+    RejectClassifier(make_pipeline(StandardScaler(), PCA(3), GLVQ()), cost_ratio=0.3),
+    RejectClassifier(LVQClassifier(), cv=3),
+    make_pipeline(StandardScaler(), RejectClassifier(make_pipeline(PCA(3), GLVQ()))),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("model", REJECTING, ids=spelled)
+def test_rejecting(model, dtype, run, data):
+    X, y = data
+    short = {name: 5 for name in model.get_params() if name.split("__")[-1] == "max_iter"}
+    model = model.set_params(**short).fit(X, y)
+    last = model[-1] if hasattr(model, "steps") else model
+    inner = model[:-1].transform(X) if hasattr(model, "steps") else X
+    rng = np.random.default_rng(0)
+    probes = np.concatenate((X, X + rng.normal(size=X.shape), 30 * X))
+    inner = model[:-1].transform(probes) if hasattr(model, "steps") else probes
+    found = run(to_onnx(model, dtype=dtype), probes.astype(dtype))
+    assert_allclose(
+        found["certainty"],
+        last.certainty(inner),
+        rtol=1e-9 if dtype == "float64" else 1e-3,
+        atol=1e-3 if dtype == "float32" else 1e-9,
+    )
+    agree = found["accepted"] == last.accept(inner)
+    if dtype == "float64":
+        assert_array_equal(found["label"], last.predict(inner))
+        assert agree.all()
+    else:  # a threshold is the certainty of some sample, which rounding can push below it
+        assert np.mean(~agree) < 0.05
+
+
+def test_some_predictions_are_rejected(run, data):
+    X, y = data
+    model = RejectClassifier(GLVQ(random_state=0), min_coverage=0.5).fit(X, y)
+    assert 0 < run(to_onnx(model), X)["accepted"].mean() < 1
+
+
+def test_measures_that_are_not_supported(data):
+    X, y = data
+    for measure in (lambda estimator, X: X[:, 0], "radius"):
+        model = RejectClassifier(GLVQ(random_state=0), measure=measure).fit(X, y)
+        with pytest.raises(ValueError, match=r"to_onnx supports the measures 'auto', .*, not"):
+            to_onnx(model)
+    model = RejectClassifier(GLVQ(random_state=0), cells=lambda estimator, X: np.zeros(len(X))).fit(X, y)
+    with pytest.raises(ValueError, match=r"to_onnx does not support cells="):
+        to_onnx(model)
+
+
+# -- pipelines ---------------------------------------------------------------------------------------------------------
+
+STEPS = [
+    StandardScaler(),
+    StandardScaler(with_std=False),
+    MinMaxScaler(clip=True),
+    RobustScaler(),
+    PCA(2, whiten=True),
+    TruncatedSVD(2),
+    SelectKBest(k=2),
+    VarianceThreshold(0.5),
+    Normalizer(),
+    SimpleImputer(),
+    SimpleImputer(missing_values=3.0, strategy="median"),
+    make_column_transformer((StandardScaler(), [0, 2]), remainder="passthrough"),
+    make_column_transformer((StandardScaler(), slice(0, 2)), ("drop", [2]), ("passthrough", [3])),
+    make_column_transformer(
+        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), [0, 1]), (MinMaxScaler(), [2])
+    ),
+]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=spelled)
+def test_steps(step, run, data):
+    X, y = data[0].copy(), data[1]
+    if "SimpleImputer" in str(step) and "3.0" not in str(step):
+        X[::5, 0] = np.nan
+    model = make_pipeline(step, GLVQ(n_prototypes=2, random_state=0, max_iter=5)).fit(X, y)
+    found = run(to_onnx(model), X)
+    assert_array_equal(found["label"], model.predict(X))
+    assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9)
+    narrow = run(to_onnx(model, dtype="float32"), X.astype(np.float32))
+    assert_allclose(narrow["probabilities"], model.predict_proba(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("step", [PolynomialFeatures(2), KBinsDiscretizer(3, encode="ordinal")], ids=spelled)
+def test_steps_that_skl2onnx_computes_in_float32(step, data):
+    X, y = data
+    model = make_pipeline(step, GLVQ(random_state=0)).fit(X, y)
+    with pytest.raises(
+        ValueError, match=rf"to_onnx\(dtype='float64'\) cannot convert these steps: {type(step).__name__}"
+    ):
+        to_onnx(model)
+    to_onnx(model, dtype="float32")
+
+
+def test_infinite_values_that_a_transformer_clips(run, data):
+    X, y = data
+    model = make_pipeline(MinMaxScaler(clip=True), GLVQ(random_state=0)).fit(X, y)
+    rows = X[:4].copy()
+    rows[0, 1], rows[1, 1], rows[2, 1] = np.inf, np.nan, 1e300
+    with pytest.raises(ValueError, match=r"infinity"):
+        model.predict(rows[:1])
+    for dtype in ("float64", "float32"):
+        with np.errstate(over="ignore"):
+            found = run(to_onnx(model, dtype=dtype), rows.astype(dtype))
+        expected = [False, False, dtype == "float64", True]  # 1e300 is infinite in float32
+        assert found["accepted"].tolist() == expected
+        assert_array_equal(np.isnan(found["certainty"]), np.logical_not(expected))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_table_of_texts_alone(dtype, run):
+    X, y = table(np.random.default_rng(0))
+    X = X[["colour", "made"]].astype(object)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    imputed = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)
+    for steps in (
+        encoder,
+        ColumnTransformer([("texts", imputed, ["colour", "made"])]),
+        ColumnTransformer([("one", encoder, ["made"]), ("other", OrdinalEncoder(), ["colour"])]),
+    ):
+        model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, y)
+        graph = to_onnx(model, dtype=dtype)
+        found = run(graph, X.to_numpy())
+        assert [value.name for value in graph.graph.input] == ["X"]
+        assert found["probabilities"].dtype == dtype
+        assert_array_equal(found["label"], model.predict(X))
+        assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9 if dtype == "float64" else 1e-3)
+
+
+def test_texts_that_are_scaled_in_float32():
+    """No type is inferred for the scaler of ONNX, which rounds to float32."""
+    X, y = table(np.random.default_rng(0))
+    steps = make_pipeline(OneHotEncoder(sparse_output=False), StandardScaler())
+    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X[["colour", "made"]].astype(object), y)
+    with pytest.raises(ValueError, match=r"OneHotEncoder, StandardScaler: skl2onnx converts them to Scaler, which"):
+        to_onnx(model)
+    to_onnx(model, dtype="float32")
+
+
+def table(rng, count=80):
+    """Numbers with missing values, texts, and integers that are categories."""
+    X = pd.DataFrame(
+        {
+            "size": rng.normal(size=count) * 100,
+            "weight": rng.normal(size=count),
+            "colour": rng.choice(["red", "green", "blue"], count),
+            "grade": rng.integers(1, 4, count),
+            "made": rng.choice(["here", "there"], count),
+        }
+    )
+    X.loc[::7, "weight"] = np.nan
+    y = np.where((X["size"] > 0) ^ (X["colour"] == "red"), "good", "bad")
+    return X, y
+
+
+def columns_of(X, dtype):
+    return {
+        name: X[[name]].to_numpy(
+            dtype=object if X[name].dtype == object or str(X[name].dtype).startswith("str") else dtype
+        )
+        if name != "grade"
+        else X[[name]].to_numpy(dtype=np.int64)
+        for name in X
+    }
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("rejects", [False, True])
+def test_a_table_with_texts_and_missing_values(rejects, dtype, run):
+    X, y = table(np.random.default_rng(0))
+    steps = ColumnTransformer(
+        [
+            ("numbers", StandardScaler(), ["size"]),
+            (
+                "missing",
+                make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()),
+                ["weight"],
+            ),
+            ("texts", OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["colour", "grade"]),
+            ("order", OrdinalEncoder(), ["made"]),
+        ],
+        sparse_threshold=0,
+    )
+    model = make_pipeline(steps, GLVQ(n_prototypes=2, random_state=0))
+    model = (RejectClassifier(model, min_cell_size=3) if rejects else model).fit(X, y)
+    found = run(to_onnx(model, dtype=dtype), columns_of(X, dtype))
+    assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9 if dtype == "float64" else 1e-3)
+    if dtype == "float64":
+        assert_array_equal(found["label"], model.predict(X))
+        assert_array_equal(found["accepted"], model.accept(X) if rejects else True)
+
+
+def test_named_columns_that_are_all_numbers(run):
+    """One input in the order of the columns."""
+    X, y = table(np.random.default_rng(0))
+    X = X[["size", "grade"]].astype(float)
+    steps = ColumnTransformer([("a", StandardScaler(), ["grade"]), ("b", MinMaxScaler(), ["size"])])
+    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, y)
+    graph = to_onnx(model)
+    assert [value.name for value in graph.graph.input] == ["X"]
+    assert_array_equal(run(graph, X.to_numpy())["label"], model.predict(X))
+    assert {entry.key: entry.value for entry in graph.metadata_props}["features"] == '["size", "grade"]'
+
+
+def test_columns_of_any_name(run):
+    """Names that are not identifiers, that differ in one character, or that are used inside the graph."""
+    X, y = table(np.random.default_rng(0))
+    X = X[["size", "colour", "made", "grade"]].set_axis(["matmul", "Größe (cm)", "a b", "a_b"], axis=1)
+    steps = ColumnTransformer(
+        [("a", StandardScaler(), ["matmul", "a_b"]), ("b", OneHotEncoder(), ["Größe (cm)", "a b"])], sparse_threshold=0
+    )
+    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, y)
+    graph = to_onnx(model)
+    assert [value.name for value in graph.graph.input] == list(X)
+    given = {name: X[[name]].to_numpy(dtype=float if name in ("matmul", "a_b") else object) for name in X}
+    assert_array_equal(run(graph, given)["label"], model.predict(X))
+
+
+def test_columns_with_the_names_of_outputs():
+    X, y = table(np.random.default_rng(0))
+    X = X[["size", "colour"]].rename(columns={"size": "label"})
+    steps = ColumnTransformer(
+        [("a", StandardScaler(), ["label"]), ("b", OneHotEncoder(), ["colour"])], sparse_threshold=0
+    )
+    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, y)
+    with pytest.raises(ValueError, match=r"to_onnx has an output 'label', so no column may have that name"):
+        to_onnx(model)
+
+
+def test_searches_and_frozen_ones(run, data):
+    X, y = data
+    inner = make_pipeline(StandardScaler(), GLVQ(random_state=0, solver="online", max_iter=3))
+    search = GridSearchCV(inner, {"glvq__n_prototypes": [1, 2]}, cv=2).fit(X, y)
+    frozen = FrozenEstimator(search.best_estimator_)
+    rejecting = RejectClassifier(frozen).fit(X, y)
+    for model in (search, frozen, rejecting):
+        assert_array_equal(run(to_onnx(model), X)["label"], model.predict(X))
+
+
+def test_what_rounds_to_float32(data):
+    """A Scaler rounds; categories in float32 are exact."""
+    import skl2onnx
+
+    X = data[0].astype(np.float32)
+    assert rounding_nodes(skl2onnx.to_onnx(StandardScaler().fit(X), X[:1], target_opset=18)) == ["Scaler"]
+    texts = data[1][:, None].astype(object)
+    assert rounding_nodes(skl2onnx.to_onnx(OneHotEncoder().fit(texts), texts[:1], target_opset=18)) == []
+
+
+# -- the file ----------------------------------------------------------------------------------------------------------
+
+
+def test_versions_and_names(data):
+    import onnx
+
+    X, y = data
+    graph = to_onnx(RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0))).fit(X, y))
+    assert graph.ir_version == 10
+    assert {entry.domain: entry.version for entry in graph.opset_import}[""] == 18
+    assert graph.producer_name == "lvq"
+    about = {entry.key: entry.value for entry in graph.metadata_props}
+    assert about["estimator"] == "GLVQ"
+    assert about["classes"] == '["ash", "birch", "cedar"]'
+    inferred = onnx.shape_inference.infer_shapes(graph, check_type=True, strict_mode=True, data_prop=True)
+    onnx.checker.check_model(inferred, full_check=True)
+    shapes = {
+        output.name: [axis.dim_value or None for axis in output.type.tensor_type.shape.dim]
+        for output in graph.graph.output
+    }
+    assert shapes == {"label": [None], "probabilities": [None, 3], "certainty": [None], "accepted": [None]}
+    assert [axis.dim_value or None for axis in graph.graph.input[0].type.tensor_type.shape.dim] == [None, 4]
+
+
+def test_a_file(run, data, tmp_path):
+    import onnx
+
+    X, y = data
+    model = GMLVQ(random_state=0, max_iter=3).fit(X, y)
+    onnx.save(to_onnx(model), tmp_path / "model.onnx")
+    assert_array_equal(run(onnx.load(tmp_path / "model.onnx"), X)["label"], model.predict(X))
+
+
+# -- by skl2onnx itself ------------------------------------------------------------------------------------------------
+
+
+def test_skl2onnx_converts(run, data):
+    import skl2onnx
+
+    X, y = data[0].astype(np.float32), data[1]
+    register()
+    for model in (
+        GLVQ(random_state=0),
+        make_pipeline(StandardScaler(), LVQClassifier(random_state=0, max_iter=3)),
+        make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0))),
+        RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0))),
+    ):
+        model.fit(X, y)
+        graph = skl2onnx.to_onnx(model, X[:1], target_opset=18)
+        found = run(graph, X)
+        assert list(found) == ["label", "probabilities", "certainty", "accepted"]
+        assert_array_equal(found["label"], model.predict(X))
+
+
+def test_skl2onnx_with_its_options(run, data):
+    import skl2onnx
+
+    X, y = data
+    register()
+    model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
+    graph = skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}, target_opset={"": 18, "ai.onnx.ml": 3})
+    assert_allclose(run(graph, X)["probabilities"], model.predict_proba(X), atol=1e-9)
+
+
+def test_skl2onnx_finds_columns_by_name(run):
+    """Also where the columns of its example are in another order."""
+    import skl2onnx
+
+    X, y = table(np.random.default_rng(0))
+    X = X[["size", "colour"]]
+    steps = ColumnTransformer(
+        [("a", StandardScaler(), ["size"]), ("b", OneHotEncoder(), ["colour"])], sparse_threshold=0
+    )
+    model = RejectClassifier(make_pipeline(steps, GLVQ(random_state=0)), min_cell_size=2).fit(X, y)
+    register()
+    graph = skl2onnx.to_onnx(model, X[["colour", "size"]].astype({"colour": object})[:1], target_opset=18)
+    given = {"size": X[["size"]].to_numpy(), "colour": X[["colour"]].to_numpy(dtype=object)}
+    assert_array_equal(run(graph, given)["label"], model.predict(X))
+
+
+def test_an_ensemble_of_skl2onnx(run, data):
+    import skl2onnx
+
+    X, y = data[0].astype(np.float32), data[1]
+    register()
+    model = VotingClassifier(
+        [("a", GLVQ(random_state=0)), ("b", LOGM(random_state=0))], voting="soft", flatten_transform=False
+    )
+    model.fit(X, y)
+    graph = skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}, target_opset=18)
+    found = run(graph, X)
+    assert np.mean(found["label"] == model.predict(X)) > 0.98
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+def test_messages(data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"dtype of to_onnx must be 'float64' or 'float32', got 'float16'"):
+        to_onnx(GLVQ(), dtype="float16")
+    with pytest.raises(ValueError, match=r"measure of to_onnx must be one of .* got 'radius'"):
+        to_onnx(GLVQ(), measure="radius")
+    with pytest.raises(NotFittedError):
+        to_onnx(GLVQ())
+    with pytest.raises(NotFittedError):
+        to_onnx(RejectClassifier(GLVQ()))
+    for model in (
+        LogisticRegression().fit(X, y),
+        make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y),
+        RejectClassifier(LogisticRegression()).fit(X, y),
+        CalibratedClassifierCV(GLVQ(random_state=0), cv=2).fit(X, y),
+    ):
+        with pytest.raises(ValueError, match=r"to_onnx needs a model of this library"):
+            to_onnx(model)
+
+
+class Mine(GLVQ):
+    """A class of a user, which may predict in another way."""
+
+
+def test_own_classes(data):
+    with pytest.raises(ValueError, match=r"got Mine, another class"):
+        to_onnx(Mine(random_state=0).fit(*data))
+
+
+def test_without_the_extra(data, monkeypatch):
+    model = GLVQ(random_state=0).fit(*data)
+    monkeypatch.setitem(sys.modules, "skl2onnx", None)
+    with pytest.raises(ImportError, match=r'pip install "lvq\[onnx\]"'):
+        to_onnx(model)

@@ -1,0 +1,295 @@
+"""The graph of every model predicts as the model does: equal labels, and numbers up to rounding."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV, RejectClassifier
+from lvq.estimators.registry import ESTIMATORS, estimator_types
+from lvq.model.links import KERNELS, RationalQuadratic
+from lvq.model.prototype_model import largest_value
+from lvq.onnx import to_onnx
+from lvq.onnx.predictions import LINKS, refuse_unknown_parts
+from lvq.rejection import certainty
+
+pytestmark = [
+    pytest.mark.usefixtures("run"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+VARIANTS = [
+    GLVQ(n_prototypes=3, kernel="gaussian"),
+    GLVQ(n_prototypes={"ash": 1, "birch": 3, "cedar": 2}, kernel="cauchy"),
+    GLVQ(kernel="inverse_multiquadric"),
+    GLVQ(kernel="rational_quadratic", n_prototypes=2),
+    GLVQ(kernel=RationalQuadratic(shape=0.3), n_prototypes=2),
+    GLVQ(kernel="gaussian", kernel_width=0.05),  # saturates: all distances are equal after the kernel
+    GLVQ(kernel="gaussian", kernel_width=1e4),  # all distances are nearly 0 after the kernel
+    GMLVQ(rank=1),
+    GMLVQ(rank=2, kernel="gaussian", n_prototypes=2),
+    LGMLVQ(local="prototype", n_prototypes=2, rank=2),
+    LGMLVQ(n_prototypes={"ash": 1, "birch": 3, "cedar": 2}),
+    MCE(relevance="local_matrix", n_prototypes=2),
+    LOGM(relevance="matrix", rank=2, alpha=0.01, kernel="gaussian"),
+    SNPC(n_prototypes=2),
+    SNPC(decision="posterior", n_prototypes=2, kernel="gaussian"),
+    RSLVQ(decision="posterior", n_prototypes={"ash": 1, "birch": 3, "cedar": 2}),
+    RSLVQ(relevance="local_matrix", decision="posterior", kernel="cauchy"),
+    LVQ1(relevance="hebbian", n_prototypes=2),
+    LVQClassifier(),
+    LVQClassifier(relevance="gradient", cost="glvq"),
+    LVQClassifierCV(cv=2, ridges=(0.01,)),
+]
+
+
+def spelled(model):
+    return "".join(str(model).split())[:80]
+
+
+def quick(model):
+    """The model with few iterations."""
+    return model.set_params(random_state=0, **({"max_iter": 5} if "max_iter" in model.get_params() else {}))
+
+
+def assert_same(found, model, X, digits):
+    assert_array_equal(found["label"], model.predict(X))
+    assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=digits)
+    assert_allclose(found["certainty"], certainty(model, X), rtol=0, atol=digits)
+    assert found["accepted"].all()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_model(name, run, data):
+    X, y = data
+    model = quick(estimator_types()[name]()).fit(X, y)
+    assert_same(run(to_onnx(model), X), model, X, 1e-9)
+
+
+@pytest.mark.parametrize("model", VARIANTS, ids=spelled)
+def test_every_part(model, run, data):
+    X, y = data
+    quick(model).fit(X, y)
+    assert_same(run(to_onnx(model), X), model, X, 1e-8 if getattr(model, "kernel_width", None) == 1e4 else 1e-9)
+
+
+@pytest.mark.parametrize("model", VARIANTS, ids=spelled)
+def test_float32(model, run, data):
+    """The model is fitted in float32 as well; labels differ only where two classes are equally near."""
+    X, y = data[0].astype(np.float32), data[1]
+    quick(model).fit(X, y)
+    found = run(to_onnx(model, dtype="float32"), X)
+    assert found["probabilities"].dtype == found["certainty"].dtype == np.float32
+    differing = found["label"] != model.predict(X)
+    assert (np.abs(certainty(model, X))[differing] < 1e-4).all()
+    if getattr(model, "kernel_width", None) != 1e4:
+        assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=2e-3)
+
+
+@pytest.mark.parametrize("model", VARIANTS, ids=spelled)
+def test_far_from_all_prototypes(model, run, data):
+    """Where kernels saturate the nearest prototype still decides; a posterior there is a tie."""
+    X, y = data
+    quick(model).fit(X, y)
+    far = np.concatenate((1e3 * X, 1e6 * X))
+    found = run(to_onnx(model), far)
+    if model.get_params().get("decision") == "posterior":
+        certain = np.diff(np.sort(model.predict_proba(far), axis=1)[:, -2:])[:, 0] > 1e-9
+        assert_array_equal(found["label"][certain], model.predict(far)[certain])
+    else:
+        assert_array_equal(found["label"], model.predict(far))
+    assert np.isfinite(found["probabilities"]).all()
+    assert_allclose(found["probabilities"].sum(axis=1), 1)
+
+
+def test_ties_go_to_the_first(run):
+    model = GLVQ(init=[[0.0, 0.0], [4.0, 0.0], [2.0, 2.0]], learning_rate=0).fit([[0, 0], [4, 0], [2, 2]], [5, 6, 7])
+    X = np.array([[2.0, 0.0], [2.0, -9.0], [2.0, 2.0], [3.0, 1.0], [1.0, 1.0]])
+    assert_array_equal(run(to_onnx(model), X)["label"], model.predict(X))
+    assert_array_equal(run(to_onnx(model, dtype="float32"), X.astype(np.float32))["label"], model.predict(X))
+
+
+def test_float32_differs_only_at_ties(run):
+    """Samples ever nearer to a midplane: float32 errs on some, but on none that lies clearly on one side."""
+    rng = np.random.default_rng(0)
+    W = 100 + rng.normal(size=(2, 20))
+    model = GLVQ(init=W, learning_rate=0, max_iter=1).fit(W, [0, 1])
+    axis = (model.prototypes_[1] - model.prototypes_[0]) / 2
+    along = rng.normal(size=(2000, 20))
+    along -= (along @ axis)[:, None] * axis / (axis @ axis)
+    steps = rng.choice([-1, 1], 2000) * 10.0 ** rng.uniform(-10, 0, 2000)
+    X = (model.prototypes_.mean(axis=0) + along + steps[:, None] * axis).astype(np.float32)
+    wide = X.astype(np.float64)
+    differing = run(to_onnx(model, dtype="float32"), X)["label"] != model.predict(wide)
+    assert 0 < differing.sum() < 200
+    assert np.abs(certainty(model, wide))[differing].max() < 1e-5
+    assert_array_equal(run(to_onnx(model), wide)["label"], model.predict(wide))
+
+
+def test_every_kernel_has_a_formula():
+    assert set(KERNELS.values()) <= set(LINKS)
+
+
+def test_a_sample_at_a_prototype(run):
+    model = GLVQ(init=[[0.1, 0.2], [0.1, 0.2]], learning_rate=0).fit([[0.1, 0.2], [0.1, 0.2]], ["a", "b"])
+    found = run(to_onnx(model), np.array([[0.1, 0.2]]))
+    assert found["label"] == ["a"]
+    assert found["certainty"] == [0]
+    assert_allclose(found["probabilities"], 0.5)
+
+
+def test_far_from_the_origin(run):
+    """Without centring, float32 would see no difference at all."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = (10_000 + rng.normal(size=(200, 3)) + 2 * y[:, None]).astype(np.float32)
+    model = GMLVQ(random_state=0, max_iter=20).fit(X, y)
+    for dtype in ("float32", "float64"):
+        assert_array_equal(run(to_onnx(model, dtype=dtype), X.astype(dtype))["label"], model.predict(X))
+
+
+LABELS = {
+    "strings": ["x", "yy", "zü"],
+    "objects": np.array(["x", "yy", "z"], dtype=object),
+    "integers": [3, -1, 2**40],
+    "small integers": np.array([1, 2, 3], dtype=np.int8),
+    "unsigned": np.array([1, 2, 3], dtype=np.uint16),
+    "whole floats": [0.0, 1.0, 2.0],
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels(kind, run, data):
+    X, y = data[0], np.asarray(LABELS[kind])[np.unique(data[1], return_inverse=True)[1]]
+    model = GLVQ(random_state=0).fit(X, y)
+    found = run(to_onnx(model), X)["label"]
+    assert found.dtype.kind in "Oi"
+    assert_array_equal(found, model.predict(X))
+
+
+def test_booleans(run, data):
+    X, y = data[0], data[1] == "ash"
+    model = GLVQ(random_state=0).fit(X, y)
+    assert_array_equal(run(to_onnx(model), X)["label"], model.predict(X).astype(int))
+
+
+def test_labels_that_onnx_cannot_store():
+    classes = np.array([0, 2**63], dtype=np.uint64)
+    model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0.0], [4.0]], classes)
+    with pytest.raises(ValueError, match=r"as int64, which cannot store the class 9223372036854775808"):
+        to_onnx(model)
+
+
+def test_any_number_of_samples(run, data):
+    X, y = data
+    graph = to_onnx(LVQClassifier(random_state=0, max_iter=3).fit(X, y))
+    whole = run(graph, X)
+    for size in (0, 1, 7):
+        part = run(graph, X[:size])
+        for name in whole:
+            assert part[name].shape == (size, *whole[name].shape[1:])
+        assert_array_equal(part["label"], whole["label"][:size])
+
+
+@pytest.mark.parametrize("model", [GLVQ(n_prototypes=2), LOGM(), RSLVQ(decision="posterior")], ids=spelled)
+@pytest.mark.parametrize("seen", [1, 2])
+def test_classes_without_prototypes(model, seen, run, data):
+    """A stream without samples of some classes so far."""
+    X, y = data
+    here = np.isin(y, ["birch", "cedar"][:seen])
+    model.set_params(random_state=0).partial_fit(X[here], y[here], classes=np.unique(y))
+    found = run(to_onnx(model), X)
+    assert_array_equal(found["label"], model.predict(X))
+    assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9)
+    assert_allclose(found["certainty"], certainty(model, X), atol=1e-9)
+
+
+MEASURES = ["auto", "relsim", "boundary", "distance", "probability", "margin"]
+MEASURED = [GLVQ(n_prototypes=2, kernel="gaussian"), GMLVQ(rank=2), LOGM(), RSLVQ(decision="posterior")]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("model", MEASURED, ids=spelled)
+def test_measures(model, n_classes, run, data):
+    X, y = data
+    here = y != "cedar" if n_classes == 2 else np.ones(len(y), dtype=bool)
+    quick(model).fit(X[here], y[here])
+    for measure in MEASURES:
+        found = run(to_onnx(model, measure=measure), X)["certainty"]
+        assert_allclose(found, certainty(model, X, measure), rtol=1e-9, atol=1e-9, err_msg=measure)
+
+
+# -- rows for which `predict` raises an error --------------------------------------------------------------------------
+
+
+def invalid_rows(X, dtype):
+    """Rows with NaN, infinite and too large values in one feature or in all; the last three rows are valid."""
+    limit = largest_value(dtype, X.shape[1])
+    values = [np.nan, np.inf, -np.inf, np.finfo(dtype).max, -10 * limit, 1.01 * limit]
+    rows = np.repeat(X[:1], 2 * len(values), axis=0).astype(dtype)
+    rows[: len(values), 1] = values
+    rows[len(values) :] = np.array(values)[:, None]
+    return np.concatenate((rows, X[:2].astype(dtype), np.full((1, X.shape[1]), 0.9 * limit, dtype=dtype)))
+
+
+def assert_rejected(found, n_valid=3):
+    assert np.isnan(found["certainty"][:-n_valid]).all()
+    assert not found["accepted"][:-n_valid].any()
+    assert not np.isnan(found["certainty"][-n_valid:]).any()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_invalid_rows_are_not_accepted(measure, dtype, run, data):
+    X, y = data
+    rows = invalid_rows(X, dtype)
+    for model in (GMLVQ(rank=2, random_state=0, max_iter=5), RSLVQ(random_state=0, max_iter=5)):
+        model.fit(X, y)
+        for row in rows[:-3]:
+            with pytest.raises(ValueError, match=r"NaN|inf|large"):
+                model.predict(row[None])
+        found = run(to_onnx(model, dtype=dtype, measure=measure), rows)
+        assert_rejected(found)
+        assert found["accepted"][-3:].all()
+
+
+REJECTING = [
+    *(RejectClassifier(GLVQ(), measure=measure) for measure in (*MEASURES, "combined")),
+    RejectClassifier(LGMLVQ(), measure="distance", thresholds="global"),
+    RejectClassifier(GLVQ(), max_error=0.3, confidence=0.6),
+    RejectClassifier(RSLVQ(decision="posterior"), cells="class"),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("model", REJECTING, ids=spelled)
+def test_invalid_rows_are_rejected(model, dtype, run, data):
+    X, y = data
+    model.set_params(estimator__random_state=0, estimator__max_iter=5).fit(X, y)
+    rows = invalid_rows(X, dtype)[:-1]
+    found = run(to_onnx(model, dtype=dtype), rows)
+    assert_rejected(found, n_valid=2)
+    assert_array_equal(found["accepted"][-2:], model.accept(rows[-2:]))
+
+
+class OwnPart:
+    """A kernel or metric of a user."""
+
+    def value(self, distances):
+        return distances / (1 + distances)
+
+    def derivative(self, distances):
+        return 1 / (1 + distances) ** 2
+
+    def distances(self, X, prototypes, relevance):
+        return np.zeros((len(X), len(prototypes)))
+
+
+def test_own_parts_are_refused(data):
+    X, y = data
+    model = GLVQ(kernel=OwnPart(), random_state=0, max_iter=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"does not support the kernel .*OwnPart.*; it supports Identity"):
+        to_onnx(model)
+    model = GLVQ(random_state=0, max_iter=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"does not support the metric .*OwnPart.*; it supports Euclidean"):
+        refuse_unknown_parts(replace(model.model_, metric=OwnPart()))

@@ -1,0 +1,84 @@
+"""Consistency of loaded estimators, part by part."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lvq import GLVQ, OLVQ1
+from lvq.model.relevance import GradientRelevance
+from lvq.persistence.consistency import check, check_state
+from lvq.solvers.state import Statistics, Units
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    """Each array of statistics is in use with one of these rules."""
+    return [model.set_params(random_state=0).fit(*data) for model in (GLVQ(relevance="fc2"), OLVQ1())]
+
+
+@pytest.fixture(scope="module")
+def model(fitted):
+    return fitted[0].model_
+
+
+@pytest.fixture(scope="module")
+def state(fitted):
+    return lambda **changes: replace(fitted[0]._state, **changes)
+
+
+def test_a_training_state_that_fits(fitted):
+    for estimator in fitted:
+        check_state(estimator._state, estimator.model_)
+
+
+@pytest.mark.parametrize("name", Statistics._fields)
+def test_statistics_of_another_shape_type_or_value(name, fitted):
+    """Also empty arrays where the rule needs full ones, and full ones where it needs none."""
+    estimator = fitted[name == "rates"]
+    statistics = estimator._state.statistics
+    values = getattr(statistics, name)
+    assert values.size
+    others = [values[:-1], values.astype(np.float32), np.full_like(values, np.nan), values[..., None], values[:0]]
+    for other in others:
+        changed = replace(estimator._state, statistics=statistics._replace(**{name: other}))
+        with pytest.raises(ValueError, match=rf"statistics \({name}\) that do not fit"):
+            check_state(changed, estimator.model_)
+    unused = fitted[name != "rates"]._state
+    if name != "scores":
+        with pytest.raises(ValueError, match=rf"statistics \({name}\) that do not fit"):
+            check_state(
+                replace(unused, statistics=unused.statistics._replace(**{name: np.zeros(values.shape)})),
+                fitted[name != "rates"].model_,
+            )
+
+
+def test_a_rule_for_another_metric(fitted):
+    changed = replace(fitted[1]._state, relevance=GradientRelevance())
+    with pytest.raises(ValueError, match=r"relevance rule that does not fit its metric"):
+        check_state(changed, fitted[1].model_)
+
+
+@pytest.mark.parametrize("units", [(0.0, 1.0), (1.0, np.inf), (np.nan, 1.0)])
+def test_units(units, model, state):
+    with pytest.raises(ValueError, match=r"steps or units that are not valid"):
+        check_state(state(units=Units(*units)), model)
+
+
+@pytest.mark.parametrize("step", [-1.0, np.nan, np.inf])
+def test_steps(step, model, state):
+    with pytest.raises(ValueError, match=r"steps or units that are not valid"):
+        check_state(state(step=step), model)
+
+
+def test_parameters():
+    check(GLVQ(max_iter=5))
+    with pytest.raises(ValueError, match=r"The 'max_iter' parameter of GLVQ must be"):
+        check(GLVQ(max_iter=-5))
+
+
+def test_feature_names(data):
+    estimator = GLVQ(random_state=0).fit(*data)
+    estimator.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
+    with pytest.raises(ValueError, match=r"PrototypeModel has 3 feature names|GLVQ has prototypes of 4 features"):
+        check(estimator)

@@ -1,0 +1,32 @@
+"""Fitted estimators with given prototypes and metric."""
+
+import copy
+
+import numpy as np
+
+from lvq import GLVQ
+from lvq.model.links import Identity
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.prototype_model import PrototypeModel
+
+FITTED = GLVQ(solver="online", max_iter=1, random_state=0).fit([[0.0], [1.0]], [0, 1])
+
+
+def placed(prototypes, labels, relevance=None, link=None):
+    """An estimator whose `model_` has these prototypes, class by class, in the metric of these relevances."""
+    prototypes = np.asarray(prototypes)
+    classes, codes = np.unique(labels, return_inverse=True)
+    local = LocalMatrix(tuple(range(len(prototypes) + 1)))
+    metric = [Euclidean(), Diagonal(), Matrix(), local][0 if relevance is None else relevance.ndim]
+    model = PrototypeModel(prototypes, codes, classes, metric, relevance, link or Identity())
+
+    class Placed(GLVQ):
+        model_ = property(lambda self: model)
+        n_features_in_ = property(lambda self: model.n_features)
+
+        def predict(self, X):
+            return model.predict(X)
+
+    estimator = copy.copy(FITTED)
+    estimator.__class__ = Placed
+    return estimator

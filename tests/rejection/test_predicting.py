@@ -1,0 +1,222 @@
+"""What a fitted RejectClassifier predicts, accepts and rejects, and why."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from lvq import GLVQ
+from lvq.model.prototype_model import PrototypeModel
+from lvq.rejection import (
+    Combination,
+    RejectClassifier,
+    certainty,
+    local_thresholds,
+)
+from tests.rejection.populations import QUICK, draw
+
+# -- what it accepts ---------------------------------------------------------------------------------------------------
+
+
+def test_predict_gives_a_class_for_every_sample(model):
+    X, y = draw(500, 1)
+    safe = RejectClassifier(model, cv="prefit", min_coverage=0.6).fit(X, y)
+    assert np.array_equal(safe.predict(X), model.predict(X))
+    accepted = safe.accept(X)
+    assert accepted.dtype == bool
+    assert 0.6 <= accepted.mean() < 0.7
+    assert np.array_equal(accepted, safe.reason(X) == "")
+    np.testing.assert_array_equal(safe.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(safe.decision_function(X), model.decision_function(X))
+
+
+def test_scores(model):
+    """`score` is the accuracy of all predictions; accepted accuracy and coverage are separate."""
+    X, y = draw(500, 1)
+    safe = RejectClassifier(model, cv="prefit", min_coverage=0.6).fit(X, y)
+    correct, accepted = safe.predict(X) == y, safe.accept(X)
+    assert safe.score(X, y) == correct.mean() == model.score(X, y)
+    assert safe.coverage(X) == accepted.mean()
+    assert safe.accepted_accuracy(X, y) == correct[accepted].mean() > correct.mean() + 0.05
+    weight = np.random.default_rng(0).random(500)
+    expected = pytest.approx(np.average(correct[accepted], weights=weight[accepted]))
+    assert safe.accepted_accuracy(X, y, weight) == expected
+    assert safe.accepted_accuracy(X, y, weight[:, None]) == expected
+    assert safe.coverage(X, weight) == pytest.approx(np.average(accepted, weights=weight))
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[500, 1, 1\]"):
+        safe.accepted_accuracy(X, y[:1])
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[500, 500, 1\]"):
+        safe.accepted_accuracy(X, y, weight[:1])
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[500, 1\]"):
+        safe.coverage(X, weight[:1])
+
+
+@pytest.mark.parametrize("thresholds", ["optimal", "hull", "greedy", "global"])
+def test_thresholds_are_those_of_the_array_functions(model, thresholds):
+    X, y = draw(500, 1)
+    safe = RejectClassifier(model, cv="prefit", thresholds=thresholds, min_accuracy=0.95, min_cell_size=20).fit(X, y)
+    cell = model.model_.distances(X).argmin(axis=1)
+    relsim, correct = certainty(model, X, "relsim"), model.predict(X) == y
+    point = local_thresholds(relsim, correct, cell, method=thresholds, min_cell_size=20).pick(min_accuracy=0.95)
+    assert np.array_equal(safe.point_.thresholds, point.thresholds)
+    assert np.array_equal(safe.accept(X), point.accept(relsim, cell))
+    assert safe.accepted_accuracy(X, y) == pytest.approx(point.accuracy)
+    assert np.array_equal(safe.cell(X), cell)
+    np.testing.assert_array_equal(safe.certainty(X), relsim)
+
+
+@pytest.mark.parametrize("target", [{"min_coverage": 0.75}, {"min_accuracy": 0.9}, {"cost_ratio": 0.3}, {}])
+def test_targets(model, target):
+    X, y = draw(500, 1)
+    safe = RejectClassifier(model, cv="prefit", **target).fit(X, y)
+    assert safe.point_.index == safe.path_.pick(**(target or {"min_coverage": 0.9})).index
+
+
+def test_cells(model):
+    X, y = draw(500, 1)
+    by_class = RejectClassifier(model, cv="prefit", cells="class").fit(X, y)
+    assert set(by_class.point_.cells) == {"cat", "dog", "eel"}
+    own = RejectClassifier(model, cv="prefit", cells=lambda estimator, Z: np.sign(Z[:, 0]), min_cell_size=1).fit(X, y)
+    assert own.point_.cells.tolist() == [-1, 1]
+    other = RejectClassifier(LogisticRegression(), min_cell_size=1).fit(X, y)
+    assert set(other.point_.cells) == {"cat", "dog", "eel"}
+    with pytest.raises(ValueError, match="need a model of this library"):
+        RejectClassifier(LogisticRegression(), cells="prototype").fit(X, y)
+
+
+def test_one_table_of_distances_for_prediction_and_reason(model, monkeypatch):
+    X, y = draw(500, 1)
+    safe = RejectClassifier(model, cv="prefit", measure="combined").fit(X, y)
+    expected, calls, original = safe.reason(X), [], PrototypeModel.distances
+    monkeypatch.setattr(PrototypeModel, "distances", lambda self, Z: calls.append(1) or original(self, Z))
+    predictions = safe.predictions(X)
+    assert np.array_equal(safe.reason_for(predictions), expected)
+    assert np.array_equal(predictions.predicted, model.model_.classes[model.model_.labels[predictions.winner]])
+    assert len(calls) == 1
+
+
+# -- reasons -----------------------------------------------------------------------------------------------------------
+
+
+def test_ambiguous_or_outlying(model):
+    X, y = draw(1000, 1)
+    safe = RejectClassifier(model, cv="prefit", measure="combined", min_coverage=0.8).fit(X, y)
+    reason = safe.reason(X)
+    assert set(reason) == {"", "ambiguous", "outlier"}
+    assert 0.002 < np.mean(reason == "outlier") <= 0.01
+    assert 0.8 <= np.mean(reason == "") < 0.82  # outliers count as rejected
+    far = X + 100 * (X - X.mean(axis=0))
+    assert set(safe.reason(far)) == {"outlier"}
+    on_the_border = (model.prototypes_[:1] + model.prototypes_[2:3]) / 2
+    assert safe.reason(on_the_border).tolist() == ["ambiguous"]
+    assert set(safe.reason(model.prototypes_)) == {""}
+    plain = RejectClassifier(model, cv="prefit", measure="relsim").fit(X, y)
+    assert set(plain.reason(X)) == {"", "ambiguous"}
+    alone = RejectClassifier(model, cv="prefit", measure="distance").fit(X, y)
+    assert set(alone.reason(X)) == {"", "outlier"}
+
+
+def test_outlier_limits_belong_to_cells():
+    wide = GLVQ(init=(np.array([[0.0], [100.0]]), [0, 1]), **{**QUICK, "learning_rate": 0})
+    rng = np.random.default_rng(0)
+    X = np.concatenate((rng.normal(size=(200, 1)), 100 + 10 * rng.normal(size=(200, 1)))) @ np.ones((1, 1))
+    y = np.repeat([0, 1], 200)
+    measure = Combination(outlier_fraction=0.0)
+    safe = RejectClassifier(wide.fit(X, y), cv="prefit", measure=measure).fit(X, y)
+    assert safe.accept(X).all()
+    assert safe.reason([[-8.0], [92.0]]).tolist() == ["outlier", ""]
+    pooled = RejectClassifier(wide, cv="prefit", measure=measure, min_cell_size=201).fit(X, y)
+    assert pooled.reason([[-8.0], [92.0]]).tolist() == ["", ""]
+
+
+def test_a_cell_without_samples(model):
+    X, y = draw(500, 1)
+    known = np.flatnonzero(model.model_.distances(X).argmin(axis=1) != 3)
+    safe = RejectClassifier(model, cv="prefit").fit(X[known], y[known])
+    assert safe.reason(model.prototypes_).tolist() == ["", "", "", "unseen cell", "", ""]
+    single = RejectClassifier(model, cv="prefit", thresholds="global").fit(X[known], y[known])
+    assert set(single.reason(model.prototypes_)) == {""}
+
+
+def test_a_user_measure_names_its_reason(data):
+    def typical(estimator, X):
+        return -np.abs(X).max(axis=1)
+
+    typical.reason = "outlier"
+    X, y = data
+    safe = RejectClassifier(LogisticRegression(), measure=typical, min_accuracy=1.0).fit(X, y)
+    assert set(safe.reason(X)) == {"", "outlier"}
+    both = RejectClassifier(LogisticRegression(), measure=Combination("probability", typical)).fit(X, y)
+    assert both.reason(np.full((1, 4), 1e3)).tolist() == ["outlier"]
+
+
+def test_an_outlier_measure_must_be_finite(data):
+    """NaN is refused in `fit`, and rejected as an outlier afterwards."""
+
+    def typical(estimator, X):
+        largest = np.abs(X).max(axis=1)
+        return np.where(largest > limit, np.nan, -largest)
+
+    X, y = data
+    measure, limit = Combination("probability", typical), 2.0
+    n_bad = np.count_nonzero(np.abs(X).max(axis=1) > limit)
+    assert 0 < n_bad < 600
+    with pytest.raises(ValueError, match=f"outlier measure of RejectClassifier must be finite, got {n_bad} NaN or inf"):
+        RejectClassifier(LogisticRegression().fit(X, y), cv="prefit", measure=measure).fit(X, y)
+    limit = 1e5
+    safe = RejectClassifier(LogisticRegression(), measure=measure).fit(X, y)
+    assert safe.reason([[1e4, 0, 0, 0], [1e6, 0, 0, 0]]).tolist() == ["outlier", "outlier"]
+    assert safe.accept(X).any()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_certainty_that_is_not_finite_is_never_accepted(data, value):
+    def measure(estimator, X):
+        return np.where(X[:, 0] > 1e3, value, estimator.predict_proba(X).max(axis=1))
+
+    X, y = data
+    shifted = X + np.array([1e4, 0, 0, 0])
+    for thresholds in ("optimal", "global"):
+        safe = RejectClassifier(LogisticRegression(), measure=measure, min_coverage=1.0, thresholds=thresholds)
+        safe.fit(X, y)
+        assert safe.accept(X).all()
+        assert safe.reason(shifted).tolist() == ["ambiguous"] * 600
+    with pytest.raises(ValueError, match="certainty must be finite, got 600 NaN or infinite of 600"):
+        RejectClassifier(safe.estimator_, measure=measure, cv="prefit").fit(shifted, y)
+
+
+# -- a label for the rejected ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "reject_label", "kind"),
+    [
+        (("cat", "dog", "eel"), "unknown species", "U"),
+        (("cat", "dog", "eel"), None, "O"),
+        (("cat", "dog", "eel"), -1, "O"),
+        ((0, 1, 2), -1, "i"),
+        ((0, 1, 2), np.nan, "f"),
+        ((0, 1, 2), None, "O"),
+        ((0, 1, 2), "?", "O"),
+        ((2**60, 2**60 + 1, 2**60 + 2), np.nan, "O"),
+    ],
+)
+def test_a_label_for_the_rejected(labels, reject_label, kind):
+    X, y = draw(300, 1, labels)
+    safe = RejectClassifier(GLVQ(**QUICK), min_coverage=0.7).fit(X, y)
+    labels, accepted = safe.predict_or_reject(X, reject_label), safe.accept(X)
+    assert labels.dtype.kind == kind
+    assert np.array_equal(labels[accepted].tolist(), safe.predict(X)[accepted].tolist())
+    rejected = labels[~accepted].tolist()
+    assert rejected
+    assert all(label == reject_label or label != label for label in rejected)
+
+
+@pytest.mark.parametrize(
+    ("labels", "reject_label"),
+    [(("cat", "dog", "eel"), "dog"), ((0, 1, 2), 1), ((0, 1, 2), 1.0), ((0, 1, 2), True), ((0, 1, 2), [7])],
+)
+def test_a_label_that_is_a_class(labels, reject_label):
+    X, y = draw(100, 1, labels)
+    safe = RejectClassifier(GLVQ(**QUICK)).fit(X, y)
+    with pytest.raises(ValueError, match="reject_label must be a scalar that is not a class, got"):
+        safe.predict_or_reject(X, reject_label)

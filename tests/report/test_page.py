@@ -1,0 +1,164 @@
+"""The page: one file that loads nothing, text from the data is escaped, files are written atomically."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from lvq.report import assets, render, write
+from lvq.report.charts import specifications
+
+pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
+pytest.importorskip("jinja2", reason="the report needs lvq[report]")
+
+NAMES = ("wdbc", "digits", "iris", "hostile")
+VOID = {"meta", "input", "img", "br", "path"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, the text outside scripts, and the contents of scripts."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.text, self.scripts, self.open = [], "", {}, []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append((tag, dict(attributes).get("id")))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1][0] == "script":
+            self.scripts[self.open[-1][1]] = self.scripts.get(self.open[-1][1], "") + data
+        elif not self.open or self.open[-1][0] != "style":
+            self.text += data
+
+
+@pytest.fixture(scope="module")
+def pages(html):
+    return {name: Page(html[name]) for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page_is_well_formed_small_and_loads_nothing(name, html, pages):
+    assert html[name].lstrip().startswith("<!DOCTYPE html>")
+    assert len(html[name].encode()) < 5e6
+    assert pages[name].open == []
+    for tag, attributes in pages[name].elements:
+        assert tag not in ("link", "iframe", "object", "embed", "base")
+        for attribute in ("src", "href", "action", "srcset", "xlink:href"):
+            value = attributes.get(attribute)
+            assert value is None or value.startswith(("#", "data:image/png;base64,")), (tag, attribute, value)
+    styles = " ".join(str(attributes.get("style", "")) for _, attributes in pages[name].elements)
+    assert re.findall(r"url\(|@import", assets.asset("report.css") + styles) == []
+    (policy,) = [a["content"] for _, a in pages[name].elements if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "http" not in policy
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sections_landmarks_and_labels(name, pages):
+    elements = pages[name].elements
+    ids = [a["id"] for _, a in elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    sections = {"summary", "rejection", "relevance", "prototypes", "explanations", "robustness", "training", "card"}
+    assert sections <= set(ids)
+    assert {"header", "nav", "main", "footer"} <= {tag for tag, _ in elements}
+    links = {a["href"][1:] for tag, a in elements if tag == "a"}
+    assert links <= set(ids)
+    for tag, attributes in elements:
+        if tag == "img":
+            assert attributes["alt"]
+        for attribute in ("aria-labelledby", "aria-describedby", "for"):
+            assert attributes.get(attribute) is None or attributes[attribute] in ids
+
+
+def test_names_from_the_data_are_text(hostile, html, pages):
+    html, shown = html["hostile"], pages["hostile"]
+    name = hostile.summary["name"]
+    assert "<img src=x" not in html
+    assert "<script>alert" not in html
+    assert "<b>bold" not in html
+    assert [tag for tag, _ in shown.elements].count("script") == 4
+    assert shown.text.count(name) >= 5  # heading, data, protocol, features, classes: complete and unchanged
+    assert "{{ 7 * 7 }}" in shown.text  # the template does not evaluate the data
+
+
+def test_notes_are_shown(iris):
+    shown = Page(render(iris.summary | {"notes": ["7 rows repeat another one.", "<i>odd</i>"]}))
+    assert "7 rows repeat another one. <i>odd</i>" in shown.text
+
+
+def test_folds_without_rejection_have_no_empty_columns(wdbc):
+    plain = wdbc.summary["folds"] | {"coverage": [None] * 3, "accepted_accuracy": [None] * 3}
+    assert "accuracy of accepted" not in Page(render(wdbc.summary | {"folds": plain})).text
+    known = plain | {"coverage": [None, 0.9, 0.8], "accepted_accuracy": [None, 1.0, 0.95]}
+    assert "accuracy of accepted" in Page(render(wdbc.summary | {"folds": known})).text
+
+
+def test_the_summary_shows_in_how_many_folds_a_feature_is_relevant(wdbc, pages):
+    count = wdbc.summary["relevance"]["n_folds_in_top"][0]
+    assert f"among the five most relevant in {count} of 3 folds" in pages["wdbc"].text
+
+
+def test_json_in_the_page_equals_the_summary(hostile, pages):
+    data = json.loads(pages["hostile"].scripts["data"])
+    assert data["classes"] == hostile.summary["data"]["classes"]
+    assert data["features"] == hostile.summary["data"]["features"]
+    assert data["rejection"] == hostile.summary["rejection"]
+    charts = json.loads(pages["hostile"].scripts["charts"])
+    assert set(charts) == {"map", "curve", "relevance", "matrix", "certified", "history"}
+
+
+def test_a_summary_read_from_its_json_renders_the_same(iris, html):
+    assert render(json.loads(json.dumps(iris.summary))) == html["iris"]
+
+
+def test_charts_are_valid_vega_lite(wdbc):
+    altair = pytest.importorskip("altair")
+    for spec in specifications(wdbc.summary).values():
+        altair.Chart.from_dict(spec | {"$schema": "https://vega.github.io/schema/vega-lite/v6.json"}, validate=True)
+
+
+def test_write_replaces_and_leaves_no_other_file(iris, html, tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    write(iris.summary, target)
+    assert target.read_text(encoding="utf-8") == html["iris"]
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_rule_of_prediction_is_named(iris, pages):
+    assert "The class of the nearest prototype is predicted." in pages["iris"].text
+    posterior = iris.summary | {"model": iris.summary["model"] | {"by_posterior": True}}
+    assert "largest posterior over all prototypes is predicted" in Page(render(posterior)).text
+
+
+def test_a_failed_write_keeps_the_old_file(iris, tmp_path, monkeypatch):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+
+    def broken(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", broken)
+    with pytest.raises(KeyboardInterrupt):
+        write(iris.summary, target)
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_errors(iris, tmp_path):
+    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 2, got 1"):
+        render(iris.summary | {"format": 1})
+    with pytest.raises(ValueError, match="of format 2, got 'list'"):
+        render([])
+    with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
+        write(iris.summary, tmp_path / "nowhere" / "report.html")

@@ -1,0 +1,184 @@
+"""Units, statistics, the stopping rule and the training state."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lvq.model.costs import GLVQCost, LOGMCost, WinnerRule
+from lvq.model.links import Gaussian, Identity
+from lvq.model.metrics import Euclidean
+from lvq.model.objective import Objective, Params
+from lvq.model.relevance import (
+    FisherNeighbours,
+    FisherPrototypes,
+    GradientRelevance,
+    Hebbian,
+    MatrixRelevance,
+    Relevance,
+)
+from lvq.model.samples import ArraySamples
+from lvq.solvers import state as module
+from lvq.solvers.state import StoppingRule, TrainingState, Units, mean_units, new_statistics, units_of
+
+LABELS = np.array([0, 0, 1, 1, 2])
+RELEVANCES = {
+    "plain": Relevance(),
+    "hebbian": Hebbian(),
+    "hebbian weighted": Hebbian(weighted_step=True),
+    "gradient": GradientRelevance(),
+    "matrix": MatrixRelevance(rank=2),
+    "matrix per class": MatrixRelevance(local="class"),
+}
+
+
+def draw(relevance, n_samples=40, dtype=np.float64):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n_samples, 3)).astype(dtype), np.arange(n_samples) % 3
+    weight = rng.uniform(0.5, 2.0, n_samples).astype(dtype)
+    R = relevance.start(X, y, weight, LABELS)
+    R = None if R is None else (R * rng.uniform(0.5, 2.0, R.shape)).astype(dtype)
+    return ArraySamples(X, y, weight), Params(rng.normal(size=(5, 3)).astype(dtype), R)
+
+
+# -- units -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("link", [Identity(), Gaussian(width=2.0)], ids=["identity", "gaussian"])
+@pytest.mark.parametrize("relevance", RELEVANCES)
+def test_units_are_the_mean_smallest_distances(relevance, link):
+    """The step's unit is divided by the largest eigenvalue of Lambda where the step carries Lambda."""
+    relevance = RELEVANCES[relevance]
+    samples, params = draw(relevance)
+    objective = Objective(relevance.metric(LABELS), link, GLVQCost(), LABELS)
+    units = units_of(objective, relevance, params, samples)
+    D = objective.metric.distances(samples.X, params.prototypes, params.relevance).min(axis=1)
+    R, stretch = params.relevance, 1.0
+    if R is not None and relevance.weighted_step:
+        matrices = [np.diag(R)] if R.ndim == 1 else [omega.T @ omega for omega in np.reshape(R, (-1, *R.shape[-2:]))]
+        stretch = max(np.linalg.eigvalsh(matrix).max() for matrix in matrices)
+    assert units.link == pytest.approx(np.average(link.value(D), weights=samples.weight), rel=1e-12)
+    assert units.step == pytest.approx(np.average(D, weights=samples.weight) / stretch, rel=1e-12)
+    assert units.samples == pytest.approx(samples.weight.sum(), rel=1e-12)
+
+
+def test_units_are_of_the_width_in_the_parameters():
+    """A learned width is part of the parameters, not of the link."""
+    samples, params = draw(Relevance())
+    objective = Objective(Euclidean(), Gaussian(width=5.0), GLVQCost(), LABELS)
+    found = units_of(objective, Relevance(), params._replace(width=2.0), samples)
+    assert found == units_of(replace(objective, link=Gaussian(width=2.0)), Relevance(), params, samples)
+
+
+def test_units_are_measured_in_blocks(monkeypatch):
+    """So that memory stays bounded; the sum is the same."""
+    samples, params = draw(Relevance(), dtype=np.float32)
+    objective = Objective(Euclidean(), Identity(), GLVQCost(), LABELS)
+    whole = units_of(objective, Relevance(), params, samples)
+    monkeypatch.setattr(module, "UNIT_ROWS", 7)
+    np.testing.assert_allclose(units_of(objective, Relevance(), params, samples), whole, rtol=1e-12)
+
+
+def test_units_without_any_spread_are_one_of_no_samples():
+    objective = Objective(Euclidean(), Identity(), GLVQCost(), LABELS)
+    places = np.zeros((5, 3))
+    samples = ArraySamples(places, LABELS, np.ones(5))
+    assert units_of(objective, Relevance(), Params(places), samples) == Units(1.0, 1.0, 0.0)
+
+
+def test_units_of_two_batches_together_are_those_of_their_union():
+    samples, params = draw(Relevance())
+    objective = Objective(Euclidean(), Gaussian(), GLVQCost(), LABELS)
+    halves = [
+        units_of(objective, Relevance(), params, ArraySamples(*samples.take(rows)))
+        for rows in (slice(13), slice(13, None))
+    ]
+    whole = units_of(objective, Relevance(), params, samples)
+    np.testing.assert_allclose(mean_units(*halves), whole, rtol=1e-12)
+
+
+def test_units_of_no_samples_do_not_count():
+    nothing, some = Units(1.0, 1.0, 0.0), Units(3.0, 2.0, 5.0)
+    assert mean_units(nothing, some) == mean_units(some, nothing) == some
+    assert mean_units(nothing, nothing) == nothing
+
+
+# -- statistics --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("relevance", "cost", "sizes"),
+    [
+        (Relevance(), WinnerRule(), {}),
+        (Relevance(), WinnerRule(own_rates=True), {"rates": (5,)}),
+        (FisherPrototypes(), GLVQCost(), {"wins": (5,), "seen": (4,)}),
+        (FisherNeighbours(), GLVQCost(), {"wins": (5,), "seen": (4,), "mean": (5, 3), "scatter": (5, 3)}),
+    ],
+    ids=["none", "rates", "fc1", "fc2"],
+)
+def test_statistics_have_the_sizes_that_a_rule_needs(relevance, cost, sizes):
+    statistics = new_statistics(relevance, cost, (5, 3), 4, rate=0.3)
+    expected = {"wins": (0,), "seen": (0,), "mean": (0, 0), "scatter": (0, 0), "scores": (1,), "rates": (0,)} | sizes
+    assert {name: array.shape for name, array in statistics._asdict().items()} == expected
+    assert (statistics.rates == 0.3).all()
+    assert not any(array.any() for name, array in statistics._asdict().items() if name != "rates")
+
+
+def test_shifted_statistics_are_a_copy_in_which_known_means_move():
+    statistics = new_statistics(FisherNeighbours(), GLVQCost(), (5, 3), 4, rate=0.3)
+    statistics.wins[1] = 2.0
+    statistics.mean[1] = 1.0
+    moved = statistics.shifted(np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(moved.mean[1], [2.0, 3.0, 4.0])
+    assert not moved.mean[[0, 2, 3, 4]].any()  # the mean of no samples
+    assert (statistics.mean[1] == 1.0).all()
+    assert not any(np.shares_memory(one, other) for one, other in zip(statistics, moved) if one.size)
+
+
+# -- the state ---------------------------------------------------------------------------------------------------------
+
+
+def training_state(cost):
+    statistics = new_statistics(Relevance(), cost, (5, 3), 4, rate=0.3)
+    return TrainingState(cost, Relevance(), Units(4.0, 2.0, 30.0), statistics, 7.0, np.random.RandomState(0))
+
+
+def test_a_copy_has_its_own_random_state():
+    state = training_state(GLVQCost())
+    copied = state.copy()
+    drawn = copied.random_state.randint(2**31)
+    assert state.random_state.randint(2**31) == drawn  # not the second number
+    assert (copied.step, copied.units) == (state.step, state.units)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_scaled_cost_is_in_plain_numbers(dtype):
+    """Multiples of 1/spread are divided by the spread of H, 2 here; prices get the type of the data."""
+    cost = training_state(LOGMCost(alpha=0.1, xi=3.0, prices=np.ones((2, 2)))).scaled_cost(dtype)
+    assert (cost.alpha, cost.xi) == (0.05, 1.5)
+    assert cost.prices.dtype == dtype
+    rule = WinnerRule()
+    assert training_state(rule).scaled_cost(dtype) is rule
+
+
+# -- stopping ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tol", "patience", "values", "stops_after"),
+    [
+        (None, 1, [1.0, 1.0, 1.0], None),
+        (0.0, 1, [1.0, 1.0], 2),
+        (0.0, 2, [1.0, 0.9, 0.9, 0.9], 4),
+        (0.1, 2, [1.0, 0.95, 0.8, 0.75, 0.74], 5),  # 0.8 is an improvement by more than 0.1 on 0.95
+        (0.1, 2, [1.0, 0.95, 0.9, 0.5], 3),  # each by less than 0.1 on the best so far
+        (0.0, 2, [1.0, 2.0, 0.5, 2.0, 0.4], None),
+    ],
+)
+def test_stopping_rule(tol, patience, values, stops_after):
+    rule = StoppingRule(tol, patience)
+    stopped = []
+    for value in values:
+        rule.update(value)
+        stopped.append(rule.converged)
+    assert stopped.index(True) + 1 == stops_after if stops_after else not any(stopped)
