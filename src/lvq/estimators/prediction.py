@@ -12,6 +12,7 @@ from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.links import Kernel
 from lvq.model.prototype_model import Explanation, PrototypeModel
 from lvq.solvers.state import TrainingState
+from lvq.solvers.threads import block_threads
 
 
 class ModelPredictions:
@@ -81,8 +82,16 @@ class ModelPredictions:
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        inputs, model = self._inputs(X), self.model_
-        return same_kind(model.classes[model.over_blocks(model.decide, inputs)], X)
+        check_is_fitted(self)
+        model = self.model_
+        if is_tensor(X) or self._device is not None:
+            return same_kind(model.classes[model.over_blocks(model.decide, self._inputs(X))], X)
+        samples = check_samples(self, X, values=False)
+        with block_threads(samples.size * len(model.prototypes)) as mapping:
+            predicted = model.predicted(samples, mapping)
+        if predicted is None:  # raises the error
+            predicted = model.over_blocks(model.decide, check_samples(self, X))
+        return model.classes[predicted]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Score of each class: how much nearer it is than all others.

@@ -193,10 +193,10 @@ def check_cost_matrix_classes(estimator: Any, n_classes: int) -> None:
         )
 
 
-def check_samples(estimator: Any, X: Any) -> np.ndarray:
-    """Samples to predict."""
-    X = validate_data(estimator, X, reset=False, dtype=[np.float64, np.float32])
-    return check_magnitude(estimator, X)
+def check_samples(estimator: Any, X: Any, *, values: bool = True) -> np.ndarray:
+    """Samples to predict; without `values` only their shape and type are checked."""
+    X = validate_data(estimator, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=values)
+    return check_magnitude(estimator, X) if values else X
 
 
 def too_large(X: Any) -> bool:
@@ -207,7 +207,7 @@ def too_large(X: Any) -> bool:
 
 def check_magnitude(estimator: Any, X: np.ndarray) -> np.ndarray:
     """Refuse values whose squared distances would overflow."""
-    largest = float(np.abs(X).max(initial=0))
+    largest = float(max(X.max(initial=0), -X.min(initial=0)))
     limit = largest_value(X.dtype, X.shape[1])
     if largest > limit:
         raise ValueError(

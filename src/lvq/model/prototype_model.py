@@ -14,8 +14,10 @@ import numpy as np
 
 from lvq.model.arrays import Array, as_numpy, first_argmin, is_tensor, like
 from lvq.model.certainty import Nearest, nearest, relative_similarity
+from lvq.model.folded import folded_prototypes, largest_value, within_limits
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric, SharedMetric
+from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
 
 BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time
@@ -252,6 +254,16 @@ class PrototypeModel:
         parts = [as_numpy(function(self.distances(X[begin : begin + rows]))) for begin in range(0, X.shape[0], rows)]
         return np.concatenate(parts)
 
+    def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
+        """Index of the predicted class of each sample, by folded prototypes where all share a metric.
+
+        None where values are not finite or too large: such samples need not be checked before.
+        """
+        if self.decision.by_posterior or type(self.metric) not in (Euclidean, Diagonal, Matrix):
+            return self.over_blocks(self.decide, X) if within_limits(X) else None
+        winner = folded_prototypes(self, X.dtype).nearest(X, mapping)
+        return None if winner is None else self.labels[winner]
+
     def predict(self, X: Any) -> np.ndarray:
         """The predicted class of each sample.
 
@@ -265,7 +277,8 @@ class PrototypeModel:
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        return self.classes[self.over_blocks(self.decide, self.checked(X))]
+        X = self.checked(X)
+        return self.classes[self.predicted(X)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, (n_samples, n_classes); not calibrated."""
@@ -328,11 +341,6 @@ class PrototypeModel:
         from lvq.model.storage import load
 
         return load(cls, path)
-
-
-def largest_value(dtype: Any, n_features: int) -> float:
-    """Largest absolute value of a feature whose squared distances cannot overflow."""
-    return float(np.sqrt(float(np.finfo(dtype).max) / n_features) * 1e-7)
 
 
 def _check(model: PrototypeModel) -> None:

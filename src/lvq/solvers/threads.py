@@ -45,6 +45,20 @@ def single_threaded_products(threads: int = 1) -> Iterator[None]:
         _budget.reset(token)
 
 
+LARGE = 2**26  # products from which a call uses several threads
+
+
+@contextmanager
+def block_threads(products: int) -> Iterator[Map]:
+    """A `map` over blocks of rows for a call of so many products: in threads where it is large."""
+    threads = product_threads() if products >= LARGE else 1
+    if threads < 2:
+        yield map
+        return
+    with single_threaded_products(threads), thread_map(threads) as mapping:
+        yield mapping
+
+
 @contextmanager
 def thread_map(threads: int) -> Iterator[Map]:
     """A `map` over blocks by some threads; the built-in one for a single thread."""
