@@ -20,12 +20,11 @@ from lvq.model.metrics import Matrix
 from lvq.model.objective import Params
 from lvq.model.relevance import MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
+from lvq.solvers import lbfgs
 from lvq.solvers.adam import Adam
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
 from lvq.solvers.state import Result
-
-TOLERANCE = 1e-5  # of L-BFGS where tol is None
 
 
 def _has_shared_matrix(estimator: Any) -> bool:
@@ -106,7 +105,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
     ) -> tuple[Training, Result]:
         if parts.solver == "online":
             return super()._train(parts, training, samples, report)
-        tol = TOLERANCE if self.tol is None else self.tol
+        tol = lbfgs.default_tol(samples.n_samples) if self.tol is None else self.tol
         training, result = steps.run_batch(parts, training, samples, report, tol)
         if parts.solver == "lbfgs" and not result.converged and _still_falling(result.history):
             self._warn_not_converged(result, tol)

@@ -1,9 +1,9 @@
 """The nearest prototype in a metric that all share, by one product with folded prototypes.
 
 Of (x - w_j)'Lambda(x - w_j) only ``b_j - 2 x'F_j`` differs between prototypes, with ``F_j = Lambda (w_j - c)`` and
-``b_j = (w_j - c)'Lambda(w_j - c) + 2 c'F_j`` for any centre c: no projection of the samples and no copy of them. For each
-row the rounding errors of these scores and of the distances are bounded; where the two best scores are closer than the
-bound, the row is decided by the distances, so that every label is that of `Metric.distances`.
+``b_j = (w_j - c)'Lambda(w_j - c) + 2 c'F_j`` for any centre c: no projection of the samples and no copy of them. For
+each row the rounding errors of these scores and of the distances are bounded; where the two best scores are closer than
+the bound, the row is decided by the distances, so that every label is that of `Metric.distances`.
 """
 
 from typing import Any

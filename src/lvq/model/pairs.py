@@ -42,7 +42,7 @@ def search_for(X: Array) -> Search:
 class SortedSearch:
     """NumPy: samples that stand class by class are searched class by class, in slices; other orders work too."""
 
-    columns = 1
+    columns = 2  # the products, and a copy of the part whose smallest is sought
 
     def prepare(self, P: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray, np.ndarray], NearestPair]:
         """A function from images and class indices to pairs."""

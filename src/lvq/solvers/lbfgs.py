@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from lvq.model.arrays import Array, like, namespace
+from lvq.model.arrays import as_numpy, like
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
 from lvq.model.samples import ArraySamples
@@ -24,6 +24,9 @@ MEMORY = 10  # pairs of steps and gradients that the approximation of the Hessia
 ROUNDS = 4  # runs of L-BFGS at the most
 WALK, WALK_RATE = 50, 0.1  # steps of Adam between two runs, and their first rate
 WORTHWHILE = 1e-4  # relative gain of a run that makes another one worth its time
+SMALLEST_STAGE, GROWTH = 5000, 8  # samples of the first part of large data, and the factor by which parts grow
+OF_EACH_CLASS = 50  # samples of a class in every part, at least
+TOL, STAGE_TOL = 1e-5, 1e-4  # where to stop; on large data and its parts
 
 Function = Callable[[Params], tuple[Any, Params]]
 
@@ -35,7 +38,10 @@ def train(
 
     A margin cost has kinks where a sample is equally far from two prototypes, and L-BFGS, which assumes a smooth
     function, can stall at one. So a run that converges is followed by a few steps of Adam, which passes kinks, and by
-    another run, as long as that helps. The result is never worse than the start.
+    another run, as long as that helps.
+
+    With 40,000 samples and more, growing parts of the samples come first: most iterations then cost a fraction, and
+    all samples only finish the work.
 
     Parameters
     ----------
@@ -46,31 +52,60 @@ def train(
     samples : ArraySamples
         Samples, class by class, with weights of sum one.
     max_iter : int
-        Most iterations, in all runs.
+        Most iterations on all samples, and on each part of them.
     tol : float
         Relative fall of the objective, and largest entry of the gradient, at which to stop.
     report : callable
         Called with the number of iterations done and the objective.
     """
-    best = problem.free(params)
-    history: list[float] = []
+    start, stages = problem.free(params), _stages(samples)
+    found = start
+    for stage in stages[:-1]:
+        found, _, _ = _rounds(problem, found, stage, max_iter, max(tol, STAGE_TOL), ROUNDS, silent)
+    best, history, converged = _rounds(problem, found, samples, max_iter, tol, ROUNDS if found is start else 1, report)
+    return Result(problem.params(best), len(history), history, converged)
+
+
+def default_tol(n_samples: int) -> float:
+    """Where to stop unless told otherwise: earlier on large data, whose last digits cost most and change least."""
+    return TOL if n_samples // GROWTH < SMALLEST_STAGE else STAGE_TOL
+
+
+def _stages(samples: ArraySamples) -> list[ArraySamples]:
+    """Growing parts of the samples, the last of them all; every class keeps some samples in each part."""
+    stages = [samples]
+    step, y = GROWTH, as_numpy(samples.y)
+    while samples.n_samples // step >= SMALLEST_STAGE:
+        starts = np.flatnonzero(np.diff(y, prepend=-1))  # samples are arranged class by class
+        first = (starts[:, None] + np.arange(OF_EACH_CLASS)).ravel()
+        first = first[(first < len(y)) & (y[np.minimum(first, len(y) - 1)] == np.repeat(y[starts], OF_EACH_CLASS))]
+        block = samples.take(np.union1d(np.arange(0, samples.n_samples, step), first))
+        stages.append(ArraySamples(block.X, block.y, block.weight / block.weight.sum()))
+        step *= GROWTH
+    return stages[::-1]
+
+
+def _rounds(
+    problem: Problem, start: Params, samples: ArraySamples, max_iter: int, tol: float, rounds: int, report: Report
+) -> tuple[Params, list[float], bool]:
+    """Runs of L-BFGS with steps of Adam between them: the best parameters, the history, whether it converged."""
+    best, lowest, history = start, np.inf, list[float]()
     parallel = isinstance(samples.X, np.ndarray) and problem.n_blocks(best, samples) > 1
     with thread_map(product_threads() if parallel else 1) as mapping:
 
         def function(free: Params) -> tuple[Any, Params]:
             return problem.value_and_gradient(free, samples, mapping)
 
-        lowest, start = np.inf, best
-        for again in range(ROUNDS):
+        for again in range(rounds):
             found, converged = _minimise(function, start, max_iter - len(history), tol, history, report)
             gain = lowest - found.value
             if gain > 0:
                 best, lowest = found.free, found.value
             stalled = again > 0 and not gain > WORTHWHILE * max(1.0, abs(lowest))
-            if stalled or not converged or not isinstance(problem.objective.cost, MarginCost):
+            if stalled or not converged or again == rounds - 1 or not isinstance(problem.objective.cost, MarginCost):
                 break
             start = _walk(function, best)
-    return Result(problem.params(best), len(history), history, converged)
+    return best, history, converged
 
 
 class Found(NamedTuple):
@@ -112,7 +147,7 @@ def _walk(function: Function, free: Params) -> Params:
 
 def ravel(params: Params) -> np.ndarray:
     """All numbers as one float64 vector."""
-    parts = [np.ravel(_to_numpy(part)).astype(np.float64) for part in params if part is not None]
+    parts = [np.ravel(as_numpy(part)).astype(np.float64) for part in params if part is not None]
     return np.concatenate(parts)
 
 
@@ -130,9 +165,3 @@ def unravel(vector: np.ndarray, template: Params) -> Params:
         parts.append(float(piece) if isinstance(part, float) else like(piece, part))
         begin = end
     return Params(*parts)
-
-
-def _to_numpy(array: Array) -> np.ndarray:
-    if isinstance(array, float) or namespace(array) is np:
-        return np.asarray(array)
-    return array.detach().cpu().numpy()
