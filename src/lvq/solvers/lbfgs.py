@@ -26,7 +26,7 @@ WALK, WALK_RATE = 50, 0.1  # steps of Adam between two runs, and their first rat
 WORTHWHILE = 1e-4  # relative gain of a run that makes another one worth its time
 SMALLEST_STAGE, GROWTH = 5000, 8  # samples of the first part of large data, and the factor by which parts grow
 OF_EACH_CLASS = 50  # samples of a class in every part, at least
-TOL, STAGE_TOL = 1e-5, 1e-4  # where to stop; on large data and its parts
+TOL, STAGE_TOL = 1e-5, 2e-5  # where to stop; on large data and its parts
 
 Function = Callable[[Params], tuple[Any, Params]]
 
