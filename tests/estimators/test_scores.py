@@ -263,18 +263,28 @@ def test_the_two_decisions_differ(data):
     assert (by_posterior.predict(X) != model.predict(X)).any()
 
 
-def test_the_posterior_decides_in_float32():
-    """Posteriors that are equal in float32 are not equal in float64: one order decides for all outputs."""
+def boundary_samples(model, X):
+    """Pairs of neighbouring float32 samples, as near to the decision boundary as float32 allows."""
+    labels = model.predict(X)
+    low, high = X[labels == labels[0]], X[labels != labels[0]]
+    low, high = low[: min(len(low), len(high))], high[: min(len(low), len(high))]
+    for _ in range(60):
+        middle = (low + high) / 2
+        same = (model.predict(middle) == labels[0])[:, None]
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return np.concatenate([low, high])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_posterior_decides_in_float32(n_classes):
+    """Posteriors that differ in float64 can be equal in float32: all outputs follow the former."""
     rng = np.random.default_rng(0)
-    y = np.arange(300) % 3
-    X = (rng.normal(size=(300, 2)) + y[:, None]).astype(np.float32)
-    model = SNPC(decision="posterior", n_prototypes=2, xi=0.1, random_state=0, max_iter=5, solver="online").fit(X, y)
-    W = model.prototypes_
-    middle = (W[:, None] + W[None]).reshape(-1, 2) / 2
-    near = np.repeat(middle, 3000, axis=0) + rng.normal(scale=1e-6, size=(3000 * len(middle), 2))
-    near = near.astype(np.float32)
+    y = np.arange(3000) % n_classes
+    X = (rng.normal(size=(3000, 2)) + y[:, None]).astype(np.float32)
+    model = SNPC(decision="posterior", n_prototypes=2, random_state=0, max_iter=5, solver="online").fit(X, y)
+    near = boundary_samples(model, X)
     predicted = model.predict(near)
-    np.testing.assert_array_equal(model.classes_[model.decision_function(near).argmax(axis=1)], predicted)
+    np.testing.assert_array_equal(by_scores(model, near), predicted)
     np.testing.assert_array_equal(model.classes_[model.predict_proba(near).argmax(axis=1)], predicted)
 
 

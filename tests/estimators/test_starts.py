@@ -270,7 +270,7 @@ def test_low_rank_starts_from_discriminant_directions(model, data):
     assert np.square(model.omega_[:, 3:]).sum() > 0.7
 
 
-def test_soft_models_start_alike(data):
+def test_soft_models_have_the_same_start(data):
     X, y = data
     one = start_only(RSLVQ(solver="online", n_prototypes=2)).fit(X, y)
     other = start_only(n_prototypes=2).fit(X, y)

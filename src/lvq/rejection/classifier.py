@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from lvq.estimators.base import DOCUMENTATION
 from lvq.rejection.calibration import Data, Settings, calibrate
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
 from lvq.rejection.measures import MEASURES, Combination, as_combination
@@ -120,6 +121,8 @@ class RejectClassifier(BaseRejectClassifier):
     (3,)
     """
 
+    _doc_link_module = "lvq"
+    _doc_link_template = DOCUMENTATION
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "measure": [StrOptions({*MEASURES, "combined"}), Combination, callable],
         "thresholds": [StrOptions(set(METHODS))],
