@@ -46,7 +46,7 @@ class LVQClassifier(CostBasedLVQ):
     cost: Any = "logm"
     n_prototypes: Any = 2
     relevance: Any = "local_matrix"
-    rank: int | None = None
+    rank: int | Literal["auto"] | None = "auto"
     local: Literal["class", "prototype"] = "prototype"
     ridge: float = 0.003
     log_determinant: float = 0.0

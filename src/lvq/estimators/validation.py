@@ -33,7 +33,7 @@ def make_relevance(estimator: Any, relevance: Any) -> Relevance:
         if isinstance(relevance, str) and rule.local is not None:
             rule = replace(rule, local=getattr(estimator, "local", "class"))
         return rule if rank is None else replace(rule, rank=rank)
-    if rank is not None:
+    if rank not in (None, "auto"):
         raise ValueError(
             f"rank={rank} of {type(estimator).__name__} needs relevance='matrix' or 'local_matrix', got "
             f"relevance={relevance!r}."
@@ -143,7 +143,7 @@ def check_solver(estimator: Any, parts: Any) -> None:
 def check_rank(estimator: Any, relevance: Any, n_features: int) -> None:
     """A matrix has at most as many rows as there are features."""
     rank = getattr(relevance, "rank", None)
-    if rank is not None and rank > n_features:
+    if isinstance(rank, int | np.integer) and rank > n_features:
         raise ValueError(
             f"The 'rank' parameter of {type(estimator).__name__} must be at most the number of features, {n_features}; "
             f"got {rank}. Give a smaller rank, or None for the full matrix."

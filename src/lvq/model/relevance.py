@@ -14,6 +14,8 @@ from lvq.model.arrays import Array, namespace
 from lvq.model.directions import discriminant_directions, span
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
 
+FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
+
 
 @dataclass(frozen=True)
 class Relevance:
@@ -169,6 +171,19 @@ class FisherNeighbours(Fisher):
     rivals: Literal["all", "nearest"] = "all"
 
 
+def resolved_rank(rank: int | Literal["auto"] | None, n_features: int) -> int:
+    """Rows of Omega: "auto" is the number of features up to 64, and 32 for more.
+
+    Examples
+    --------
+    >>> resolved_rank("auto", 30), resolved_rank("auto", 784), resolved_rank(None, 784)
+    (30, 32, 784)
+    """
+    if rank == "auto":
+        return n_features if n_features <= FULL_RANK_FEATURES else LOW_RANK
+    return n_features if rank is None else int(rank)
+
+
 @dataclass(frozen=True)
 class MatrixRelevance(Relevance):
     """A matrix Omega for all prototypes, or one for each class or prototype (Schneider et al. 2009).
@@ -177,7 +192,7 @@ class MatrixRelevance(Relevance):
     ----------
     weighted_step : bool, default=True
         Whether the prototypes' step carries Lambda = Omega'Omega; always so here.
-    rank : int or None, default=None
+    rank : int, "auto" or None, default=None
         Rows of Omega; None means as many as features. With fewer samples than features and `unit_trace=False`, None
         means as many as there are directions in which samples differ: the identity in these.
     local : {None, "class", "prototype"}, default=None
@@ -192,7 +207,7 @@ class MatrixRelevance(Relevance):
     """
 
     weighted_step: bool = True
-    rank: int | None = None
+    rank: int | Literal["auto"] | None = None
     local: Literal["class", "prototype"] | None = None
     unit_trace: bool = True
     ridge: float = 0.0
@@ -213,10 +228,10 @@ class MatrixRelevance(Relevance):
     def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The identity at full rank, else discriminant directions; of unit norm."""
         n = X.shape[1]
-        rank = n if self.rank is None else self.rank
+        rank = resolved_rank(self.rank, n)
         if rank > n:
             raise ValueError(f"rank must be at most the number of features ({n}), got {rank}.")
-        if self.rank is None and not self.unit_trace:
+        if self.rank in (None, "auto") and rank == n and not self.unit_trace:
             # what no sample sees can only shrink here, while with unit trace it has its part in the trace
             omega = span(X, weight)
         else:
