@@ -50,7 +50,7 @@ LOG_DETERMINANT = 0.1
 STRATEGIES = {"local optimal": "optimal", "local greedy": "greedy", "global": "global"}
 COVERAGES = (0.98, 0.95, 0.9, 0.8)
 N_RUNS, N_FOLDS = 10, 10
-ENOUGH = 0.8  # of the folds must have a value where curves are averaged
+MIN_FOLD_FRACTION = 0.8  # of the folds must have a value where curves are averaged
 N_COMPONENTS = 30  # of the images
 N_LIMIT = 100_000  # points that stand for the whole population
 
@@ -172,13 +172,13 @@ def curves_of(found: dict[Cell, dict[str, Any]], dataset: str, method: str, stra
 def averaged(found: dict[Cell, dict[str, Any]], dataset: str, method: str, strategy: str) -> AveragedCurve | None:
     """The mean over all test folds, where at least 80 % of them have a value."""
     curves = [curve for run in curves_of(found, dataset, method, strategy) for curve in run]
-    return average_curves(curves, min_fraction=ENOUGH) if curves else None
+    return average_curves(curves, min_fraction=MIN_FOLD_FRACTION) if curves else None
 
 
 def run_means(runs: list[list[Any]], coverage: float) -> list[float]:
     """Percent right at a coverage, the mean over each run's folds; nothing unless 80 % of all folds have a value."""
     values = np.array([[accuracy_at(curve, coverage) for curve in run] for run in runs], dtype=np.float64)
-    if not values.size or np.mean(~np.isnan(values)) < ENOUGH:
+    if not values.size or np.mean(~np.isnan(values)) < MIN_FOLD_FRACTION:
         return []
     some = [row[~np.isnan(row)] for row in values]
     return [100 * float(row.mean()) for row in some if len(row)]

@@ -58,7 +58,7 @@ def compute(cell: Cell) -> dict[str, Any]:
     if cell.table == FIGURE:
         return {"margins": margins(cell.method)}
     if cell.dataset in LARGE_SETS:
-        trials = [protocol.official_trial(cell.dataset, protocol.LARGE)]
+        trials = [protocol.official_trial(cell.dataset, protocol.LARGE_SET_PROTOCOL)]
     else:
         numbers = range(protocol.FOLDS)
         trials = [protocol.fold_trial(cell.dataset, cell.run, number, protocol.SMALL) for number in numbers]

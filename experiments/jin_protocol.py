@@ -43,7 +43,7 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class Protocol:
-    """What the paper does with the small sets; `LARGE` is for the two large ones."""
+    """What the paper does with the small sets; `LARGE_SET_PROTOCOL` is for the two large ones."""
 
     epochs: int = 100
     prototypes: tuple[int, ...] = (1, 2, 3, 4, 5)
@@ -54,7 +54,7 @@ class Protocol:
 
 
 SMALL = Protocol()
-LARGE = Protocol(epochs=40, prototypes=(5, 10, 15, 20, 25), held_out=1 / 5, in_turn=True)
+LARGE_SET_PROTOCOL = Protocol(epochs=40, prototypes=(5, 10, 15, 20, 25), held_out=1 / 5, in_turn=True)
 
 
 class Split(NamedTuple):

@@ -75,7 +75,7 @@ def test_the_search_in_turn_takes_13_fits_and_finds_what_does_not_interact():
         scored.append(setting)
         return -abs(setting.prototypes - 20) - abs(setting.tau - 0.5) - abs(setting.alpha - 0.05)
 
-    assert jin_protocol.search_in_turn(jin_protocol.LARGE, score) == Setting(0.05, 20, 0.5)
+    assert jin_protocol.search_in_turn(jin_protocol.LARGE_SET_PROTOCOL, score) == Setting(0.05, 20, 0.5)
     assert len(scored) == len(set(scored)) == 13
 
 

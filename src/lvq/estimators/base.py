@@ -43,7 +43,7 @@ from lvq.solvers.threads import product_threads, single_threaded_products
 # Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
 # project has no public address; with an empty one the view shows no link.
 DOCUMENTATION = ""
-START = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
+START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
 
 
 @contextmanager
@@ -104,7 +104,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             batch=self._batch(),
             by_posterior=getattr(self, "decision", "nearest") == "posterior",
             sharpness=float(getattr(cost, "slope", 0.0) or 5.0),
-            start=tuple((name, getattr(self, name)) for name in START),
+            start=tuple((name, getattr(self, name)) for name in START_PARAMETERS),
             device=device,
         )
 

@@ -28,7 +28,7 @@ STRUCTURES: tuple[dict[str, Any], ...] = (
     {"relevance": "local_matrix", "n_prototypes": 2},
 )
 RIDGES = (0.03, 0.003, 0.001)
-FLOOR = 1e-6  # of a probability, so that one sample cannot outweigh all others
+MIN_PROBABILITY = 1e-6  # of a probability, so that one sample cannot outweigh all others
 
 
 @estimator
@@ -210,4 +210,4 @@ def _log_likelihood(model: LVQClassifier, X: Any, y: Any, weight: Any) -> float:
     """Mean logarithm of the true class's probability; a class that was not in the training fold has none."""
     correct = y[:, None] == model.classes_
     probability = np.sum(model.predict_proba(X) * correct, axis=1)
-    return float(np.average(np.log(np.maximum(probability, FLOOR)), weights=weight))
+    return float(np.average(np.log(np.maximum(probability, MIN_PROBABILITY)), weights=weight))

@@ -20,7 +20,7 @@ from lvq.model.samples import ArraySamples
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
-from lvq.solvers.state import SETTLED, Result, TrainingState, mean_units, new_statistics, units_of
+from lvq.solvers.state import MIN_UNIT_SAMPLES, Result, TrainingState, mean_units, new_statistics, units_of
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _on_device(
 def measure_units(training: Training, parts: Parts, samples: ArraySamples) -> Training:
     """The units of a stream, measured on its first samples: a first batch may have no spread at all."""
     state = training.state
-    if state.units.samples >= SETTLED:
+    if state.units.samples >= MIN_UNIT_SAMPLES:
         return training
     params, link = training.params, training.link
     plain = Objective(state.relevance.metric(training.labels), Identity(), state.cost, training.labels)

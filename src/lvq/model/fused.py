@@ -16,8 +16,8 @@ import triton
 import triton.language as tl
 
 # (rows, columns, depth, warps, stages) of the search's tiles, measured on an H200; the large need much shared memory
-LARGE, SMALL = (128, 128, 64, 8, 3), (64, 64, 32, 4, 2)
-ROOM = 200 * 1024
+LARGE_TILE, SMALL_TILE = (128, 128, 64, 8, 3), (64, 64, 32, 4, 2)
+LARGE_TILE_MEMORY = 200 * 1024  # bytes of shared memory
 
 
 @triton.jit
@@ -131,8 +131,8 @@ def search(Z: Any, P: Any, squares: Any, y: Any, labels: Any) -> tuple[Any, Any,
     samples, depth = Z.shape
     own, other = (torch.empty(samples, dtype=torch.int64, device=Z.device) for _ in range(2))
     near, far = (torch.empty(samples, dtype=torch.float32, device=Z.device) for _ in range(2))
-    roomy = getattr(_device(Z), "shared_memory_per_block_optin", 0) >= ROOM
-    rows, columns, deep, warps, stages = LARGE if depth > 64 and P.shape[0] > 64 and roomy else SMALL
+    enough_memory = getattr(_device(Z), "shared_memory_per_block_optin", 0) >= LARGE_TILE_MEMORY
+    rows, columns, deep, warps, stages = LARGE_TILE if depth > 64 and P.shape[0] > 64 and enough_memory else SMALL_TILE
     _search_kernel[(triton.cdiv(samples, rows),)](
         Z.contiguous(), P.contiguous(), squares, y, labels, own, other, near, far, samples, P.shape[0], depth,
         ROWS=rows, COLUMNS=columns, DEPTH=deep, num_warps=warps, num_stages=stages,

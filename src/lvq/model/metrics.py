@@ -42,7 +42,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value @ rows
         if namespace(self.value) is np:
-            return self._sparse(rows.shape[0]) @ rows
+            return self._as_sparse(rows.shape[0]) @ rows
         return sum(self.value[:, k, None] * rows[self.touched[:, k]] for k in range(self.touched.shape[1]))
 
     def scatter(self, rows: Array, count: int) -> Array:
@@ -50,7 +50,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
-            return self._sparse(count).T @ rows
+            return self._as_sparse(count).T @ rows
         total = zeros((count, rows.shape[1]), rows)
         for k in range(self.touched.shape[1]):
             total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
@@ -72,7 +72,7 @@ class DistanceGradient(NamedTuple):
         result -= self.gather(others)
         return result
 
-    def _sparse(self, count: int) -> Any:
+    def _as_sparse(self, count: int) -> Any:
         assert self.touched is not None
         samples, touched = self.value.shape
         pointers = np.arange(0, samples * touched + 1, touched)

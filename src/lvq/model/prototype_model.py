@@ -19,7 +19,7 @@ from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric, 
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
 
 BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time
-AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
+PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
 
 
 class Explanation(NamedTuple):
@@ -367,9 +367,9 @@ def _array_problem(model: PrototypeModel) -> str:
 def _metric_problem(model: PrototypeModel) -> str:
     metric, (count, n_features) = model.metric, model.prototypes.shape
     R: Any = model.relevance
-    if type(metric) not in AXES:  # a metric of the user's own
+    if type(metric) not in PARAMETER_AXES:  # a metric of the user's own
         return "" if callable(getattr(metric, "distances", None)) else "has no metric"
-    axes = AXES[type(metric)]
+    axes = PARAMETER_AXES[type(metric)]
     if axes == 0:
         return "" if R is None else "has relevances that its metric does not use"
     if not _is_array(R, axes, "f") or not R.size or R.shape[-1] != n_features or not np.isfinite(R).all():

@@ -141,12 +141,12 @@ class FisherPrototypes(Fisher):
         As in `Fisher`.
     no_variance : {"zero", "between"}, default="zero"
         As in `Fisher`.
-    classes : {"shares", "even"}, default="shares"
+    classes : {"fractions", "even"}, default="fractions"
         Count classes by their share of the samples so far and leave out those without a correct win, as printed, or,
         as in the published results, count all alike, one without a correct win by all its prototypes alike.
     """
 
-    classes: Literal["shares", "even"] = "shares"
+    classes: Literal["fractions", "even"] = "fractions"
 
 
 @dataclass(frozen=True)

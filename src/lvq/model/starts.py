@@ -187,8 +187,8 @@ def _plus_plus(samples: np.ndarray, weight: np.ndarray, k: int, random_state: np
     distance = np.ones(len(samples))
     chosen: list[int] = []
     for draw in random_state.uniform(size=k):
-        chance = np.cumsum(weight * distance)
-        chosen.append(min(int(np.searchsorted(chance, draw * chance[-1], side="right")), len(samples) - 1))
+        cumulative = np.cumsum(weight * distance)
+        chosen.append(min(int(np.searchsorted(cumulative, draw * cumulative[-1], side="right")), len(samples) - 1))
         far = np.square(samples - samples[chosen[-1]]).sum(axis=1, dtype=np.float64)
         distance = far if len(chosen) == 1 else np.minimum(distance, far)
     return samples[chosen].copy()

@@ -16,7 +16,7 @@ from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result, StoppingRule
 
 DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as Kingma and Ba have them
-TINY = 1e-8
+EPSILON = 1e-8
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Moments:
                 continue
             self.first[k] = slow * self.first[k] + (1 - slow) * slope
             self.second[k] = slower * self.second[k] + (1 - slower) * slope * slope
-            moved.append(part - correction * self.first[k] / (self.second[k] ** 0.5 + TINY))
+            moved.append(part - correction * self.first[k] / (self.second[k] ** 0.5 + EPSILON))
         return Params(*moved)
 
 

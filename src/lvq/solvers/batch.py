@@ -65,11 +65,11 @@ class Problem:
         return -(-samples.n_samples // self.objective.block_rows(samples.X, part))
 
 
-LOG_WIDTH = 300.0  # largest absolute logarithm of a learned width: its square must neither overflow nor vanish
+MAX_LOG_WIDTH = 300.0  # largest absolute logarithm of a learned width: its square must neither overflow nor vanish
 
 
 def _width(logarithm: Any) -> Any:
     if isinstance(logarithm, float):
-        return float(np.exp(np.clip(logarithm, -LOG_WIDTH, LOG_WIDTH)))
+        return float(np.exp(np.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH)))
     xp = namespace(logarithm)
-    return xp.exp(xp.clip(logarithm, -LOG_WIDTH, LOG_WIDTH))
+    return xp.exp(xp.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH))

@@ -204,7 +204,7 @@ class _Engine:
             by_maximum=getattr(relevance, "scores", "sum") == "max",
             two_classes=getattr(relevance, "rivals", "all") == "nearest",
             between_alone=getattr(relevance, "no_variance", "zero") == "between",
-            even_classes=getattr(relevance, "classes", "shares") == "even",
+            even_classes=getattr(relevance, "classes", "fractions") == "even",
             reach=min(1e12 * self.radius, limit),
             key_shift=32 if self.dtype == np.float32 else 0,
             index_mask=(1 << self.count.bit_length()) - 1,

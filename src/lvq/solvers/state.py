@@ -16,7 +16,7 @@ from lvq.model.relevance import Fisher, FisherNeighbours, Relevance
 from lvq.model.samples import ArraySamples, Block
 
 UNIT_ROWS = 4096  # samples whose distances are held at a time
-SETTLED = 30  # samples after which a stream keeps its units
+MIN_UNIT_SAMPLES = 30  # samples after which a stream keeps its units
 
 
 class Units(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from lvq.model.objective import THREADS
+from lvq.model.objective import MAX_THREADS
 from lvq.model.samples import Map
 
 _budget: ContextVar[int | None] = ContextVar("threads that blocks of rows may use", default=None)
@@ -51,7 +51,7 @@ def thread_map(threads: int) -> Iterator[Map]:
     if threads < 2:
         yield map
         return
-    threads = min(threads, THREADS)
+    threads = min(threads, MAX_THREADS)
     with ThreadPoolExecutor(threads) as pool:
         yield partial(_map_in_order, pool, threads)
 
