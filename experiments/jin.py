@@ -61,7 +61,9 @@ def compute(cell: Cell) -> dict[str, Any]:
         trials = [protocol.official_trial(cell.dataset, protocol.LARGE_SET_PROTOCOL)]
     else:
         numbers = range(protocol.FOLDS)
-        trials = [protocol.fold_trial(cell.dataset, cell.run, number, protocol.SMALL) for number in numbers]
+        trials = [
+            protocol.fold_trial(cell.dataset, cell.run, number, protocol.SMALL_SET_PROTOCOL) for number in numbers
+        ]
     chosen = [trial.choose(cell.method) for trial in trials]
     accuracy = [trial.test(cell.method, setting) for trial, setting in zip(trials, chosen)]
     return {"accuracy": accuracy, "chosen": [list(setting) for setting in chosen]}

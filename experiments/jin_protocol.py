@@ -53,7 +53,7 @@ class Protocol:
     in_turn: bool = False  # whether S, tau and alpha are searched one after the other, not in the whole grid
 
 
-SMALL = Protocol()
+SMALL_SET_PROTOCOL = Protocol()
 LARGE_SET_PROTOCOL = Protocol(epochs=40, prototypes=(5, 10, 15, 20, 25), held_out=1 / 5, in_turn=True)
 
 

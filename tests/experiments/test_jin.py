@@ -18,7 +18,7 @@ TINY = Protocol(epochs=5, prototypes=(1, 2), taus=(0.5, 1.5), alphas=(0.0, 0.01)
 @pytest.fixture
 def tiny(monkeypatch):
     """The protocol of the small sets with eight grid points and five epochs, on one set."""
-    monkeypatch.setattr(jin_protocol, "SMALL", TINY)
+    monkeypatch.setattr(jin_protocol, "SMALL_SET_PROTOCOL", TINY)
     monkeypatch.setattr(jin, "QUICK_SETS", ("iris",))
 
 
@@ -61,11 +61,11 @@ def test_methods_share_folds_held_out_part_and_starts(monkeypatch, tiny):
 
 
 def test_the_grid_has_125_points_and_the_first_best_is_chosen():
-    points = jin_protocol.grid(jin_protocol.SMALL)
+    points = jin_protocol.grid(jin_protocol.SMALL_SET_PROTOCOL)
     assert len(set(points)) == 125
-    chosen = jin_protocol.search_grid(jin_protocol.SMALL, lambda setting: -abs(setting.tau - 1.5))
+    chosen = jin_protocol.search_grid(jin_protocol.SMALL_SET_PROTOCOL, lambda setting: -abs(setting.tau - 1.5))
     assert chosen == Setting(0.0, 1, 1.5)
-    assert jin_protocol.search_grid(jin_protocol.SMALL, lambda setting: 0.0) == Setting(0.0, 1, 2.0)
+    assert jin_protocol.search_grid(jin_protocol.SMALL_SET_PROTOCOL, lambda setting: 0.0) == Setting(0.0, 1, 2.0)
 
 
 def test_the_search_in_turn_takes_13_fits_and_finds_what_does_not_interact():

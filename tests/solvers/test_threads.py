@@ -46,7 +46,9 @@ def test_no_more_threads_than_blocks_fit_in_memory():
     """The memory of an evaluation is divided by this number."""
     all_running = threading.Barrier(MAX_THREADS)
     with thread_map(10 * MAX_THREADS) as mapping:
-        names = set(mapping(lambda _: (all_running.wait(10), threading.current_thread().name)[1], range(MAX_THREADS * 5)))
+        names = set(
+            mapping(lambda _: (all_running.wait(10), threading.current_thread().name)[1], range(MAX_THREADS * 5))
+        )
     assert len(names) == MAX_THREADS
 
 

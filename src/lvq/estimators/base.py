@@ -48,7 +48,7 @@ START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "ker
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """An error or an interrupt inside leaves the estimator as it was."""
+    """Restore the estimator after an error or an interrupt."""
     before, given = dict(vars(estimator)), estimator.random_state
     drawn = given.get_state() if isinstance(given, np.random.RandomState) else None
     try:
@@ -84,7 +84,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     warm_start: bool = False
     verbose: bool = False
 
-    # -- parts: what the parameters stand for --------------------------------------------------------------------------
+    # -- parts: objects made from the parameters -----------------------------------------------------------------------
 
     def _cost(self) -> Any:
         raise NotImplementedError
@@ -275,7 +275,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         fitted = {
             "model_": steps.fitted_model(training, parts, classes, names, samples),
-            "_state": training.state.copy(),  # not the RandomState of the user, who may use it elsewhere
+            "_state": training.state.copy(),  # a copy: the user's own RandomState may be used elsewhere
             "_device": getattr(self, "device", None),
             "_class_weight": self.class_weight,
             "n_iter_": n_iter,

@@ -46,7 +46,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     {attributes}
     best_estimator_ : LVQClassifier
-        The winner, fitted on all samples; all predictions are its own.
+        The winner, fitted on all samples; it makes all predictions.
     best_params_ : dict
         The winner's structure and ridge.
     best_score_ : float
@@ -163,7 +163,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         path = self._path(base, structure, X[train], y[train], weight[train])
         if self.scoring is None:
             return [_log_likelihood(model, X[test], y[test], weight[test]) for model in path]
-        # a scorer of the user's own need not support weights where there are none
+        # a user's scorer need not support weights where there are none
         weights = {} if unweighted else {"sample_weight": weight[test]}
         scorer = get_scorer(self.scoring)
         return [float(scorer(model, X[test], y[test], **weights)) for model in path]

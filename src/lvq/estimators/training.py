@@ -1,7 +1,7 @@
 """From parts and samples to a fitted model: start, units, solver. Pure functions; no estimator is changed here.
 
-A `Training` is a model in the making: parameters, labels and link, and the solver's state. Each function takes one and
-returns a new one.
+A `Training` is a model during training: parameters, labels and link, and the solver's state. Each function takes one
+and returns a new one.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from lvq.solvers.state import MIN_UNIT_SAMPLES, Result, TrainingState, mean_unit
 
 @dataclass(frozen=True)
 class Parts:
-    """What the parameters of an estimator stand for; made once per `fit`.
+    """Objects made from the parameters of an estimator, once per `fit`.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Training:
-    """A model in the making."""
+    """A model during training."""
 
     params: Params
     labels: np.ndarray
@@ -196,7 +196,7 @@ def add_prototypes(
     samples: ArraySamples,
     n_classes: int,
 ) -> Training:
-    """Prototypes of classes that a stream has not shown before; all that is known of the others is kept."""
+    """Add prototypes of classes that are new in a stream; those of the other classes and their statistics are kept."""
     params, state = training.params, training.state
     every = np.concatenate((training.labels, labels))
     order = np.argsort(every, kind="stable")

@@ -6,7 +6,7 @@
   whole tiles are summed before they are added; a sort of small integers costs a tenth of the sum itself.
 - `differences`: sum_j s_ij (z_i - p_j) for each sample, in one pass.
 
-Ties go to the lowest index. Imported only where CUDA tensors arrive and Triton is there.
+Ties go to the lowest index. Imported only for CUDA tensors and where Triton is installed.
 """
 
 from typing import Any
@@ -82,7 +82,7 @@ def _sorted_kernel(
     """One tile of entries sorted by prototype: most tiles hold one prototype, and add one row of sums."""
     entry = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     inside = entry < length
-    # the indices may be 16 bits wide, where a large number to stand for nobody would turn into -1
+    # the indices may be 16 bits wide, where a large number for "none" would become -1
     index = tl.where(inside, tl.load(index_pointer + entry, mask=inside, other=0).to(tl.int32), 2147483647)
     place = tl.load(order_pointer + entry, mask=inside, other=0)
     slope = tl.load(value_pointer + place, mask=inside, other=0.0)

@@ -2,7 +2,7 @@
 
 Entry l is the sum over the model's directions k of the squared covariance of feature l with direction k, omega_k'x. The
 diagonal of Lambda itself is arbitrary where features are correlated: a change of Lambda on directions in which samples
-do not vary changes no distance, but does change that diagonal. This one it does not change.
+do not vary changes no distance, but does change that diagonal. The diagonal of C Lambda C does not change.
 """
 
 import numpy as np

@@ -80,7 +80,7 @@ class DistanceGradient(NamedTuple):
 
 
 class Metric(Protocol):
-    """What a metric must offer; a user's own may be any object with these two."""
+    """Interface of a metric; any object with these two methods can be used."""
 
     def distances(self, X: Array, W: Array, R: Array | None) -> Array:
         """Squared distances, (N, M)."""
@@ -245,6 +245,6 @@ class LocalMatrix:
             value, touched = value[samples], touched[samples]
         inside = (touched >= low) & (touched < high)
         value = xp.where(inside, value, 0 * value)
-        if xp is np and high - low == 1:  # one column says it all, and costs less than a sparse matrix
+        if xp is np and high - low == 1:  # one column is enough, and faster than a sparse matrix
             return samples, DistanceGradient(value.sum(axis=1, keepdims=True))
         return samples, DistanceGradient(value, xp.where(inside, touched - low, 0 * touched))

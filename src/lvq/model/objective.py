@@ -1,4 +1,4 @@
-"""metric -> link -> cost -> pullback: the whole family's value and gradient, written once.
+"""metric -> link -> cost -> pullback: value and gradient of all costs.
 
 The objective is the weighted mean of the samples' costs. Parameters are plain arrays; the width of a kernel enters by
 its logarithm, so that any real number is allowed. Rows are taken in blocks, so that memory stays bounded whatever the

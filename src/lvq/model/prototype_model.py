@@ -1,9 +1,9 @@
 """The fitted model: prototypes, metric, link and decision rule, and every prediction that follows from them.
 
-Frozen arrays and parts, nothing else: no hyper-parameters, no training state, no scikit-learn. Whatever predicts,
-explains, rejects, certifies, draws or exports reads this object. The first stage is `distances(X)`, the squared
-distances in the learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterior`, `decide`) is a
-function of these distances, so one table of them serves all.
+Only frozen arrays and parts: no hyper-parameters, no training state, no scikit-learn. All code that predicts, explains,
+rejects, certifies, draws or exports reads this object. The first stage is `distances(X)`, the squared distances in the
+learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterior`, `decide`) is a function of these
+distances, so they are computed once.
 """
 
 from collections.abc import Callable
@@ -66,7 +66,7 @@ class DecisionRule:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrototypeModel:
-    """A fitted nearest-prototype classifier as arrays and parts.
+    """A fitted nearest-prototype classifier: arrays, metric, link and decision rule.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class PrototypeModel:
 
     @property
     def group(self) -> np.ndarray:
-        """Index of each prototype's matrix, (n_prototypes,); all 0 where all share one metric."""
+        """Index of each prototype's matrix, (n_prototypes,); all 0 where all prototypes have the same metric."""
         if not isinstance(self.metric, LocalMatrix):
             return np.zeros(len(self.prototypes), dtype=np.intp)
         return np.repeat(np.arange(len(self.metric.groups) - 1), np.diff(self.metric.groups))
@@ -170,7 +170,7 @@ class PrototypeModel:
         return self.metric.distances(X, W, R)
 
     def images(self, X: np.ndarray) -> np.ndarray:
-        """Samples in the space in which the model measures, ``X @ Omega.T``; only for a metric that all share."""
+        """Samples in the space in which the model measures, ``X @ Omega.T``; not for local matrices."""
         if not isinstance(self.metric, SharedMetric):
             raise ValueError(
                 f"images needs one metric for all prototypes; this model has {type(self.metric).__name__}, a matrix "
@@ -311,7 +311,7 @@ class PrototypeModel:
 
     @classmethod
     def from_arrays(cls, arrays: Any) -> Self:
-        """The model of `to_arrays`; ValueError where the arrays do not make a consistent model."""
+        """The model of `to_arrays`; ValueError where the arrays do not form a consistent model."""
         from lvq.model.storage import from_arrays
 
         return from_arrays(cls, arrays)
@@ -336,7 +336,7 @@ def largest_value(dtype: Any, n_features: int) -> float:
 
 
 def _check(model: PrototypeModel) -> None:
-    """Refuse arrays and parts that do not make one consistent model."""
+    """Raise ValueError for arrays and parts that do not form a consistent model."""
     problem = _array_problem(model) or _metric_problem(model) or _link_problem(model)
     if problem:
         raise ValueError(f"PrototypeModel {problem}.")

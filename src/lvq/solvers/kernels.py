@@ -1,17 +1,17 @@
 """All compiled code: one epoch of sample-by-sample training, for every model of the family.
 
-This file repeats the formulas of `lvq.model` in compiled form; a test compares the two. Rules kept here:
+This file repeats the formulas of `lvq.model` in compiled form; a test compares the two. Rules:
 
 - Everything that numba compiles is in this file, because numba's disk cache does not notice an edited callee elsewhere.
 - Choices are integers inside `Rule`, never function arguments, which miss the disk cache.
 - Every function releases the interpreter lock; parallelism is over folds and restarts, by threads, outside.
-- Prototypes stand class by class, so the prototypes of class k are the rows `starts[k]:starts[k + 1]`.
+- Prototypes are ordered by class, so the prototypes of class k are the rows `starts[k]:starts[k + 1]`.
 - Ties between prototypes go to the lowest index.
-- A step that would carry a prototype further than `Rule.reach` from its sample is left out, so nothing overflows.
+- A step that would move a prototype further than `Rule.reach` from its sample is left out, so nothing overflows.
 - Derivatives are taken at the state before the step; prototypes and metric move together.
 
 `derivative` below is always dE/dD, of the cost by the squared distance; the prototype step is then
-`w += 2 rate derivative Lambda (x - w)` (up to sign). Rules without a cost (LVQ1 and its kin) have the same form with a
+`w += 2 rate derivative Lambda (x - w)` (up to sign). Rules without a cost (LVQ1 and its variants) have the same form with a
 derivative of 1/2. `Rule.slope` is the steepness of GLVQ's sigmoid.
 """
 
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-# isnan must stay right, so not fastmath=True: only what lets sums be reordered and fused.
+# isnan must stay correct, so not fastmath=True: only the flags by which sums can be reordered and fused.
 _options: dict[str, Any] = {
     "cache": True,
     "nogil": True,
@@ -35,11 +35,11 @@ LVQ1, OLVQ1, LVQ21, LVQ3, GLVQ, MCE, LOGM, SNPC, RSLVQ = range(9)
 IDENTITY, GAUSSIAN, CAUCHY, MULTIQUADRIC, RATIONAL = range(5)
 FIXED, GRADIENT, HEBBIAN, HEBBIAN_SQUARED, FISHER1, FISHER2 = range(6)
 CONSTANT, LINEAR, INVERSE = range(3)
-TIME = -1.0  # Rule.slope that stands for the number of the step
+TIME = -1.0  # value of Rule.slope that means the number of the step
 
 
 class Rule(NamedTuple):
-    """What one step does. Integers choose, floats measure; every field has the same type in every model."""
+    """What one step does. Integers are choices, floats are quantities; every field has the same type in every model."""
 
     cost: int
     link: int
@@ -60,9 +60,9 @@ class Rule(NamedTuple):
     by_maximum: bool  # Fisher scores divided by their maximum, not their sum
     two_classes: bool  # FC2 compares the winner with one rival, not all classes
     between_alone: bool  # Fisher scores without S_W as soon as one S_W is zero
-    even_classes: bool  # FC1 counts all classes alike, one without a correct win by all its prototypes alike
+    even_classes: bool  # FC1 weights all classes equally, and in one without a correct win all its prototypes
     reach: float  # largest squared distance that a step may leave between sample and prototype
-    key_shift: int  # 32 for float32, 0 for float64: where a distance stands in its search key
+    key_shift: int  # 32 for float32, 0 for float64: position of the distance in its search key
     index_mask: int  # the lowest bits of a search key, which hold the prototype's index
 
 
@@ -292,16 +292,15 @@ def _plain_epoch(
 ):
     """One pass of LVQ1 .. LOGM in the plain metric. Returns the sum of the costs.
 
-    `rows` holds the M prototypes and below them room for a block of samples, so that one product gives the dot products
-    of the block with the prototypes and with itself. A step moves at most two prototypes by w += c (x - w), after which
-    their products with the samples still to come change by c (x_k'x - x_k'w): no second look at the features. The
-    distances of the chosen two are taken anew as sums of squared differences, so that rounding in the products can
-    never enter a step.
+    `rows` holds the M prototypes and below them a block of samples, so that one product gives the dot products of the
+    block with the prototypes and with itself. A step moves at most two prototypes by w += c (x - w), after which their
+    products with the next samples change by c (x_k'x - x_k'w), without reading the features again. The distances of the
+    chosen two are computed again as sums of squared differences, so that rounding in the products cannot affect a step.
     """
     block = products.shape[0]
     count = lengths.shape[0]
     samples = rows[count:]
-    zero, two = rows.dtype.type(0), rows.dtype.type(2)  # plain numbers would carry float32 to float64 and back
+    zero, two = rows.dtype.type(0), rows.dtype.type(2)  # Python numbers would convert float32 to float64 and back
     total = 0.0
     for begin in range(0, order.shape[0], block):
         filled = min(block, order.shape[0] - begin)
@@ -347,7 +346,7 @@ def _plain_epoch(
 
 @_inline
 def _within_reach(rule, change, distance):
-    """The change, or 0 where it would carry the prototype too far from the sample."""
+    """The change, or 0 where it would move the prototype too far from the sample."""
     rest = 1.0 - change
     return change if rest * rest * distance <= rule.reach else 0.0
 
@@ -381,7 +380,7 @@ def _move_pair(rows, lengths, sample, first, second, first_change, second_change
 
 @_inline
 def _follow(products, sample, begin, end, j, change):
-    """Let the products of later samples with prototype j follow its move towards `sample`."""
+    """Update the products of later samples with prototype j after its move towards `sample`."""
     factor = products.dtype.type(change)
     for later in range(begin, end):
         products[later, j] += factor * (products[later, sample] - products[later, j])
@@ -454,7 +453,7 @@ def _hebbian(rule, x, W, winner, right, rate, relevances, candidate):
 
 @_jit
 def _gradient_relevances(x, W, derivatives, active, rate, relevances, candidate):
-    """lambda -= rate dE/dlambda with dE/dlambda = sum_j derivative_j (x - w_j)^2; -1 in `active` stands for none."""
+    """lambda -= rate dE/dlambda with dE/dlambda = sum_j derivative_j (x - w_j)^2; -1 in `active` means none."""
     for k in range(x.shape[0]):
         candidate[k] = relevances[k]
     for a in range(active.shape[0]):
@@ -482,7 +481,7 @@ def _record(statistics, x, winner, label, right, moments):
 
 @_jit
 def _fraction_of(statistics, begin, end, j, even):
-    """What prototype j counts in its class, the rows begin..end: its correct wins, or 1 where nobody has one yet."""
+    """Weight of prototype j in its class, the rows begin..end: its correct wins, or 1 where none has one yet."""
     wins = statistics.wins[begin:end].sum()
     if wins > 0.0:
         return statistics.wins[j] / wins
@@ -617,7 +616,7 @@ def _weighted_epoch(
 ):
     """One pass with a relevance for each feature, or of a soft model. Returns the sum of the costs.
 
-    Every step changes the metric, or every prototype, so there is nothing to look ahead to.
+    Every step changes the metric, or every prototype, so distances are computed sample by sample.
     """
     count = W.shape[0]
     soft = rule.cost >= SNPC
@@ -705,8 +704,8 @@ def _move_active(rule, x, W, active, relevances, rate, derivatives):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-# Four rows of Omega at a time: what is read once serves four, and four sums run side by side. A row at a time is bound
-# by reading the vectors again and again; this way the loops run at more than twice the speed.
+# Four rows of Omega at a time: each vector is read once for four rows, and four sums are computed in parallel. With one
+# row at a time the vectors are read again for each row, and the loops take more than twice the time.
 
 
 @_jit
@@ -732,7 +731,7 @@ def _project(omega, x, out):
 
 @_jit
 def _pull_back(omega, first, second, first_out, second_out):
-    """Omega' a for two vectors at once: one reading of Omega."""
+    """Omega' a for two vectors; Omega is read once."""
     rank, features = omega.shape
     whole = rank - rank % 4
     first_out[:] = 0
@@ -753,7 +752,7 @@ def _pull_back(omega, first, second, first_out, second_out):
 
 @_jit
 def _turn(omega, a, u, b, v, first, second, first_out, second_out):
-    """Omega -= a u' + b v', and while its rows are at hand Omega `first` and Omega `second`."""
+    """Omega -= a u' + b v', and in the same loop the products Omega `first` and Omega `second`."""
     rank, features = omega.shape
     whole = rank - rank % 4
     zero = omega.dtype.type(0)
@@ -1017,7 +1016,7 @@ def _soft_matrix_epoch(
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# several epochs in one call: `orders` (epochs, samples) says who comes when, `costs` receives each epoch's sum of costs
+# several epochs in one call: `orders` (epochs, samples) is the order of the samples, `costs` gets each epoch's sum
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -1074,7 +1073,7 @@ def weighted_epochs(
 
 @_jit
 def refresh_projections(omega, groups, W, P, scales):
-    """Give the matrices unit norm themselves and project all prototypes anew, so that no rounding builds up."""
+    """Scale the matrices to unit norm and project all prototypes again, so that rounding errors do not accumulate."""
     for g in range(omega.shape[0]):
         norm = np.sqrt(_square_norm(omega[g]))
         if norm > 0.0:

@@ -1,7 +1,7 @@
 """L-BFGS on the objective: converges without a learning rate. The iterations are SciPy's.
 
-The parameters travel to SciPy as one float64 vector; data and products stay where and as they are (NumPy or torch,
-either precision).
+SciPy gets the parameters as one float64 vector; data and products keep their device and type (NumPy or torch, float32
+or float64).
 """
 
 from collections.abc import Callable
@@ -21,9 +21,9 @@ from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, thread_map
 
 HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
-MAX_RUNS = 4  # runs of L-BFGS at the most
+MAX_RUNS = 4  # of L-BFGS
 ADAM_STEPS, ADAM_RATE = 50, 0.1  # steps of Adam between two runs, and their first rate
-MIN_GAIN = 1e-4  # relative gain of a run that makes another one worth its time
+MIN_GAIN = 1e-4  # relative gain of a run below which no other run follows
 
 Function = Callable[[Params], tuple[Any, Params]]
 
@@ -103,7 +103,7 @@ def _minimise(
 
 
 def _adam_steps(function: Function, free: Params) -> Params:
-    """Some steps of Adam, of order one and falling to zero."""
+    """Parameters after some steps of Adam, of order one and falling to zero."""
     moments = Moments(free)
     for step in range(ADAM_STEPS):
         free = moments.step(free, function(free)[1], ADAM_RATE * (1 - step / ADAM_STEPS))

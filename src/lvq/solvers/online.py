@@ -32,7 +32,7 @@ STEPS = ("scaled", "gradient", "relative")
 
 @dataclass(frozen=True)
 class Online:
-    """Settings of the online solver; see the estimators for their meaning."""
+    """Settings of the online solver; the estimators describe them."""
 
     learning_rate: float = 0.1
     relevance_rate: float = 0.01
@@ -250,8 +250,8 @@ class _Engine:
         return Params(self.W.copy(), relevance, self.width[0] if self.learns_width else None)
 
 
-# The compiled loops check no bounds. The following two functions check every size that they rely on, in the one place
-# where they are called, whatever led to the call.
+# The compiled loops check no bounds. The following two functions check every size that the loops need, immediately
+# before they are called.
 
 
 def _check_arrays(
@@ -336,6 +336,6 @@ def _code(codes: dict[type, int], part: Any, name: str) -> int:
         return codes[type(part)]
     except KeyError:
         raise ValueError(
-            f"solver='online' knows the {name}s {sorted(kind.__name__ for kind in codes)}, not "
+            f"solver='online' supports the {name}s {sorted(kind.__name__ for kind in codes)}, not "
             f"{type(part).__name__}; use solver='lbfgs' or 'adam' for a {name} of your own."
         ) from None

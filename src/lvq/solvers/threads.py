@@ -1,8 +1,8 @@
 """Threads: one for small problems, and for large ones threads over blocks of rows, each with one-thread products.
 
-NumPy's matrix product uses all cores but everything around it one, and the spinning threads of many small products cost
-more than they gain. So products use one thread while a model is fitted, and blocks of rows use the cores. The number of
-a product's threads can be set from the main thread only (OpenBLAS ignores it elsewhere), where limits nest.
+NumPy's matrix product uses all cores and everything else one, and for many small products the threads take more time
+than they save. So products use one thread while a model is fitted, and blocks of rows use the cores. The number of a
+product's threads can be set from the main thread only (OpenBLAS ignores it elsewhere), where limits nest.
 """
 
 from collections import deque
