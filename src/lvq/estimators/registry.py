@@ -1,5 +1,6 @@
-"""The public estimators and their modules, used by the package, stored files, ONNX and the command line.  Importing
-this file imports no large package.
+"""The public estimators and their modules, used by the package, stored files, ONNX and the command line.
+
+Importing this file imports no large package.
 """
 
 from importlib import import_module

@@ -78,7 +78,7 @@ def check_parts(estimator: Any, parts: Any) -> None:
             )
         if not cost.smooth:
             raise ValueError(
-                f"kernel_width='learned' needs a cost with a gradient, which {name} does not have; give a number or 'auto'."
+                f"kernel_width='learned' needs a cost with a gradient; {name} has none. Give a number or 'auto'."
             )
 
 
@@ -173,8 +173,8 @@ def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:
     name, prices = type(estimator).__name__, as_prices(estimator)
     if not isinstance(cost, MarginCost) or solver == "online":
         raise ValueError(
-            f"The 'cost_matrix' parameter of {name} needs one of the costs glvq, mce and logm and the solvers lbfgs and "
-            "adam. Use class_weight for other models."
+            f"The 'cost_matrix' parameter of {name} needs the cost glvq, mce or logm and the solver lbfgs or adam. "
+            "Use class_weight for other models."
         )
     if prices.ndim != 2 or prices.shape[0] != prices.shape[1] or not np.isfinite(prices).all() or prices.min() < 0:
         raise ValueError(
