@@ -101,7 +101,7 @@ def test_a_cost_object_takes_the_prices(blobs):
         np.testing.assert_allclose(given.prototypes_, named.prototypes_, rtol=1e-8, atol=1e-9)
 
 
-REFUSED = "The 'cost_matrix' parameter of {name} goes with the costs glvq, mce and logm and the solvers lbfgs and adam"
+REFUSED = "The 'cost_matrix' parameter of {name} needs the cost glvq, mce or logm and the solver lbfgs or adam"
 
 
 @pytest.mark.parametrize(

@@ -360,11 +360,15 @@ class MyRelevance(FisherPrototypes):
 @pytest.mark.parametrize(
     ("part", "value", "message"),
     [
-        ("cost", MyCost(), r"knows the costs .*'GLVQCost'.*, not MyCost; .* for a cost of your own\."),
-        ("link", MyLink(), r"knows the kernels .*'Gaussian'.*, not MyLink; .* for a kernel of your own\."),
-        ("relevance", MyRelevance(), r"knows the relevances .*'FisherPrototypes'.*, not MyRelevance; .*of your own\."),
-        ("cost", object(), r"knows the costs .*, not object"),
-        ("link", object(), r"knows the kernels .*, not object"),
+        ("cost", MyCost(), r"supports the costs .*'GLVQCost'.*, not MyCost; .* for a cost of your own\."),
+        ("link", MyLink(), r"supports the kernels .*'Gaussian'.*, not MyLink; .* for a kernel of your own\."),
+        (
+            "relevance",
+            MyRelevance(),
+            r"supports the relevances .*'FisherPrototypes'.*, not MyRelevance; .*of your own\.",
+        ),
+        ("cost", object(), r"supports the costs .*, not object"),
+        ("link", object(), r"supports the kernels .*, not object"),
     ],
 )
 def test_a_users_own_part_is_refused_with_a_clear_message(part, value, message):

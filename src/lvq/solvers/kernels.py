@@ -11,8 +11,8 @@ This file repeats the formulas of `lvq.model` in compiled form; a test compares 
 - Derivatives are taken at the state before the step; prototypes and metric move together.
 
 `derivative` below is always dE/dD, of the cost by the squared distance; the prototype step is then
-`w += 2 rate derivative Lambda (x - w)` (up to sign). Rules without a cost (LVQ1 and its variants) have the same form with
-a derivative of 1/2. `Rule.slope` is the steepness of GLVQ's sigmoid.
+`w += 2 rate derivative Lambda (x - w)` (up to sign). Rules without a cost (LVQ1 and its variants) have the same form
+with a derivative of 1/2. `Rule.slope` is the steepness of GLVQ's sigmoid.
 """
 
 from typing import Any, NamedTuple
