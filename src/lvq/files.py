@@ -17,7 +17,7 @@ def write_atomically(path: Any) -> Iterator[IO[bytes]]:
     """A binary file that takes its place under `path` when the block ends without an error, and else is removed.
 
     A symbolic link stays a link: the file it points to is replaced. What is neither a new path nor a regular file
-    (a device, a pipe, a folder) is refused.
+    (a device, a pipe, a folder) is an error.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _delayed_interrupt() -> Iterator[None]:
 
 
 def check_writable(folder: Path, path: Any) -> None:
-    """Raise PermissionError for `path` where no file can be created in a folder: permissions alone do not tell."""
+    """Raise PermissionError for `path` where no file can be created in a folder; permissions alone do not show this."""
     try:
         handle, name = tempfile.mkstemp(dir=folder)
     except OSError as error:

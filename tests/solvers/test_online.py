@@ -362,11 +362,7 @@ class MyRelevance(FisherPrototypes):
     [
         ("cost", MyCost(), r"supports the costs .*'GLVQCost'.*, not MyCost; .* for a cost of your own\."),
         ("link", MyLink(), r"supports the kernels .*'Gaussian'.*, not MyLink; .* for a kernel of your own\."),
-        (
-            "relevance",
-            MyRelevance(),
-            r"supports the relevances .*'FisherPrototypes'.*, not MyRelevance; .*of your own\.",
-        ),
+        ("relevance", MyRelevance(), r"supports the relevances .*'FisherPrototypes'.*, not MyRelevance; .*your own\."),
         ("cost", object(), r"supports the costs .*, not object"),
         ("link", object(), r"supports the kernels .*, not object"),
     ],

@@ -1,4 +1,4 @@
-"""Formulas as nodes of an ONNX graph: a name stands for the array it will be."""
+"""Formulas as nodes of an ONNX graph; arrays of the graph are referred to by name."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Objects as nested lists of JSON, and back.
 
-None, booleans, numbers and strings stand for themselves. Everything else is a list: a kind, then the nodes of its
+None, booleans, numbers and strings are stored as they are. Everything else is a list: a kind, then the nodes of its
 parts, such as ``["tuple", 1, 2]`` or ``["object", "lvq.GLVQ", ["dict", "max_iter", 100, ...]]``. Only exact types are
 written, so that nothing is lost. Reading makes objects empty and sets their attributes; no method is called, except
 the validation of this library's own classes and the construction of compiled parts.

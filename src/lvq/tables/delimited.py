@@ -38,7 +38,7 @@ class Header(NamedTuple):
 
 
 def is_gzipped(path: Path) -> bool:
-    """Whether a file is gzipped, whatever its name."""
+    """Whether the content of a file is gzipped."""
     with path.open("rb") as stream:
         return stream.read(2) == b"\x1f\x8b"
 

@@ -4,7 +4,7 @@ Rules:
 - columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
 - a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
   number whose distances overflow; without a usable number there is no label either;
-- memory holds one part of the table, whatever its size.
+- memory holds one part of a table of any size.
 """
 
 from __future__ import annotations

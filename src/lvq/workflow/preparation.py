@@ -1,7 +1,7 @@
 """Features and classes of a table: which columns are features, of which kind, and what is left out.
 
 Rules:
-- nothing is left out without a note; where a guess could be wrong, an error tells what to do;
+- nothing is left out without a note; where a guess could be wrong, there is an error with a message about what to do;
 - left out with a note are rows without a class, and columns that are empty, constant, without a name, or row numbers;
 - the kind of a column (numbers or categories) is determined on the whole table; everything that is learned from values
   (means, categories, medians) is learned inside the model, from its training samples alone.
