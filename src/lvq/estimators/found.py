@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
-from lvq.model.prototype_model import AXES, PrototypeModel
+from lvq.model.prototype_model import PARAMETER_AXES, PrototypeModel
 
 
 class FoundModel(NamedTuple):
@@ -74,7 +74,7 @@ def need_model(estimator: Any, purpose: str, *, nearest: bool = False) -> FoundM
             f"{purpose} needs predictions by the nearest prototype, got {type(found.estimator).__name__} with "
             "decision='posterior'; set decision='nearest'."
         )
-    if type(model.metric) not in AXES:
+    if type(model.metric) not in PARAMETER_AXES:
         raise ValueError(f"{purpose} does not support the metric {model.metric!r}; use one of lvq.model.metrics.")
     return found
 
