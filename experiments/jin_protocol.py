@@ -58,7 +58,7 @@ LARGE_SET_PROTOCOL = Protocol(epochs=40, prototypes=(5, 10, 15, 20, 25), held_ou
 
 
 class Split(NamedTuple):
-    """Training and test samples; the training rows stand in the order in which they are presented."""
+    """Training and test samples; the training rows are in the order in which they are presented."""
 
     X: np.ndarray
     y: np.ndarray

@@ -85,7 +85,8 @@ def cells(quick: bool) -> list[Cell]:
 
 @cache
 def samples(dataset: str, run: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features scaled to [0, 1] over the whole set, as the authors did, and classes; simulated data anew each trial."""
+    """Features scaled to [0, 1] over the whole set, as the authors did, and classes; simulated data are drawn in each
+    trial."""
     from sklearn.preprocessing import MinMaxScaler
 
     if dataset == "simulated":
@@ -180,7 +181,7 @@ def _row(
         return None
     paper_runs = FOLDS * SETTINGS[setting].trials
     note = ""
-    if setting.endswith(WHOLE_SET):  # not a protocol of the paper, so no verdict of its own
+    if setting.endswith(WHOLE_SET):  # not a protocol of the paper, so without a verdict
         same = row("ridge", table, dataset, method, setting.removesuffix(WHOLE_SET), values, paper_runs=paper_runs)
         note = f"against the published {same.paper_mean:g} ± {same.paper_std:g}: {same.verdict}"
     return row("ridge", table, dataset, method, setting, values, paper_runs=paper_runs, note=note)

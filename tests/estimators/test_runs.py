@@ -69,7 +69,7 @@ def test_without_shuffling_the_order_matters(data):
 def test_warm_start_continues(online_model, data):
     """Two warm fits of a constant rate without shuffling are one fit of twice the length.
 
-    The statistics of OLVQ1 and of the Fisher rules, and a slope that grows with time, start anew with each fit.
+    The statistics of OLVQ1 and of the Fisher rules, and a slope that grows with time, start again with each fit.
     """
     X, y = data
     model = online_model
@@ -150,7 +150,7 @@ def test_warm_start_with_another_ridge(data):
     assert model.set_params(ridge=0.001, log_determinant=0.0).fit(X, y).objective_value(X, y) < before
 
 
-def test_warm_start_with_equal_parts_given_anew(data):
+def test_warm_start_with_new_equal_parts(data):
     """Equal arrays, dicts and objects are no change."""
     X, y = data
     parts = {"init": X[:3], "n_prototypes": {0: 1, 1: 1, 2: 1}, "kernel": RationalQuadratic(shape=2.0)}

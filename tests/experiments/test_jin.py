@@ -116,7 +116,7 @@ def test_a_cell_gives_the_same_result_again(tiny):
     assert jin.compute(cell) == first
 
 
-def test_rows_stand_as_in_the_paper_with_means_over_runs():
+def test_rows_are_ordered_as_in_the_paper_with_means_over_runs():
     found = {Cell("table-1", "wine", "MCE", run=run): {"accuracy": [0.9, 0.9 + run / 100]} for run in range(3)}
     found[Cell("table-1", "usps", "MCE")] = {"accuracy": [0.9462], "chosen": [[0.005, 20, 1.5]]}
     wine, usps = jin.rows(found)
@@ -132,9 +132,9 @@ def test_signed_ranks_of_the_published_means_are_those_of_the_paper():
     table = jin._signed_ranks(found)[1]
     for rival, printed, tolerance in (("MCE", 0.1099, 0.005), ("SNPC", 0.1099, 0.005), ("GLVQ", 0.0640, 5e-5)):
         line = next(line for line in table.splitlines() if line.startswith(f"| {rival} "))
-        ours, theirs, said = (float(part) for part in line.split("|")[3:6])
+        ours, theirs, published = (float(part) for part in line.split("|")[3:6])
         assert ours == theirs == pytest.approx(printed, abs=tolerance)
-        assert said == printed
+        assert published == printed
     assert jin._signed_ranks({}) == []
 
 
