@@ -20,7 +20,8 @@ READINGS = (
     "relative step 4 alpha f' d/(d+ + d-), which carries lambda; GRLVQ's lambda has 2 beta. RLVQ uses |x - w|. Fisher "
     "scores are divided by their sum, as printed; if some feature has no variance within the classes, all scores are "
     "the variance between them alone; FC1 weights all classes equally, and a class without a correct prediction "
-    "yet by all its prototypes equally; FC2 compares the winner with the nearest prototype of another class that has won samples.",
+    "yet by all its prototypes equally; FC2 compares the winner with the nearest prototype of another class that "
+    "has won samples.",
 )
 START = (
     "The start from k-means takes the training folds, as the first author's later toolbox does. The paper does not "
