@@ -12,13 +12,13 @@ from experiments import jin, jin_protocol, runner
 from experiments.cells import Cell
 from experiments.jin_protocol import Protocol, Setting
 
-TINY = Protocol(epochs=5, prototypes=(1, 2), taus=(0.5, 1.5), alphas=(0.0, 0.01))
+SHORT_PROTOCOL = Protocol(epochs=5, prototypes=(1, 2), taus=(0.5, 1.5), alphas=(0.0, 0.01))
 
 
 @pytest.fixture
 def tiny(monkeypatch):
     """The protocol of the small sets with eight grid points and five epochs, on one set."""
-    monkeypatch.setattr(jin_protocol, "SMALL_SET_PROTOCOL", TINY)
+    monkeypatch.setattr(jin_protocol, "SMALL_SET_PROTOCOL", SHORT_PROTOCOL)
     monkeypatch.setattr(jin, "QUICK_SETS", ("iris",))
 
 
@@ -57,7 +57,7 @@ def test_methods_share_folds_held_out_part_and_starts(monkeypatch, tiny):
     for method in jin.METHODS:
         jin.compute(Cell("table-1", "iris", method))
     assert len(set(map(frozenset, seen.values()))) == 1
-    assert {len(keys) for keys in seen.values()} == {jin_protocol.FOLDS * len(TINY.prototypes)}
+    assert {len(keys) for keys in seen.values()} == {jin_protocol.FOLDS * len(SHORT_PROTOCOL.prototypes)}
 
 
 def test_the_grid_has_125_points_and_the_first_best_is_chosen():
@@ -106,7 +106,7 @@ def test_a_tiny_run_end_to_end(tiny, tmp_path):
     cells = [json.loads(line) for line in (tmp_path / "jin.quick.cells.jsonl").read_text().splitlines()]
     for cell in cells:
         assert len(cell["result"]["accuracy"]) == len(cell["result"]["chosen"]) == jin_protocol.FOLDS
-        assert {tuple(point) for point in cell["result"]["chosen"]} <= set(jin_protocol.grid(TINY))
+        assert {tuple(point) for point in cell["result"]["chosen"]} <= set(jin_protocol.grid(SHORT_PROTOCOL))
 
 
 def test_a_cell_gives_the_same_result_again(tiny):

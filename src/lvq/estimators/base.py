@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import RandomState
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
@@ -50,7 +51,7 @@ START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "ker
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """Restore the estimator after an error or an interrupt."""
     before, given = dict(vars(estimator)), estimator.random_state
-    drawn = given.get_state() if isinstance(given, np.random.RandomState) else None
+    drawn = given.get_state() if isinstance(given, RandomState) else None
     try:
         yield
     except BaseException:
@@ -218,7 +219,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self._set_fitted(training, parts, classes, None, n_iter, history)
         return self
 
-    def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: Any) -> Training:
+    def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
         if isinstance(parts.kernel, Kernel) and not isinstance(parts.kernel_width, str):
             check_width(self, parts.kernel_width)
@@ -236,7 +237,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         return prototypes_per_class(self.n_prototypes, classes)
 
     def _start_prototypes(
-        self, samples: ArraySamples, classes: np.ndarray, random_state: Any
+        self, samples: ArraySamples, classes: np.ndarray, random_state: RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         """Prototypes for those classes that have samples."""
         X, y, weight = samples.sample(None, random_state)

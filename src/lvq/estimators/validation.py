@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from lvq.estimators.training import Parts
 from lvq.model.costs import MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
@@ -49,7 +50,7 @@ def planned_relevance(estimator: Any) -> Relevance | None:
         return None
 
 
-def check_parts(estimator: Any, parts: Any) -> None:
+def check_parts(estimator: Any, parts: Parts) -> None:
     """Raise ValueError for parts that cannot be combined, before any computation."""
     name = type(estimator).__name__
     cost, relevance = parts.cost, parts.relevance
@@ -82,7 +83,7 @@ def check_parts(estimator: Any, parts: Any) -> None:
             )
 
 
-def check_unchanged(estimator: Any, parts: Any, classes: np.ndarray, *, stream: bool) -> None:
+def check_unchanged(estimator: Any, parts: Parts, classes: np.ndarray, *, stream: bool) -> None:
     """A warm start and a stream continue the fitted model: raise ValueError for parts that do not fit it."""
     name, call = type(estimator).__name__, "partial_fit" if stream else "warm_start=True"
     model, state = estimator.model_, estimator._state
@@ -120,7 +121,7 @@ def _shape_of(relevance: Relevance) -> Relevance:
     return replace(relevance, unit_trace=True, ridge=0.0, log_determinant=0.0)
 
 
-def check_solver(estimator: Any, parts: Any) -> None:
+def check_solver(estimator: Any, parts: Parts) -> None:
     """Raise ValueError for rules that the solver cannot use."""
     name, solver, relevance = type(estimator).__name__, parts.solver, parts.relevance
     if solver == "online" and getattr(relevance, "log_determinant", 0) > 0:
@@ -140,7 +141,7 @@ def check_solver(estimator: Any, parts: Any) -> None:
         )
 
 
-def check_rank(estimator: Any, relevance: Any, n_features: int) -> None:
+def check_rank(estimator: Any, relevance: Relevance, n_features: int) -> None:
     """A matrix has at most as many rows as there are features."""
     rank = getattr(relevance, "rank", None)
     if rank is not None and rank > n_features:
@@ -150,7 +151,7 @@ def check_rank(estimator: Any, relevance: Any, n_features: int) -> None:
         )
 
 
-def check_stream(estimator: Any, parts: Any) -> None:
+def check_stream(estimator: Any, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
     if not getattr(parts.relevance, "unit_trace", True):
         raise ValueError(

@@ -7,7 +7,7 @@ prototypes (K, m, n).
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -72,7 +72,7 @@ class DistanceGradient(NamedTuple):
         result -= self.gather(others)
         return result
 
-    def _as_sparse(self, count: int) -> Any:
+    def _as_sparse(self, count: int) -> sparse.csr_array:
         assert self.touched is not None
         samples, touched = self.value.shape
         pointers = np.arange(0, samples * touched + 1, touched)
@@ -126,7 +126,7 @@ class SharedMetric:
         raise NotImplementedError
 
     def back(
-        self, X: Array, W: Array, R: Any, Z: Array, P: Array, by_distance: DistanceGradient
+        self, X: Array, W: Array, R: Array | None, Z: Array, P: Array, by_distance: DistanceGradient
     ) -> tuple[Array, Array | None]:
         """Gradient by prototypes and R, given the images Z of X and P of W."""
         raise NotImplementedError

@@ -6,8 +6,9 @@ learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterio
 distances, so they are computed once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -310,27 +311,27 @@ class PrototypeModel:
         return to_arrays(self)
 
     @classmethod
-    def from_arrays(cls, arrays: Any) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
         """The model of `to_arrays`; ValueError where the arrays do not form a consistent model."""
         from lvq.model.storage import from_arrays
 
         return from_arrays(cls, arrays)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the model to a ``.npz`` file: plain arrays and a JSON header, no code."""
         from lvq.model.storage import save
 
         save(self, path)
 
     @classmethod
-    def load(cls, path: Any) -> Self:
+    def load(cls, path: str | Path) -> Self:
         """Read a file that `save` has written."""
         from lvq.model.storage import load
 
         return load(cls, path)
 
 
-def largest_value(dtype: Any, n_features: int) -> float:
+def largest_value(dtype: np.dtype | type, n_features: int) -> float:
     """Largest absolute value of a feature whose squared distances cannot overflow."""
     return float(np.sqrt(float(np.finfo(dtype).max) / n_features) * 1e-7)
 
@@ -394,5 +395,5 @@ def _link_problem(model: PrototypeModel) -> str:
     return "" if numbers else "has a kernel whose width or shape is not a positive number"
 
 
-def _is_array(value: Any, axes: int, kinds: str) -> bool:
+def _is_array(value: object, axes: int, kinds: str) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == axes and value.dtype.kind in kinds

@@ -31,7 +31,7 @@ class Relevance:
         """Starting parameters of the metric."""
         return None
 
-    def sized(self, R: Any, spread: float) -> Any:
+    def sized(self, R: Array, spread: float) -> Array:
         """R at the start, when the mean smallest squared distance in it is `spread`."""
         return R
 
@@ -228,7 +228,7 @@ class MatrixRelevance(Relevance):
             return omega
         return np.repeat(omega[None], len(self.groups(labels)) - 1, axis=0)
 
-    def sized(self, R: Any, spread: float) -> Any:
+    def sized(self, R: Array, spread: float) -> Array:
         """Where the size is free it starts at a mean smallest squared distance of one."""
         return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
 

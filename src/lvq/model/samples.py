@@ -81,7 +81,7 @@ class ArraySamples:
         blocks = (slice(begin, begin + rows) for begin in range(0, self.n_samples, rows))
         return reduce(add, mapping(lambda rows: function(self.take(rows)), blocks))
 
-    def take(self, rows: Any) -> Block:
+    def take(self, rows: slice | Array) -> Block:
         """Some samples by slice or index."""
         return Block(self.X[rows], self.y[rows], self.weight[rows])
 

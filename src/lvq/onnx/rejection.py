@@ -112,7 +112,7 @@ def accepted(predictions: Predictions, model: Any, values: str) -> str:
     return graph.node("And", result, usual)
 
 
-def lowered(limits: np.ndarray, dtype: Any) -> np.ndarray:
+def lowered(limits: np.ndarray, dtype: np.dtype | type) -> np.ndarray:
     """Limits with the slack of a float64 graph; NaN, which nothing reaches, where all is rejected."""
     finite = np.where(np.isfinite(limits), limits, 0.0)
     slack = SLACK * np.maximum(1.0, np.abs(finite)) if np.dtype(dtype) == np.float64 else 0.0

@@ -19,7 +19,7 @@ from lvq.solvers.state import Statistics, TrainingState, new_statistics
 FEATURE_ATTRIBUTES = ("mean_", "var_", "scale_", "min_", "center_", "data_min_", "data_max_", "max_abs_", "components_")
 
 
-def require(condition: Any, problem: str) -> None:
+def require(condition: object, problem: str) -> None:
     """Raise a ValueError where a condition does not hold."""
     if not condition:
         raise ValueError(problem)

@@ -6,12 +6,12 @@ of steps, the statistics of the Fisher rules, OLVQ1's rates) comes from a `Train
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost, SoftCost, WindowRule, WinnerRule
-from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
+from lvq.model.costs import Cost, GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Link, RationalQuadratic
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import (
     FisherNeighbours,
@@ -283,7 +283,7 @@ def _check_rows(
     _check_equal("orders", (orders.shape[1], bool(orders.min() >= 0 and orders.max() < len(X))), (len(X), True))
 
 
-def _check_equal(name: str, found: Any, wanted: Any) -> None:
+def _check_equal(name: str, found: object, wanted: object) -> None:
     if found != wanted:
         raise ValueError(
             f"The online solver was called with {name} that do not fit the model: got {found}, expected {wanted}. A "
@@ -291,7 +291,7 @@ def _check_equal(name: str, found: Any, wanted: Any) -> None:
         )
 
 
-def _cost_code(kernels: Any, cost: Any) -> int:
+def _cost_code(kernels: ModuleType, cost: Cost) -> int:
     if isinstance(cost, WinnerRule):
         return kernels.OLVQ1 if cost.own_rates else kernels.LVQ1
     if isinstance(cost, WindowRule):
@@ -306,7 +306,7 @@ def _cost_code(kernels: Any, cost: Any) -> int:
     return _code(codes, cost, "cost")
 
 
-def _link_code(kernels: Any, link: Any) -> int:
+def _link_code(kernels: ModuleType, link: Link) -> int:
     codes: dict[type, int] = {
         Identity: kernels.IDENTITY,
         Gaussian: kernels.GAUSSIAN,
@@ -317,7 +317,7 @@ def _link_code(kernels: Any, link: Any) -> int:
     return _code(codes, link, "kernel")
 
 
-def _relevance_code(kernels: Any, relevance: Relevance) -> int:
+def _relevance_code(kernels: ModuleType, relevance: Relevance) -> int:
     if isinstance(relevance, MatrixRelevance):
         return kernels.GRADIENT
     if isinstance(relevance, Hebbian):
@@ -331,7 +331,7 @@ def _relevance_code(kernels: Any, relevance: Relevance) -> int:
     return _code(codes, relevance, "relevance")
 
 
-def _code(codes: dict[type, int], part: Any, name: str) -> int:
+def _code(codes: dict[type, int], part: object, name: str) -> int:
     try:
         return codes[type(part)]
     except KeyError:

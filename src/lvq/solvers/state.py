@@ -131,7 +131,7 @@ class TrainingState:
         """The same with a random state of its own; statistics are copied by the solver."""
         return replace(self, random_state=deepcopy(self.random_state))
 
-    def scaled_cost(self, dtype: Any) -> Any:
+    def scaled_cost(self, dtype: np.dtype) -> Any:
         """The cost in plain numbers: multiples of the spread become absolute, prices take the data's type."""
         cost = self.cost.scaled(self.units.link) if hasattr(self.cost, "scaled") else self.cost
         if getattr(cost, "prices", None) is not None:
