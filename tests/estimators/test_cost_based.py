@@ -246,9 +246,7 @@ def test_own_parts_learn(name, solver, data):
     ids=["cost", "kernel", "relevance"],
 )
 def test_online_refuses_own_parts(model, part, kind, data):
-    message = (
-        rf"solver='online' supports the {part}s \[.*\], not {kind}; use solver='lbfgs' or 'adam' for a {part} of your"
-    )
+    message = rf"solver='online' supports the {part}s \[.*\], not {kind}; use solver='lbfgs' or 'adam' for a {part}"
     with pytest.raises(ValueError, match=message):
         clone(model).set_params(solver="online").fit(*data)
     with pytest.raises(ValueError, match=message):
