@@ -146,8 +146,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         # weights include those of the classes; without a ridge Omega has unit trace, which is another model
         model = clone(base).set_params(**structure, class_weight=None)
         for before, ridge in zip((None, *self.ridges), self.ridges):
-            again = bool(before) and not ridge
-            yield model.set_params(ridge=ridge, warm_start=not again).fit(X, y, weight)
+            from_start = bool(before) and not ridge
+            yield model.set_params(ridge=ridge, warm_start=not from_start).fit(X, y, weight)
 
     def _path_scores(
         self,

@@ -101,7 +101,7 @@ def begin(
     params = Params(prototypes, relevance, None)
     plain = Objective(parts.relevance.metric(labels), Identity(), parts.cost, labels)
     spread = units_of(plain, Relevance(), params, samples).link
-    params = params._replace(relevance=parts.relevance.sized(relevance, spread))
+    params = params._replace(relevance=parts.relevance.scaled_start(relevance, spread))
     link = parts.kernel
     if isinstance(link, Kernel):
         spread = units_of(plain, Relevance(), params, samples).link
@@ -114,7 +114,7 @@ def begin(
     return Training(params, labels, link, state)
 
 
-def again(parts: Parts, training: Training, n_classes: int, random_state: np.random.RandomState) -> Training:
+def restarted(parts: Parts, training: Training, n_classes: int, random_state: np.random.RandomState) -> Training:
     """A warm start: the parameters of the last fit, with new statistics."""
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(parts.relevance, parts.cost, shape, n_classes, rate)

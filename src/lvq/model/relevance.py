@@ -31,7 +31,7 @@ class Relevance:
         """Starting parameters of the metric."""
         return None
 
-    def sized(self, R: Array, spread: float) -> Array:
+    def scaled_start(self, R: Array, spread: float) -> Array:
         """R at the start, when the mean smallest squared distance in it is `spread`."""
         return R
 
@@ -46,7 +46,7 @@ class Relevance:
         """The metric's parameters."""
         return free
 
-    def pull(self, free: Array, R: Array, by_relevance: Array) -> Array:
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """Gradient by the free parameters from that by R."""
         return by_relevance
 
@@ -75,7 +75,7 @@ class VectorRelevance(Relevance):
         """lambda = v^2/|v|^2: non-negative and of sum one for every v."""
         return free**2 / (free**2).sum()
 
-    def pull(self, free: Array, R: Array, by_relevance: Array) -> Array:
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """2 v/|v|^2 (g - lambda'g)."""
         return 2 * free / (free**2).sum() * (by_relevance - (R * by_relevance).sum())
 
@@ -228,7 +228,7 @@ class MatrixRelevance(Relevance):
             return omega
         return np.repeat(omega[None], len(self.groups(labels)) - 1, axis=0)
 
-    def sized(self, R: Array, spread: float) -> Array:
+    def scaled_start(self, R: Array, spread: float) -> Array:
         """Where the size is free it starts at a mean smallest squared distance of one."""
         return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
 
@@ -236,7 +236,7 @@ class MatrixRelevance(Relevance):
         """Omega = A/|A| with unit trace, else A itself."""
         return free / _norms(free) if self.unit_trace else free
 
-    def pull(self, free: Array, R: Array, by_relevance: Array) -> Array:
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """(G - <G, Omega> Omega)/|A|."""
         if not self.unit_trace:
             return by_relevance

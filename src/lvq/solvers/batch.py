@@ -56,7 +56,7 @@ class Problem:
             penalty = self.relevance.penalty(params.relevance)
             if penalty is not None:
                 value, by_relevance = value + penalty[0], by_relevance + penalty[1]
-            by_relevance = self.relevance.pull(free.relevance, params.relevance, by_relevance)
+            by_relevance = self.relevance.pull_back(free.relevance, params.relevance, by_relevance)
         return value, Params(gradient.prototypes * self.unit, by_relevance, gradient.width)
 
     def n_blocks(self, free: Params, samples: ArraySamples) -> int:

@@ -263,7 +263,7 @@ def _choose(rule, distances, bits, keys, count, low, high):
 
 
 @_inline
-def _cool(statistics, rule, moved, own):
+def _update_olvq1_rate(statistics, rule, moved, own):
     """OLVQ1: the rate of the winner falls when it was right and rises, up to its start, when it was wrong."""
     rate = statistics.rates[moved]
     rate = rate / (1.0 + rate) if own else rate / (1.0 - rate)
@@ -328,18 +328,18 @@ def _plain_epoch(
             if rule.cost == OLVQ1:
                 winner = first if first_wins else second
                 rate = 2.0 * statistics.rates[winner] * weights[i]
-                _cool(statistics, rule, winner, first_wins)
+                _update_olvq1_rate(statistics, rule, winner, first_wins)
             _learn_width(rule, width, decay, first_derivative * first_distance + second_derivative * second_distance)
             first_change = _within_reach(rule, rate * first_derivative, first_distance)
             second_change = _within_reach(rule, rate * second_derivative, second_distance)
             if first_change != 0.0 and second_change != 0.0:
                 _move_pair(rows, lengths, count + b, first, second, first_change, second_change)
-                _follow(products, count + b, b + 1, filled, first, first_change)
-                _follow(products, count + b, b + 1, filled, second, second_change)
+                _update_products(products, count + b, b + 1, filled, first, first_change)
+                _update_products(products, count + b, b + 1, filled, second, second_change)
             elif first_change != 0.0 or second_change != 0.0:
                 moved, change = (first, first_change) if second_change == 0.0 else (second, second_change)
                 lengths[moved] = _move(rows, count + b, moved, change)
-                _follow(products, count + b, b + 1, filled, moved, change)
+                _update_products(products, count + b, b + 1, filled, moved, change)
             step += 1.0
     return total
 
@@ -379,7 +379,7 @@ def _move_pair(rows, lengths, sample, first, second, first_change, second_change
 
 
 @_inline
-def _follow(products, sample, begin, end, j, change):
+def _update_products(products, sample, begin, end, j, change):
     """Update the products of later samples with prototype j after its move towards `sample`."""
     factor = products.dtype.type(change)
     for later in range(begin, end):
@@ -666,7 +666,7 @@ def _weighted_epoch(
         right = low <= winner < high
         if rule.cost == OLVQ1:
             rate = 2.0 * statistics.rates[winner] * weights[i]
-            _cool(statistics, rule, winner, right)
+            _update_olvq1_rate(statistics, rule, winner, right)
         _learn_width(rule, width, decay, moment)
         if rule.relevance == GRADIENT:
             scratch[1, :] = relevances  # the prototypes' step is taken in the metric before the step
@@ -751,7 +751,7 @@ def _pull_back(omega, first, second, first_out, second_out):
 
 
 @_jit
-def _turn(omega, a, u, b, v, first, second, first_out, second_out):
+def _rank_two_step(omega, a, u, b, v, first, second, first_out, second_out):
     """Omega -= a u' + b v', and in the same loop the products Omega `first` and Omega `second`."""
     rank, features = omega.shape
     whole = rank - rank % 4
@@ -787,18 +787,18 @@ def _dot(a, b):
 
 
 @_jit
-def _turned_norm(scale, first_turn, a, u, second_turn, b, v):
+def _norm_after_step(scale, first_step, a, u, second_step, b, v):
     """|Omega - s a u' - t b v'|^2 with a = Omega u and b = Omega v, not reading Omega; 0 where digits are lost."""
     before = 1.0 / (scale * scale)
     a_square, b_square = _dot(a, a), _dot(b, b)
-    gain = first_turn * first_turn * a_square * _dot(u, u) + second_turn * second_turn * b_square * _dot(v, v)
-    gain += before + 2.0 * first_turn * second_turn * _dot(a, b) * _dot(u, v)
-    after = gain - 2.0 * (first_turn * a_square + second_turn * b_square)
+    gain = first_step * first_step * a_square * _dot(u, u) + second_step * second_step * b_square * _dot(v, v)
+    gain += before + 2.0 * first_step * second_step * _dot(a, b) * _dot(u, v)
+    after = gain - 2.0 * (first_step * a_square + second_step * b_square)
     return after if after > 1e-4 * gain else 0.0
 
 
 @_jit
-def _carry_projections(W, P, low, high, a, u, b, v):
+def _update_projections(W, P, low, high, a, u, b, v):
     """P_i = Omega w_i for prototypes that did not move, after Omega -= a u' + b v': O(m + n) each."""
     for i in range(low, high - (high - low) % 2, 2):
         zero = W.dtype.type(0)
@@ -905,28 +905,28 @@ def _matrix_epoch(
         rate = 2.0 * rule.rate * decay
         _bounded_step(rule, W, first, u, u_back, rate * first_derivative * scales[g] * scales[g])
         _bounded_step(rule, W, second, v, v_back, rate * second_derivative * scales[h] * scales[h])
-        turn = 2.0 * rule.relevance_rate * decay
-        if not _can_turn(turn * first_derivative, turn * second_derivative, first_distance, second_distance, u, v):
+        omega_rate = 2.0 * rule.relevance_rate * decay
+        first_step, second_step = omega_rate * first_derivative, omega_rate * second_derivative
+        if not _step_is_finite(first_step, second_step, first_distance, second_distance, u, v):
             _refresh(omega, groups, W, P, scales, first, second, g, h)
             continue
-        first_turn, second_turn = turn * first_derivative, turn * second_derivative
         if g == h:
-            scales[g] = _turned_norm(scales[g], first_turn, a, u, second_turn, b, v)
+            scales[g] = _norm_after_step(scales[g], first_step, a, u, second_step, b, v)
         else:
-            scales[g] = _turned_norm(scales[g], first_turn, a, u, 0.0, b, v)
-            scales[h] = _turned_norm(scales[h], 0.0, a, u, second_turn, b, v)
-        a *= x.dtype.type(first_turn)
-        b *= x.dtype.type(second_turn)
+            scales[g] = _norm_after_step(scales[g], first_step, a, u, 0.0, b, v)
+            scales[h] = _norm_after_step(scales[h], 0.0, a, u, second_step, b, v)
+        a *= x.dtype.type(first_step)
+        b *= x.dtype.type(second_step)
         if g == h:
-            _carry_projections(W, P, groups[g], groups[g + 1], a, u, b, v)
-            _turn(omega[g], a, u, b, v, W[first], W[second], first_new, second_new)
+            _update_projections(W, P, groups[g], groups[g + 1], a, u, b, v)
+            _rank_two_step(omega[g], a, u, b, v, W[first], W[second], first_new, second_new)
         else:
-            nothing = tall[4]
-            nothing[:] = 0
-            _carry_projections(W, P, groups[g], groups[g + 1], a, u, nothing, v)
-            _carry_projections(W, P, groups[h], groups[h + 1], nothing, u, b, v)
-            _turn(omega[g], a, u, nothing, v, W[first], W[first], first_new, tall[5])
-            _turn(omega[h], nothing, u, b, v, W[second], W[second], second_new, tall[5])
+            zero_row = tall[4]
+            zero_row[:] = 0
+            _update_projections(W, P, groups[g], groups[g + 1], a, u, zero_row, v)
+            _update_projections(W, P, groups[h], groups[h + 1], zero_row, u, b, v)
+            _rank_two_step(omega[g], a, u, zero_row, v, W[first], W[first], first_new, tall[5])
+            _rank_two_step(omega[h], zero_row, u, b, v, W[second], W[second], second_new, tall[5])
         P[first] = first_new
         P[second] = second_new
         _rescale(omega, scales, g, P, groups[g], groups[g + 1])
@@ -936,9 +936,9 @@ def _matrix_epoch(
 
 
 @_jit
-def _can_turn(first_turn, second_turn, first_distance, second_distance, u, v):
+def _step_is_finite(first_step, second_step, first_distance, second_distance, u, v):
     """Whether the step of Omega stays finite: its size against that of Omega, which is of unit norm."""
-    size = abs(first_turn) * np.sqrt(first_distance * float((u * u).sum())) + abs(second_turn) * np.sqrt(
+    size = abs(first_step) * np.sqrt(first_distance * float((u * u).sum())) + abs(second_step) * np.sqrt(
         second_distance * float((v * v).sum())
     )
     return size <= 1e6
