@@ -994,12 +994,12 @@ def _soft_matrix_epoch(
         for j in range(count):
             moment += derivatives[j] * distances[j]
         _learn_width(rule, width, decay, moment)
-        turn = 2.0 * rule.relevance_rate * decay
+        omega_rate = 2.0 * rule.relevance_rate * decay
         for g in range(omega.shape[0]):
             for j in range(groups[g], groups[g + 1]):
                 _difference(W, j, x, U[j])
                 _difference(P, j, z[g], A[j])
-                size += abs(turn * derivatives[j]) * np.sqrt(distances[j] * float((U[j] * U[j]).sum()))
+                size += abs(omega_rate * derivatives[j]) * np.sqrt(distances[j] * float((U[j] * U[j]).sum()))
                 A[j] *= x.dtype.type(derivatives[j])
         for g in range(omega.shape[0]):
             low, high = groups[g], groups[g + 1]
@@ -1008,7 +1008,7 @@ def _soft_matrix_epoch(
             for j in range(low, high):
                 _bounded_step(rule, W, j, U[j], back[j - low], rate)
             if size <= 1e6:
-                omega[g] -= x.dtype.type(turn) * np.dot(A[low:high].T, U[low:high])
+                omega[g] -= x.dtype.type(omega_rate) * np.dot(A[low:high].T, U[low:high])
                 scales[g] = _square_norm(omega[g])
                 _rescale(omega, scales, g, P, low, high)
             P[low:high] = np.dot(W[low:high], omega[g].T)
