@@ -27,7 +27,7 @@ RESULTS = pathlib.Path(__file__).parent / "results" / "online.json"
 
 
 def best_time(call: Callable[[], object], repeats: int = 7) -> float:
-    """Shortest of some runs: what the machine can do when nobody disturbs it."""
+    """Shortest time of some runs, which other processes disturb least."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

@@ -2,8 +2,8 @@
 
 `python -m benchmarks.peers`: three times 10-fold stratified cross-validation on four sets that ship with scikit-learn,
 features scaled to unit variance in the fold. The best of the others' defaults, measured the same way on 2026-11-15
-(sklvq 0.1.2, sklearn-lvq 1.1.1, prosemble 2.4.0, prototorch-models 0.7.1, R's class), stand beside it. Their folds had
-other seeds, so a difference within a few tenths is chance: `--repeats` makes ours narrower.
+(sklvq 0.1.2, sklearn-lvq 1.1.1, prosemble 2.4.0, prototorch-models 0.7.1, R's class), are printed beside it. Their
+folds had other seeds, so a difference of a few tenths is not significant; `--repeats` makes our interval narrower.
 """
 
 import argparse

@@ -40,7 +40,7 @@ from lvq.rejection.corrections import Guarantee
 Samples = tuple[np.ndarray, np.ndarray]
 RESULTS = pathlib.Path(__file__).parent / "results"
 DATASETS = ("segment", "vehicle", "satimage", "letter", "digits", "usps", "diabetes", "wdbc")
-LARGEST = 6000
+MAX_SAMPLES = 6000
 LEVELS = (0.01, 0.02, 0.05, 0.1)
 CONFIDENCE = 0.95
 N_SEEDS = 5
@@ -71,7 +71,7 @@ MAPIE: dict[str, tuple[str, bool]] = {
 
 
 EXPLANATION = f"""P(error | accepted) <= max_error with confidence {CONFIDENCE}; coverage on the test samples, mean of
-{N_SEEDS} splits (40 % train, 30 % calibration, 30 % test, at most {LARGEST} samples); 0 where nothing is guaranteed.
+{N_SEEDS} splits (40 % train, 30 % calibration, 30 % test, at most {MAX_SAMPLES} samples); 0 without a guarantee.
 All except the RelSim columns threshold the same score, the largest probability.
 
 - "local": the optimal thresholds of cells of 10 samples or more. Fixed sequences unless Bonferroni is named.
@@ -189,7 +189,7 @@ def run(name: str, seed: int) -> list[dict]:
     """All methods at all levels on one split: 40 % to train, 30 % to calibrate, 30 % to test."""
     X, y = load_dataset(name, return_X_y=True)
     y = np.unique(y, return_inverse=True)[1]
-    rows = np.random.default_rng(seed).permutation(len(y))[:LARGEST]
+    rows = np.random.default_rng(seed).permutation(len(y))[:MAX_SAMPLES]
     n_train, n_calibration = round(0.4 * len(rows)), round(0.3 * len(rows))
     train, calibrate, test = np.split(rows, [n_train, n_train + n_calibration])
     return [

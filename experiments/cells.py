@@ -127,7 +127,7 @@ class Store:
             return cell, Stored(record["result"], record.get("seconds", 0.0), record.get("commit", ""))
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
-                f"line {number} of {self.path} is not a stored cell ({error!r}); delete that line to compute it anew."
+                f"line {number} of {self.path} is not a stored cell ({error!r}); delete that line to compute it again."
             ) from error
 
 

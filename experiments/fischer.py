@@ -50,9 +50,9 @@ LOG_DETERMINANT = 0.1
 STRATEGIES = {"local optimal": "optimal", "local greedy": "greedy", "global": "global"}
 COVERAGES = (0.98, 0.95, 0.9, 0.8)
 N_RUNS, N_FOLDS = 10, 10
-ENOUGH = 0.8  # of the folds must have a value where curves are averaged
+MIN_FOLD_FRACTION = 0.8  # of the folds must have a value where curves are averaged
 N_COMPONENTS = 30  # of the images
-N_LIMIT = 100_000  # points that stand for the whole population
+N_LIMIT = 100_000  # points that represent the whole population
 
 _loading = threading.Lock()
 
@@ -95,7 +95,8 @@ def cross_validated(cell: Cell) -> dict[str, Any]:
 
 
 def limit(cell: Cell) -> dict[str, Any]:
-    """The first fold's model with thresholds from, and curves on, so many points that chance plays no part."""
+    """The first fold's model with thresholds from, and curves on, so many points that random variation is
+    negligible."""
     X, y = samples(cell.dataset, cell.run)
     train, _ = next(folds(X, y, cell.run))
     model = make_model(cell.dataset, cell.method, cell.run).fit(X[train], y[train])
@@ -114,7 +115,7 @@ def folds(X: np.ndarray, y: np.ndarray, run: int) -> Iterator[tuple[np.ndarray, 
 
 
 def samples(name: str, run: int) -> tuple[np.ndarray, np.ndarray]:
-    """The data; the necklace is drawn anew for every run, so that no draw is a lucky one."""
+    """The data; the necklace is drawn again for every run, so that no single draw decides the result."""
     if name in NECKLACES:
         return make_pearl_necklace(NECKLACES[name], random_state=run)
     with _loading:  # threads that want the same set wait for the first
@@ -172,13 +173,13 @@ def curves_of(found: dict[Cell, dict[str, Any]], dataset: str, method: str, stra
 def averaged(found: dict[Cell, dict[str, Any]], dataset: str, method: str, strategy: str) -> AveragedCurve | None:
     """The mean over all test folds, where at least 80 % of them have a value."""
     curves = [curve for run in curves_of(found, dataset, method, strategy) for curve in run]
-    return average_curves(curves, min_fraction=ENOUGH) if curves else None
+    return average_curves(curves, min_fraction=MIN_FOLD_FRACTION) if curves else None
 
 
 def run_means(runs: list[list[Any]], coverage: float) -> list[float]:
-    """Percent right at a coverage, the mean over each run's folds; nothing unless 80 % of all folds have a value."""
+    """Percent correct at a coverage, the mean over each run's folds; nothing unless 80 % of all folds have a value."""
     values = np.array([[accuracy_at(curve, coverage) for curve in run] for run in runs], dtype=np.float64)
-    if not values.size or np.mean(~np.isnan(values)) < ENOUGH:
+    if not values.size or np.mean(~np.isnan(values)) < MIN_FOLD_FRACTION:
         return []
     some = [row[~np.isnan(row)] for row in values]
     return [100 * float(row.mean()) for row in some if len(row)]

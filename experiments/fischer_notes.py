@@ -1,4 +1,4 @@
-"""What is to be said of Fischer's results: how they came about, the paper's claim in numbers, the necklace's goal."""
+"""Notes on the results of Fischer et al.: how they were obtained, the paper's claim, the goal for the necklace."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from experiments.cells import Cell
 
 ABOVE_GLOBAL, BELOW_BAYES = 3.0, 1.0  # points, the goal for the necklace at coverage 0.9
 
-READING = f"""Where the paper is silent: the necklace has {fischer.NECKLACES["necklace"]} points per class (smaller
-ones show what size does), drawn anew for each of the ten runs, and is not scaled; segment, tecator and haberman are
+READING = f"""Where the paper is silent: the necklace has {fischer.NECKLACES["necklace"]} points per class (smaller ones
+show what size does), drawn again for each of the ten runs, and is not scaled; segment, tecator and haberman are
 standardised on the training folds; the images are reduced to {fischer.N_COMPONENTS} principal components of the
-training folds. Models start at the class means and follow the cost, with the identity for Φ, by L-BFGS. A curve
-is a test fold's, under the thresholds of its training folds; curves are averaged where at least 80 % of the
-folds have a value, and end where the training folds have no errors left to reject, so a row is missing where
-that is above its coverage. "greedy" is the paper's Algorithm 3.1, "optimal" the exact optimum in its place.
-Tecator holds 22 spectra twice, in training and test folds alike. The limit of endless data sets the thresholds
-of a fitted model by {fischer.N_LIMIT:,} points and measures on as many others. "{fischer.REGULARISED}" is GMLVQ
-under the penalty of Schneider et al. 2010, which the paper cites, with weight {fischer.LOG_DETERMINANT}.
-Without it the matrix forgets the second axis: it tells no class, but it tells the far points of wide pearls
-from narrow pearls, so that without it no threshold on RelSim, local or not, comes within a point of Bayes."""
+training folds. Models start at the class means and follow the cost, with the identity for Φ, by L-BFGS. A curve is a
+test fold's, under the thresholds of its training folds; curves are averaged where at least 80 % of the folds have a
+value, and end where the training folds have no errors left to reject, so a row is missing where that is above its
+coverage. "greedy" is the paper's Algorithm 3.1, "optimal" the exact optimum in its place. Tecator holds 22 spectra
+twice, in training and test folds alike. The limit of endless data sets the thresholds of a fitted model by
+{fischer.N_LIMIT:,} points and measures on as many others. "{fischer.REGULARISED}" is GMLVQ under the penalty of
+Schneider et al. 2010, which the paper cites, with weight {fischer.LOG_DETERMINANT}. Without it the matrix ignores the
+second axis: it does not separate classes, but it does separate the far points of wide pearls from narrow pearls, so
+that without it no threshold on RelSim, local or not, comes within a point of Bayes."""
 
 
 def claim(found: dict[Cell, dict[str, Any]]) -> list[str]:
@@ -70,8 +70,10 @@ def goal(found: dict[Cell, dict[str, Any]]) -> list[str]:
                 mean = {strategy: float(np.mean(values)) for strategy, values in at.items()}
                 for strategy in ("local greedy", "local optimal"):
                     above, below = mean[strategy] - mean["global"], mean[strategy] - mean["Bayes"]
-                    said = "reached" if above >= ABOVE_GLOBAL and below >= -BELOW_BAYES else "missed"
+                    outcome = "reached" if above >= ABOVE_GLOBAL and below >= -BELOW_BAYES else "missed"
                     size = fischer.NECKLACES[dataset]
-                    lines.append(f"| {size} per class, {method}, {strategy} | {above:+.2f} | {below:+.2f} | {said} |")
+                    lines.append(
+                        f"| {size} per class, {method}, {strategy} | {above:+.2f} | {below:+.2f} | {outcome} |"
+                    )
     heading = f"The goal: at least {ABOVE_GLOBAL:g} points above global, at most {BELOW_BAYES:g} below Bayes."
     return [heading, "\n".join(lines)] if len(lines) > 2 else []

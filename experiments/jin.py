@@ -49,7 +49,7 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def _run_of(run: int, datasets: Sequence[str]) -> list[Cell]:
-    """The methods one after the other, as they share folds and starts."""
+    """The methods one after the other, as they use the same folds and starts."""
     return [Cell(TABLE, dataset, method, run=run) for dataset in datasets for method in METHODS]
 
 
@@ -58,10 +58,12 @@ def compute(cell: Cell) -> dict[str, Any]:
     if cell.table == FIGURE:
         return {"margins": margins(cell.method)}
     if cell.dataset in LARGE_SETS:
-        trials = [protocol.official_trial(cell.dataset, protocol.LARGE)]
+        trials = [protocol.official_trial(cell.dataset, protocol.LARGE_SET_PROTOCOL)]
     else:
         numbers = range(protocol.FOLDS)
-        trials = [protocol.fold_trial(cell.dataset, cell.run, number, protocol.SMALL) for number in numbers]
+        trials = [
+            protocol.fold_trial(cell.dataset, cell.run, number, protocol.SMALL_SET_PROTOCOL) for number in numbers
+        ]
     chosen = [trial.choose(cell.method) for trial in trials]
     accuracy = [trial.test(cell.method, setting) for trial, setting in zip(trials, chosen)]
     return {"accuracy": accuracy, "chosen": [list(setting) for setting in chosen]}
@@ -175,13 +177,13 @@ Readings of what the paper leaves open, the same for all sets and methods:
 - A third of the training data (a fifth for USPS and 20NG), drawn once a fold and stratified, chooses among the grid
   points; of equal ones the fastest rate, then the fewest prototypes, then the least alpha. Folds are stratified.
 - Samples are presented in one random order a fold, the same in every epoch and for all methods.
-- 20NG: the 1000 words whose presence tells most about the group (training texts alone), weighted by (1 + log tf) idf,
-  each text scaled to length one. The headers that the version by date has are kept.
+- 20NG: the 1000 words whose presence is most informative about the group (training texts alone), weighted by (1 + log
+  tf) idf, each text scaled to length one. The headers that the version by date has are kept.
 - diabetes and pima are the same 768 samples; as in the paper they are two experiments, here with folds of their own.
-- Scaling, the slope of GLVQ and the order among equal grid points were settled by trials on folds of the first run of
+- Scaling, the slope of GLVQ and the order among equal grid points were chosen by trials on folds of the first run of
   sonar, vehicle, ionosphere, wdbc and heart, test parts included, so those sets are not wholly unseen.
 
-In the full run MCE and SNPC fail on ionosphere in three of their hundred folds each (34 to 37 % right): at alpha 0
+In the full run MCE and SNPC fail on ionosphere in three of their hundred folds each (34 to 37 % correct): at alpha 0
 and tau 1.5 or 2 the prototypes of one class are driven away, and the flat sigmoid does not bring them back. Hence
 their large deviation there."""
 DEVIATIONS = """\
@@ -190,7 +192,7 @@ alpha, 13 fits of 125. Figure 2 names no tau; it is drawn for 0.5, and the rate 
 sample to sample. There LOGM's margin leads MCE's between epochs 10 and 40 and ends level with it, both far above
 GLVQ's; the paper has LOGM above both. With tau 1 LOGM's prototypes leap, and its margin ends 3 % under MCE's. Figure
 1 leaves out the "- 1" that the text prints in LOGM's loss: with it the curve would not pass through (0, 1), as the
-paper's footnote says it does."""
+paper's footnote states."""
 
 
 def _signed_ranks(found: Found) -> list[str]:
@@ -205,15 +207,15 @@ def _signed_ranks(found: Found) -> list[str]:
         f"Wilcoxon's signed-rank test of LOGM against the others over the means of {len(sets)} sets (two-sided):",
         "| LOGM against | wins | p, ours | p, of the published means | p in the paper |\n|---|---|---|---|---|",
     ]
-    for rival, said in (("MCE", 0.1099), ("SNPC", 0.1099), ("GLVQ", 0.0640)):
+    for rival, paper_p in (("MCE", 0.1099), ("SNPC", 0.1099), ("GLVQ", 0.0640)):
         wins = sum(a > b for a, b in zip(ours["LOGM"], ours[rival]))
         both = (signed_rank_p(each["LOGM"], each[rival]) for each in (ours, theirs))
-        lines[-1] += f"\n| {rival} | {wins} | " + " | ".join(f"{p:.4f}" for p in both) + f" | {said:.4f} |"
+        lines[-1] += f"\n| {rival} | {wins} | " + " | ".join(f"{p:.4f}" for p in both) + f" | {paper_p:.4f} |"
     return lines
 
 
 def signed_rank_p(ours: list[float], theirs: list[float]) -> float:
-    """Chance of a difference as large where there is none; 1 where all are equal.
+    """Probability of a difference as large where there is none; 1 where all are equal.
 
     Examples
     --------

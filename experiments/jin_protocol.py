@@ -43,7 +43,7 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class Protocol:
-    """What the paper does with the small sets; `LARGE` is for the two large ones."""
+    """What the paper does with the small sets; `LARGE_SET_PROTOCOL` is for the two large ones."""
 
     epochs: int = 100
     prototypes: tuple[int, ...] = (1, 2, 3, 4, 5)
@@ -53,12 +53,12 @@ class Protocol:
     in_turn: bool = False  # whether S, tau and alpha are searched one after the other, not in the whole grid
 
 
-SMALL = Protocol()
-LARGE = Protocol(epochs=40, prototypes=(5, 10, 15, 20, 25), held_out=1 / 5, in_turn=True)
+SMALL_SET_PROTOCOL = Protocol()
+LARGE_SET_PROTOCOL = Protocol(epochs=40, prototypes=(5, 10, 15, 20, 25), held_out=1 / 5, in_turn=True)
 
 
 class Split(NamedTuple):
-    """Training and test samples; the training rows stand in the order in which they are presented."""
+    """Training and test samples; the training rows are in the order in which they are presented."""
 
     X: np.ndarray
     y: np.ndarray

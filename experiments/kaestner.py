@@ -1,8 +1,9 @@
 """Kaestner, Nebel, Riedel, Biehl and Villmann (2012): kernels in matrix LVQ; Tables I to III, Figures 1 to 6.
 
 One prototype for each class, 3-fold cross-validation, features standardised on the training folds. The paper's coffee
-spectra are not public: the coffee set of the UCR archive and the Tecator spectra stand in for them, and are called so.
-A cell is one cross-validation of one method; the cells of the table "figures" are fits to a whole set of spectra.
+spectra are not public: the coffee set of the UCR archive and the Tecator spectra replace them, and are labelled as
+stand-ins. A cell is one cross-validation of one method; the cells of the table "figures" are fits to a whole set of
+spectra.
 """
 
 from __future__ import annotations
@@ -163,11 +164,11 @@ def figures(found: dict[Cell, dict[str, Any]], out: pathlib.Path) -> list[pathli
 
 
 def notes(found: dict[Cell, dict[str, Any]]) -> list[str]:
-    """How the paper was read."""
+    """How the paper was interpreted."""
     runs = len({cell.run for cell in found if cell.table == "table-1"})
-    said = [
+    return [
         "Readings, the same for all rows: prototypes start at the class means; features are standardised on the "
-        f"training folds (the paper does not speak of scaling); the cost is a sigmoid of mu of slope {SLOPE:g} (Eq. 3, "
+        f"training folds (the paper does not mention scaling); the cost is a sigmoid of mu of slope {SLOPE:g} (Eq. 3, "
         "whose steepness is not printed); learned by L-BFGS in place of stochastic gradient descent; the kernel's "
         "width is the root of the mean smallest squared distance at the start, for DK-GMLVQ too, where unit trace "
         "would otherwise fix it (Eq. 18). Below full rank, Omega starts from discriminant directions.",
@@ -183,4 +184,3 @@ def notes(found: dict[Cell, dict[str, Any]]) -> list[str]:
         "The rival is an SVM with RBF kernel tuned inside the fold; the paper's has an extreme learning kernel, which "
         "it calls equal to an RBF kernel of the best width.",
     ]
-    return said

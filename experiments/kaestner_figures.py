@@ -1,4 +1,4 @@
-"""The figures of Kaestner's experiments, on the sets of spectra that stand in for the paper's coffee."""
+"""The figures of Kaestner's experiments, on the sets of spectra that replace the paper's coffee."""
 
 from __future__ import annotations
 
@@ -144,8 +144,10 @@ def _confusions(found: dict[Cell, dict[str, Any]], dataset: str) -> Any:
     for axis, (method, total) in zip(axes.flat, totals.items()):
         percent = 100 * total / total.sum(axis=1, keepdims=True)
         axis.imshow(percent, cmap="Blues", vmin=0, vmax=100)
-        for (true, said), value in np.ndenumerate(percent):
-            axis.text(said, true, f"{value:.1f}", ha="center", va="center", color="white" if value > 60 else "black")
+        for (true, predicted), value in np.ndenumerate(percent):
+            axis.text(
+                predicted, true, f"{value:.1f}", ha="center", va="center", color="white" if value > 60 else "black"
+            )
         axis.set_title(method, fontsize=10)
         axis.set_xticks(range(len(names)), names, fontsize=9)
         axis.set_yticks(range(len(names)), names, fontsize=9, rotation=90, va="center")

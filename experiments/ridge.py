@@ -65,7 +65,7 @@ SETTINGS = {
     "kmeans-1-epoch" + WHOLE_SET: Setting("kmeans", 1, 0.3, 0.1, 20, before_folds=True),
     "kmeans-300-epochs" + WHOLE_SET: Setting("kmeans", 300, 0.1, 0.01, 5, before_folds=True),
 }
-LONG = "kmeans-300-epochs"  # the setting of Table 3
+LONG_SETTING = "kmeans-300-epochs"  # the setting of Table 3
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -78,14 +78,17 @@ def cells(quick: bool) -> list[Cell]:
                 continue
             trials = (2 if setting.epochs == 1 else 1) if quick else setting.trials
             found += [Cell("table-2", dataset, method, name, run) for method in METHODS for run in range(trials)]
-        trials = 1 if quick else SETTINGS[LONG].trials
-        found += [Cell("table-3", dataset, RIVAL, LONG, run) for run in range(trials if small or not quick else 0)]
+        trials = 1 if quick else SETTINGS[LONG_SETTING].trials
+        found += [
+            Cell("table-3", dataset, RIVAL, LONG_SETTING, run) for run in range(trials if small or not quick else 0)
+        ]
     return found
 
 
 @cache
 def samples(dataset: str, run: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features scaled to [0, 1] over the whole set, as the authors did, and classes; simulated data anew each trial."""
+    """Features scaled to [0, 1] over the whole set, as the authors did, and classes; simulated data are drawn in each
+    trial."""
     from sklearn.preprocessing import MinMaxScaler
 
     if dataset == "simulated":
@@ -166,8 +169,8 @@ def rows(found: dict[Cell, dict[str, Any]]) -> list[Row]:
         for setting in SETTINGS:
             made += [_row(found, "table-2", "table-2", dataset, method, setting) for method in METHODS]
     for dataset in DATASETS:
-        made += [_row(found, "table-3", "table-2", dataset, method, LONG) for method in ("FC1GLVQ", "FC2GLVQ")]
-        made += [_row(found, "table-3", "table-3", dataset, RIVAL, LONG)]
+        made += [_row(found, "table-3", "table-2", dataset, method, LONG_SETTING) for method in ("FC1GLVQ", "FC2GLVQ")]
+        made += [_row(found, "table-3", "table-3", dataset, RIVAL, LONG_SETTING)]
     return [line for line in made if line is not None]
 
 
@@ -180,7 +183,7 @@ def _row(
         return None
     paper_runs = FOLDS * SETTINGS[setting].trials
     note = ""
-    if setting.endswith(WHOLE_SET):  # not a protocol of the paper, so no verdict of its own
+    if setting.endswith(WHOLE_SET):  # not a protocol of the paper, so without a verdict
         same = row("ridge", table, dataset, method, setting.removesuffix(WHOLE_SET), values, paper_runs=paper_runs)
         note = f"against the published {same.paper_mean:g} ± {same.paper_std:g}: {same.verdict}"
     return row("ridge", table, dataset, method, setting, values, paper_runs=paper_runs, note=note)
@@ -194,7 +197,9 @@ def _results(
     return [found[cell] for cell in sorted(chosen)]
 
 
-def relevances(found: dict[Cell, dict[str, Any]], dataset: str, method: str, setting: str = LONG) -> np.ndarray | None:
+def relevances(
+    found: dict[Cell, dict[str, Any]], dataset: str, method: str, setting: str = LONG_SETTING
+) -> np.ndarray | None:
     """Mean relevances over all trials, None where there are none."""
     profiles = [result["relevances"] for result in _results(found, "table-2", dataset, method, setting)]
     return np.mean(profiles, axis=0) if profiles else None

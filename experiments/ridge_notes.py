@@ -13,14 +13,15 @@ READINGS = (
     "Features are scaled to [0, 1] over the whole set, test folds included, as the authors did, so these are "
     "comparisons with the paper, not estimates of what a user will get. Folds are tenths of a random order, the last "
     "with the remainder, not stratified; prototypes are shared out evenly, the last class with the remainder (3, 3, 4 "
-    "and 2, 2, 2, 4). All methods have the same folds, starts and orders. The simulated set is drawn anew in every "
+    "and 2, 2, 2, 4). All methods have the same folds, starts and orders. The simulated set is drawn again in every "
     "trial (the authors had one draw), with normal x9 and x10.",
     "Rules: rates are constant. GLVQ has the step of Eq. 6 and 7 (no factor 4), the sign of Eq. 7 mended, and a "
     "sigmoid whose slope is the number of steps so far. GRLVQ, FC1GLVQ and FC2GLVQ have a sigmoid of slope 10 and the "
     "relative step 4 alpha f' d/(d+ + d-), which carries lambda; GRLVQ's lambda has 2 beta. RLVQ uses |x - w|. Fisher "
     "scores are divided by their sum, as printed; if some feature has no variance within the classes, all scores are "
-    "the variance between them alone; FC1 counts all classes alike, and a class without a right answer yet by all its "
-    "prototypes alike; FC2 compares the winner with the nearest prototype of another class that has won samples.",
+    "the variance between them alone; FC1 weights all classes equally, and a class without a correct prediction "
+    "yet by all its prototypes equally; FC2 compares the winner with the nearest prototype of another class that "
+    "has won samples.",
 )
 START = (
     "The start from k-means takes the training folds, as the first author's later toolbox does. The paper does not "
@@ -28,7 +29,7 @@ START = (
     "are cut, explain its simulated rows: GLVQ hardly leaves its start there, and 90 is published; training folds "
     "gave 76 to 83 in each of twenty draws of the data, the centres of the true modes 84, the whole set 90. On the "
     "other hand the published 99 ± 2 on affordance are what training folds give; the whole set gives 99.9 ± 0.9. As "
-    "such a start sees the test folds and can only be inferred, its rows stand in the table without a verdict, with "
+    "such a start sees the test folds and can only be inferred, its rows are in the table without a verdict, with "
     "what the verdict would be as a note."
 )
 TRIED = (
@@ -37,7 +38,7 @@ TRIED = (
     "version in the toolbox has, on ionosphere, wine and wdbc (65, 90 and 81 for 84, 94 and 94) with 4. Over their "
     "sum, with the factor 1: FC2GLVQ is short on all seven sets. GLVQ with the factor 4: better than published by 7 "
     "to 23 points from a random start, short on iris from k-means. A step without lambda, scores over their maximum: "
-    "FC1GLVQ is short on six sets. FC1 that leaves out classes without a right answer: FC1GLVQ is better than "
+    "FC1GLVQ is short on six sets. FC1 that leaves out classes without a correct prediction: FC1GLVQ is better than "
     "published on iris and affordance (88 and 96 for 83 and 84), short on soybean (76 for 83). The remainder of the "
     "prototypes to the first classes: GLVQ on soybean lower (29 for 34, 26 for 33), not short. A score of 0 for "
     "features without variance: FC1LVQ1, FC2LVQ1 and FC2GLVQ are short on soybean. Best of ten k-means, two clusters, "

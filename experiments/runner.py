@@ -97,7 +97,7 @@ def run(
         print(problem)
     if interrupted:  # threads cannot be stopped; none may be in the middle of a line
         with store.lock:
-            sys.stdout.flush()  # a hard exit forgets what was said
+            sys.stdout.flush()  # a hard exit loses buffered output
             os._exit(130)
     store.close()
     return 1 if failures or problems else 0

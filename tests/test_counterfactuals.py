@@ -1,4 +1,4 @@
-"""Counterfactuals: they reach the target, nothing nearer does, and their lengths are right."""
+"""Counterfactuals: they reach the target, no smaller change does, and their lengths are correct."""
 
 import itertools
 
@@ -105,7 +105,7 @@ def test_local_matrices_against_a_grid():
 
 
 @pytest.mark.parametrize("model", [GLVQ(), GMLVQ(rank=2), GRLVQ()], ids=str)
-def test_the_boundary_is_as_far_as_the_radius_says(model):
+def test_the_boundary_is_at_the_certified_radius(model):
     """With one prototype per class the cost is the distance to the boundary; without a metric also the radius."""
     X, y = draw(300)
     model.set_params(**QUICK).fit(X, y)

@@ -1,4 +1,4 @@
-"""The documents are right: their Python runs, and the files, targets and names they mention exist."""
+"""The documents are correct: their Python runs, and the files, targets and names they mention exist."""
 
 import ast
 import importlib
@@ -98,7 +98,7 @@ def test_every_estimator_is_in_the_readme():
 
 
 def test_names_of_the_papers_in_the_readme():
-    """Each row `| FC2GLVQ | `GLVQ(relevance="fc2")` |` says what the table of names says."""
+    """Each row `| FC2GLVQ | `GLVQ(relevance="fc2")` |` agrees with the table of names."""
     rows = re.findall(r"^\| ([^|`]+) \| `(\w+\(.*\))` \|$", text_of("README.md"), flags=re.MULTILINE)
     assert len(rows) > 2
     for name, spelling in rows:
@@ -108,11 +108,11 @@ def test_names_of_the_papers_in_the_readme():
         assert shown.get_params() == made.get_params()
 
 
-def test_the_changelog_knows_the_version():
+def test_the_changelog_has_the_version():
     assert re.search(rf"^## \[{re.escape(lvq.__version__)}\]", text_of("CHANGELOG.md"), flags=re.MULTILINE)
 
 
-# -- imports go one way, as docs/design.md says ------------------------------------------------------------------------
+# -- imports go one way, as in docs/design.md --------------------------------------------------------------------------
 
 
 def order():

@@ -42,7 +42,7 @@ def private_names() -> frozenset[str]:
 
 
 def imported_names(tree: ast.Module) -> set[str]:
-    """Names that stand for modules and for what is imported from them."""
+    """Names of modules and of what is imported from them."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     return {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
 

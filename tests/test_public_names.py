@@ -55,7 +55,7 @@ def test_registry_has_every_estimator():
     assert {part.__name__ for part in found} == {*REGISTRY, "RejectClassifier"}
 
 
-def test_packages_are_attributes_without_their_own_import():
+def test_packages_are_attributes_without_an_import():
     code = "import lvq; [getattr(lvq, name).__doc__ for name in lvq._PACKAGES]"
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -64,7 +64,7 @@ def test_all_has_no_name_twice():
     assert len(lvq.__all__) == len(set(lvq.__all__))
 
 
-def test_star_import_gives_just_that():
+def test_star_import_gives_the_public_names():
     namespace = {}
     exec("from lvq import *", namespace)
     namespace.pop("__builtins__")
@@ -95,7 +95,7 @@ def test_the_estimators_add_nothing_to_scikit_learn():
     assert loaded_by(modules) - classifier - sys.stdlib_module_names == {"lvq"}
 
 
-def test_making_an_estimator_is_light():
+def test_making_an_estimator_imports_no_large_package():
     """Parameters can be read, and bad input is refused, before anything is compiled."""
     code = (
         "import sys, lvq\n"

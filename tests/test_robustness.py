@@ -193,13 +193,13 @@ def test_values():
     np.testing.assert_allclose(radii, [2, np.sqrt(2), 1])
 
 
-def test_a_prototype_of_the_own_class_may_take_over():
+def test_another_prototype_of_the_same_class_may_become_the_winner():
     model = placed(np.array([[0.0], [2.0], [10.0]]), np.array([0, 0, 1]))
     # With the winner at 0 alone the radius would be 5; with the prototype at 2 it is 6.
     assert certified_radius(model, [[0.0]])[0] == pytest.approx(6)
 
 
-def test_where_nothing_can_flip():
+def test_always_a_tie_and_no_rival():
     ignored = placed(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 9.0]]), np.array([0, 0, 1]), np.array([1.0, 0.0]))
     assert certified_radius(ignored, [[0.0, 0.0]])[0] == 0  # two classes in one place: always a tie
     stream = GLVQ(solver="online").partial_fit([[0.0], [1.0]], [0, 0], classes=[0, 1])

@@ -126,8 +126,8 @@ def test_a_byte_order_mark_quotes_and_line_breaks_in_values(tmp_path):
 
 
 def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.tables.delimited.BLOCK", 200)
-    monkeypatch.setattr("lvq.tables.reading.ROWS", 7)
+    monkeypatch.setattr("lvq.tables.delimited.BLOCK_BYTES", 200)
+    monkeypatch.setattr("lvq.tables.reading.PART_ROWS", 7)
     frame = pd.DataFrame({"number": np.arange(100.0), "text": [f"text {k}" for k in range(100)]})
     for path in (tmp_path / "t.csv", tmp_path / "t.parquet", tmp_path / "t.arrow"):
         if path.suffix == ".csv":
@@ -142,7 +142,7 @@ def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
 
 
 def test_a_text_at_the_end_of_a_column_of_numbers_is_reported_with_its_row(tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.tables.delimited.BLOCK", 200)
+    monkeypatch.setattr("lvq.tables.delimited.BLOCK_BYTES", 200)
     path = tmp_path / "t.csv"
     path.write_text("a\n" + "1.5\n" * 200 + "oops\n", encoding="utf-8")
     *parts, last = read_parts(path)
@@ -323,7 +323,7 @@ def test_a_parquet_file_of_one_group_of_rows_is_read_in_parts(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arff"])
 def test_parts_of_wide_tables_have_fewer_rows(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr("lvq.tables.reading.CELLS", 8)
+    monkeypatch.setattr("lvq.tables.reading.PART_CELLS", 8)
     assert max(map(len, read_parts(write(tmp_path, suffix)))) == 2
 
 

@@ -1,7 +1,7 @@
-"""Learning vector quantization: readable prototype classifiers that can reject.
+"""Learning vector quantization: interpretable prototype classifiers with a reject option.
 
-Importing this package loads nothing heavy: a name is imported when it is first used, so that the command line responds
-at once. The first estimator loads scikit-learn, the first online `fit` numba.
+Importing this package is fast: a name is imported when it is first used. The first estimator loads scikit-learn, the
+first online `fit` numba.
 """
 
 from importlib import import_module as _import_module
@@ -58,7 +58,7 @@ __all__ = [
     "to_onnx",
 ]
 
-# Module of each name: the same as the imports above, which are for type checkers alone; a test compares the two.
+# Module of each name: the same as the imports above, which are only for type checkers; a test compares the two.
 _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.items()} | {
     "GuaranteeError": "rejection",
     "LoadError": "persistence",

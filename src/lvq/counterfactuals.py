@@ -54,8 +54,8 @@ def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Count
     X : array-like of shape (n_samples, n_features)
         Samples, as the model takes them.
     target : class or array-like of shape (n_samples,), optional
-        The class to reach; with a `RejectClassifier`, as an accepted prediction. By default any class but the predicted
-        one; with a `RejectClassifier` any accepted prediction, so that accepted samples stay as they are.
+        The class to reach; with a `RejectClassifier`, as an accepted prediction. By default any class except the
+        predicted one; with a `RejectClassifier` any accepted prediction, so that accepted samples stay as they are.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def _possible_moves(B: Floats) -> tuple[Floats, Floats]:
 
 
 class _Goal(NamedTuple):
-    """Which predictions are wanted: a given class, any class but the first prediction, or any that is accepted."""
+    """Which predictions to reach: a given class, any class except the first prediction, or any that is accepted."""
 
     first: NDArray[Any]
     target: NDArray[Any] | None
@@ -215,7 +215,7 @@ def _accepted_regions(reject: RejectClassifier, model: PrototypeModel, prototype
         if threshold == np.inf or reach < 0:
             continue
         if reject.cells_ != "class" or parts.ambiguity == "boundary":
-            # cell and boundary depend on the winner, so it must also win over the prototypes of its own class
+            # cell and boundary depend on the winner, so it must also be nearer than the other prototypes of its class
             own = np.setdiff1d(np.arange(len(labels)), [t, *region.others])
             region = region._replace(rivals=np.append(region.others, own), offset=np.zeros(len(labels) - 1))
         if parts.ambiguity == "distance":

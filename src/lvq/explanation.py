@@ -27,7 +27,7 @@ from lvq.model.prototype_model import PrototypeModel
 
 
 class InputExplanation(NamedTuple):
-    """Why each sample got its label, in the columns of the input; all arrays but the names have one row per sample."""
+    """Why each sample got its label, in the columns of the input; all arrays of numbers have one row per sample."""
 
     label: NDArray[Any]  # the class that the model itself predicts
     certainty: NDArray[Any]  # (d- - d+)/(d- + d+), in [0, 1]

@@ -13,11 +13,11 @@ from typing import IO, Any
 
 
 @contextmanager
-def write_atomically(path: Any) -> Iterator[IO[bytes]]:
+def write_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file that takes its place under `path` when the block ends without an error, and else is removed.
 
     A symbolic link stays a link: the file it points to is replaced. What is neither a new path nor a regular file
-    (a device, a pipe, a folder) is refused.
+    (a device, a pipe, a folder) is an error.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def write_atomically(path: Any) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def temporary_beside(path: Any) -> Iterator[Path]:
+def temporary_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary file to write to, moved to `path` when the block ends without an error, and else removed."""
     target = check_regular(path)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}-", suffix=".tmp", dir=target.parent)
@@ -51,7 +51,7 @@ def temporary_beside(path: Any) -> Iterator[Path]:
 
 
 @contextmanager
-def write_folder_atomically(folder: Any) -> Iterator[Path]:
+def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary folder to write to; its files move to `folder` together when the block ends without an error.
 
     Other files in `folder` are kept. Where a file cannot be replaced, those that were replaced before are restored.
@@ -126,8 +126,8 @@ def _delayed_interrupt() -> Iterator[None]:
             handler(*received[0])
 
 
-def check_writable(folder: Path, path: Any) -> None:
-    """Raise PermissionError for `path` where no file can be created in a folder: permissions alone do not tell."""
+def check_writable(folder: Path, path: str | os.PathLike[str]) -> None:
+    """Raise PermissionError for `path` where no file can be created in a folder; permissions alone do not show this."""
     try:
         handle, name = tempfile.mkstemp(dir=folder)
     except OSError as error:
@@ -136,7 +136,7 @@ def check_writable(folder: Path, path: Any) -> None:
     os.unlink(name)
 
 
-def check_regular(path: Any) -> Path:
+def check_regular(path: str | os.PathLike[str]) -> Path:
     """The real path of a file that may be written: a new one, or a regular file."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():

@@ -103,7 +103,7 @@ def _outputs_per_column(step: Any) -> Any:
     """Number of output columns of each input column."""
     if isinstance(step, OneHotEncoder):
         counts = np.array([len(categories) for categories in step.categories_])
-        rare = getattr(step, "infrequent_categories_", None)  # all of them share one column
+        rare = getattr(step, "infrequent_categories_", None)  # all of them have one common column
         if rare is not None:
             counts -= [0 if names is None else len(names) - 1 for names in rare]
         return counts if step.drop_idx_ is None else counts - [index is not None for index in step.drop_idx_]

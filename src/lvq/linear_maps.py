@@ -1,6 +1,6 @@
 """Fitted transformers as linear maps: how a change of a pipeline's input changes the input of its model.
 
-A map is a vector, one factor per feature, which stands for a diagonal matrix, or a matrix (to, from).
+A map is a vector, one factor per feature, which represents a diagonal matrix, or a matrix (to, from).
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ DUAL: dict[float, str] = {1.0: "chebyshev", 2.0: "euclidean", np.inf: "cityblock
 def certified_radius(model: Any, X: Any, norm: float = 2) -> Floats:
     """The radius of each sample: no change that is smaller changes the prediction.
 
-    Exact for one prototype per class, if all prototypes share a metric or `norm` is 2; a lower bound otherwise.
+    Exact for one prototype per class, if all prototypes have the same metric or `norm` is 2; a lower bound otherwise.
 
     Parameters
     ----------

@@ -74,8 +74,8 @@ def run(lvq, fruit_csv, tmp_path_factory):
     for extra in ("altair", "vl_convert"):
         pytest.importorskip(extra)
     folder = tmp_path_factory.mktemp("runs") / "run"
-    said = lvq(
+    completed = lvq(
         "fit", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "grlvq", "--folds", "2", "--out", folder
     )
-    assert said.code == 0, said.err
-    return folder, said
+    assert completed.code == 0, completed.err
+    return folder, completed

@@ -21,8 +21,8 @@ def test_a_report_is_written_again(lvq, run, tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(run[0], folder)
     (folder / "report.html").unlink()
-    said = lvq("report", folder)
-    assert (said.code, said.out) == (0, f"Written: {folder / 'report.html'}\n")
+    completed = lvq("report", folder)
+    assert (completed.code, completed.out) == (0, f"Written: {folder / 'report.html'}\n")
     assert (folder / "report.html").read_bytes() == (run[0] / "report.html").read_bytes()
 
 
@@ -30,11 +30,11 @@ def test_a_report_is_written_again(lvq, run, tmp_path):
 def test_a_report_of_damaged_metrics_is_refused(lvq, tmp_path, content):
     if content is not None:
         (tmp_path / "metrics.json").write_bytes(content.encode("utf-8", "surrogateescape"))
-    said = lvq("report", tmp_path)
-    assert said.code == 1
-    assert said.err.startswith("Error: ")
-    assert "metrics.json" in said.err
-    assert len(said.err.splitlines()) == 1
+    completed = lvq("report", tmp_path)
+    assert completed.code == 1
+    assert completed.err.startswith("Error: ")
+    assert "metrics.json" in completed.err
+    assert len(completed.err.splitlines()) == 1
     assert not (tmp_path / "report.html").exists()
 
 
@@ -44,9 +44,11 @@ def test_a_report_of_an_older_version_is_refused(lvq, run, tmp_path):
         (tmp_path / "metrics.json").write_text(
             json.dumps({key: value for key, value in metrics.items() if key != name}), encoding="utf-8"
         )
-        said = lvq("report", tmp_path)
-        if said.code:
-            assert re.fullmatch(r"Error: .*metrics\.json was not written by this version of `lvq fit` .*\n", said.err)
+        completed = lvq("report", tmp_path)
+        if completed.code:
+            assert re.fullmatch(
+                r"Error: .*metrics\.json was not written by this version of `lvq fit` .*\n", completed.err
+            )
 
 
 # -- export ------------------------------------------------------------------------------------------------------------
@@ -56,8 +58,8 @@ def test_a_model_is_exported(lvq, run, tmp_path):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("skl2onnx")
     path = tmp_path / "model.onnx"
-    said = lvq("export", run[0], "--onnx", path)
-    assert said.code == 0, said.err
+    completed = lvq("export", run[0], "--onnx", path)
+    assert completed.code == 0, completed.err
     onnx.checker.check_model(onnx.load(path))
     assert lvq("export", run[0], "--onnx", path).code == 1
     assert lvq("export", run[0], "--onnx", path, "--force").code == 0
@@ -68,9 +70,9 @@ def test_a_model_is_not_replaced_by_its_graph(lvq, run, tmp_path):
     for extra in ("onnx", "skl2onnx"):
         pytest.importorskip(extra)
     folder = shutil.copytree(run[0], tmp_path / "run")
-    said = lvq("export", folder, "--onnx", folder / "model.lvq", "--force")
-    assert said.code == 1
-    assert "is the model itself" in said.err
+    completed = lvq("export", folder, "--onnx", folder / "model.lvq", "--force")
+    assert completed.code == 1
+    assert "is the model itself" in completed.err
     assert (folder / "model.lvq").read_bytes() == (run[0] / "model.lvq").read_bytes()
 
 
@@ -85,8 +87,8 @@ def experiments_of(folder, code):
 def test_experiments_are_run_in_the_checkout(lvq, monkeypatch, tmp_path):
     experiments_of(tmp_path, "import json, sys; json.dump(sys.argv[1:], open('arguments.json', 'w')); sys.exit(3)")
     monkeypatch.setattr("lvq.workflow.experiments.experiments_root", lambda: tmp_path)
-    said = lvq("reproduce", "jin", "--quick", "--jobs", 2, "--out", tmp_path)
-    assert said.code == 3
+    completed = lvq("reproduce", "jin", "--quick", "--jobs", 2, "--out", tmp_path)
+    assert completed.code == 3
     arguments = json.loads((tmp_path / "arguments.json").read_text(encoding="utf-8"))
     assert arguments == ["jin", "--quick", "--jobs", "2", "--out", str(tmp_path)]
 
@@ -109,9 +111,9 @@ def test_interrupted_experiments_report_what_they_keep(lvq, monkeypatch, tmp_pat
 
 def test_experiments_need_a_checkout(lvq, monkeypatch):
     monkeypatch.setattr("lvq.workflow.experiments.experiments_root", lambda: None)
-    said = lvq("reproduce", "jin")
-    assert said.code == 1
-    assert "checkout" in said.err
+    completed = lvq("reproduce", "jin")
+    assert completed.code == 1
+    assert "checkout" in completed.err
 
 
 # -- demo --------------------------------------------------------------------------------------------------------------
@@ -122,17 +124,17 @@ def test_the_demo_fits_and_predicts(lvq, tmp_path, monkeypatch):
         pytest.importorskip(extra)
     monkeypatch.chdir(tmp_path)
     folder = Path("demo")
-    said = lvq("demo", "--out", folder)
-    assert said.code == 0, said.err
+    completed = lvq("demo", "--out", folder)
+    assert completed.code == 0, completed.err
     files = {"model.lvq", "report.html", "metrics.json", "wdbc.csv", "predictions.csv"}
     assert {path.name for path in folder.iterdir()} == files
-    assert "Guaranteed with confidence 0.95: an error rate of at most 5 % among accepted predictions" in said.out
+    assert "Guaranteed with confidence 0.95: an error rate of at most 5 % among accepted predictions" in completed.out
     scores = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))["scores"]
     assert scores["accuracy"] > 0.9
     assert scores["accepted_accuracy"] >= 0.95
-    assert max(map(len, said.out.splitlines())) <= 120
+    assert max(map(len, completed.out.splitlines())) <= 120
     # the commands that it shows are commands
-    shown = re.findall(r"^\$ lvq (.*)$", said.out, flags=re.MULTILINE)
+    shown = re.findall(r"^\$ lvq (.*)$", completed.out, flags=re.MULTILINE)
     assert len(shown) == 2
     assert lvq(*shown[1].split(), "--force").code == 0
     assert lvq(*shown[0].split()).err.startswith("Error: demo already has model.lvq")  # the command is valid
@@ -149,6 +151,6 @@ def test_an_interrupted_demo_leaves_no_file(lvq, tmp_path, monkeypatch):
 
     monkeypatch.setattr("lvq.workflow.demo.fit_table", fitted)
     monkeypatch.setattr("lvq.workflow.demo.predict_table", interrupt)
-    said = lvq("demo", "--out", tmp_path / "demo")
-    assert (said.code, said.err.splitlines()[-1]) == (130, "Interrupted: nothing was written.")
+    completed = lvq("demo", "--out", tmp_path / "demo")
+    assert (completed.code, completed.err.splitlines()[-1]) == (130, "Interrupted: nothing was written.")
     assert list(tmp_path.iterdir()) == []

@@ -13,16 +13,16 @@ pytest.importorskip("typer")
 
 
 @pytest.fixture(scope="module")
-def said(lvq, fruit_csv):
+def completed(lvq, fruit_csv):
     return lvq(
         "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--model", "lvq1",
         "--prototypes", 1, "--prototypes", 2, "--folds", 2, "--repeats", 2, "--json",
     )  # fmt: skip
 
 
-def test_json_holds_scores_and_ranking(said):
-    assert said.code == 0, said.err
-    found = json.loads(said.out)
+def test_json_holds_scores_and_ranking(completed):
+    assert completed.code == 0, completed.err
+    found = json.loads(completed.out)
     names = {f"{model}, {count}" for model in ("glvq", "lvq1") for count in (1, 2)}
     assert {row["name"] for row in found["ranking"]} == names
     assert all(len(scores) == 4 for scores in found["scores"].values())

@@ -15,14 +15,14 @@ pytest.importorskip("typer")
 FILES = {"model.lvq", "report.html", "metrics.json"}
 
 
-def refused(said, code=1):
+def refused(completed, code=1):
     """The error on standard error, one line; nothing on standard output."""
-    assert said.code == code, said
-    assert said.out == ""
-    assert "Traceback" not in said.err
-    lines = [line for line in said.err.splitlines() if not line.startswith("Note:")]
+    assert completed.code == code, completed
+    assert completed.out == ""
+    assert "Traceback" not in completed.err
+    lines = [line for line in completed.err.splitlines() if not line.startswith("Note:")]
     if code == 1:
-        assert len(lines) == 1, said.err
+        assert len(lines) == 1, completed.err
     assert lines[-1].startswith("Error: ")
     return lines[-1]
 
@@ -50,24 +50,24 @@ def test_writes_its_three_files_and_nothing_else(run):
 
 
 def test_the_output_has_the_scores(run):
-    _, said = run
+    _, completed = run
     for text in ("Accuracy", "of accepted predictions", "Coverage", "Cross-validation", "Most relevant"):
-        assert text in said.out
-    assert "Written to" in said.out
-    assert "length [cm]" in said.out  # brackets are not markup
-    assert max(map(len, said.out.splitlines()[:-1])) <= 100
+        assert text in completed.out
+    assert "Written to" in completed.out
+    assert "length [cm]" in completed.out  # brackets are not markup
+    assert max(map(len, completed.out.splitlines()[:-1])) <= 100
 
 
 def test_notes_go_to_standard_error(run):
-    _, said = run
-    assert "Note: Left out 1 column with no value in any row: 'nothing'." in said.err.splitlines()
+    _, completed = run
+    assert "Note: Left out 1 column with no value in any row: 'nothing'." in completed.err.splitlines()
 
 
 def test_the_numbers_are_those_of_the_model_and_the_metrics(run, fruit_csv):
-    folder, said = run
+    folder, completed = run
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     scores = metrics["scores"]
-    assert f"{scores['n_correct']} of {scores['n_samples']}" in said.out
+    assert f"{scores['n_correct']} of {scores['n_samples']}" in completed.out
     assert metrics["data"]["target"] == "Sorte"
     assert metrics["data"]["n_train"] + metrics["data"]["n_samples"] == 160
     assert scores["accuracy"] > 0.8
@@ -78,8 +78,10 @@ def test_the_numbers_are_those_of_the_model_and_the_metrics(run, fruit_csv):
 
 def test_standard_output_is_json(lvq, tmp_path):
     path = table_of(tmp_path, **two_classes())
-    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run", "--json")
-    result = json.loads(said.out)
+    completed = lvq(
+        "fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run", "--json"
+    )
+    result = json.loads(completed.out)
     assert result["scores"]["n_samples"] == 15
     assert result["run"] == str(tmp_path / "run")
     assert result["folds"] is None
@@ -89,10 +91,10 @@ def test_standard_output_is_json(lvq, tmp_path):
 def test_the_same_seed_gives_the_same_files(lvq, tmp_path):
     path = table_of(tmp_path, **two_classes())
     for name in ("one", "two"):
-        said = lvq(
+        completed = lvq(
             "fit", path, "--target", "kind", "--model", "gmlvq", "--folds", 2, "--seed", 3, "--out", tmp_path / name
         )
-        assert said.code == 0, said.err
+        assert completed.code == 0, completed.err
     one, two = ((tmp_path / name / "metrics.json").read_text(encoding="utf-8") for name in ("one", "two"))
     assert one == two
 
@@ -112,24 +114,24 @@ def test_other_formats_give_the_same_model(lvq, tmp_path, suffix):
         )
     options = ("--target", "kind", "--model", "glvq", "--folds", 0)
     for file, name in ((path, "one"), (table_of(tmp_path, **columns), "two")):
-        said = lvq("fit", file, *options, "--out", tmp_path / name)
-        assert said.code == 0, said.err
+        completed = lvq("fit", file, *options, "--out", tmp_path / name)
+        assert completed.code == 0, completed.err
     one, two = (load(tmp_path / name / "model.lvq") for name in ("one", "two"))
     np.testing.assert_allclose(one.estimator_[-1].prototypes_, two.estimator_[-1].prototypes_)
 
 
 def test_the_options_reach_the_model(lvq, tmp_path):
     path = table_of(tmp_path, **two_classes())
-    said = lvq(
+    completed = lvq(
         "fit", path, "--target", "kind", "--model", "gmlvq", "--prototypes", 3, "--rank", 1, "--kernel", "gaussian",
         "--coverage", 0.8, "--seed", 7, "--test-size", 0.5, "--folds", 0, "--out", tmp_path / "run",
     )  # fmt: skip
-    assert said.code == 0, said.err
+    assert completed.code == 0, completed.err
     model = load(tmp_path / "run" / "model.lvq")
     inner = model.estimator_[-1]
     assert (inner.n_prototypes, inner.rank, inner.kernel, inner.random_state) == (3, 1, "gaussian", 7)
     assert (model.min_coverage, model.max_error, model.random_state) == (0.8, None, 7)
-    assert "30 test rows" in said.out
+    assert "30 test rows" in completed.out
 
 
 # -- a guarantee -------------------------------------------------------------------------------------------------------
@@ -138,19 +140,19 @@ def test_the_options_reach_the_model(lvq, tmp_path):
 def test_a_guarantee_is_shown(lvq, tmp_path):
     columns = two_classes(n=400)
     columns["a"] = columns["a"] + 6 * (columns["kind"] == "yes")
-    said = lvq(
+    completed = lvq(
         "fit", table_of(tmp_path, **columns), "--target", "kind", "--model", "glvq", "--max-error", 0.1, "--confidence",
         0.9, "--folds", 0, "--out", tmp_path / "run",
     )  # fmt: skip
-    assert said.code == 0, said.err
-    assert "Guaranteed with confidence 0.9: an error rate of at most 10 % among accepted predictions" in said.out
+    assert completed.code == 0, completed.err
+    assert "Guaranteed with confidence 0.9: an error rate of at most 10 % among accepted predictions" in completed.out
 
 
 def test_a_guarantee_that_is_not_achievable_reports_the_rows_it_needs(lvq, tmp_path):
-    said = lvq(
+    completed = lvq(
         "fit", table_of(tmp_path, **two_classes()), "--target", "kind", "--max-error", 0.01, "--out", tmp_path / "run"
     )
-    message = refused(said)
+    message = refused(completed)
     assert "max_error=0.01 with confidence=0.95 needs at least 299 accepted testing samples" in message
     assert re.search(r"give about (\d+) samples .* held out for the test, that is a table of \d+ rows\.$", message)
     assert not (tmp_path / "run").exists()
@@ -213,8 +215,8 @@ def wrong(name, columns, message, *options):
 )
 def test_a_table_that_cannot_be_used_is_refused(lvq, tmp_path, columns, message, options):
     path = table_of(tmp_path, **columns)
-    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--out", tmp_path / "run", *options)
-    assert re.search(message, refused(said))
+    completed = lvq("fit", path, "--target", "kind", "--model", "glvq", "--out", tmp_path / "run", *options)
+    assert re.search(message, refused(completed))
     assert not (tmp_path / "run").exists()
 
 
@@ -228,7 +230,7 @@ def test_a_table_that_cannot_be_used_is_refused(lvq, tmp_path, columns, message,
         ("t.doc", b"x"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused(lvq, tmp_path, name, content):
+def test_a_file_that_is_not_a_table_is_refused(lvq, tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
     refused(lvq("fit", path, "--target", "kind", "--out", tmp_path / "run"))
@@ -240,11 +242,11 @@ def test_many_classes_are_fitted(lvq, tmp_path):
     centres = rng.normal(size=(200, 3)) * 100
     rows = np.repeat(centres, 5, axis=0) + rng.normal(size=(1000, 3)) * 0.1
     path = table_of(tmp_path, a=rows[:, 0], b=rows[:, 1], c=rows[:, 2], kind=np.repeat(np.arange(200), 5))
-    said = lvq(
+    completed = lvq(
         "fit", path, "--target", "kind", "--model", "lvq1", "--prototypes", 1, "--folds", 0, "--out", tmp_path / "run"
     )
-    assert said.code == 0, said.err
-    assert "200 classes of kind" in said.out
+    assert completed.code == 0, completed.err
+    assert "200 classes of kind" in completed.out
 
 
 def test_notes_name_what_is_left_out(lvq, tmp_path):
@@ -252,9 +254,9 @@ def test_notes_name_what_is_left_out(lvq, tmp_path):
     path = table_of(tmp_path, id=range(1, 61), same=["s"] * 60, also=0, **columns)
     text = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([*text, "61,s,0,1.0,2.0,", ""]), encoding="utf-8")
-    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
-    assert said.code == 0, said.err
-    assert said.err.splitlines() == [
+    completed = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
+    assert completed.code == 0, completed.err
+    assert completed.err.splitlines() == [
         "Note: Left out 1 row without a value of 'kind' (an empty cell, or a text such as NA or None).",
         "Note: Left out 1 column with the number of the row: 'id'.",
         "Note: Left out 2 columns with the same value in all rows: 'same', 'also'.",
@@ -264,9 +266,9 @@ def test_notes_name_what_is_left_out(lvq, tmp_path):
 def test_an_index_that_pandas_wrote_is_left_out(lvq, tmp_path):
     path = tmp_path / "table.csv"
     pd.DataFrame(two_classes()).to_csv(path)
-    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
-    assert said.code == 0, said.err
-    assert said.err == "Note: Left out column 1: it has no name (a row index?).\n"
+    completed = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
+    assert completed.code == 0, completed.err
+    assert completed.err == "Note: Left out column 1: it has no name (a row index?).\n"
 
 
 # -- wrong usage ------------------------------------------------------------------------------------------------------
@@ -287,8 +289,8 @@ def test_an_index_that_pandas_wrote_is_left_out(lvq, tmp_path):
 )
 def test_wrong_usage_has_its_own_exit_code(lvq, tmp_path, options, message):
     path = table_of(tmp_path, **two_classes())
-    said = lvq("fit", path, "--target", "kind", "--out", tmp_path / "run", *options)
-    assert message in refused(said, code=2)
+    completed = lvq("fit", path, "--target", "kind", "--out", tmp_path / "run", *options)
+    assert message in refused(completed, code=2)
 
 
 def test_missing_arguments(lvq):
@@ -307,8 +309,8 @@ def test_an_existing_run_is_replaced_only_by_force(lvq, tmp_path):
     options = ("--target", "kind", "--model", "glvq", "--folds", 0, "--out", folder)
     assert "already has metrics.json; use --force (force=True)" in refused(lvq("fit", path, *options))
     assert (folder / "metrics.json").read_text(encoding="utf-8") == "mine"
-    said = lvq("fit", path, *options, "--force")
-    assert said.code == 0, said.err
+    completed = lvq("fit", path, *options, "--force")
+    assert completed.code == 0, completed.err
     assert {place.name for place in folder.iterdir()} == FILES | {"notes.txt"}
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
 
@@ -344,8 +346,8 @@ def test_a_failure_while_writing_leaves_no_file(lvq, tmp_path, monkeypatch):
 
     monkeypatch.setattr("lvq.report.write", broken)
     path = table_of(tmp_path, **two_classes())
-    said = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
-    assert "No space left on device" in refused(said)
+    completed = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
+    assert "No space left on device" in refused(completed)
     assert [place.name for place in tmp_path.iterdir()] == ["table.csv"]
 
 

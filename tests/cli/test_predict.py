@@ -39,8 +39,8 @@ def read(path):
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 def test_predictions_are_those_of_the_model(lvq, run, model, features, fruit_csv, tmp_path, suffix):
     out = tmp_path / f"predictions{suffix}"
-    said = lvq("predict", run[0] / "model.lvq", fruit_csv, "--out", out)
-    assert said.code == 0, said.err
+    completed = lvq("predict", run[0] / "model.lvq", fruit_csv, "--out", out)
+    assert completed.code == 0, completed.err
     predictions = read(out)
     assert list(predictions) == COLUMNS
     assert predictions["label"].tolist() == model.predict(features).tolist()
@@ -51,14 +51,14 @@ def test_predictions_are_those_of_the_model(lvq, run, model, features, fruit_csv
     inputs = found.inputs(features)
     np.testing.assert_allclose(predictions["certified_radius"].astype(float), certified_radius(found.estimator, inputs))
     assert predictions["winner"].tolist() == [f"P{index + 1}" for index in Predictions(model, features).winner]
-    assert f"160 rows predicted, {model.accept(features).sum()} accepted" in said.out
+    assert f"160 rows predicted, {model.accept(features).sum()} accepted" in completed.out
     assert [place.name for place in tmp_path.iterdir()] == [out.name]
 
 
 def test_the_folder_of_a_run_names_its_model(lvq, run, fruit_csv, tmp_path):
-    said = lvq("predict", run[0], fruit_csv, "--out", tmp_path / "predictions.csv", "--json")
-    assert said.code == 0, said.err
-    result = json.loads(said.out)
+    completed = lvq("predict", run[0], fruit_csv, "--out", tmp_path / "predictions.csv", "--json")
+    assert completed.code == 0, completed.err
+    result = json.loads(completed.out)
     assert result["rows"] == 160
     assert sum(result["labels"].values()) == 160
     assert result["accepted"] + sum(result["reasons"].values()) == 160
@@ -75,21 +75,21 @@ def test_the_order_of_columns_and_the_format_do_not_matter(lvq, run, fruit, frui
 
 def test_columns_are_kept(lvq, run, fruit, fruit_csv, tmp_path):
     out = tmp_path / "predictions.csv"
-    said = lvq("predict", run[0], fruit_csv, "--keep", "name", "--keep", "Sorte", "--out", out)
-    assert said.code == 0, said.err
+    completed = lvq("predict", run[0], fruit_csv, "--keep", "name", "--keep", "Sorte", "--out", out)
+    assert completed.code == 0, completed.err
     predictions = pd.read_csv(out)
     assert list(predictions) == ["name", "Sorte", *COLUMNS]
     assert predictions["name"].tolist() == fruit["name"].tolist()
-    assert "Columns that the model does not use: 'nothing'." in said.err
+    assert "Columns that the model does not use: 'nothing'." in completed.err
 
 
 @pytest.mark.parametrize(("options", "name"), [((), "'=1+1"), (("--raw-text",), "=1+1")])
-def test_formulas_are_escaped_unless_asked_for(lvq, run, fruit, tmp_path, options, name):
+def test_formulas_are_escaped_by_default(lvq, run, fruit, tmp_path, options, name):
     out = tmp_path / "predictions.csv"
-    said = lvq("predict", run[0], changed(fruit, tmp_path, name="=1+1"), "--keep", "name", "--out", out, *options)
-    assert said.code == 0, said.err
+    completed = lvq("predict", run[0], changed(fruit, tmp_path, name="=1+1"), "--keep", "name", "--out", out, *options)
+    assert completed.code == 0, completed.err
     assert pd.read_csv(out)["name"][1] == name
-    assert ("Note: 1 text cell that a spreadsheet would run as a formula" in said.err) == (not options)
+    assert ("Note: 1 text cell that a spreadsheet would run as a formula" in completed.err) == (not options)
 
 
 def changed(fruit, tmp_path, **values):
@@ -115,15 +115,15 @@ def changed(fruit, tmp_path, **values):
 )
 def test_an_unusable_row_is_rejected(lvq, run, fruit, tmp_path, values, reason, label):
     out = tmp_path / "predictions.csv"
-    said = lvq("predict", run[0], changed(fruit, tmp_path, **values), "--out", out)
-    assert said.code == 0, said.err
+    completed = lvq("predict", run[0], changed(fruit, tmp_path, **values), "--out", out)
+    assert completed.code == 0, completed.err
     row = pd.read_csv(out).iloc[1]
     assert (row["accepted"], row["reason"]) == (False, reason)
     assert isinstance(row["label"], str) == label
     assert np.isfinite(row["certainty"]) == label
     if reason != "outlier":
-        assert "1 row with a" in said.err
-        assert "(first in row 2): rejected." in said.err
+        assert "1 row with a" in completed.err
+        assert "(first in row 2): rejected." in completed.err
 
 
 def test_a_weight_may_be_missing_as_in_training(lvq, run, fruit, tmp_path):
@@ -132,11 +132,11 @@ def test_a_weight_may_be_missing_as_in_training(lvq, run, fruit, tmp_path):
     assert isinstance(pd.read_csv(out).loc[1, "label"], str)
 
 
-def refused(said):
-    assert said.code == 1, said
-    assert said.out == ""
-    assert len(said.err.splitlines()) == 1
-    return said.err
+def refused(completed):
+    assert completed.code == 1, completed
+    assert completed.out == ""
+    assert len(completed.err.splitlines()) == 1
+    return completed.err
 
 
 def test_missing_columns_are_named(lvq, run, fruit, tmp_path):
@@ -157,8 +157,8 @@ def test_missing_columns_are_named(lvq, run, fruit, tmp_path):
 )  # fmt: skip
 def test_values_that_are_not_numbers_are_reported_with_their_row(lvq, run, fruit, tmp_path, values, message):
     table = changed(fruit, tmp_path, **values)
-    said = refused(lvq("predict", run[0], table, "--out", tmp_path / "predictions.csv"))
-    assert message.format(table) in said
+    completed = refused(lvq("predict", run[0], table, "--out", tmp_path / "predictions.csv"))
+    assert message.format(table) in completed
     assert [place.name for place in tmp_path.iterdir()] == ["changed.csv"]
 
 

@@ -20,18 +20,18 @@ COMMANDS = ["fit", "predict", "compare", "report", "export", "reproduce", "demo"
 @pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["predict", "--help"], ["compare", "--help"]])
 def test_help_fits_a_screen(lvq, monkeypatch, arguments):
     monkeypatch.setenv("COLUMNS", "80")
-    said = lvq(*arguments)
-    lines = said.out.splitlines()
-    assert said.code == 0
+    completed = lvq(*arguments)
+    lines = completed.out.splitlines()
+    assert completed.code == 0
     assert max(map(len, lines)) <= 80
     if len(arguments) == 1:
         assert len(lines) < 24
-        assert re.findall(r"^  (\w+)  +[A-Z].*\.$", said.out, flags=re.MULTILINE) == COMMANDS
+        assert re.findall(r"^  (\w+)  +[A-Z].*\.$", completed.out, flags=re.MULTILINE) == COMMANDS
 
 
 def test_help_describes_the_radius(lvq):
-    said = lvq("predict", "--help").out
-    assert "standardised units" in " ".join(said.split())
+    completed = lvq("predict", "--help").out
+    assert "standardised units" in " ".join(completed.split())
 
 
 def test_version(lvq):
@@ -40,9 +40,9 @@ def test_version(lvq):
 
 def test_no_or_an_unknown_command_is_wrong_usage(lvq):
     assert lvq().code == 2
-    said = lvq("fitt")
-    assert said.code == 2
-    assert "No such command" in said.err
+    completed = lvq("fitt")
+    assert completed.code == 2
+    assert "No such command" in completed.err
 
 
 def test_help_imports_no_heavy_module():
@@ -70,7 +70,7 @@ def test_without_typer_the_extra_is_named():
     assert result.stderr == 'Error: the command line needs typer, which is not installed: pip install "lvq[cli]".\n'
 
 
-def completed(words, monkeypatch, capsys):
+def completions(words, monkeypatch, capsys):
     """The completions of the last word."""
     from lvq.cli.app import app
 
@@ -83,9 +83,9 @@ def completed(words, monkeypatch, capsys):
 
 
 def test_completion(monkeypatch, capsys, fruit_csv):
-    assert "predict" in completed(["pr"], monkeypatch, capsys)
-    assert "gmlvq" in completed(["fit", "t.csv", "--model", "gm"], monkeypatch, capsys)
-    assert "weight" in completed(["fit", str(fruit_csv), "--target", "we"], monkeypatch, capsys)
+    assert "predict" in completions(["pr"], monkeypatch, capsys)
+    assert "gmlvq" in completions(["fit", "t.csv", "--model", "gm"], monkeypatch, capsys)
+    assert "weight" in completions(["fit", str(fruit_csv), "--target", "we"], monkeypatch, capsys)
 
 
 def test_completion_offers_every_estimator_and_kernel():
@@ -160,12 +160,12 @@ def interrupted_report(summary, path):
 )
 def test_an_interrupted_fit_leaves_no_file(lvq, fruit_csv, tmp_path, monkeypatch, place, replacement, code):
     monkeypatch.setattr(place, replacement)
-    said = lvq(
+    completed = lvq(
         "fit", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--folds", "0", "--out",
         tmp_path / "deep" / "run",
     )  # fmt: skip
-    assert (said.code, said.out) == (code, "")
+    assert (completed.code, completed.out) == (code, "")
     if code == 130:
-        assert said.err.splitlines()[-1] == "Interrupted: nothing was written."
+        assert completed.err.splitlines()[-1] == "Interrupted: nothing was written."
     assert list(tmp_path.iterdir()) == []
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

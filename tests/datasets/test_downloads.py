@@ -53,7 +53,7 @@ def test_openml_is_requested_by_number_and_without_pandas(openml):
     assert bunch.target_names[bunch.target[[0, 199, -1]]].tolist() == ["van", "bus", "saab"]
 
 
-def test_openml_class_names_become_ours(openml):
+def test_openml_class_names_are_replaced(openml):
     openml(constant("diabetes"), labels_in_order({"tested_positive": 268, "tested_negative": 500}))
     bunch = load_dataset("pima")
     assert bunch.target_names.tolist() == ["negative", "positive"]

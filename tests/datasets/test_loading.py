@@ -39,7 +39,7 @@ def write_coffee(folder, y_train, y_test):
     np.savez(folder / "coffee.npz", X_train=X, y_train=np.array(y_train), X_test=X, y_test=np.array(y_test))
 
 
-def test_table_of_the_right_kind_loads(tmp_path):
+def test_a_valid_table_loads(tmp_path):
     rows = haberman_rows()
     rows[0][0] = "40.7789"
     write_table(tmp_path / "haberman.csv.gz", rows)

@@ -31,13 +31,15 @@ STATEFUL = [
 SEARCHES = [LVQClassifierCV(estimator=LVQClassifier(max_iter=2), **SEARCH)]
 FITTED = DEFAULTS + STATEFUL + SEARCHES
 STREAMED = [model for model in DEFAULTS + STATEFUL if hasattr(model, "partial_fit")]
-SHORT = ("random_state", "max_iter", *SEARCH, "estimator")  # the same in most, or too long for a name
+OMITTED_PARAMETERS = ("random_state", "max_iter", *SEARCH, "estimator")  # the same in most, or too long for a name
 OUTPUTS = ("predict", "predict_proba", "decision_function")
 
 
 def short_repr(model):
     given = {key: value for key, value in model.get_params(deep=False).items() if value != getattr(type(model)(), key)}
-    return f"{type(model).__name__}({', '.join(f'{key}={given[key]}' for key in given if key not in SHORT)})"
+    return (
+        f"{type(model).__name__}({', '.join(f'{key}={given[key]}' for key in given if key not in OMITTED_PARAMETERS)})"
+    )
 
 
 def samples(shift=0.0, names=(0, 1, 2)):

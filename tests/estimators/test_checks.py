@@ -59,7 +59,7 @@ def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
 
 # neither unconverged L-BFGS nor too few samples for the prototypes is a failure of a check
 ignore_warnings = pytest.mark.filterwarnings(
-    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than asked for:UserWarning"
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than requested:UserWarning"
 )
 
 

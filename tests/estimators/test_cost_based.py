@@ -101,7 +101,7 @@ def test_a_cost_object_takes_the_prices(blobs):
         np.testing.assert_allclose(given.prototypes_, named.prototypes_, rtol=1e-8, atol=1e-9)
 
 
-REFUSED = "The 'cost_matrix' parameter of {name} goes with the costs glvq, mce and logm and the solvers lbfgs and adam"
+REFUSED = "The 'cost_matrix' parameter of {name} needs the cost glvq, mce or logm and the solver lbfgs or adam"
 
 
 @pytest.mark.parametrize(
@@ -246,9 +246,7 @@ def test_own_parts_learn(name, solver, data):
     ids=["cost", "kernel", "relevance"],
 )
 def test_online_refuses_own_parts(model, part, kind, data):
-    message = (
-        rf"solver='online' knows the {part}s \[.*\], not {kind}; use solver='lbfgs' or 'adam' for a {part} of your own"
-    )
+    message = rf"solver='online' supports the {part}s \[.*\], not {kind}; use solver='lbfgs' or 'adam' for a {part}"
     with pytest.raises(ValueError, match=message):
         clone(model).set_params(solver="online").fit(*data)
     with pytest.raises(ValueError, match=message):

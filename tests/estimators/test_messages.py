@@ -261,7 +261,7 @@ def test_a_learned_width_needs_a_kernel(default, data):
 
 @pytest.mark.parametrize("cls", [LVQ1, OLVQ1, LVQ21, LVQ3, RLVQ])
 def test_a_learned_width_needs_a_gradient(cls, data):
-    with pytest.raises(ValueError, match=rf"kernel_width='learned' needs a cost with a gradient, which {cls.__name__}"):
+    with pytest.raises(ValueError, match=rf"kernel_width='learned' needs a cost.*; {cls.__name__} has none"):
         cls(kernel="gaussian", kernel_width="learned").fit(*data)
 
 

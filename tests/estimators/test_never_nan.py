@@ -165,7 +165,7 @@ def check_fit(drawn, data):
     (cls, parameters), (X, y, weight) = drawn, data
     model = cls(**parameters)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Fewer prototypes than asked for")
+        warnings.filterwarnings("ignore", message="Fewer prototypes than requested")
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y, sample_weight=weight)
     check(model, X, y)
@@ -175,7 +175,7 @@ def check_stream(drawn, data, size):
     (cls, parameters), (X, y, weight) = drawn, data
     model = cls(**parameters | {"class_weight": None})
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Fewer prototypes than asked for")
+        warnings.filterwarnings("ignore", message="Fewer prototypes than requested")
         for begin in range(0, len(X), size):
             rows = slice(begin, begin + size)
             model.partial_fit(

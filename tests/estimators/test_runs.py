@@ -150,7 +150,7 @@ def test_warm_start_with_another_ridge(data):
     assert model.set_params(ridge=0.001, log_determinant=0.0).fit(X, y).objective_value(X, y) < before
 
 
-def test_warm_start_with_equal_parts(data):
+def test_warm_start_with_new_equal_parts(data):
     """Equal arrays, dicts and objects are no change."""
     X, y = data
     parts = {"init": X[:3], "n_prototypes": {0: 1, 1: 1, 2: 1}, "kernel": RationalQuadratic(shape=2.0)}

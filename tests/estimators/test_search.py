@@ -22,7 +22,7 @@ from lvq.model.costs import GLVQCost
 BASE = LVQClassifier(max_iter=30)
 SMALL = {"estimator": BASE, "cv": 3, "ridges": (0.01, 0.001), "structures": STRUCTURES[:2], "random_state": 0}
 quietly = pytest.mark.filterwarnings(
-    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than asked for:UserWarning"
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than requested:UserWarning"
 )
 
 

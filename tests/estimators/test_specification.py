@@ -83,7 +83,7 @@ def quiet_fit(model, *arguments):
 
 
 def outputs(model, X, y):
-    """Everything that a fitted estimator tells, by name."""
+    """All outputs of a fitted estimator, by name."""
     found = {name: getattr(model, name)(X) for name in METHODS if hasattr(model, name)}
     found |= {name: getattr(model, name) for name in ATTRIBUTES if hasattr(model, name)}
     found["score"] = model.score(X, y, np.linspace(1, 2, len(y)))

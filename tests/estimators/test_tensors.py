@@ -252,7 +252,7 @@ def test_float32_tensors_are_learned_in_float32(data):
 
 
 @pytest.mark.parametrize("when", ["fit", "predict"])
-def test_without_torch_a_message_tells_how_to_install_it(when, data, monkeypatch):
+def test_without_torch_the_message_has_the_install_command(when, data, monkeypatch):
     X, y = data
     model = GLVQ(device="cpu", random_state=0)
     if when == "predict":

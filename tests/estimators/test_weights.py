@@ -223,7 +223,7 @@ def test_routing_to_fit(default, weighted_folds):
         assert (routed.prototypes_ != unweighted.prototypes_).any()
 
 
-def test_routing_reaches_the_right_samples(weighted_folds):
+def test_routing_reaches_the_correct_samples(weighted_folds):
     X, y, weight = weighted_folds
     model = GLVQ(solver="online", max_iter=3, random_state=0)
     with config_context(enable_metadata_routing=True):
@@ -251,7 +251,7 @@ def test_routing_through_a_search_and_a_pipeline(weighted_folds):
     np.testing.assert_array_equal(best.prototypes_, by_hand.prototypes_)
 
 
-def test_routing_must_be_asked_for(weighted_folds):
+def test_routing_must_be_requested(weighted_folds):
     X, y, weight = weighted_folds
     with (
         config_context(enable_metadata_routing=True),

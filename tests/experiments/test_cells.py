@@ -78,7 +78,7 @@ def test_threads_do_not_mix_their_lines(store):
     assert all(result["long"] == [cell.run] * 500 for cell, result in found.items())
 
 
-def test_what_json_does_not_know_is_refused_and_nothing_is_written(store):
+def test_values_that_json_cannot_store_are_an_error_and_nothing_is_written(store):
     with pytest.raises(TypeError, match="must be of numbers, strings, lists and dicts, got object"):
         store.add(CELL, {"what": object()})
     assert store.read() == {}

@@ -103,7 +103,7 @@ def test_rotation_keeps_all_distances():
     np.testing.assert_allclose(gaps(turned), gaps(X.astype(np.float64)), rtol=1e-6)
 
 
-def test_notes_tell_the_claim(found):
+def test_notes_contain_the_claim(found):
     text = "\n".join(fischer.notes(found))
     assert "| necklace | GLVQ | local greedy |" in text
     assert fischer_notes.claim({}) == fischer_notes.goal({}) == []

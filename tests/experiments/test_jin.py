@@ -12,13 +12,13 @@ from experiments import jin, jin_protocol, runner
 from experiments.cells import Cell
 from experiments.jin_protocol import Protocol, Setting
 
-TINY = Protocol(epochs=5, prototypes=(1, 2), taus=(0.5, 1.5), alphas=(0.0, 0.01))
+SHORT_PROTOCOL = Protocol(epochs=5, prototypes=(1, 2), taus=(0.5, 1.5), alphas=(0.0, 0.01))
 
 
 @pytest.fixture
 def tiny(monkeypatch):
     """The protocol of the small sets with eight grid points and five epochs, on one set."""
-    monkeypatch.setattr(jin_protocol, "SMALL", TINY)
+    monkeypatch.setattr(jin_protocol, "SMALL_SET_PROTOCOL", SHORT_PROTOCOL)
     monkeypatch.setattr(jin, "QUICK_SETS", ("iris",))
 
 
@@ -57,15 +57,15 @@ def test_methods_share_folds_held_out_part_and_starts(monkeypatch, tiny):
     for method in jin.METHODS:
         jin.compute(Cell("table-1", "iris", method))
     assert len(set(map(frozenset, seen.values()))) == 1
-    assert {len(keys) for keys in seen.values()} == {jin_protocol.FOLDS * len(TINY.prototypes)}
+    assert {len(keys) for keys in seen.values()} == {jin_protocol.FOLDS * len(SHORT_PROTOCOL.prototypes)}
 
 
 def test_the_grid_has_125_points_and_the_first_best_is_chosen():
-    points = jin_protocol.grid(jin_protocol.SMALL)
+    points = jin_protocol.grid(jin_protocol.SMALL_SET_PROTOCOL)
     assert len(set(points)) == 125
-    chosen = jin_protocol.search_grid(jin_protocol.SMALL, lambda setting: -abs(setting.tau - 1.5))
+    chosen = jin_protocol.search_grid(jin_protocol.SMALL_SET_PROTOCOL, lambda setting: -abs(setting.tau - 1.5))
     assert chosen == Setting(0.0, 1, 1.5)
-    assert jin_protocol.search_grid(jin_protocol.SMALL, lambda setting: 0.0) == Setting(0.0, 1, 2.0)
+    assert jin_protocol.search_grid(jin_protocol.SMALL_SET_PROTOCOL, lambda setting: 0.0) == Setting(0.0, 1, 2.0)
 
 
 def test_the_search_in_turn_takes_13_fits_and_finds_what_does_not_interact():
@@ -75,7 +75,7 @@ def test_the_search_in_turn_takes_13_fits_and_finds_what_does_not_interact():
         scored.append(setting)
         return -abs(setting.prototypes - 20) - abs(setting.tau - 0.5) - abs(setting.alpha - 0.05)
 
-    assert jin_protocol.search_in_turn(jin_protocol.LARGE, score) == Setting(0.05, 20, 0.5)
+    assert jin_protocol.search_in_turn(jin_protocol.LARGE_SET_PROTOCOL, score) == Setting(0.05, 20, 0.5)
     assert len(scored) == len(set(scored)) == 13
 
 
@@ -106,7 +106,7 @@ def test_a_tiny_run_end_to_end(tiny, tmp_path):
     cells = [json.loads(line) for line in (tmp_path / "jin.quick.cells.jsonl").read_text().splitlines()]
     for cell in cells:
         assert len(cell["result"]["accuracy"]) == len(cell["result"]["chosen"]) == jin_protocol.FOLDS
-        assert {tuple(point) for point in cell["result"]["chosen"]} <= set(jin_protocol.grid(TINY))
+        assert {tuple(point) for point in cell["result"]["chosen"]} <= set(jin_protocol.grid(SHORT_PROTOCOL))
 
 
 def test_a_cell_gives_the_same_result_again(tiny):
@@ -116,7 +116,7 @@ def test_a_cell_gives_the_same_result_again(tiny):
     assert jin.compute(cell) == first
 
 
-def test_rows_stand_as_in_the_paper_with_means_over_runs():
+def test_rows_are_ordered_as_in_the_paper_with_means_over_runs():
     found = {Cell("table-1", "wine", "MCE", run=run): {"accuracy": [0.9, 0.9 + run / 100]} for run in range(3)}
     found[Cell("table-1", "usps", "MCE")] = {"accuracy": [0.9462], "chosen": [[0.005, 20, 1.5]]}
     wine, usps = jin.rows(found)
@@ -132,9 +132,9 @@ def test_signed_ranks_of_the_published_means_are_those_of_the_paper():
     table = jin._signed_ranks(found)[1]
     for rival, printed, tolerance in (("MCE", 0.1099, 0.005), ("SNPC", 0.1099, 0.005), ("GLVQ", 0.0640, 5e-5)):
         line = next(line for line in table.splitlines() if line.startswith(f"| {rival} "))
-        ours, theirs, said = (float(part) for part in line.split("|")[3:6])
+        ours, theirs, published = (float(part) for part in line.split("|")[3:6])
         assert ours == theirs == pytest.approx(printed, abs=tolerance)
-        assert said == printed
+        assert published == printed
     assert jin._signed_ranks({}) == []
 
 

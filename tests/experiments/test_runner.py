@@ -95,9 +95,9 @@ def test_only_some_data_sets(toy, tmp_path, capsys):
 def test_a_cell_that_fails_does_not_stop_the_others(toy, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("TOY_FAILS", "iris 2")
     assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 1
-    said = capsys.readouterr().out
-    assert "ArithmeticError: this one cannot be computed" in said
-    assert "failed: Cell(table='table-1', dataset='iris', method='MCE', setting='', run=2, fold=-1)" in said
+    printed_text = capsys.readouterr().out
+    assert "ArithmeticError: this one cannot be computed" in printed_text
+    assert "failed: Cell(table='table-1', dataset='iris', method='MCE', setting='', run=2, fold=-1)" in printed_text
     assert result(tmp_path)["cells"] == {"finished": 9, "all": 10}
     monkeypatch.delenv("TOY_FAILS")
     assert runner.run("toy", toy, out=tmp_path / "out") == 0
@@ -112,14 +112,14 @@ def test_cells_that_fail_alike_are_told_once(toy, tmp_path, capsys):
 
     toy.compute = broken
     assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 1
-    said = capsys.readouterr().out
-    assert said.count("LookupError: the data are not there") == 1
-    assert "and 9 more" in said
-    assert "no cell of toy is finished" in said
+    printed_text = capsys.readouterr().out
+    assert printed_text.count("LookupError: the data are not there") == 1
+    assert "and 9 more" in printed_text
+    assert "no cell of toy is finished" in printed_text
     assert not (tmp_path / "out" / "toy.json").exists()
 
 
-def test_cells_that_are_no_longer_wanted_do_not_count(toy, tmp_path):
+def test_cells_of_other_parameters_do_not_count(toy, tmp_path):
     store = Store(tmp_path / "out" / "toy.cells.jsonl")
     store.add(Cell("table-1", "iris", "forgotten"), {"accuracy": 0.0})
     store.close()
@@ -168,9 +168,9 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path):
     assert 3 <= len(kept) < 10
     assert len(before) - len(kept) <= 2  # those in flight in two threads
     second = start_toy(tmp_path, seconds=0)
-    said, _ = second.communicate(timeout=60)
+    printed_text, _ = second.communicate(timeout=60)
     assert second.returncode == 0
-    assert f"{len(kept)} of 10 cells of toy are stored" in said
+    assert f"{len(kept)} of 10 cells of toy are stored" in printed_text
     after = computed(tmp_path)
     assert len(after) == 10
     assert all(after[name] == 1 for name in kept)  # no finished cell is computed again
@@ -178,14 +178,14 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
-def test_interrupted_it_leaves_whole_cells_and_what_they_give(tmp_path):
+def test_an_interrupt_leaves_complete_cells_and_their_results(tmp_path):
     store = Store(tmp_path / "out" / "toy.cells.jsonl")
     process = start_toy(tmp_path, seconds=0.4)
     wait_for_cells(process, store, at_least=2)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
+    printed_text, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "finished cells are kept" in said
+    assert "finished cells are kept" in printed_text
     assert 2 <= result(tmp_path)["cells"]["finished"] < 10
     assert store.path.read_bytes().endswith(b"\n")
 
@@ -240,7 +240,7 @@ def test_a_slow_method_is_guessed_to_be_slow_on_a_quick_set():
     assert estimate.left() == (60.0, 1)
 
 
-def test_off_a_terminal_a_line_comes_now_and_then(capsys):
+def test_without_a_terminal_lines_are_printed_from_time_to_time(capsys):
     with PlainLine("toy", 100, 0) as line:
         for done in range(1, 101):
             line.show(done, "about 1 s left")

@@ -127,7 +127,7 @@ def test_pull_and_penalty_are_gradients(rule, seed, two_of_many):
     free = rng.uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
     R, by_relevance = rule.constrained(free), rng.normal(size=free.shape)
     expected = by_differences(lambda at: (by_relevance * rule.constrained(at)).sum(), free)
-    np.testing.assert_allclose(rule.pull(free, R, by_relevance), expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(rule.pull_back(free, R, by_relevance), expected, rtol=1e-6, atol=1e-8)
     if rule.penalty(R) is not None:
         expected = by_differences(lambda at: rule.penalty(at)[0], R)
         np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)

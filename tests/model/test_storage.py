@@ -222,7 +222,7 @@ def test_wrong_headers_are_refused(changes, message):
     [b"", b"{", b"\xff\xfe", b"[]", b"5", b"null", b"[" * 100_000],
     ids=["empty", "open", "bytes", "list", "number", "null", "nested"],
 )
-def test_headers_that_are_no_header_are_refused(text):
+def test_invalid_headers_are_refused(text):
     arrays = make_model().to_arrays() | {"header": np.frombuffer(text, dtype=np.uint8)}
     with pytest.raises(ValueError, match=REFUSED):
         PrototypeModel.from_arrays(arrays)

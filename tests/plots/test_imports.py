@@ -1,4 +1,4 @@
-"""matplotlib is needed for drawing only; without it the error tells how to install it."""
+"""matplotlib is needed for drawing only; without it the error has the install command."""
 
 import subprocess
 import sys

@@ -69,7 +69,7 @@ def test_relevances_weight_the_principal_axes(data, fitted):
 
 
 def test_points_and_inverse(data, model):
-    """A point of the plane stands for a sample that is drawn at that point; explained fractions sum to at most one."""
+    """A point of the plane represents a sample that is drawn at that point; explained fractions sum to at most one."""
     found = need_model(model, "a test")
     view = plane(found.estimator, found.inputs(data[0]))
     assert_allclose(view.project(view.inverse(view.points)), view.points, atol=1e-7)

@@ -90,7 +90,7 @@ def test_pixels_give_images(digits):
     sheet = np.asarray(display.image_.get_array().filled(np.nan))
     assert_allclose(np.sort(sheet[~np.isnan(sheet)]), np.sort(values.ravel()))
     assert_allclose(sheet[2:10, :8], values[0].reshape(8, 8))  # two rows for a label, then the first image
-    assert_allclose(sheet[12:20, :8], values[1].reshape(8, 8))  # the second of the same class stands below
+    assert_allclose(sheet[12:20, :8], values[1].reshape(8, 8))  # the second of the same class is below
     assert [text.get_text() for text in display.texts_] == ["0", "0", "1", "1", "2", "2", "3", "3"]
 
 

@@ -228,7 +228,7 @@ def test_metadata_routing(data):
 
 
 def test_certainty_orders_predictions(data):
-    """Every measure ranks better than chance on new samples."""
+    """Every measure ranks better than a random order on new samples."""
     X, y = draw(400, 12)
     for model, measure in [
         (GLVQ(n_prototypes=2, **QUICK), "relsim"),

@@ -250,7 +250,7 @@ def test_a_rate_that_falls_with_certainty_may_fall_enough(n_samples):
 
 
 def test_a_rate_that_does_not_fall_is_not_achievable():
-    """One in three is an error at any certainty: reported except where the rate falls by chance."""
+    """One in three is an error at any certainty: reported except where the rate is lower by random variation."""
     reasons = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -270,7 +270,7 @@ def test_a_rate_that_falls_to_the_last_level_only_is_not_achievable():
     assert (caught.value.reason, caught.value.samples_needed) == ("error_rate", None)
 
 
-def test_a_few_errors_among_few_samples_decide_nothing():
+def test_few_errors_among_few_samples_are_not_significant():
     # four errors among 30 are likely at a rate of 0.1, so more samples may show it
     certainty, correct = np.zeros(30), np.arange(30) >= 4
     path = local_thresholds(np.zeros(30), np.ones(30, dtype=bool), np.zeros(30))

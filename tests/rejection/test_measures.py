@@ -40,7 +40,7 @@ def test_values():
     near, far = np.array([0, 0.0625, 1, 2.25, 0, 25]), np.array([16, 14.0625, 4, 2.25, 9, 64])
     np.testing.assert_allclose(certainty(model, X, "relsim"), (far - near) / (far + near), atol=1e-12)
     np.testing.assert_allclose(certainty(model, X, "distance"), -np.sqrt(near), atol=1e-12)
-    # to the midplanes x = 2 (of 0 and 4) and x = 2.5 (of 1 and 4), by whoever wins
+    # to the midplanes x = 2 (of 0 and 4) and x = 2.5 (of 1 and 4), depending on the winner
     np.testing.assert_allclose(certainty(model, X, "boundary"), [2, 1.75, 0.5, 0, 1.5, 6.5], atol=1e-12)
     np.testing.assert_array_equal(certainty(model, X, "radius"), certified_radius(model, X))
 

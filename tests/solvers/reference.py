@@ -79,7 +79,7 @@ class Spec:
     scores: str = "sum"
     no_variance: str = "zero"
     rivals: str = "all"
-    classes: str = "shares"
+    classes: str = "fractions"
 
 
 @dataclass
@@ -333,7 +333,7 @@ def fc1(spec, state):
         [sum(1 for _, c, j in state.history if j == i and state.labels[i] == c) for i in range(len(state.labels))]
     )
     classes = list(np.unique(state.labels))
-    if spec.classes == "shares":
+    if spec.classes == "fractions":
         classes = [c for c in classes if won[state.labels == c].sum() > 0]
     if not classes:
         return None

@@ -120,10 +120,10 @@ def pairs(costs, relevances):
 # By default every cost meets every kind of relevance rule, three costs meet every variant of these, and tests of what
 # all loops have in common take a few costs. The slow tests take all pairs.
 PRINCIPAL = ("plain", "hebbian", "fc1", "fc2", "gradient", "matrix", "matrix per class", "matrix per prototype rank 2")
-MANY_MODELS = pairs(ALL_COSTS, PRINCIPAL) + pairs(
+MODELS_AND_RELEVANCES = pairs(ALL_COSTS, PRINCIPAL) + pairs(
     ("lvq1", "glvq", "rslvq"), [name for name in ALL_RELEVANCES if name not in PRINCIPAL]
 )
-FEW_MODELS = pairs(("lvq1", "olvq1", "lvq3", "glvq", "logm alpha", "rslvq"), PRINCIPAL)
+MAIN_MODELS = pairs(("lvq1", "olvq1", "lvq3", "glvq", "logm alpha", "rslvq"), PRINCIPAL)
 
 
 def every_model(chosen):
@@ -232,12 +232,12 @@ def compare_update_by_update(reference, cost, relevance, link_name, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@every_model(MANY_MODELS)
+@every_model(MODELS_AND_RELEVANCES)
 def test_every_model_update_by_update(reference, cost, relevance, seed):
     compare_update_by_update(reference, cost, relevance, "identity", seed)
 
 
-@pytest.mark.parametrize(("number", "pair"), list(enumerate(MANY_MODELS)))
+@pytest.mark.parametrize(("number", "pair"), list(enumerate(MODELS_AND_RELEVANCES)))
 def test_every_model_with_a_kernel_update_by_update(reference, number, pair):
     """The kernels in turn, so that each meets every loop."""
     compare_update_by_update(reference, *pair, KERNEL_NAMES[number % len(KERNEL_NAMES)], seed=0)
@@ -470,7 +470,7 @@ def test_samples_equal_to_prototypes(reference, cost, relevance, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@every_model(FEW_MODELS)
+@every_model(MAIN_MODELS)
 def test_float32_stays_float32_and_is_close_to_float64(cost, relevance, seed):
     part, _, settings = ALL_COSTS[cost]
     double = Problem(seed, ALL_RELEVANCES[relevance][0], n_samples=24)
@@ -491,7 +491,7 @@ def test_float32_stays_float32_and_is_close_to_float64(cost, relevance, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@every_model(FEW_MODELS)
+@every_model(MAIN_MODELS)
 def test_weights_multiply_the_rates(cost, relevance, seed):
     """Twice the weight of every sample equals twice all rates, except for OLVQ1, which adapts its rates."""
     if cost == "olvq1":
@@ -509,7 +509,7 @@ def test_weights_multiply_the_rates(cost, relevance, seed):
     np.testing.assert_allclose(one.history, two.history, rtol=1e-12)
 
 
-@every_model(FEW_MODELS)
+@every_model(MAIN_MODELS)
 def test_inputs_are_not_modified(cost, relevance):
     part, _, settings = ALL_COSTS[cost]
     problem = Problem(0, replace(ALL_RELEVANCES[relevance][0]))

@@ -41,17 +41,17 @@ GRADIENTS = {
 }
 RELEVANCES = HEURISTICS | GRADIENTS
 # one model of each compiled loop, and one of each rule with statistics; the slow tests take all
-FEW_MODELS = [
+MAIN_MODELS = [
     ("lvq1", "plain"), ("olvq1", "plain"), ("lvq3", "fc1"), ("lvq1", "hebbian"), ("glvq", "plain"),
     ("logm", "gradient"), ("glvq", "fc2"), ("logm", "fc2 nearest"), ("glvq", "matrix"), ("logm", "matrix per class"),
     ("rslvq", "plain"),
     ("rslvq", "matrix per prototype"),
 ]  # fmt: skip
-MODELS = FEW_MODELS + [
+MODELS = MAIN_MODELS + [
     pytest.param(cost, relevance, marks=pytest.mark.slow)
     for cost in RULES | COSTS
     for relevance in (HEURISTICS if cost in RULES else RELEVANCES)
-    if (cost, relevance) not in FEW_MODELS
+    if (cost, relevance) not in MAIN_MODELS
 ]
 
 
@@ -229,7 +229,7 @@ def test_a_stream_in_batches_equals_one_run(cost, relevance, seed):
     np.testing.assert_allclose(costs / run.weight.sum(), whole.history[0], rtol=1e-9)
 
 
-@pytest.mark.parametrize(("cost", "relevance"), FEW_MODELS)
+@pytest.mark.parametrize(("cost", "relevance"), MAIN_MODELS)
 def test_a_run_leaves_the_given_state_and_parameters_unchanged(cost, relevance):
     """Only the random state is used up: an interrupted call can be repeated."""
     run = Run(0, cost, relevance)
@@ -360,11 +360,11 @@ class MyRelevance(FisherPrototypes):
 @pytest.mark.parametrize(
     ("part", "value", "message"),
     [
-        ("cost", MyCost(), r"knows the costs .*'GLVQCost'.*, not MyCost; .* for a cost of your own\."),
-        ("link", MyLink(), r"knows the kernels .*'Gaussian'.*, not MyLink; .* for a kernel of your own\."),
-        ("relevance", MyRelevance(), r"knows the relevances .*'FisherPrototypes'.*, not MyRelevance; .*of your own\."),
-        ("cost", object(), r"knows the costs .*, not object"),
-        ("link", object(), r"knows the kernels .*, not object"),
+        ("cost", MyCost(), r"supports the costs .*'GLVQCost'.*, not MyCost; .* for a cost of your own\."),
+        ("link", MyLink(), r"supports the kernels .*'Gaussian'.*, not MyLink; .* for a kernel of your own\."),
+        ("relevance", MyRelevance(), r"supports the relevances .*'FisherPrototypes'.*, not MyRelevance; .*your own\."),
+        ("cost", object(), r"supports the costs .*, not object"),
+        ("link", object(), r"supports the kernels .*, not object"),
     ],
 )
 def test_a_users_own_part_is_refused_with_a_clear_message(part, value, message):

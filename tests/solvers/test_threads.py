@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from lvq import GLVQ
-from lvq.model.objective import THREADS
+from lvq.model.objective import MAX_THREADS
 from lvq.solvers.threads import product_threads, single_threaded_products, thread_map
 
 
@@ -44,10 +44,12 @@ def test_errors_are_raised():
 
 def test_no_more_threads_than_blocks_fit_in_memory():
     """The memory of an evaluation is divided by this number."""
-    all_running = threading.Barrier(THREADS)
-    with thread_map(10 * THREADS) as mapping:
-        names = set(mapping(lambda _: (all_running.wait(10), threading.current_thread().name)[1], range(THREADS * 5)))
-    assert len(names) == THREADS
+    all_running = threading.Barrier(MAX_THREADS)
+    with thread_map(10 * MAX_THREADS) as mapping:
+        names = set(
+            mapping(lambda _: (all_running.wait(10), threading.current_thread().name)[1], range(MAX_THREADS * 5))
+        )
+    assert len(names) == MAX_THREADS
 
 
 def test_products_have_one_thread_inside_and_as_many_as_before_outside(two_product_threads):

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lvq.cli.console import note, print_json
 
+if TYPE_CHECKING:
+    from lvq.workflow import FitResult, PredictResult, TableComparison
 
-def fit_as_dict(result: Any) -> dict[str, Any]:
+
+def fit_as_dict(result: FitResult) -> dict[str, Any]:
     """The main results of a fit; metrics.json has all of them."""
     summary = result.summary
     relevance = summary["relevance"] or {"features": [], "values": []}
@@ -27,12 +30,12 @@ def fit_as_dict(result: Any) -> dict[str, Any]:
     }
 
 
-def predictions_as_dict(result: Any) -> dict[str, Any]:
+def predictions_as_dict(result: PredictResult) -> dict[str, Any]:
     """The result of a prediction."""
     return {**vars(result), "path": str(result.path)}
 
 
-def comparison_as_dict(result: Any) -> dict[str, Any]:
+def comparison_as_dict(result: TableComparison) -> dict[str, Any]:
     """The result of a comparison."""
     comparison = result.comparison
     return {
@@ -44,17 +47,17 @@ def comparison_as_dict(result: Any) -> dict[str, Any]:
     }
 
 
-def show_fit(result: Any, *, as_json: bool) -> None:
+def show_fit(result: FitResult, *, as_json: bool) -> None:
     """Print the result of a fit."""
     _show("show_fit", result, fit_as_dict if as_json else None)
 
 
-def show_predictions(result: Any, *, as_json: bool) -> None:
+def show_predictions(result: PredictResult, *, as_json: bool) -> None:
     """Print the result of a prediction."""
     _show("show_predictions", result, predictions_as_dict if as_json else None)
 
 
-def show_comparison(result: Any, *, as_json: bool) -> None:
+def show_comparison(result: TableComparison, *, as_json: bool) -> None:
     """Print the result of a comparison."""
     _show("show_comparison", result, comparison_as_dict if as_json else None)
 

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from lvq.cli.console import one_line
 
-SHOWN = 5  # features in a summary
+MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
-BAR = 20  # characters of the longest bar
+BAR_LENGTH = 20  # characters of the longest bar
 
 
 def percent(value: float | None) -> str:
@@ -109,9 +109,9 @@ def _show_relevance(console: Console, relevance: Any) -> None:
     console.print()
     console.print("Most relevant features (the sum over all features is 100 %)")
     table = _rows("left", "right", "left")
-    features, values = relevance["features"][:SHOWN], relevance["values"][:SHOWN]
+    features, values = relevance["features"][:MAX_FEATURES], relevance["values"][:MAX_FEATURES]
     for feature, value in zip(features, values):
-        bar = "#" * max(1, round(BAR * value / max(values[0], 1e-300)))
+        bar = "#" * max(1, round(BAR_LENGTH * value / max(values[0], 1e-300)))
         table.add_row(Text("  ") + name_of(feature), percent(value), bar)
     others = relevance["n_features"] - len(values)
     if others:

@@ -1,7 +1,7 @@
 """The data of the learning vector quantization papers: generators, and loaders that check the data.
 
 Rules: a set is read from scikit-learn's package, else from a local folder, else from the network, and is checked the
-same way whatever its source; values are never scaled, imputed or reordered; importing this package imports neither
+same way from every source; values are never scaled, imputed or reordered; importing this package imports neither
 scikit-learn nor any data.
 """
 

@@ -63,7 +63,7 @@ def load_dataset(
     """Load a data set by name, as a Bunch like those of scikit-learn.
 
     A set is read from scikit-learn's package, else from a local folder, else from the network (OpenML, cached by
-    scikit-learn). Its shape, its class counts and the mean magnitude of its values are checked, whatever the source.
+    scikit-learn). Its shape, its class counts and the mean magnitude of its values are checked, for every source.
     Nothing is scaled, imputed or reordered.
 
     Parameters

@@ -1,7 +1,7 @@
 """Read a data set from scikit-learn's package, a local folder, or the network.
 
 Rules: each source gives the same `Content`, unchecked and unscaled; every error of a damaged file or of the network
-becomes one of the two errors below, which tell what to do; scikit-learn is imported only when a set is read.
+becomes one of the two errors below, with a message about what to do; scikit-learn is imported only when a set is read.
 """
 
 from __future__ import annotations

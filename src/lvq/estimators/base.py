@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import RandomState
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
@@ -43,14 +44,14 @@ from lvq.solvers.threads import product_threads, single_threaded_products
 # Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
 # project has no public address; with an empty one the view shows no link.
 DOCUMENTATION = ""
-START = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
+START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
 
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """An error or an interrupt inside leaves the estimator as it was."""
+    """Restore the estimator after an error or an interrupt."""
     before, given = dict(vars(estimator)), estimator.random_state
-    drawn = given.get_state() if isinstance(given, np.random.RandomState) else None
+    drawn = given.get_state() if isinstance(given, RandomState) else None
     try:
         yield
     except BaseException:
@@ -84,7 +85,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     warm_start: bool = False
     verbose: bool = False
 
-    # -- parts: what the parameters stand for --------------------------------------------------------------------------
+    # -- parts: objects made from the parameters -----------------------------------------------------------------------
 
     def _cost(self) -> Any:
         raise NotImplementedError
@@ -104,7 +105,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             batch=self._batch(),
             by_posterior=getattr(self, "decision", "nearest") == "posterior",
             sharpness=float(getattr(cost, "slope", 0.0) or 5.0),
-            start=tuple((name, getattr(self, name)) for name in START),
+            start=tuple((name, getattr(self, name)) for name in START_PARAMETERS),
             device=device,
         )
 
@@ -163,7 +164,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         with single_threaded_products(product_threads()):
             if warm:
                 check_unchanged(self, parts, classes, stream=False)
-                training = steps.again(parts, self._training(), len(classes), random_state)
+                training = steps.restarted(parts, self._training(), len(classes), random_state)
             else:
                 training = self._begin(parts, samples, classes, random_state)
             training, result = self._train(parts, training, samples, report)
@@ -218,7 +219,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self._set_fitted(training, parts, classes, None, n_iter, history)
         return self
 
-    def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: Any) -> Training:
+    def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
         if isinstance(parts.kernel, Kernel) and not isinstance(parts.kernel_width, str):
             check_width(self, parts.kernel_width)
@@ -236,7 +237,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         return prototypes_per_class(self.n_prototypes, classes)
 
     def _start_prototypes(
-        self, samples: ArraySamples, classes: np.ndarray, random_state: Any
+        self, samples: ArraySamples, classes: np.ndarray, random_state: RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         """Prototypes for those classes that have samples."""
         X, y, weight = samples.sample(None, random_state)
@@ -275,7 +276,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         fitted = {
             "model_": steps.fitted_model(training, parts, classes, names, samples),
-            "_state": training.state.copy(),  # not the RandomState of the user, who may use it elsewhere
+            "_state": training.state.copy(),  # a copy: the user's own RandomState may be used elsewhere
             "_device": getattr(self, "device", None),
             "_class_weight": self.class_weight,
             "n_iter_": n_iter,

@@ -1,6 +1,7 @@
 """The fitted model inside an estimator: in a pipeline, a search, a calibrator, a frozen or a reject classifier.
 
-The only place that unwraps. `find_model` gives None where there is no model of this library, `need_model` raises.
+No other module unwraps estimators. `find_model` returns None where there is no model of this library, `need_model`
+raises.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
-from lvq.model.prototype_model import AXES, PrototypeModel
+from lvq.model.prototype_model import PARAMETER_AXES, PrototypeModel
 
 
 class FoundModel(NamedTuple):
@@ -56,7 +57,7 @@ def find_model(estimator: Any) -> FoundModel | None:
 
 
 def need_model(estimator: Any, purpose: str, *, nearest: bool = False) -> FoundModel:
-    """The fitted model, or a ValueError that says what `purpose` needs.
+    """The fitted model, or a ValueError with what `purpose` needs.
 
     With `nearest` the model must also predict by the nearest prototype. The metric must be one of this library.
     """
@@ -73,13 +74,13 @@ def need_model(estimator: Any, purpose: str, *, nearest: bool = False) -> FoundM
             f"{purpose} needs predictions by the nearest prototype, got {type(found.estimator).__name__} with "
             "decision='posterior'; set decision='nearest'."
         )
-    if type(model.metric) not in AXES:
+    if type(model.metric) not in PARAMETER_AXES:
         raise ValueError(f"{purpose} does not support the metric {model.metric!r}; use one of lvq.model.metrics.")
     return found
 
 
 def layers(estimator: Any) -> Iterator[Any]:
-    """An estimator, then what predicts inside it, and so on to the innermost."""
+    """An estimator, then the estimator inside it that predicts, and so on to the innermost."""
     while estimator is not None:
         yield estimator
         estimator = _inner(estimator)
@@ -91,7 +92,7 @@ def find_layer(estimator: Any, kind: type) -> Any:
 
 
 def last_step(estimator: Any) -> Any:
-    """The innermost classifier, of whatever library."""
+    """The innermost classifier, of any library."""
     *_, last = layers(estimator)
     return last
 

@@ -1,6 +1,6 @@
-"""Every model name of the papers: which estimator with which parameters it is.
+"""The model names of the papers, and the estimator and parameters of each.
 
-A kernel or a relevance rule is a parameter here, never a class.
+A kernel or a relevance rule is a parameter here, not a class.
 """
 
 from typing import Any, NamedTuple
@@ -23,8 +23,8 @@ class PaperModel(NamedTuple):
         return self.estimator(**(self.parameters | parameters))
 
 
-# Ridge's tables follow rules that the printed formulas leave open or contradict; these reproduce them. For GLVQ divide
-# the learning rate by 4 besides: the printed step lacks that factor of the gradient.
+# The tables of Ridge et al. follow rules that differ from the printed formulas or are not printed; these reproduce
+# them. For GLVQ also divide the learning rate by 4: the printed step lacks that factor of the gradient.
 _PUBLISHED: dict[str, Any] = {"weighted_step": True, "no_variance": "between"}
 
 MODELS: dict[str, PaperModel] = {

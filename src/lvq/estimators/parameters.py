@@ -1,8 +1,8 @@
 """Parameters of the estimators: each is declared once as a field, and described and constrained once here.
 
-`@estimator` makes a class a dataclass, whose `__init__` only stores what it is given, as scikit-learn asks. It writes
+`@estimator` makes a class a dataclass, whose `__init__` only stores its arguments, as scikit-learn requires. It writes
 the descriptions of all parameters into the docstring, in place of ``{parameters}`` and ``{attributes}``, and collects
-their constraints for scikit-learn's validation. A name of solvers in square brackets names those that use a parameter.
+their constraints for scikit-learn's validation. Solvers in square brackets are those that use the parameter.
 """
 
 import textwrap
@@ -94,13 +94,13 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "solver": (
         '{"auto", "lbfgs", "adam", "online"}',
         "How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by sample, as "
-        'the papers do. "auto" is lbfgs, or online where a part has no gradient or an online `step` is asked for. '
+        'the papers do. "auto" is lbfgs, or online where a part has no gradient or an online `step` is given. '
         "`partial_fit` is always online.",
     ),
     "cost_matrix": (
         "array-like of shape (n_classes, n_classes), optional",
-        "[lbfgs, adam] Price of taking the row's class for the column's: each sample's cost is multiplied by the price "
-        "of taking it for the class of its nearest other prototype.",
+        "[lbfgs, adam] Price of predicting the column's class for a sample of the row's class: each sample's cost is "
+        "multiplied by the price of the class of its nearest other prototype.",
     ),
     "cost": (
         '{"logm", "glvq", "mce", "rslvq", "snpc"} or Cost',

@@ -29,7 +29,7 @@ class ModelPredictions:
     relevances_ : ndarray of shape (n_features,)
         Weight of each feature, where it is learned.
     omega_, lambda_ : ndarray of shape ([n_matrices,] rank, n_features), ([n_matrices,] n_features, n_features)
-        The matrix Omega and Lambda = Omega'Omega, where it is learned; Lambda is computed when asked for.
+        The matrix Omega and Lambda = Omega'Omega, where it is learned; Lambda is computed on access.
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each feature, of sum one, where features have relevances: the diagonal of C Lambda C with C the
         features' covariance, the squared covariance of each feature with the model's own directions. Not after
@@ -214,7 +214,7 @@ class ModelPredictions:
 
     @property
     def lambda_(self) -> np.ndarray:
-        """Omega'Omega; computed when asked for, as with 5,000 features it takes 200 MB for each matrix."""
+        """Omega'Omega; computed on access, as with 5,000 features it takes 200 MB for each matrix."""
         R = self._fitted("lambda_").relevance
         omega = self._array("lambda_", R if R is not None and R.ndim > 1 else None, "it has no matrix")
         return np.swapaxes(omega, -1, -2) @ omega

@@ -1,6 +1,6 @@
-"""The public estimators and where they are: read by the package's names, stored files, ONNX and the command line.
+"""The public estimators and their modules, used by the package, stored files, ONNX and the command line.
 
-Importing this file imports nothing heavy.
+Importing this file imports no large package.
 """
 
 from importlib import import_module

@@ -83,8 +83,8 @@ class LVQ21(BaseLVQ):
     """Learning vector quantization 2.1: the two nearest prototypes move if a sample lies in the window between them.
 
     If just one of the two has the sample's class and ``min(d_i/d_j, d_j/d_i) > (1 - window)/(1 + window)`` on unsquared
-    distances, that one moves to the sample and the other away. Meant for a few epochs after another model (give its
-    prototypes as `init`): many epochs drive prototypes apart.
+    distances, that one moves to the sample and the other away. Intended for a few epochs after another model (give its
+    prototypes as `init`): in many epochs prototypes diverge.
 
     {parameters}
 
@@ -151,10 +151,10 @@ class LVQ3(BaseLVQ):
 
 @estimator
 class RLVQ(BaseLVQ):
-    """Relevance LVQ: LVQ1 in a metric whose features gain weight when they keep a correct winner near.
+    """Relevance LVQ: LVQ1 in a metric in which features gain weight where a correct winner is near.
 
     ``lambda_l -= rate |x_l - w_l|`` for a correct winner, ``+=`` for a wrong one; then clipped at 0 and divided by the
-    sum. The same as ``LVQ1(relevance="hebbian")``; with ``squared=True`` the rule as Ridge et al. print it.
+    sum. The same as ``LVQ1(relevance="hebbian")``; with ``squared=True`` the rule as printed in Ridge et al.
 
     {parameters}
 

@@ -29,7 +29,7 @@ STRUCTURES: tuple[dict[str, Any], ...] = (
 )
 RIDGES = (0.03, 0.003, 0.001)
 FOLD_ITER = 30  # iterations of a fit in a fold: enough to compare, at a quarter of the time of a whole fit
-FLOOR = 1e-6  # of a probability, so that one sample cannot outweigh all others
+MIN_PROBABILITY = 1e-6  # of a probability, so that one sample cannot outweigh all others
 
 
 @estimator
@@ -47,7 +47,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     {attributes}
     best_estimator_ : LVQClassifier
-        The winner, fitted on all samples; all predictions are its own.
+        The winner, fitted on all samples; it makes all predictions.
     best_params_ : dict
         The winner's structure and ridge.
     best_score_ : float
@@ -147,8 +147,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         # weights include those of the classes; without a ridge Omega has unit trace, which is another model
         model = clone(base).set_params(**structure, class_weight=None)
         for before, ridge in zip((None, *self.ridges), self.ridges):
-            again = bool(before) and not ridge
-            yield model.set_params(ridge=ridge, warm_start=not again).fit(X, y, weight)
+            from_start = bool(before) and not ridge
+            yield model.set_params(ridge=ridge, warm_start=not from_start).fit(X, y, weight)
 
     def _path_scores(
         self,
@@ -165,7 +165,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         path = self._path(short, structure, X[train], y[train], weight[train])
         if self.scoring is None:
             return [_log_likelihood(model, X[test], y[test], weight[test]) for model in path]
-        # a scorer of the user's own need not support weights where there are none
+        # a user's scorer need not support weights where there are none
         weights = {} if unweighted else {"sample_weight": weight[test]}
         scorer = get_scorer(self.scoring)
         return [float(scorer(model, X[test], y[test], **weights)) for model in path]
@@ -212,4 +212,4 @@ def _log_likelihood(model: LVQClassifier, X: Any, y: Any, weight: Any) -> float:
     """Mean logarithm of the true class's probability; a class that was not in the training fold has none."""
     correct = y[:, None] == model.classes_
     probability = np.sum(model.predict_proba(X) * correct, axis=1)
-    return float(np.average(np.log(np.maximum(probability, FLOOR)), weights=weight))
+    return float(np.average(np.log(np.maximum(probability, MIN_PROBABILITY)), weights=weight))

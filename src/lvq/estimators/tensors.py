@@ -22,7 +22,7 @@ def on_device(array: Any, device: str) -> Any:
 
 
 def require_torch(device: str) -> Any:
-    """torch, or an error that tells how to install it."""
+    """torch, or an error with the install command."""
     try:
         import torch
     except ImportError:

@@ -1,7 +1,7 @@
 """From parts and samples to a fitted model: start, units, solver. Pure functions; no estimator is changed here.
 
-A `Training` is a model in the making: parameters, labels and link, and the solver's state. Each function takes one and
-returns a new one.
+A `Training` is a model during training: parameters, labels and link, and the solver's state. Each function takes one
+and returns a new one.
 """
 
 from dataclasses import dataclass, replace
@@ -20,12 +20,12 @@ from lvq.model.samples import ArraySamples
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
-from lvq.solvers.state import SETTLED, Result, TrainingState, mean_units, new_statistics, units_of
+from lvq.solvers.state import MIN_UNIT_SAMPLES, Result, TrainingState, mean_units, new_statistics, units_of
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What the parameters of an estimator stand for; made once per `fit`.
+    """Objects made from the parameters of an estimator, once per `fit`.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Training:
-    """A model in the making."""
+    """A model during training."""
 
     params: Params
     labels: np.ndarray
@@ -101,7 +101,7 @@ def begin(
     params = Params(prototypes, relevance, None)
     plain = Objective(parts.relevance.metric(labels), Identity(), parts.cost, labels)
     spread = units_of(plain, Relevance(), params, samples).link
-    params = params._replace(relevance=parts.relevance.sized(relevance, spread))
+    params = params._replace(relevance=parts.relevance.scaled_start(relevance, spread))
     link = parts.kernel
     if isinstance(link, Kernel):
         spread = units_of(plain, Relevance(), params, samples).link
@@ -114,7 +114,7 @@ def begin(
     return Training(params, labels, link, state)
 
 
-def again(parts: Parts, training: Training, n_classes: int, random_state: np.random.RandomState) -> Training:
+def restarted(parts: Parts, training: Training, n_classes: int, random_state: np.random.RandomState) -> Training:
     """A warm start: the parameters of the last fit, with new statistics."""
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(parts.relevance, parts.cost, shape, n_classes, rate)
@@ -170,7 +170,7 @@ def _on_device(
 def measure_units(training: Training, parts: Parts, samples: ArraySamples) -> Training:
     """The units of a stream, measured on its first samples: a first batch may have no spread at all."""
     state = training.state
-    if state.units.samples >= SETTLED:
+    if state.units.samples >= MIN_UNIT_SAMPLES:
         return training
     params, link = training.params, training.link
     plain = Objective(state.relevance.metric(training.labels), Identity(), state.cost, training.labels)
@@ -196,7 +196,7 @@ def add_prototypes(
     samples: ArraySamples,
     n_classes: int,
 ) -> Training:
-    """Prototypes of classes that a stream has not shown before; all that is known of the others is kept."""
+    """Add prototypes of classes that are new in a stream; those of the other classes and their statistics are kept."""
     params, state = training.params, training.state
     every = np.concatenate((training.labels, labels))
     order = np.argsort(every, kind="stable")

@@ -1,4 +1,4 @@
-"""Checks of parameters that go together, and of samples: every error about bad input.
+"""Checks of samples and of combinations of parameters: every error about invalid input.
 
 Single parameters are checked by scikit-learn with the constraints of `parameters.py`; what these cannot express is
 checked here.
@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from lvq.estimators.training import Parts
 from lvq.model.costs import MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
@@ -19,14 +20,14 @@ from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
 
 
 def make_kernel(kernel: Any) -> Link:
-    """The link that a `kernel` parameter names."""
+    """The link given by a `kernel` parameter."""
     if kernel is None:
         return Identity()
     return KERNELS[kernel]() if isinstance(kernel, str) else kernel
 
 
 def make_relevance(estimator: Any, relevance: Any) -> Relevance:
-    """The rule that a `relevance` parameter names, with the `rank` and `local` of the estimator for matrices."""
+    """The rule given by a `relevance` parameter, with the `rank` and `local` of the estimator for matrices."""
     rule = RELEVANCES[relevance]() if isinstance(relevance, str) else relevance or Relevance()
     rank = getattr(estimator, "rank", None)
     if isinstance(rule, MatrixRelevance):
@@ -42,15 +43,15 @@ def make_relevance(estimator: Any, relevance: Any) -> Relevance:
 
 
 def planned_relevance(estimator: Any) -> Relevance | None:
-    """The rule that the parameters of an estimator name; None where `fit` will refuse them."""
+    """The rule given by the parameters of an estimator; None where `fit` will raise an error."""
     try:
         return estimator._relevance()
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def check_parts(estimator: Any, parts: Any) -> None:
-    """Refuse parts that do not go together, before any computing."""
+def check_parts(estimator: Any, parts: Parts) -> None:
+    """Raise ValueError for parts that cannot be combined, before any computation."""
     name = type(estimator).__name__
     cost, relevance = parts.cost, parts.relevance
     if relevance.smooth and not cost.smooth and type(relevance) is not Relevance:
@@ -78,12 +79,12 @@ def check_parts(estimator: Any, parts: Any) -> None:
             )
         if not cost.smooth:
             raise ValueError(
-                f"kernel_width='learned' needs a cost with a gradient, which {name} has not; give a number or 'auto'."
+                f"kernel_width='learned' needs a cost with a gradient; {name} has none. Give a number or 'auto'."
             )
 
 
-def check_unchanged(estimator: Any, parts: Any, classes: np.ndarray, *, stream: bool) -> None:
-    """A warm start and a stream continue the model that they find: refuse parts that do not fit it."""
+def check_unchanged(estimator: Any, parts: Parts, classes: np.ndarray, *, stream: bool) -> None:
+    """A warm start and a stream continue the fitted model: raise ValueError for parts that do not fit it."""
     name, call = type(estimator).__name__, "partial_fit" if stream else "warm_start=True"
     model, state = estimator.model_, estimator._state
     if not np.array_equal(classes, model.classes):
@@ -95,7 +96,7 @@ def check_unchanged(estimator: Any, parts: Any, classes: np.ndarray, *, stream: 
     if _shape_of(parts.relevance) != _shape_of(state.relevance):
         changed.append("'relevance'")
     elif getattr(parts.relevance, "unit_trace", False) and not getattr(state.relevance, "unit_trace", True):
-        changed.append("'solver' or 'ridge'")  # units measured with a matrix of free size do not fit unit trace
+        changed.append("'solver' or 'ridge'")  # units measured without unit trace do not fit unit trace
     if stream and type(parts.cost) is not type(state.cost):
         changed.append("'cost'")
     if changed:
@@ -120,8 +121,8 @@ def _shape_of(relevance: Relevance) -> Relevance:
     return replace(relevance, unit_trace=True, ridge=0.0, log_determinant=0.0)
 
 
-def check_solver(estimator: Any, parts: Any) -> None:
-    """Refuse rules that the solver cannot use."""
+def check_solver(estimator: Any, parts: Parts) -> None:
+    """Raise ValueError for rules that the solver cannot use."""
     name, solver, relevance = type(estimator).__name__, parts.solver, parts.relevance
     if solver == "online" and getattr(relevance, "log_determinant", 0) > 0:
         raise ValueError(f"log_determinant of {name} is a penalty of the batch solvers; use solver='lbfgs' or 'adam'.")
@@ -140,7 +141,7 @@ def check_solver(estimator: Any, parts: Any) -> None:
         )
 
 
-def check_rank(estimator: Any, relevance: Any, n_features: int) -> None:
+def check_rank(estimator: Any, relevance: Relevance, n_features: int) -> None:
     """A matrix has at most as many rows as there are features."""
     rank = getattr(relevance, "rank", None)
     if isinstance(rank, int | np.integer) and rank > n_features:
@@ -150,19 +151,19 @@ def check_rank(estimator: Any, relevance: Any, n_features: int) -> None:
         )
 
 
-def check_stream(estimator: Any, parts: Any) -> None:
-    """Refuse to stream what the online solver cannot learn."""
+def check_stream(estimator: Any, parts: Parts) -> None:
+    """Raise ValueError for a stream that the online solver cannot learn."""
     if not getattr(parts.relevance, "unit_trace", True):
         raise ValueError(
             f"{type(estimator).__name__}.partial_fit learns online, which keeps every Omega at unit trace; this model "
-            "leaves its size free. Use ridge=0 or solver='online' from the start, or unit_trace=True."
+            "has Omega without unit trace. Use ridge=0 or solver='online' from the start, or unit_trace=True."
         )
     if getattr(estimator, "cost_matrix", None) is not None:
-        raise ValueError(f"{type(estimator).__name__}.partial_fit learns online, which knows no cost_matrix.")
+        raise ValueError(f"{type(estimator).__name__}.partial_fit learns online, which does not support cost_matrix.")
 
 
 def as_prices(estimator: Any) -> np.ndarray:
-    """A cost matrix as numbers; an empty array, refused later, where they are none."""
+    """A cost matrix as numbers; an empty array, an error later, where it is not numeric."""
     try:
         return np.asarray(estimator.cost_matrix, dtype=np.float64)
     except (TypeError, ValueError):
@@ -173,8 +174,8 @@ def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:
     name, prices = type(estimator).__name__, as_prices(estimator)
     if not isinstance(cost, MarginCost) or solver == "online":
         raise ValueError(
-            f"The 'cost_matrix' parameter of {name} goes with the costs glvq, mce and logm and the solvers lbfgs and "
-            "adam. Use class_weight for other models."
+            f"The 'cost_matrix' parameter of {name} needs the cost glvq, mce or logm and the solver lbfgs or adam. "
+            "Use class_weight for other models."
         )
     if prices.ndim != 2 or prices.shape[0] != prices.shape[1] or not np.isfinite(prices).all() or prices.min() < 0:
         raise ValueError(
@@ -184,7 +185,7 @@ def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:
 
 
 def check_cost_matrix_classes(estimator: Any, n_classes: int) -> None:
-    """Refuse prices for another number of classes."""
+    """Raise ValueError for prices for another number of classes."""
     prices = getattr(estimator, "cost_matrix", None)
     if prices is not None and len(np.asarray(prices)) != n_classes:
         raise ValueError(
@@ -206,32 +207,32 @@ def too_large(X: Any) -> bool:
 
 
 def check_magnitude(estimator: Any, X: np.ndarray) -> np.ndarray:
-    """Refuse values whose squared distances would overflow."""
+    """Raise ValueError for values that are so large that squared distances overflow."""
     largest = float(max(X.max(initial=0), -X.min(initial=0)))
     limit = largest_value(X.dtype, X.shape[1])
     if largest > limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which overflow for values as large as "
-            f"{largest:.3g} in {X.dtype}; the largest it takes here is {limit:.3g}. Scale the features first, for "
+            f"{largest:.3g} in {X.dtype}; the largest allowed value is {limit:.3g}. Scale the features first, for "
             "example with sklearn.preprocessing.MaxAbsScaler."
         )
     return X
 
 
 def check_spread(estimator: Any, X: np.ndarray) -> None:
-    """Refuse differences between samples whose squares would underflow."""
+    """Raise ValueError where all samples are so close that squared distances underflow."""
     spread = float((X.max(axis=0) - X.min(axis=0)).max())
     limit = float(np.sqrt(np.finfo(X.dtype).tiny)) * 1e5
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
-            f"most {spread:.3g} in {X.dtype}; the smallest it takes is {limit:.3g}. Scale the features first, for "
+            f"most {spread:.3g} in {X.dtype}; the smallest allowed range is {limit:.3g}. Scale the features first, for "
             "example with sklearn.preprocessing.StandardScaler."
         )
 
 
 def check_width(estimator: Any, width: float | None) -> None:
-    """Refuse a kernel width whose square overflows or vanishes."""
+    """Raise ValueError for a kernel width whose square overflows or underflows."""
     if width is not None and not 1e-150 <= width <= 1e150:
         raise ValueError(f"kernel_width of {type(estimator).__name__} must be between 1e-150 and 1e150, got {width:g}.")
 
@@ -316,7 +317,7 @@ def _weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any
 
 
 def _as_prototypes(given: Any, X: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite there, and refused as such
+    with np.errstate(over="ignore"):  # a value too large for float32 becomes infinite, which is an error later
         return np.asarray(given).astype(X.dtype)
 
 

@@ -1,4 +1,4 @@
-"""The few array operations that NumPy and torch spell differently, and those whose ties must be settled here.
+"""The few array operations that NumPy and torch spell differently, and those in which ties go to the first index.
 
 Everything else in this package is written with `xp = namespace(array)`. torch is looked up only if a tensor is given,
 so nothing here imports it.
@@ -34,7 +34,7 @@ def as_numpy(array: Any) -> Any:
 
 
 def first_argmin(values: Array) -> Array:
-    """Index of the smallest value of each row; of equal ones the first, which torch does not promise by itself."""
+    """Index of the smallest value of each row; the first of equal values, which torch does not guarantee."""
     xp = namespace(values)
     if xp is np:
         return values.argmin(axis=1)

@@ -1,9 +1,9 @@
 """Costs: a row of distances H and the true class -> one number, and its derivative by every distance.
 
-Contract: `value_and_derivative(H, y, labels) -> (cost of each sample, DistanceGradient)`; `smooth` tells whether that
+Contract: `value_and_derivative(H, y, labels) -> (cost of each sample, DistanceGradient)`; `smooth` is true where that
 is a gradient. y and labels are class indices; labels ascend. `d+` is the smallest H among the prototypes of the true
-class, `d-` the smallest among all others; ties go to the lowest index. `scaled(spread)` turns what is given in units of
-the data's spread (the mean smallest H at the start) into plain numbers.
+class, `d-` the smallest among all others; ties go to the lowest index. `scaled(spread)` converts parameters in units of
+the data's spread (the mean smallest H at the start) to absolute values.
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from lvq.model.pairs import NearestPair
 
 
 class Cost(Protocol):
-    """What a cost must offer; a user's own may be any object with these."""
+    """Interface of a cost; any object with these members can be used."""
 
     smooth: ClassVar[bool]
 
@@ -27,7 +27,7 @@ class Cost(Protocol):
 
 
 def nearest_pair(H: Array, y: Array, labels: Array) -> NearestPair:
-    """Find d+ and d- and whose they are.
+    """Find d+ and d- and the indices of their prototypes.
 
     Examples
     --------
@@ -64,8 +64,8 @@ class MarginCost:
     alpha : float, default=0.0
         Weight of the regulariser, in units of 1/spread until `scaled`.
     prices : array of shape (n_classes, n_classes), optional
-        What it costs to take the row's class for the column's; each sample's cost is multiplied by the price of taking
-        it for the class of its nearest other prototype.
+        Price of predicting the column's class for a sample of the row's class; each sample's cost is multiplied by the
+        price of the class of its nearest other prototype.
     """
 
     smooth: ClassVar[bool] = True
@@ -84,7 +84,7 @@ class MarginCost:
         return cost, DistanceGradient(xp.stack((by_plus, by_minus), 1), xp.stack((pair.own, pair.other), 1))
 
     def price(self, y: Array, labels: Array, other: Array) -> Array | None:
-        """Price of taking each sample for the class of its nearest other prototype."""
+        """Price of predicting the class of each sample's nearest other prototype."""
         return None if self.prices is None else self.prices[y, labels[other]]
 
     def regularised(self, d_plus: Array, d_minus: Array, price: Array | None = None) -> tuple[Array, Array, Array]:
@@ -99,7 +99,7 @@ class MarginCost:
 
     @property
     def least(self) -> float:
-        """The cost of a sample of the largest possible margin."""
+        """The cost of a sample with the largest possible margin."""
         return 0.0
 
     def of_margin(self, d_plus: Array, d_minus: Array) -> tuple[Array, Array, Array]:
@@ -187,7 +187,7 @@ class SoftCost:
     Parameters
     ----------
     alpha : float, default=0.0
-        Weight of the regulariser; it carries xi already, so it needs no unit.
+        Weight of the regulariser; the regulariser contains xi, so the weight has no unit.
     xi : float, default=2.0
         Steepness, in units of 1/spread until `scaled`.
     """
@@ -248,7 +248,7 @@ def log_sum_exp(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class WinnerRule:
-    """LVQ1 and OLVQ1 (Kohonen): the winner moves to the sample if its label is right, else away. Not a gradient."""
+    """LVQ1 and OLVQ1 (Kohonen): the winner moves to the sample if its label is correct, else away. Not a gradient."""
 
     smooth: ClassVar[bool] = False
     own_rates: bool = False

@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 def span(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Orthonormal rows that span all differences of samples; the identity, unless samples are fewer than features.
 
-    Distances between samples are the same in these as in all features, and 60 samples of 5,000 features have but 59.
+    Distances between samples are the same in these as in all features; 60 samples of 5,000 features need only 59 rows.
     Only distinct samples count, so that a weight of two is the same as two copies.
 
     Examples
@@ -45,8 +45,8 @@ def distinct_rows(X: np.ndarray, enough: int) -> int:
 def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int) -> np.ndarray:
     """Directions that separate the class means best against the spread within the classes, then principal axes.
 
-    A truncated identity would see the first features only. The spread within is shrunk towards a multiple of the
-    identity, so that constant features and fewer samples than features do no harm.
+    A truncated identity would use the first features only. The covariance within the classes is shrunk towards a
+    multiple of the identity, so that constant features and fewer samples than features cause no error.
 
     Examples
     --------

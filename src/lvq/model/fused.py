@@ -6,7 +6,7 @@
   whole tiles are summed before they are added; a sort of small integers costs a tenth of the sum itself.
 - `differences`: sum_j s_ij (z_i - p_j) for each sample, in one pass.
 
-Ties go to the lowest index. Imported only where CUDA tensors arrive and Triton is there.
+Ties go to the lowest index. Imported only for CUDA tensors and where Triton is installed.
 """
 
 from typing import Any
@@ -16,8 +16,8 @@ import triton
 import triton.language as tl
 
 # (rows, columns, depth, warps, stages) of the search's tiles, measured on an H200; the large need much shared memory
-LARGE, SMALL = (128, 128, 64, 8, 3), (64, 64, 32, 4, 2)
-ROOM = 200 * 1024
+LARGE_TILE, SMALL_TILE = (128, 128, 64, 8, 3), (64, 64, 32, 4, 2)
+LARGE_TILE_MEMORY = 200 * 1024  # bytes of shared memory
 
 
 @triton.jit
@@ -82,7 +82,7 @@ def _sorted_kernel(
     """One tile of entries sorted by prototype: most tiles hold one prototype, and add one row of sums."""
     entry = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     inside = entry < length
-    # the indices may be 16 bits wide, where a large number to stand for nobody would turn into -1
+    # the indices may be 16 bits wide, where a large number for "none" would become -1
     index = tl.where(inside, tl.load(index_pointer + entry, mask=inside, other=0).to(tl.int32), 2147483647)
     place = tl.load(order_pointer + entry, mask=inside, other=0)
     slope = tl.load(value_pointer + place, mask=inside, other=0.0)
@@ -131,8 +131,8 @@ def search(Z: Any, P: Any, squares: Any, y: Any, labels: Any) -> tuple[Any, Any,
     samples, depth = Z.shape
     own, other = (torch.empty(samples, dtype=torch.int64, device=Z.device) for _ in range(2))
     near, far = (torch.empty(samples, dtype=torch.float32, device=Z.device) for _ in range(2))
-    roomy = getattr(_device(Z), "shared_memory_per_block_optin", 0) >= ROOM
-    rows, columns, deep, warps, stages = LARGE if depth > 64 and P.shape[0] > 64 and roomy else SMALL
+    enough_memory = getattr(_device(Z), "shared_memory_per_block_optin", 0) >= LARGE_TILE_MEMORY
+    rows, columns, deep, warps, stages = LARGE_TILE if depth > 64 and P.shape[0] > 64 and enough_memory else SMALL_TILE
     _search_kernel[(triton.cdiv(samples, rows),)](
         Z.contiguous(), P.contiguous(), squares, y, labels, own, other, near, far, samples, P.shape[0], depth,
         ROWS=rows, COLUMNS=columns, DEPTH=deep, num_warps=warps, num_stages=stages,

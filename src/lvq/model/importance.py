@@ -2,7 +2,7 @@
 
 Entry l is the sum over the model's directions k of the squared covariance of feature l with direction k, omega_k'x. The
 diagonal of Lambda itself is arbitrary where features are correlated: a change of Lambda on directions in which samples
-do not vary changes no distance, but does change that diagonal. This one it does not change.
+do not vary changes no distance, but does change that diagonal. The diagonal of C Lambda C does not change.
 """
 
 import numpy as np
@@ -33,14 +33,14 @@ def feature_importances(
     """
     scale = max(float(np.abs(X).max()), np.finfo(np.float64).tiny)  # squares of squares could overflow
     Z = X.astype(np.float64) / scale
-    share = (weight / weight.sum()).astype(np.float64)
-    Z -= share @ Z
+    weight_fraction = (weight / weight.sum()).astype(np.float64)
+    Z -= weight_fraction @ Z
     rows = [np.diag(np.sqrt(relevance))] if relevance.ndim == 1 else list(np.array(relevance, ndmin=3))
-    covariance = (Z.T * share) @ Z if len(Z) >= Z.shape[1] else None
+    covariance = (Z.T * weight_fraction) @ Z if len(Z) >= Z.shape[1] else None
     total = np.zeros(Z.shape[1])
     for omega, count in zip(rows, n_prototypes):
         omega = omega.astype(np.float64)
-        with_directions = omega @ covariance if covariance is not None else ((Z @ omega.T).T * share) @ Z
+        with_directions = omega @ covariance if covariance is not None else ((Z @ omega.T).T * weight_fraction) @ Z
         importance = np.square(with_directions).sum(axis=0)
         total += count * importance / max(float(importance.sum()), np.finfo(np.float64).tiny)
     n = len(total)

@@ -12,7 +12,7 @@ from lvq.model.arrays import Array, namespace
 
 
 class Link(Protocol):
-    """What a link must offer; a user's own may be any object with these two."""
+    """Interface of a link; any object with these two methods can be used."""
 
     def value(self, distances: Array) -> Array:
         """H = g(D)."""

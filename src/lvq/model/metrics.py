@@ -7,7 +7,7 @@ prototypes (K, m, n).
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -42,7 +42,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value @ rows
         if namespace(self.value) is np:
-            return self._sparse(rows.shape[0]) @ rows
+            return self._as_sparse(rows.shape[0]) @ rows
         return sum(self.value[:, k, None] * rows[self.touched[:, k]] for k in range(self.touched.shape[1]))
 
     def scatter(self, rows: Array, count: int) -> Array:
@@ -50,7 +50,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
-            return self._sparse(count).T @ rows
+            return self._as_sparse(count).T @ rows
         total = zeros((count, rows.shape[1]), rows)
         for k in range(self.touched.shape[1]):
             total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
@@ -72,7 +72,7 @@ class DistanceGradient(NamedTuple):
         result -= self.gather(others)
         return result
 
-    def _sparse(self, count: int) -> Any:
+    def _as_sparse(self, count: int) -> sparse.csr_array:
         assert self.touched is not None
         samples, touched = self.value.shape
         pointers = np.arange(0, samples * touched + 1, touched)
@@ -80,7 +80,7 @@ class DistanceGradient(NamedTuple):
 
 
 class Metric(Protocol):
-    """What a metric must offer; a user's own may be any object with these two."""
+    """Interface of a metric; any object with these two methods can be used."""
 
     def distances(self, X: Array, W: Array, R: Array | None) -> Array:
         """Squared distances, (N, M)."""
@@ -126,7 +126,7 @@ class SharedMetric:
         raise NotImplementedError
 
     def back(
-        self, X: Array, W: Array, R: Any, Z: Array, P: Array, by_distance: DistanceGradient
+        self, X: Array, W: Array, R: Array | None, Z: Array, P: Array, by_distance: DistanceGradient
     ) -> tuple[Array, Array | None]:
         """Gradient by prototypes and R, given the images Z of X and P of W."""
         raise NotImplementedError
@@ -245,6 +245,6 @@ class LocalMatrix:
             value, touched = value[samples], touched[samples]
         inside = (touched >= low) & (touched < high)
         value = xp.where(inside, value, 0 * value)
-        if xp is np and high - low == 1:  # one column says it all, and costs less than a sparse matrix
+        if xp is np and high - low == 1:  # one column is enough, and faster than a sparse matrix
             return samples, DistanceGradient(value.sum(axis=1, keepdims=True))
         return samples, DistanceGradient(value, xp.where(inside, touched - low, 0 * touched))

@@ -1,4 +1,4 @@
-"""metric -> link -> cost -> pullback: the whole family's value and gradient, written once.
+"""metric -> link -> cost -> pullback: value and gradient of all costs.
 
 The objective is the weighted mean of the samples' costs. Parameters are plain arrays; the width of a kernel enters by
 its logarithm, so that any real number is allowed. Rows are taken in blocks, so that memory stays bounded whatever the
@@ -22,9 +22,9 @@ from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
 from lvq.model.pairs import Search, search_for
 from lvq.model.samples import ArraySamples, Block, Map
 
-MEMORY = 256 * 2**20  # bytes that one evaluation may take besides the data
-THREADS = 4  # blocks that may be worked on at the same time within that
-CACHE = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
+MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
+MAX_THREADS = 4  # blocks that may be worked on at the same time within that
+CACHE_BYTES = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
 
 
 class Params(NamedTuple):
@@ -68,7 +68,7 @@ class Objective:
     link: Link
     cost: Cost
     labels: Array
-    memory: int = MEMORY
+    memory: int = MAX_BYTES
 
     def linked(self, params: Params) -> Link:
         """The link at the present width."""
@@ -90,9 +90,9 @@ class Objective:
         """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
         on_processor = isinstance(X, np.ndarray)
         itemsize = X.itemsize if on_processor else X.element_size()
-        rows = self.memory // (part.columns * itemsize * (THREADS if on_processor else 1))
+        rows = self.memory // (part.columns * itemsize * (MAX_THREADS if on_processor else 1))
         if on_processor:
-            rows = min(rows, max(1024, CACHE // (len(self.labels) * itemsize)), max(1024, -(-X.shape[0] // 8)))
+            rows = min(rows, max(1024, CACHE_BYTES // (len(self.labels) * itemsize)), max(1024, -(-X.shape[0] // 8)))
         return max(1, rows)
 
     def part(self, params: Params, search: Search) -> "Part":

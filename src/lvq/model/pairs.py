@@ -1,7 +1,7 @@
 """The nearest own and the nearest other prototype of each sample, without building the matrix of distances.
 
-A search is prepared once for the prototypes' images and then asked for chunk after chunk of samples. Of |z - p|^2 only
-|p|^2 - 2 z'p differs between prototypes; it comes out of one matrix product. Ties go to the lowest index.
+A search is prepared once for the prototypes' images and then called for each chunk of samples. Of |z - p|^2 only
+|p|^2 - 2 z'p differs between prototypes; it is computed by one matrix product. Ties go to the lowest index.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ class NearestPair(NamedTuple):
 
 
 class Search(Protocol):
-    """Something that finds pairs; `columns` is how many rows of length M it holds at a time for each sample."""
+    """Interface of a search for pairs; `columns` is how many rows of length M it holds at a time for each sample."""
 
     columns: int
 
@@ -40,7 +40,7 @@ def search_for(X: Array) -> Search:
 
 
 class SortedSearch:
-    """NumPy: samples that stand class by class are searched class by class, in slices; other orders work too."""
+    """NumPy: samples that are ordered by class are searched class by class, in slices; other orders work too."""
 
     columns = 2  # the products, and a copy of the part whose smallest is sought
 

@@ -1,13 +1,14 @@
 """The fitted model: prototypes, metric, link and decision rule, and every prediction that follows from them.
 
-Frozen arrays and parts, nothing else: no hyper-parameters, no training state, no scikit-learn. Whatever predicts,
-explains, rejects, certifies, draws or exports reads this object. The first stage is `distances(X)`, the squared
-distances in the learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterior`, `decide`) is a
-function of these distances, so one table of them serves all.
+Only frozen arrays and parts: no hyper-parameters, no training state, no scikit-learn. All code that predicts, explains,
+rejects, certifies, draws or exports reads this object. The first stage is `distances(X)`, the squared distances in the
+learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterior`, `decide`) is a function of these
+distances, so they are computed once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
 
 BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time
-AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
+PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
 
 
 class Explanation(NamedTuple):
@@ -68,7 +69,7 @@ class DecisionRule:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrototypeModel:
-    """A fitted nearest-prototype classifier as arrays and parts.
+    """A fitted nearest-prototype classifier: arrays, metric, link and decision rule.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ class PrototypeModel:
 
     @property
     def group(self) -> np.ndarray:
-        """Index of each prototype's matrix, (n_prototypes,); all 0 where all share one metric."""
+        """Index of each prototype's matrix, (n_prototypes,); all 0 where all prototypes have the same metric."""
         if not isinstance(self.metric, LocalMatrix):
             return np.zeros(len(self.prototypes), dtype=np.intp)
         return np.repeat(np.arange(len(self.metric.groups) - 1), np.diff(self.metric.groups))
@@ -172,7 +173,7 @@ class PrototypeModel:
         return self.metric.distances(X, W, R)
 
     def images(self, X: np.ndarray) -> np.ndarray:
-        """Samples in the space in which the model measures, ``X @ Omega.T``; only for a metric that all share."""
+        """Samples in the space in which the model measures, ``X @ Omega.T``; not for local matrices."""
         if not isinstance(self.metric, SharedMetric):
             raise ValueError(
                 f"images needs one metric for all prototypes; this model has {type(self.metric).__name__}, a matrix "
@@ -323,20 +324,20 @@ class PrototypeModel:
         return to_arrays(self)
 
     @classmethod
-    def from_arrays(cls, arrays: Any) -> Self:
-        """The model of `to_arrays`; ValueError where the arrays do not make a consistent model."""
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        """The model of `to_arrays`; ValueError where the arrays do not form a consistent model."""
         from lvq.model.storage import from_arrays
 
         return from_arrays(cls, arrays)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the model to a ``.npz`` file: plain arrays and a JSON header, no code."""
         from lvq.model.storage import save
 
         save(self, path)
 
     @classmethod
-    def load(cls, path: Any) -> Self:
+    def load(cls, path: str | Path) -> Self:
         """Read a file that `save` has written."""
         from lvq.model.storage import load
 
@@ -344,7 +345,7 @@ class PrototypeModel:
 
 
 def _check(model: PrototypeModel) -> None:
-    """Refuse arrays and parts that do not make one consistent model."""
+    """Raise ValueError for arrays and parts that do not form a consistent model."""
     problem = _array_problem(model) or _metric_problem(model) or _link_problem(model)
     if problem:
         raise ValueError(f"PrototypeModel {problem}.")
@@ -375,9 +376,9 @@ def _array_problem(model: PrototypeModel) -> str:
 def _metric_problem(model: PrototypeModel) -> str:
     metric, (count, n_features) = model.metric, model.prototypes.shape
     R: Any = model.relevance
-    if type(metric) not in AXES:  # a metric of the user's own
+    if type(metric) not in PARAMETER_AXES:  # a metric of the user's own
         return "" if callable(getattr(metric, "distances", None)) else "has no metric"
-    axes = AXES[type(metric)]
+    axes = PARAMETER_AXES[type(metric)]
     if axes == 0:
         return "" if R is None else "has relevances that its metric does not use"
     if not _is_array(R, axes, "f") or not R.size or R.shape[-1] != n_features or not np.isfinite(R).all():
@@ -402,5 +403,5 @@ def _link_problem(model: PrototypeModel) -> str:
     return "" if numbers else "has a kernel whose width or shape is not a positive number"
 
 
-def _is_array(value: Any, axes: int, kinds: str) -> bool:
+def _is_array(value: object, axes: int, kinds: str) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == axes and value.dtype.kind in kinds

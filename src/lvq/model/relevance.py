@@ -1,8 +1,8 @@
-"""How the metric lives: which parameters it has, where they start, and by which rule they learn.
+"""Metric learning rules: the parameters of the metric, their start, and how they are learned.
 
-`None` in an estimator means the plain metric. A rule object says three things: `metric` (its shape), `smooth` (whether
-its step is a gradient, so that a batch solver can use it), and its own choices. Relevances lambda are non-negative and
-sum to one; every Omega has unit Frobenius norm.
+`None` in an estimator means the plain metric. A rule has a `metric` (its shape), `smooth` (whether its step is a
+gradient, so that a batch solver can use it), and its own parameters. Relevances lambda are non-negative and sum to one;
+every Omega has unit Frobenius norm.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is ful
 
 @dataclass(frozen=True)
 class Relevance:
-    """A rule for the metric's parameters; this one leaves the plain metric as it is."""
+    """Base of the rules for the metric's parameters; itself the rule of the plain metric, which has none."""
 
     smooth: ClassVar[bool] = True
     # whether a prototype's step is multiplied by the metric, as a gradient is
@@ -33,12 +33,12 @@ class Relevance:
         """Starting parameters of the metric."""
         return None
 
-    def sized(self, R: Any, spread: float) -> Any:
+    def scaled_start(self, R: Array, spread: float) -> Array:
         """R at the start, when the mean smallest squared distance in it is `spread`."""
         return R
 
-    # Batch solvers see an unconstrained smooth function: they move free parameters, of which the metric's own are a
-    # function that keeps the constraint.
+    # Batch solvers minimise a function without constraints: they change free parameters, and the metric's parameters
+    # are computed from these such that the constraint holds.
 
     def free(self, R: Array) -> Array:
         """Free parameters that give R."""
@@ -48,7 +48,7 @@ class Relevance:
         """The metric's parameters."""
         return free
 
-    def pull(self, free: Array, R: Array, by_relevance: Array) -> Array:
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """Gradient by the free parameters from that by R."""
         return by_relevance
 
@@ -74,10 +74,10 @@ class VectorRelevance(Relevance):
         return R**0.5
 
     def constrained(self, free: Array) -> Array:
-        """lambda = v^2/|v|^2: non-negative and of sum one whatever v is."""
+        """lambda = v^2/|v|^2: non-negative and of sum one for every v."""
         return free**2 / (free**2).sum()
 
-    def pull(self, free: Array, R: Array, by_relevance: Array) -> Array:
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """2 v/|v|^2 (g - lambda'g)."""
         return 2 * free / (free**2).sum() * (by_relevance - (R * by_relevance).sum())
 
@@ -91,14 +91,14 @@ class GradientRelevance(VectorRelevance):
 
 @dataclass(frozen=True)
 class Hebbian(VectorRelevance):
-    """lambda grows on features that keep a right winner near (RLVQ: Bojer et al. 2001).
+    """lambda grows for features in which a correct winner is near the sample (RLVQ: Bojer et al. 2001).
 
     Parameters
     ----------
     weighted_step : bool, default=False
         Whether the prototypes' step carries lambda.
     squared : bool, default=False
-        Change lambda by (x - w)^2, as Ridge et al. print, in place of |x - w|, as Bojer et al. do.
+        Change lambda by (x - w)^2, as printed in Ridge et al., instead of |x - w|, as in Bojer et al.
     """
 
     smooth: ClassVar[bool] = False
@@ -143,12 +143,13 @@ class FisherPrototypes(Fisher):
         As in `Fisher`.
     no_variance : {"zero", "between"}, default="zero"
         As in `Fisher`.
-    classes : {"shares", "even"}, default="shares"
-        Count classes by their share of the samples so far and leave out those without a correct win, as printed, or,
-        as in the published results, count all alike, one without a correct win by all its prototypes alike.
+    classes : {"fractions", "even"}, default="fractions"
+        Weight classes by their fraction of the samples so far and leave out those without a correct win, as printed,
+        or, as in the published results, weight all classes equally, and in a class without a correct win all its
+        prototypes equally.
     """
 
-    classes: Literal["shares", "even"] = "shares"
+    classes: Literal["fractions", "even"] = "fractions"
 
 
 @dataclass(frozen=True)
@@ -196,14 +197,15 @@ class MatrixRelevance(Relevance):
         Rows of Omega; None means as many as features. With fewer samples than features and `unit_trace=False`, None
         means as many as there are directions in which samples differ: the identity in these.
     local : {None, "class", "prototype"}, default=None
-        Who shares a matrix.
+        Whether each class or each prototype has its own matrix; None means one matrix for all.
     unit_trace : bool, default=True
-        Keep every Omega at unit Frobenius norm. False leaves its size to be learned, for batch solvers and best with a
-        `ridge`; it then starts where the mean smallest squared distance is one.
+        Keep every Omega at unit Frobenius norm. If False, the norm is learned too, by batch solvers only and best with
+        a `ridge`; at the start the mean smallest squared distance is then one.
     ridge : float, default=0.0
         Weight of the penalty |Omega|^2 (for `unit_trace=False`).
     log_determinant : float, default=0.0
-        Weight of the penalty -log det(Omega Omega')/2 that keeps directions from dying out (Schneider et al. 2010).
+        Weight of the penalty -log det(Omega Omega')/2 that keeps the rank of Omega from falling (Schneider et al.
+        2010).
     """
 
     weighted_step: bool = True
@@ -214,7 +216,7 @@ class MatrixRelevance(Relevance):
     log_determinant: float = 0.0
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
-        """Group k shares a matrix and holds the prototypes groups[k] to groups[k + 1]."""
+        """Limits of the groups with one matrix each: group k has the prototypes groups[k] to groups[k + 1]."""
         if self.local is None:
             return (0, len(labels))
         if self.local == "prototype":
@@ -232,7 +234,7 @@ class MatrixRelevance(Relevance):
         if rank > n:
             raise ValueError(f"rank must be at most the number of features ({n}), got {rank}.")
         if self.rank in (None, "auto") and rank == n and not self.unit_trace:
-            # what no sample sees can only shrink here, while with unit trace it has its part in the trace
+            # directions in which samples do not differ only shrink here; with unit trace they are part of the trace
             omega = span(X, weight)
         else:
             omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
@@ -241,7 +243,7 @@ class MatrixRelevance(Relevance):
             return omega
         return np.repeat(omega[None], len(self.groups(labels)) - 1, axis=0)
 
-    def sized(self, R: Any, spread: float) -> Any:
+    def scaled_start(self, R: Array, spread: float) -> Array:
         """Where the size is free it starts at a mean smallest squared distance of one."""
         return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
 
@@ -249,7 +251,7 @@ class MatrixRelevance(Relevance):
         """Omega = A/|A| with unit trace, else A itself."""
         return free / _norms(free) if self.unit_trace else free
 
-    def pull(self, free: Array, R: Array, by_relevance: Array) -> Array:
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """(G - <G, Omega> Omega)/|A|."""
         if not self.unit_trace:
             return by_relevance

@@ -1,7 +1,7 @@
-"""Where starts and solvers get their samples from: a size, a sample of the samples, and sums over blocks.
+"""Training samples as starts and solvers use them: their number, random samples of them, and sums over blocks.
 
-A solver never asks for all samples at once: it asks for the sum of a function over blocks of rows, in a fixed order, so
-that the result does not depend on threads or on where the blocks are. `ArraySamples` holds them in memory.
+A solver needs only sums of a function over blocks of rows, in a fixed order, so that the result does not depend on
+threads or on where the blocks are. `ArraySamples` holds the samples in memory.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ class Block(NamedTuple):
 
 
 class Samples(Protocol):
-    """What starts and solvers need to know of the training samples."""
+    """Interface of the training samples for starts and solvers."""
 
     @property
     def n_samples(self) -> int:
@@ -81,7 +81,7 @@ class ArraySamples:
         blocks = (slice(begin, begin + rows) for begin in range(0, self.n_samples, rows))
         return reduce(add, mapping(lambda rows: function(self.take(rows)), blocks))
 
-    def take(self, rows: Any) -> Block:
+    def take(self, rows: slice | Array) -> Block:
         """Some samples by slice or index."""
         return Block(self.X[rows], self.y[rows], self.weight[rows])
 
@@ -97,5 +97,5 @@ class ArraySamples:
         return round_centre(self.X)
 
     def to(self, move: Callable[[Array], Array]) -> Self:
-        """The same samples elsewhere, say on a device."""
+        """The same samples moved by a function, for example to a device."""
         return type(self)(move(self.X), move(self.y), move(self.weight))

@@ -1,6 +1,6 @@
 """Starting prototypes: how many for each class, and where.
 
-Rules kept here: prototypes are ordered class by class in the order of the classes; a sample of weight w counts exactly
+Rules: prototypes are ordered class by class in the order of the classes; a sample of weight w counts exactly
 as w copies of it, in k-means too (up to 5,000 samples of a class); a class with fewer distinct samples than prototypes
 gets as many as it has, with a warning.
 """
@@ -80,14 +80,14 @@ def start_prototypes(
     weight : ndarray of shape (n_samples,)
         Positive weights.
     counts : ndarray of shape (n_classes,)
-        Prototypes wanted for each class.
+        Number of prototypes of each class.
     init : {"means", "kmeans", "samples", "random"}
         Class means with a small spread, k-means in each class, random samples of the class, or random places within the
         range of each feature.
     random_state : RandomState
         Source of randomness.
     names : ndarray of shape (n_classes,), optional
-        The classes' own names, for the warning.
+        Names of the classes, for the warning.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def start_prototypes(
     >>> W.ravel().tolist(), labels.tolist()
     ([1.0, 5.0], [0, 1])
     """
-    if init == "means" and counts.max() == 1:  # the quick path of the commonest start
+    if init == "means" and counts.max() == 1:  # a faster way for the most frequent start
         return class_means(X, y, weight, len(counts)), np.arange(len(counts))
     parts, short = [], []
     for label, wanted in enumerate(counts):
@@ -127,7 +127,7 @@ def class_means(X: np.ndarray, y: np.ndarray, weight: np.ndarray, n_classes: int
 def canonical_order(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """An order of the rows that does not depend on the order they came in, and the places where a new row begins.
 
-    Rows are sorted by their bytes: any order will do that is the same for the same rows.
+    Rows are sorted by their bytes; the order only has to be the same for the same rows.
     """
     rows = np.ascontiguousarray(samples) + 0.0  # the sum turns minus zero into zero
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
@@ -205,8 +205,8 @@ def _plus_plus(Z: np.ndarray, weight: np.ndarray, k: int, random_state: np.rando
     distance = np.ones(len(Z))
     chosen: list[int] = []
     for draw in random_state.uniform(size=k):
-        chance = np.cumsum(weight * distance)
-        chosen.append(min(int(np.searchsorted(chance, draw * chance[-1], side="right")), len(Z) - 1))
+        cumulative = np.cumsum(weight * distance)
+        chosen.append(min(int(np.searchsorted(cumulative, draw * cumulative[-1], side="right")), len(Z) - 1))
         row = Z[chosen[-1]]
         far = (squares - 2 * (Z @ row) + squares[chosen[-1]]).astype(np.float64)
         close = far <= 1e-6 * squares.max()  # what a product cannot tell from zero is computed as a sum of squares
@@ -222,7 +222,7 @@ def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> 
     )
     more = f"; and {len(short) - 5} more" if len(short) > 5 else ""
     warnings.warn(
-        f"Fewer prototypes than asked for: {shown}{more}. Each gets as many as it has distinct samples. "
+        f"Fewer prototypes than requested: {shown}{more}. Each gets as many as it has distinct samples. "
         "Lower n_prototypes, or give a dict class -> number, to silence this.",
         UserWarning,
         stacklevel=2,

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -44,7 +45,7 @@ def to_arrays(model: PrototypeModel) -> dict[str, np.ndarray]:
     return arrays
 
 
-def from_arrays(cls: type[Model], arrays: Any) -> Model:
+def from_arrays(cls: type[Model], arrays: Mapping[str, np.ndarray]) -> Model:
     """The model of `to_arrays`; a clear ValueError where the arrays are not those of one."""
     try:
         header = json.loads(bytes(np.asarray(arrays["header"], dtype=np.uint8)))
@@ -70,14 +71,14 @@ def from_arrays(cls: type[Model], arrays: Any) -> Model:
         raise ValueError(f"These arrays are not a stored PrototypeModel: {error}") from error
 
 
-def save(model: PrototypeModel, path: Any) -> None:
+def save(model: PrototypeModel, path: str | Path) -> None:
     """Write ``to_arrays()`` to a file, all or nothing."""
     arrays: dict[str, Any] = to_arrays(model)
     with write_atomically(path) as file:
         np.savez(file, **arrays)  # none of them holds objects
 
 
-def load(cls: type[Model], path: Any) -> Model:
+def load(cls: type[Model], path: str | Path) -> Model:
     """Read a file of `save`."""
     try:
         with zipfile.ZipFile(Path(path)):  # np.load would also read other kinds of files

@@ -74,7 +74,7 @@ def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> An
 
 
 def parse_reject(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
-    """As `parse`, after the transformers that stand before the model inside a RejectClassifier."""
+    """As `parse`, after the transformers before the model inside a RejectClassifier."""
     from skl2onnx._parse import _parse_sklearn
 
     check_is_fitted(model)
@@ -105,7 +105,7 @@ def _joined(scope: Any, inputs: Any) -> Any:
 
 
 def number_type(inputs: Any, dtype: str | None = None) -> Any:
-    """The type in which a model computes: as asked for, else float32 for float32 samples, else float64."""
+    """The type in which a model computes: the requested one, else float32 for float32 samples, else float64."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
     single = all(isinstance(i.type, FloatTensorType) for i in inputs) if dtype is None else dtype == "float32"

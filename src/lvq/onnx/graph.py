@@ -1,4 +1,4 @@
-"""Formulas as nodes of an ONNX graph: a name stands for the array it will be."""
+"""Formulas as nodes of an ONNX graph; arrays of the graph are referred to by name."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class Graph:
         Type in which the graph computes.
     """
 
-    def __init__(self, scope: Any, container: Any, dtype: Any) -> None:
+    def __init__(self, scope: Any, container: Any, dtype: np.dtype | type) -> None:
         self.scope, self.container, self.dtype = scope, container, np.dtype(dtype)
 
     def node(self, operation: str, *inputs: str, **attributes: Any) -> str:
@@ -56,7 +56,7 @@ class Graph:
         """One number in the graph's type."""
         return self.constant(np.float64(value))
 
-    def cast(self, values: str, dtype: Any) -> str:
+    def cast(self, values: str, dtype: np.dtype | type) -> str:
         """Values in another type."""
         from onnx import helper
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 # operations that do not change numbers
-PASSING = {"Concat", "Gather", "GatherElements", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Transpose",
-           "Unsqueeze"}  # fmt: skip
+EXACT_OPERATORS = {"Concat", "Gather", "GatherElements", "Identity", "Reshape", "Slice", "Split", "Squeeze",
+                   "Transpose", "Unsqueeze"}  # fmt: skip
 # operations that give zeros, ones and small integers, which float32 represents exactly
-COUNTING = {"OneHotEncoder", "LabelEncoder"}
+ENCODERS = {"OneHotEncoder", "LabelEncoder"}
 
 
 def rounding_nodes(model: Any) -> list[str]:
@@ -36,8 +36,8 @@ def rounding_nodes(model: Any) -> list[str]:
         if not any(types.get(name) == single for name in node.output):
             continue
         given = [name for name in node.input if types.get(name) == single]
-        passes = node.op_type in PASSING and all(name in exact for name in given)
-        counts = node.op_type in COUNTING or (node.op_type == "Cast" and types.get(node.input[0]) in whole)
+        passes = node.op_type in EXACT_OPERATORS and all(name in exact for name in given)
+        counts = node.op_type in ENCODERS or (node.op_type == "Cast" and types.get(node.input[0]) in whole)
         if passes or counts:
             exact.update(node.output)
         else:

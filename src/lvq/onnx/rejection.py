@@ -1,8 +1,8 @@
 """Certainty of predictions and whether they are accepted, as an ONNX graph: the measures and thresholds of rejection.
 
 A threshold is the certainty of a calibration sample, and that sample is accepted. So that rounding on another machine
-does not change this, thresholds of a float64 graph are lowered by `SLACK`. A row that the model would refuse (NaN,
-infinite or too large values) has the certainty NaN and is never accepted.
+does not change this, thresholds of a float64 graph are lowered by `SLACK`. A row for which the model would raise an
+error (NaN, infinite or too large values) has the certainty NaN and is never accepted.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def _boundary(predictions: Predictions) -> str:
     P = (W - W.mean(axis=0)) * root if root.ndim == 1 else (W - W.mean(axis=0)) @ root.T
     apart = np.linalg.norm(P[:, None] - P[None], axis=2)
     same = predictions.labels[:, None] == predictions.labels[None]
-    # a prototype of the own class is no rival; one in the same place as the winner is at no distance
+    # a prototype of the same class is not a rival; one equal to the winner has distance 0
     factor = np.divide(0.5, apart, out=np.zeros_like(apart), where=apart > 0)
     gap = graph.node("Sub", predictions.distances, graph.column(predictions.near))
     lengths = graph.node("Mul", gap, graph.node("Gather", graph.constant(factor), predictions.winner, axis=0))
@@ -112,7 +112,7 @@ def accepted(predictions: Predictions, model: Any, values: str) -> str:
     return graph.node("And", result, usual)
 
 
-def lowered(limits: np.ndarray, dtype: Any) -> np.ndarray:
+def lowered(limits: np.ndarray, dtype: np.dtype | type) -> np.ndarray:
     """Limits with the slack of a float64 graph; NaN, which nothing reaches, where all is rejected."""
     finite = np.where(np.isfinite(limits), limits, 0.0)
     slack = SLACK * np.maximum(1.0, np.abs(finite)) if np.dtype(dtype) == np.float64 else 0.0

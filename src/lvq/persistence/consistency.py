@@ -16,10 +16,10 @@ from lvq.rejection.path import ThresholdPath
 from lvq.solvers.state import Statistics, TrainingState, new_statistics
 
 # arrays of scikit-learn's transformers whose last axis is that of the features
-PER_FEATURE = ("mean_", "var_", "scale_", "min_", "center_", "data_min_", "data_max_", "max_abs_", "components_")
+FEATURE_ATTRIBUTES = ("mean_", "var_", "scale_", "min_", "center_", "data_min_", "data_max_", "max_abs_", "components_")
 
 
-def require(condition: Any, problem: str) -> None:
+def require(condition: object, problem: str) -> None:
     """Raise a ValueError where a condition does not hold."""
     if not condition:
         raise ValueError(problem)
@@ -36,7 +36,7 @@ def check(estimator: Any) -> None:
     if isinstance(estimator, Pipeline):
         _check_steps(estimator.steps)
     if isinstance(estimator, TransformerMixin):
-        for name in PER_FEATURE:
+        for name in FEATURE_ATTRIBUTES:
             shape, n_features = np.shape(vars(estimator).get(name, 0)), vars(estimator).get("n_features_in_")
             fits = not shape or n_features is None or shape[-1] == n_features
             require(fits, f"{type(estimator).__name__} has {name} of shape {shape} for {n_features} features")

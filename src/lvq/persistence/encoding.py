@@ -1,6 +1,6 @@
 """Objects as nested lists of JSON, and back.
 
-None, booleans, numbers and strings stand for themselves. Everything else is a list: a kind, then the nodes of its
+None, booleans, numbers and strings are stored as they are. Everything else is a list: a kind, then the nodes of its
 parts, such as ``["tuple", 1, 2]`` or ``["object", "lvq.GLVQ", ["dict", "max_iter", 100, ...]]``. Only exact types are
 written, so that nothing is lost. Reading makes objects empty and sets their attributes; no method is called, except
 the validation of this library's own classes and the construction of compiled parts.
@@ -19,7 +19,7 @@ from lvq.persistence.consistency import check, require
 from lvq.persistence.trusted import find, is_class, is_compiled, is_part, is_value, name_of, public_types
 
 PLAIN = (type(None), bool, int, float, str)
-TWISTER = 624  # length of the state of numpy.random.RandomState
+STATE_LENGTH = 624  # length of the state of numpy.random.RandomState
 
 
 class Encoder:
@@ -133,7 +133,7 @@ class Decoder:
     def _random_state(self, number: int) -> np.random.RandomState:
         """Of the same number the same object."""
         *key, position, has_gauss, cached = self._array(number).tolist()
-        require(len(key) == TWISTER and 0 <= position <= TWISTER, "a random state that is not valid")
+        require(len(key) == STATE_LENGTH and 0 <= position <= STATE_LENGTH, "a random state that is not valid")
         state = np.random.RandomState()
         state.set_state(("MT19937", np.array(key).astype(np.uint32), int(position), int(has_gauss), cached))
         return self._random_states.setdefault(number, state)

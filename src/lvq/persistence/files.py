@@ -168,7 +168,7 @@ def _from_bytes(data: bytes, names: frozenset[str], max_bytes: float) -> tuple[A
         return model, str(header["versions"]["scikit-learn"]) if decoder.uses_sklearn else None
     except UntrustedError as error:
         raise LoadError(f"contains {error}") from None
-    except Exception as error:  # whatever is raised while damaged or hostile content is read
+    except Exception as error:  # damaged or hostile content can raise any exception
         raise LoadError(f"contains a model that is not consistent ({type(error).__name__}: {error}).") from error
 
 

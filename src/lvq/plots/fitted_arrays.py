@@ -119,7 +119,7 @@ def _mean(model: PrototypeModel, per_group: Floats) -> Floats:
 
 
 def group_names(estimator: Any, class_names: Any = None) -> Names:
-    """Name of each local matrix: its class, or its prototype; one empty name where all prototypes share one metric.
+    """Name of each local matrix: its class, or its prototype; one empty name where all prototypes have the same metric.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ are large:
 - Omega of higher rank: the two leading eigenvectors of Lambda = Omega'Omega, each times the root of its eigenvalue;
 - a matrix for each class or prototype: the same for their mean over the prototypes;
 - relevances, or the Euclidean metric: the principal axes of the samples, weighted by the metric.
-A point of the plane stands for the sample `inverse(point)`: that of the plane through the mean of the samples, with all
-other directions at the mean. `regions` asks the model for its prediction there. If the model's metric has no more than
+A point of the plane represents the sample `inverse(point)`: that of the plane through the mean of the samples, with all
+other directions at the mean. `regions` contains the model's predictions there. If the model's metric has no more than
 two directions (`exact`), every sample drawn at a point has the prediction of its region. Otherwise the regions are a
 slice through the model, and a sample outside of that slice may have another prediction than its region.
 """

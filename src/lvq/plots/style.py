@@ -21,7 +21,7 @@ NAME_LENGTH = 30  # characters of a name that are shown
 
 
 def pyplot(caller: str) -> Any:
-    """matplotlib's pyplot; an ImportError that tells how to install it where it is missing."""
+    """matplotlib's pyplot; an ImportError with the install command where it is missing."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

@@ -222,9 +222,9 @@ def bayes_reject_curve(
         return _curve_of(highest, highest)
     labels = np.arange(probability.shape[1]) if classes is None else np.asarray(classes)
     check_lengths(classes=labels, columns_of_posterior=probability.T)
-    truth = np.asarray(y)
-    check_lengths(posterior=probability, y=truth)
-    return _curve_of(highest, (labels[probability.argmax(axis=1)] == truth).astype(np.float64))
+    true_classes = np.asarray(y)
+    check_lengths(posterior=probability, y=true_classes)
+    return _curve_of(highest, (labels[probability.argmax(axis=1)] == true_classes).astype(np.float64))
 
 
 def confusion_with_reject(

@@ -20,7 +20,7 @@ from lvq.rejection.searches import Points
 from lvq.rejection.staircase import Staircase
 from lvq.rejection.validation import IntArray
 
-NEVER = -(2**62)
+UNREACHABLE = -(2**62)
 
 
 def greedy(cells: Sequence[Staircase]) -> Points:
@@ -57,7 +57,7 @@ def _walk(cells: Sequence[Staircase]) -> Iterator[tuple[int, int, IntArray]]:
     table, last = _table([cells[j].errors for j in with_errors])
     free = int(table[:, 0].sum())
     # glo[n]: the most errors rejected with n correct samples of one cell, and the first such cell.
-    alone = np.where(np.arange(table.shape[1]) <= last[:, None], table - table[:, :1], NEVER)
+    alone = np.where(np.arange(table.shape[1]) <= last[:, None], table - table[:, :1], UNREACHABLE)
     glo, glo_cell = alone.max(axis=0), alone.argmax(axis=0)
     level = np.zeros(len(with_errors), dtype=np.intp)
     one = np.ones(1, dtype=np.intp)
@@ -90,11 +90,11 @@ def _table(errors: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
 
 
 def _gain(table: IntArray, last: IntArray, level: IntArray, steps: IntArray) -> IntArray:
-    """Errors rejected by `steps` more rejected correct samples, cells x steps; NEVER where a cell has fewer."""
+    """Errors rejected by `steps` more rejected correct samples, cells x steps; UNREACHABLE where a cell has fewer."""
     rows = np.arange(len(level))[:, None]
     here, end = level[:, None], last[:, None]
     reachable = here + steps <= end
-    return np.where(reachable, table[rows, np.minimum(here + steps, end)] - table[rows, here], NEVER)
+    return np.where(reachable, table[rows, np.minimum(here + steps, end)] - table[rows, here], UNREACHABLE)
 
 
 def _next_cell(table: IntArray, last: IntArray, level: IntArray, loc: IntArray, top: int) -> tuple[int, int]:

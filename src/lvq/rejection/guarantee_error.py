@@ -15,9 +15,9 @@ SIGNIFICANT = 0.05
 # where even this many times the samples would not be enough,
 LARGEST_FACTOR = 1000
 # and where there are at least this many times the samples needed without any error.
-ENOUGH_FACTOR = 3
+SUFFICIENT_FACTOR = 3
 
-OTHERWISE = "raise max_error, or use a better classifier or measure of certainty"
+OTHER_REMEDIES = "raise max_error, or use a better classifier or measure of certainty"
 
 
 class GuaranteeError(ValueError):
@@ -86,7 +86,7 @@ def explain_failure(
             f"{failed}. The lowest error rate is {found}: too few to decide whether the true rate is below max_error. "
             f"If it is half of max_error, about {needed} accepted samples are enough"
         )
-        return _more_samples(message, OTHERWISE, n_testing * needed / n_accepted, guarantee)
+        return _more_samples(message, OTHER_REMEDIES, n_testing * needed / n_accepted, guarantee)
     passes = bool(error_p_value(n_errors, n_accepted, guarantee.max_error) <= plan.level)
     if passes and n_accepted >= first >= fewest:
         return GuaranteeError(
@@ -112,13 +112,13 @@ def _too_many_errors(
     needed = samples_needed(guarantee.max_error, plan.level, guarantee.max_error / 2)
     if accepted < needed < accepted * LARGEST_FACTOR:  # not where as many are accepted already, all equally certain
         message = f"{failed}: {lowest}, but it falls with rising certainty. At this trend more samples are enough"
-        return _more_samples(message, OTHERWISE, needed * n_testing / accepted, guarantee)
-    if n_testing < ENOUGH_FACTOR * fewest:
+        return _more_samples(message, OTHER_REMEDIES, needed * n_testing / accepted, guarantee)
+    if n_testing < SUFFICIENT_FACTOR * fewest:
         message = f"{failed}: {lowest}, and so few samples do not show whether more certain ones are more accurate"
-        return _more_samples(message, OTHERWISE, ENOUGH_FACTOR * fewest, guarantee)
+        return _more_samples(message, OTHER_REMEDIES, SUFFICIENT_FACTOR * fewest, guarantee)
     return GuaranteeError(
         f"{guarantee} is not achievable: {lowest}, and no number of samples is enough, because it does not fall far "
-        f"enough with rising certainty; {OTHERWISE}.",
+        f"enough with rising certainty; {OTHER_REMEDIES}.",
         "error_rate",
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from lvq.report.formatting import FILTERS
 
-NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # colours that colour-blind readers can tell apart
+NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # colours that colour-blind readers can distinguish
 
 
 def asset(name: str) -> str:

@@ -50,7 +50,7 @@ def relevance_section(features: Features, folds: Sequence[FoldResult]) -> dict[s
     }
 
 
-def _matrices(features: Features, mean: Any, shown: Any, folds: Sequence[FoldResult]) -> list[dict[str, Any]]:
+def _matrices(features: Features, mean: np.ndarray, shown: Any, folds: Sequence[FoldResult]) -> list[dict[str, Any]]:
     """Lambda divided by its trace for the most relevant features: the shared or mean one, then the local ones."""
     names, block = [features.names[k] for k in shown], np.ix_(shown, shown)
     local = lambda_matrix(features.estimator, per_matrix=True)
@@ -65,7 +65,7 @@ def _matrices(features: Features, mean: Any, shown: Any, folds: Sequence[FoldRes
     ]
 
 
-def _sign_agreement(names: list[str], values: Any, folds: Sequence[FoldResult]) -> list[list[float]] | None:
+def _sign_agreement(names: list[str], values: np.ndarray, folds: Sequence[FoldResult]) -> list[list[float]] | None:
     """Fraction of the folds in which an entry has the same sign as here."""
     same = []
     for fold in folds:
@@ -76,7 +76,7 @@ def _sign_agreement(names: list[str], values: Any, folds: Sequence[FoldResult]) 
 
 
 def prototype_section(
-    features: Features, inputs: Any, winners: Any, relevance: dict[str, Any] | None
+    features: Features, inputs: np.ndarray, winners: np.ndarray, relevance: dict[str, Any] | None
 ) -> dict[str, Any]:
     """Prototypes in the units of the data; of many those that win most samples."""
     W = features.model.prototypes
@@ -104,7 +104,7 @@ def prototype_section(
     }
 
 
-def certified_section(features: Features, inputs: Any, y: Any) -> dict[str, Any]:
+def certified_section(features: Features, inputs: Any, y: np.ndarray) -> dict[str, Any]:
     """Certified accuracy by radius, or why it is not available. Lengths are those of the model's input."""
     try:
         found = certified_radius(features.estimator, inputs[:RANGE_SAMPLES])

@@ -97,7 +97,7 @@ def _range(thresholds: NDArray[np.float64]) -> Threshold:
 
 
 def _by_coverage(
-    masks: list[Bools], thresholds: list[Threshold], values: Any, reason: Any, method: str
+    masks: list[Bools], thresholds: list[Threshold], values: NDArray[np.float64], reason: NDArray[Any], method: str
 ) -> OperatingPoints:
     """Each set of accepted samples once, by decreasing coverage; first the one that accepts all."""
     fitted = reason == ""
@@ -123,7 +123,7 @@ def toggles(accepted: Bools) -> list[list[int]]:
     return [(np.flatnonzero(changes[:, column]) + 1).tolist() for column in range(accepted.shape[1])]
 
 
-def rejection_section(points: OperatingPoints, y: Any, predicted: Any, n_classes: int) -> dict[str, Any]:
+def rejection_section(points: OperatingPoints, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> dict[str, Any]:
     """Coverage, accuracy and counts at every operating point; `y` and `predicted` are class indices."""
     n_accepted = points.accepted.sum(axis=1)
     n_correct = (points.accepted & (predicted == y)).sum(axis=1)
@@ -143,13 +143,13 @@ def rejection_section(points: OperatingPoints, y: Any, predicted: Any, n_classes
     }
 
 
-def _confusion(accepted: Bools, y: Any, predicted: Any, n_classes: int) -> list[Any]:
+def _confusion(accepted: Bools, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> list[Any]:
     """For each point a matrix: rows true, columns predicted, the last column rejected."""
     labels = np.arange(n_classes)
     return [confusion_with_reject(y, predicted, mask, labels=labels).matrix.tolist() for mask in accepted]
 
 
-def _by_class(accepted: Bools, y: Any, predicted: Any, n_classes: int) -> list[dict[str, Any]]:
+def _by_class(accepted: Bools, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> list[dict[str, Any]]:
     """Correct, wrong and rejected samples of each class: the classes with most errors, and the others in one row."""
     correct = y == predicted
     table = np.stack([

@@ -92,7 +92,7 @@ def map_section(model: Any, held_out: HeldOut, rows: Any, X: Any, inputs: Any) -
     }
 
 
-def _coordinates(points: Any, spans: list[float]) -> dict[str, list[float]]:
+def _coordinates(points: NDArray[np.float64], spans: list[float]) -> dict[str, list[float]]:
     return {name: rounded_coordinates(points[:, k], spans[k]) for k, name in enumerate("xy")}
 
 
@@ -108,7 +108,7 @@ def _with_jitter(view: Any, grid: Any) -> tuple[Any, Any]:
     return view, grid._replace(yy=np.broadcast_to(rows[:, None], grid.yy.shape), classes=classes)
 
 
-def _largest_contributions(contributions: Any, values: Any) -> list[list[list[Any]]]:
+def _largest_contributions(contributions: NDArray[Any], values: NDArray[Any]) -> list[list[list[Any]]]:
     """For each sample its features of largest contribution: index, fraction of all contributions, value."""
     total = np.maximum(np.abs(contributions).sum(axis=1), TINY)
     top = np.argsort(-np.abs(contributions), axis=1, kind="stable")[:, :MAP_FEATURES]

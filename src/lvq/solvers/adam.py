@@ -1,6 +1,6 @@
-"""Adam on mini-batches of the objective, for data too large for whole passes; NumPy or torch, CPU or GPU.
+"""Adam on mini-batches of the objective, for large data; NumPy or torch, CPU or GPU.
 
-On a GPU everything stays there: a step reads nothing back, and each epoch reads one number, the mean cost.
+On a GPU all arrays stay there; only one number per epoch is copied to the host, the mean cost.
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result, StoppingRule
 
-DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as Kingma and Ba have them
-TINY = 1e-8
+DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as in Kingma and Ba
+EPSILON = 1e-8
 
 
 @dataclass(frozen=True)
 class Adam:
-    """Settings; see the estimators for their meaning."""
+    """Settings of Adam; the estimators describe them."""
 
     learning_rate: float = 0.01
     batch_size: int = 256
@@ -103,7 +103,7 @@ class Moments:
                 continue
             self.first[k] = slow * self.first[k] + (1 - slow) * slope
             self.second[k] = slower * self.second[k] + (1 - slower) * slope * slope
-            moved.append(part - correction * self.first[k] / (self.second[k] ** 0.5 + TINY))
+            moved.append(part - correction * self.first[k] / (self.second[k] ** 0.5 + EPSILON))
         return Params(*moved)
 
 
@@ -120,7 +120,7 @@ def _take(samples: ArraySamples, rows: Array) -> ArraySamples:
 
 
 def _rows(order: Array) -> Array:
-    """The rows of a batch; NumPy's in the order of the data, which are arranged and searched class by class."""
+    """The rows of a batch; in NumPy sorted, as the samples are ordered by class and searched class by class."""
     return np.sort(order) if isinstance(order, np.ndarray) else order
 
 

@@ -56,7 +56,7 @@ class Problem:
             penalty = self.relevance.penalty(params.relevance)
             if penalty is not None:
                 value, by_relevance = value + penalty[0], by_relevance + penalty[1]
-            by_relevance = self.relevance.pull(free.relevance, params.relevance, by_relevance)
+            by_relevance = self.relevance.pull_back(free.relevance, params.relevance, by_relevance)
         return value, Params(gradient.prototypes * self.unit, by_relevance, gradient.width)
 
     def n_blocks(self, free: Params, samples: ArraySamples) -> int:
@@ -65,11 +65,11 @@ class Problem:
         return -(-samples.n_samples // self.objective.block_rows(samples.X, part))
 
 
-LOG_WIDTH = 300.0  # largest absolute logarithm of a learned width: its square must neither overflow nor vanish
+MAX_LOG_WIDTH = 300.0  # largest absolute logarithm of a learned width: its square must neither overflow nor vanish
 
 
 def _width(logarithm: Any) -> Any:
     if isinstance(logarithm, float):
-        return float(np.exp(np.clip(logarithm, -LOG_WIDTH, LOG_WIDTH)))
+        return float(np.exp(np.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH)))
     xp = namespace(logarithm)
-    return xp.exp(xp.clip(logarithm, -LOG_WIDTH, LOG_WIDTH))
+    return xp.exp(xp.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH))

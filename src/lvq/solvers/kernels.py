@@ -1,18 +1,18 @@
 """All compiled code: one epoch of sample-by-sample training, for every model of the family.
 
-This file repeats the formulas of `lvq.model` in compiled form; a test compares the two. Rules kept here:
+This file repeats the formulas of `lvq.model` in compiled form; a test compares the two. Rules:
 
 - Everything that numba compiles is in this file, because numba's disk cache does not notice an edited callee elsewhere.
 - Choices are integers inside `Rule`, never function arguments, which miss the disk cache.
 - Every function releases the interpreter lock; parallelism is over folds and restarts, by threads, outside.
-- Prototypes stand class by class, so the prototypes of class k are the rows `starts[k]:starts[k + 1]`.
+- Prototypes are ordered by class, so the prototypes of class k are the rows `starts[k]:starts[k + 1]`.
 - Ties between prototypes go to the lowest index.
-- A step that would carry a prototype further than `Rule.reach` from its sample is left out, so nothing overflows.
+- A step that would move a prototype further than `Rule.reach` from its sample is left out, so nothing overflows.
 - Derivatives are taken at the state before the step; prototypes and metric move together.
 
 `derivative` below is always dE/dD, of the cost by the squared distance; the prototype step is then
-`w += 2 rate derivative Lambda (x - w)` (up to sign). Rules without a cost (LVQ1 and its kin) have the same form with a
-derivative of 1/2. `Rule.slope` is the steepness of GLVQ's sigmoid.
+`w += 2 rate derivative Lambda (x - w)` (up to sign). Rules without a cost (LVQ1 and its variants) have the same form
+with a derivative of 1/2. `Rule.slope` is the steepness of GLVQ's sigmoid.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-# isnan must stay right, so not fastmath=True: only what lets sums be reordered and fused.
+# isnan must stay correct, so not fastmath=True: only the flags by which sums can be reordered and fused.
 _options: dict[str, Any] = {
     "cache": True,
     "nogil": True,
@@ -35,11 +35,11 @@ LVQ1, OLVQ1, LVQ21, LVQ3, GLVQ, MCE, LOGM, SNPC, RSLVQ = range(9)
 IDENTITY, GAUSSIAN, CAUCHY, MULTIQUADRIC, RATIONAL = range(5)
 FIXED, GRADIENT, HEBBIAN, HEBBIAN_SQUARED, FISHER1, FISHER2 = range(6)
 CONSTANT, LINEAR, INVERSE = range(3)
-TIME = -1.0  # Rule.slope that stands for the number of the step
+TIME = -1.0  # value of Rule.slope that means the number of the step
 
 
 class Rule(NamedTuple):
-    """What one step does. Integers choose, floats measure; every field has the same type in every model."""
+    """What one step does. Integers are choices, floats are quantities; every field has the same type in every model."""
 
     cost: int
     link: int
@@ -60,9 +60,9 @@ class Rule(NamedTuple):
     by_maximum: bool  # Fisher scores divided by their maximum, not their sum
     two_classes: bool  # FC2 compares the winner with one rival, not all classes
     between_alone: bool  # Fisher scores without S_W as soon as one S_W is zero
-    even_classes: bool  # FC1 counts all classes alike, one without a correct win by all its prototypes alike
+    even_classes: bool  # FC1 weights all classes equally, and in one without a correct win all its prototypes
     reach: float  # largest squared distance that a step may leave between sample and prototype
-    key_shift: int  # 32 for float32, 0 for float64: where a distance stands in its search key
+    key_shift: int  # 32 for float32, 0 for float64: position of the distance in its search key
     index_mask: int  # the lowest bits of a search key, which hold the prototype's index
 
 
@@ -263,7 +263,7 @@ def _choose(rule, distances, bits, keys, count, low, high):
 
 
 @_inline
-def _cool(statistics, rule, moved, own):
+def _update_olvq1_rate(statistics, rule, moved, own):
     """OLVQ1: the rate of the winner falls when it was right and rises, up to its start, when it was wrong."""
     rate = statistics.rates[moved]
     rate = rate / (1.0 + rate) if own else rate / (1.0 - rate)
@@ -292,16 +292,15 @@ def _plain_epoch(
 ):
     """One pass of LVQ1 .. LOGM in the plain metric. Returns the sum of the costs.
 
-    `rows` holds the M prototypes and below them room for a block of samples, so that one product gives the dot products
-    of the block with the prototypes and with itself. A step moves at most two prototypes by w += c (x - w), after which
-    their products with the samples still to come change by c (x_k'x - x_k'w): no second look at the features. The
-    distances of the chosen two are taken anew as sums of squared differences, so that rounding in the products can
-    never enter a step.
+    `rows` holds the M prototypes and below them a block of samples, so that one product gives the dot products of the
+    block with the prototypes and with itself. A step moves at most two prototypes by w += c (x - w), after which their
+    products with the next samples change by c (x_k'x - x_k'w), without reading the features again. The distances of the
+    chosen two are computed again as sums of squared differences, so that rounding in the products cannot affect a step.
     """
     block = products.shape[0]
     count = lengths.shape[0]
     samples = rows[count:]
-    zero, two = rows.dtype.type(0), rows.dtype.type(2)  # plain numbers would carry float32 to float64 and back
+    zero, two = rows.dtype.type(0), rows.dtype.type(2)  # Python numbers would convert float32 to float64 and back
     total = 0.0
     for begin in range(0, order.shape[0], block):
         filled = min(block, order.shape[0] - begin)
@@ -329,25 +328,25 @@ def _plain_epoch(
             if rule.cost == OLVQ1:
                 winner = first if first_wins else second
                 rate = 2.0 * statistics.rates[winner] * weights[i]
-                _cool(statistics, rule, winner, first_wins)
+                _update_olvq1_rate(statistics, rule, winner, first_wins)
             _learn_width(rule, width, decay, first_derivative * first_distance + second_derivative * second_distance)
             first_change = _within_reach(rule, rate * first_derivative, first_distance)
             second_change = _within_reach(rule, rate * second_derivative, second_distance)
             if first_change != 0.0 and second_change != 0.0:
                 _move_pair(rows, lengths, count + b, first, second, first_change, second_change)
-                _follow(products, count + b, b + 1, filled, first, first_change)
-                _follow(products, count + b, b + 1, filled, second, second_change)
+                _update_products(products, count + b, b + 1, filled, first, first_change)
+                _update_products(products, count + b, b + 1, filled, second, second_change)
             elif first_change != 0.0 or second_change != 0.0:
                 moved, change = (first, first_change) if second_change == 0.0 else (second, second_change)
                 lengths[moved] = _move(rows, count + b, moved, change)
-                _follow(products, count + b, b + 1, filled, moved, change)
+                _update_products(products, count + b, b + 1, filled, moved, change)
             step += 1.0
     return total
 
 
 @_inline
 def _within_reach(rule, change, distance):
-    """The change, or 0 where it would carry the prototype too far from the sample."""
+    """The change, or 0 where it would move the prototype too far from the sample."""
     rest = 1.0 - change
     return change if rest * rest * distance <= rule.reach else 0.0
 
@@ -380,8 +379,8 @@ def _move_pair(rows, lengths, sample, first, second, first_change, second_change
 
 
 @_inline
-def _follow(products, sample, begin, end, j, change):
-    """Let the products of later samples with prototype j follow its move towards `sample`."""
+def _update_products(products, sample, begin, end, j, change):
+    """Update the products of later samples with prototype j after its move towards `sample`."""
     factor = products.dtype.type(change)
     for later in range(begin, end):
         products[later, j] += factor * (products[later, sample] - products[later, j])
@@ -454,7 +453,7 @@ def _hebbian(rule, x, W, winner, right, rate, relevances, candidate):
 
 @_jit
 def _gradient_relevances(x, W, derivatives, active, rate, relevances, candidate):
-    """lambda -= rate dE/dlambda with dE/dlambda = sum_j derivative_j (x - w_j)^2; -1 in `active` stands for none."""
+    """lambda -= rate dE/dlambda with dE/dlambda = sum_j derivative_j (x - w_j)^2; -1 in `active` means none."""
     for k in range(x.shape[0]):
         candidate[k] = relevances[k]
     for a in range(active.shape[0]):
@@ -482,7 +481,7 @@ def _record(statistics, x, winner, label, right, moments):
 
 @_jit
 def _fraction_of(statistics, begin, end, j, even):
-    """What prototype j counts in its class, the rows begin..end: its correct wins, or 1 where nobody has one yet."""
+    """Weight of prototype j in its class, the rows begin..end: its correct wins, or 1 where none has one yet."""
     wins = statistics.wins[begin:end].sum()
     if wins > 0.0:
         return statistics.wins[j] / wins
@@ -617,7 +616,7 @@ def _weighted_epoch(
 ):
     """One pass with a relevance for each feature, or of a soft model. Returns the sum of the costs.
 
-    Every step changes the metric, or every prototype, so there is nothing to look ahead to.
+    Every step changes the metric, or every prototype, so distances are computed sample by sample.
     """
     count = W.shape[0]
     soft = rule.cost >= SNPC
@@ -667,7 +666,7 @@ def _weighted_epoch(
         right = low <= winner < high
         if rule.cost == OLVQ1:
             rate = 2.0 * statistics.rates[winner] * weights[i]
-            _cool(statistics, rule, winner, right)
+            _update_olvq1_rate(statistics, rule, winner, right)
         _learn_width(rule, width, decay, moment)
         if rule.relevance == GRADIENT:
             scratch[1, :] = relevances  # the prototypes' step is taken in the metric before the step
@@ -705,8 +704,8 @@ def _move_active(rule, x, W, active, relevances, rate, derivatives):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-# Four rows of Omega at a time: what is read once serves four, and four sums run side by side. A row at a time is bound
-# by reading the vectors again and again; this way the loops run at more than twice the speed.
+# Four rows of Omega at a time: each vector is read once for four rows, and four sums are computed in parallel. With one
+# row at a time the vectors are read again for each row, and the loops take more than twice the time.
 
 
 @_jit
@@ -732,7 +731,7 @@ def _project(omega, x, out):
 
 @_jit
 def _pull_back(omega, first, second, first_out, second_out):
-    """Omega' a for two vectors at once: one reading of Omega."""
+    """Omega' a for two vectors; Omega is read once."""
     rank, features = omega.shape
     whole = rank - rank % 4
     first_out[:] = 0
@@ -752,8 +751,8 @@ def _pull_back(omega, first, second, first_out, second_out):
 
 
 @_jit
-def _turn(omega, a, u, b, v, first, second, first_out, second_out):
-    """Omega -= a u' + b v', and while its rows are at hand Omega `first` and Omega `second`."""
+def _rank_two_step(omega, a, u, b, v, first, second, first_out, second_out):
+    """Omega -= a u' + b v', and in the same loop the products Omega `first` and Omega `second`."""
     rank, features = omega.shape
     whole = rank - rank % 4
     zero = omega.dtype.type(0)
@@ -788,18 +787,18 @@ def _dot(a, b):
 
 
 @_jit
-def _turned_norm(scale, first_turn, a, u, second_turn, b, v):
+def _norm_after_step(scale, first_step, a, u, second_step, b, v):
     """|Omega - s a u' - t b v'|^2 with a = Omega u and b = Omega v, not reading Omega; 0 where digits are lost."""
     before = 1.0 / (scale * scale)
     a_square, b_square = _dot(a, a), _dot(b, b)
-    gain = first_turn * first_turn * a_square * _dot(u, u) + second_turn * second_turn * b_square * _dot(v, v)
-    gain += before + 2.0 * first_turn * second_turn * _dot(a, b) * _dot(u, v)
-    after = gain - 2.0 * (first_turn * a_square + second_turn * b_square)
+    gain = first_step * first_step * a_square * _dot(u, u) + second_step * second_step * b_square * _dot(v, v)
+    gain += before + 2.0 * first_step * second_step * _dot(a, b) * _dot(u, v)
+    after = gain - 2.0 * (first_step * a_square + second_step * b_square)
     return after if after > 1e-4 * gain else 0.0
 
 
 @_jit
-def _carry_projections(W, P, low, high, a, u, b, v):
+def _update_projections(W, P, low, high, a, u, b, v):
     """P_i = Omega w_i for prototypes that did not move, after Omega -= a u' + b v': O(m + n) each."""
     for i in range(low, high - (high - low) % 2, 2):
         zero = W.dtype.type(0)
@@ -906,28 +905,28 @@ def _matrix_epoch(
         rate = 2.0 * rule.rate * decay
         _bounded_step(rule, W, first, u, u_back, rate * first_derivative * scales[g] * scales[g])
         _bounded_step(rule, W, second, v, v_back, rate * second_derivative * scales[h] * scales[h])
-        turn = 2.0 * rule.relevance_rate * decay
-        if not _can_turn(turn * first_derivative, turn * second_derivative, first_distance, second_distance, u, v):
+        omega_rate = 2.0 * rule.relevance_rate * decay
+        first_step, second_step = omega_rate * first_derivative, omega_rate * second_derivative
+        if not _step_is_finite(first_step, second_step, first_distance, second_distance, u, v):
             _refresh(omega, groups, W, P, scales, first, second, g, h)
             continue
-        first_turn, second_turn = turn * first_derivative, turn * second_derivative
         if g == h:
-            scales[g] = _turned_norm(scales[g], first_turn, a, u, second_turn, b, v)
+            scales[g] = _norm_after_step(scales[g], first_step, a, u, second_step, b, v)
         else:
-            scales[g] = _turned_norm(scales[g], first_turn, a, u, 0.0, b, v)
-            scales[h] = _turned_norm(scales[h], 0.0, a, u, second_turn, b, v)
-        a *= x.dtype.type(first_turn)
-        b *= x.dtype.type(second_turn)
+            scales[g] = _norm_after_step(scales[g], first_step, a, u, 0.0, b, v)
+            scales[h] = _norm_after_step(scales[h], 0.0, a, u, second_step, b, v)
+        a *= x.dtype.type(first_step)
+        b *= x.dtype.type(second_step)
         if g == h:
-            _carry_projections(W, P, groups[g], groups[g + 1], a, u, b, v)
-            _turn(omega[g], a, u, b, v, W[first], W[second], first_new, second_new)
+            _update_projections(W, P, groups[g], groups[g + 1], a, u, b, v)
+            _rank_two_step(omega[g], a, u, b, v, W[first], W[second], first_new, second_new)
         else:
-            nothing = tall[4]
-            nothing[:] = 0
-            _carry_projections(W, P, groups[g], groups[g + 1], a, u, nothing, v)
-            _carry_projections(W, P, groups[h], groups[h + 1], nothing, u, b, v)
-            _turn(omega[g], a, u, nothing, v, W[first], W[first], first_new, tall[5])
-            _turn(omega[h], nothing, u, b, v, W[second], W[second], second_new, tall[5])
+            zero_row = tall[4]
+            zero_row[:] = 0
+            _update_projections(W, P, groups[g], groups[g + 1], a, u, zero_row, v)
+            _update_projections(W, P, groups[h], groups[h + 1], zero_row, u, b, v)
+            _rank_two_step(omega[g], a, u, zero_row, v, W[first], W[first], first_new, tall[5])
+            _rank_two_step(omega[h], zero_row, u, b, v, W[second], W[second], second_new, tall[5])
         P[first] = first_new
         P[second] = second_new
         _rescale(omega, scales, g, P, groups[g], groups[g + 1])
@@ -937,9 +936,9 @@ def _matrix_epoch(
 
 
 @_jit
-def _can_turn(first_turn, second_turn, first_distance, second_distance, u, v):
+def _step_is_finite(first_step, second_step, first_distance, second_distance, u, v):
     """Whether the step of Omega stays finite: its size against that of Omega, which is of unit norm."""
-    size = abs(first_turn) * np.sqrt(first_distance * float((u * u).sum())) + abs(second_turn) * np.sqrt(
+    size = abs(first_step) * np.sqrt(first_distance * float((u * u).sum())) + abs(second_step) * np.sqrt(
         second_distance * float((v * v).sum())
     )
     return size <= 1e6
@@ -995,12 +994,12 @@ def _soft_matrix_epoch(
         for j in range(count):
             moment += derivatives[j] * distances[j]
         _learn_width(rule, width, decay, moment)
-        turn = 2.0 * rule.relevance_rate * decay
+        omega_rate = 2.0 * rule.relevance_rate * decay
         for g in range(omega.shape[0]):
             for j in range(groups[g], groups[g + 1]):
                 _difference(W, j, x, U[j])
                 _difference(P, j, z[g], A[j])
-                size += abs(turn * derivatives[j]) * np.sqrt(distances[j] * float((U[j] * U[j]).sum()))
+                size += abs(omega_rate * derivatives[j]) * np.sqrt(distances[j] * float((U[j] * U[j]).sum()))
                 A[j] *= x.dtype.type(derivatives[j])
         for g in range(omega.shape[0]):
             low, high = groups[g], groups[g + 1]
@@ -1009,7 +1008,7 @@ def _soft_matrix_epoch(
             for j in range(low, high):
                 _bounded_step(rule, W, j, U[j], back[j - low], rate)
             if size <= 1e6:
-                omega[g] -= x.dtype.type(turn) * np.dot(A[low:high].T, U[low:high])
+                omega[g] -= x.dtype.type(omega_rate) * np.dot(A[low:high].T, U[low:high])
                 scales[g] = _square_norm(omega[g])
                 _rescale(omega, scales, g, P, low, high)
             P[low:high] = np.dot(W[low:high], omega[g].T)
@@ -1017,7 +1016,7 @@ def _soft_matrix_epoch(
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# several epochs in one call: `orders` (epochs, samples) says who comes when, `costs` receives each epoch's sum of costs
+# several epochs in one call: `orders` (epochs, samples) is the order of the samples, `costs` gets each epoch's sum
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -1074,7 +1073,7 @@ def weighted_epochs(
 
 @_jit
 def refresh_projections(omega, groups, W, P, scales):
-    """Give the matrices unit norm themselves and project all prototypes anew, so that no rounding builds up."""
+    """Scale the matrices to unit norm and project all prototypes again, so that rounding errors do not accumulate."""
     for g in range(omega.shape[0]):
         norm = np.sqrt(_square_norm(omega[g]))
         if norm > 0.0:

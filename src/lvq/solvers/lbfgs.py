@@ -1,7 +1,7 @@
 """L-BFGS on the objective: converges without a learning rate. The iterations are SciPy's.
 
-The parameters travel to SciPy as one float64 vector; data and products stay where and as they are (NumPy or torch,
-either precision).
+SciPy gets the parameters as one float64 vector; data and products keep their device and type (NumPy or torch, float32
+or float64).
 """
 
 from collections.abc import Callable
@@ -20,10 +20,10 @@ from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, thread_map
 
-MEMORY = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
-ROUNDS = 4  # runs of L-BFGS at the most
-WALK, WALK_RATE = 50, 0.1  # steps of Adam between two runs, and their first rate
-WORTHWHILE = 1e-4  # relative gain of a run that makes another one worth its time
+HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
+MAX_RUNS = 4  # of L-BFGS
+ADAM_STEPS, ADAM_RATE = 50, 0.1  # steps of Adam between two runs, and their first rate
+MIN_GAIN = 1e-4  # relative gain of a run below which no other run follows
 SMALLEST_STAGE, GROWTH = 5000, 8  # samples of the first part of large data, and the factor by which parts grow
 OF_EACH_CLASS = 50  # samples of a class in every part, at least
 TOL, STAGE_TOL = 1e-5, 2e-5  # where to stop; on large data and its parts
@@ -61,8 +61,8 @@ def train(
     start, stages = problem.free(params), _stages(samples)
     found = start
     for stage in stages[:-1]:
-        found, _, _ = _rounds(problem, found, stage, max_iter, max(tol, STAGE_TOL), ROUNDS, silent)
-    best, history, converged = _rounds(problem, found, samples, max_iter, tol, ROUNDS if found is start else 1, report)
+        found, _, _ = _runs(problem, found, stage, max_iter, max(tol, STAGE_TOL), MAX_RUNS, silent)
+    best, history, converged = _runs(problem, found, samples, max_iter, tol, MAX_RUNS if found is start else 1, report)
     return Result(problem.params(best), len(history), history, converged)
 
 
@@ -85,8 +85,8 @@ def _stages(samples: ArraySamples) -> list[ArraySamples]:
     return stages[::-1]
 
 
-def _rounds(
-    problem: Problem, start: Params, samples: ArraySamples, max_iter: int, tol: float, rounds: int, report: Report
+def _runs(
+    problem: Problem, start: Params, samples: ArraySamples, max_iter: int, tol: float, max_runs: int, report: Report
 ) -> tuple[Params, list[float], bool]:
     """Runs of L-BFGS with steps of Adam between them: the best parameters, the history, whether it converged."""
     best, lowest, history = start, np.inf, list[float]()
@@ -96,15 +96,15 @@ def _rounds(
         def function(free: Params) -> tuple[Any, Params]:
             return problem.value_and_gradient(free, samples, mapping)
 
-        for again in range(rounds):
+        for again in range(max_runs):
             found, converged = _minimise(function, start, max_iter - len(history), tol, history, report)
             gain = lowest - found.value
             if gain > 0:
                 best, lowest = found.free, found.value
-            stalled = again > 0 and not gain > WORTHWHILE * max(1.0, abs(lowest))
-            if stalled or not converged or again == rounds - 1 or not isinstance(problem.objective.cost, MarginCost):
+            stalled = again > 0 and not gain > MIN_GAIN * max(1.0, abs(lowest))
+            if stalled or not converged or again == max_runs - 1 or not isinstance(problem.objective.cost, MarginCost):
                 break
-            start = _walk(function, best)
+            start = _adam_steps(function, best)
     return best, history, converged
 
 
@@ -130,18 +130,18 @@ def _minimise(
         history.append(min(float(intermediate_result.fun), history[-1] if history else np.inf))
         report(len(history), history[-1])
 
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": MEMORY, "ftol": tol, "gtol": tol}
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HESSIAN_PAIRS, "ftol": tol, "gtol": tol}
     found = minimize(flat, ravel(start), jac=True, method="L-BFGS-B", callback=callback, options=options)
     if not history:  # converged before the first step
         history.append(float(found.fun))
     return Found(unravel(found.x, start), float(found.fun)), found.status != 1
 
 
-def _walk(function: Function, free: Params) -> Params:
-    """Some steps of Adam, of order one and falling to zero."""
+def _adam_steps(function: Function, free: Params) -> Params:
+    """Parameters after some steps of Adam, of order one and falling to zero."""
     moments = Moments(free)
-    for step in range(WALK):
-        free = moments.step(free, function(free)[1], WALK_RATE * (1 - step / WALK))
+    for step in range(ADAM_STEPS):
+        free = moments.step(free, function(free)[1], ADAM_RATE * (1 - step / ADAM_STEPS))
     return free
 
 

@@ -6,12 +6,12 @@ of steps, the statistics of the Fisher rules, OLVQ1's rates) comes from a `Train
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost, SoftCost, WindowRule, WinnerRule
-from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
+from lvq.model.costs import Cost, GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Link, RationalQuadratic
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import (
     FisherNeighbours,
@@ -32,7 +32,7 @@ STEPS = ("scaled", "gradient", "relative")
 
 @dataclass(frozen=True)
 class Online:
-    """Settings of the online solver; see the estimators for their meaning."""
+    """Settings of the online solver; the estimators describe them."""
 
     learning_rate: float = 0.1
     relevance_rate: float = 0.01
@@ -204,7 +204,7 @@ class _Engine:
             by_maximum=getattr(relevance, "scores", "sum") == "max",
             two_classes=getattr(relevance, "rivals", "all") == "nearest",
             between_alone=getattr(relevance, "no_variance", "zero") == "between",
-            even_classes=getattr(relevance, "classes", "shares") == "even",
+            even_classes=getattr(relevance, "classes", "fractions") == "even",
             reach=min(1e12 * self.radius, limit),
             key_shift=32 if self.dtype == np.float32 else 0,
             index_mask=(1 << self.count.bit_length()) - 1,
@@ -250,8 +250,8 @@ class _Engine:
         return Params(self.W.copy(), relevance, self.width[0] if self.learns_width else None)
 
 
-# The compiled loops check no bounds. The following two functions check every size that they rely on, in the one place
-# where they are called, whatever led to the call.
+# The compiled loops check no bounds. The following two functions check every size that the loops need, immediately
+# before they are called.
 
 
 def _check_arrays(
@@ -283,7 +283,7 @@ def _check_rows(
     _check_equal("orders", (orders.shape[1], bool(orders.min() >= 0 and orders.max() < len(X))), (len(X), True))
 
 
-def _check_equal(name: str, found: Any, wanted: Any) -> None:
+def _check_equal(name: str, found: object, wanted: object) -> None:
     if found != wanted:
         raise ValueError(
             f"The online solver was called with {name} that do not fit the model: got {found}, expected {wanted}. A "
@@ -291,7 +291,7 @@ def _check_equal(name: str, found: Any, wanted: Any) -> None:
         )
 
 
-def _cost_code(kernels: Any, cost: Any) -> int:
+def _cost_code(kernels: ModuleType, cost: Cost) -> int:
     if isinstance(cost, WinnerRule):
         return kernels.OLVQ1 if cost.own_rates else kernels.LVQ1
     if isinstance(cost, WindowRule):
@@ -306,7 +306,7 @@ def _cost_code(kernels: Any, cost: Any) -> int:
     return _code(codes, cost, "cost")
 
 
-def _link_code(kernels: Any, link: Any) -> int:
+def _link_code(kernels: ModuleType, link: Link) -> int:
     codes: dict[type, int] = {
         Identity: kernels.IDENTITY,
         Gaussian: kernels.GAUSSIAN,
@@ -317,7 +317,7 @@ def _link_code(kernels: Any, link: Any) -> int:
     return _code(codes, link, "kernel")
 
 
-def _relevance_code(kernels: Any, relevance: Relevance) -> int:
+def _relevance_code(kernels: ModuleType, relevance: Relevance) -> int:
     if isinstance(relevance, MatrixRelevance):
         return kernels.GRADIENT
     if isinstance(relevance, Hebbian):
@@ -331,11 +331,11 @@ def _relevance_code(kernels: Any, relevance: Relevance) -> int:
     return _code(codes, relevance, "relevance")
 
 
-def _code(codes: dict[type, int], part: Any, name: str) -> int:
+def _code(codes: dict[type, int], part: object, name: str) -> int:
     try:
         return codes[type(part)]
     except KeyError:
         raise ValueError(
-            f"solver='online' knows the {name}s {sorted(kind.__name__ for kind in codes)}, not "
+            f"solver='online' supports the {name}s {sorted(kind.__name__ for kind in codes)}, not "
             f"{type(part).__name__}; use solver='lbfgs' or 'adam' for a {name} of your own."
         ) from None

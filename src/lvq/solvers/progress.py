@@ -1,4 +1,4 @@
-"""A line that tells how far a long run is, for `verbose`. Redraws itself on a terminal, else prints now and then."""
+"""A progress line for `verbose`: redrawn on a terminal, else printed from time to time."""
 
 import sys
 import time

@@ -1,7 +1,7 @@
-"""What training needs beside the parameters: units, statistics, the stopping rule, and what a solver returns.
+"""What training needs besides the parameters: units, statistics, the stopping rule, and the result of a solver.
 
-A `TrainingState` is what must be kept to continue a stream or a warm start. Solvers never change the one they are
-given: they work on a copy and return it, so an interrupted call leaves the old state as it was.
+A `TrainingState` is what must be kept to continue a stream or a warm start. Solvers never change the state they get:
+they work on a copy and return it, so an interrupted call leaves the old state unchanged.
 """
 
 from copy import deepcopy
@@ -16,7 +16,7 @@ from lvq.model.relevance import Fisher, FisherNeighbours, Relevance
 from lvq.model.samples import ArraySamples, Block
 
 UNIT_ROWS = 4096  # samples whose distances are held at a time
-SETTLED = 30  # samples after which a stream keeps its units
+MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
 
 
 class Units(NamedTuple):
@@ -131,7 +131,7 @@ class TrainingState:
         """The same with a random state of its own; statistics are copied by the solver."""
         return replace(self, random_state=deepcopy(self.random_state))
 
-    def scaled_cost(self, dtype: Any) -> Any:
+    def scaled_cost(self, dtype: np.dtype) -> Any:
         """The cost in plain numbers: multiples of the spread become absolute, prices take the data's type."""
         cost = self.cost.scaled(self.units.link) if hasattr(self.cost, "scaled") else self.cost
         if getattr(cost, "prices", None) is not None:

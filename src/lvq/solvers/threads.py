@@ -1,8 +1,8 @@
 """Threads: one for small problems, and for large ones threads over blocks of rows, each with one-thread products.
 
-NumPy's matrix product uses all cores but everything around it one, and the spinning threads of many small products cost
-more than they gain. So products use one thread while a model is fitted, and blocks of rows use the cores. The number of
-a product's threads can be set from the main thread only (OpenBLAS ignores it elsewhere), where limits nest.
+NumPy's matrix product uses all cores and everything else one, and for many small products the threads take more time
+than they save. So products use one thread while a model is fitted, and blocks of rows use the cores. The number of a
+product's threads can be set from the main thread only (OpenBLAS ignores it elsewhere), where limits nest.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from lvq.model.objective import THREADS
+from lvq.model.objective import MAX_THREADS
 from lvq.model.samples import Map
 
 _budget: ContextVar[int | None] = ContextVar("threads that blocks of rows may use", default=None)
@@ -65,7 +65,7 @@ def thread_map(threads: int) -> Iterator[Map]:
     if threads < 2:
         yield map
         return
-    threads = min(threads, THREADS)
+    threads = min(threads, MAX_THREADS)
     with ThreadPoolExecutor(threads) as pool:
         yield partial(_map_in_order, pool, threads)
 

@@ -24,8 +24,8 @@ import pyarrow.csv as pc
 from lvq.tables.columns import TableError
 
 DELIMITERS = (",", ";", "\t", "|")
-BLOCK = 1 << 20  # bytes of text in a part; the reader keeps some dozens of parts ready
-LONGEST = 1 << 20  # bytes in which the header must end
+BLOCK_BYTES = 1 << 20  # bytes of text in a part; the reader keeps some dozens of parts ready
+MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
 
 
 class Header(NamedTuple):
@@ -38,7 +38,7 @@ class Header(NamedTuple):
 
 
 def is_gzipped(path: Path) -> bool:
-    """Whether a file is gzipped, whatever its name."""
+    """Whether the content of a file is gzipped."""
     with path.open("rb") as stream:
         return stream.read(2) == b"\x1f\x8b"
 
@@ -51,7 +51,7 @@ def opened(path: Path) -> BinaryIO:
 def read_header(path: Path, source: str) -> Header:
     """The names of the columns."""
     with opened(path) as raw:
-        start = raw.read(LONGEST)
+        start = raw.read(MAX_HEADER_BYTES)
         if b"\0" in start:
             raise TableError(
                 f"{source} holds null bytes, so it is not a CSV file; if it is Parquet or Arrow, rename it, else save "
@@ -70,7 +70,7 @@ def read_header(path: Path, source: str) -> Header:
         csv.reader(itertools.chain([first], lines), delimiter=delimiter)
     )  # a quoted name may contain a line break
     return Header(
-        [name.strip() for name in row], delimiter, max(BLOCK, 32 * len(first)), empty
+        [name.strip() for name in row], delimiter, max(BLOCK_BYTES, 32 * len(first)), empty
     )  # a row fits into a part
 
 

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from lvq.tables import arff, delimited
 from lvq.tables.columns import TableError, cleaned, parsed, to_frame
 
-ROWS, CELLS = 20_000, 2_000_000  # in a part, at most
-PAGE = 1 << 16  # bytes of a Parquet column that are read at once
+PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part, at most
+READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
 FORMATS = {
     "CSV": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
     "Parquet": (".parquet", ".pq"),
@@ -95,14 +95,14 @@ def _open_parquet(path: Path) -> Table:
 
     def parts(columns: Sequence[str]) -> Iterator[Any]:
         # page by page: a group of rows, which may be the whole table, would be read at once otherwise
-        with pq.ParquetFile(path, buffer_size=PAGE, pre_buffer=False) as file:
+        with pq.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False) as file:
             yield from map(_validated, file.iter_batches(_rows(columns), columns=list(columns)))
 
     return Table(names, parts)
 
 
 def _rows(columns: Sequence[str]) -> int:
-    return max(1, min(ROWS, CELLS // max(1, len(columns))))
+    return max(1, min(PART_ROWS, PART_CELLS // max(1, len(columns))))
 
 
 def _validated(batch: Any) -> Any:

@@ -4,7 +4,7 @@ Rules:
 - columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
 - a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
   number whose distances overflow; without a usable number there is no label either;
-- memory holds one part of the table, whatever its size.
+- memory holds one part of a table of any size.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lvq.workflow.model_columns import ModelColumns, categories_by_number, expec
 from lvq.workflow.preparation import MISSING_TEXT
 from lvq.workflow.runs import load_model
 
-ROWS = 5_000  # predicted at a time; their features and distances are in memory
+PART_ROWS = 5_000  # predicted at a time; their features and distances are in memory
 _NOTES = {
     "missing value": "a missing value of {name!r}, which had none in training",
     "unknown category": "an unknown category of {name!r}",
@@ -130,8 +130,8 @@ def predict_table(
     numbers = {name for name in columns.names if name not in columns.categories and name not in keep}
     with TableWriter(out, escape_formulas=escape_formulas) as writer:
         for part in read_parts(table, wanted, numbers, exact={*keep, *columns.categories}):
-            for start in range(0, len(part), ROWS):
-                rows = part.iloc[start : start + ROWS].reset_index(drop=True)
+            for start in range(0, len(part), PART_ROWS):
+                rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
                 predictions = predict(rows, result)
                 writer.write(pd.concat([rows[list(keep)], predictions], axis=1))
                 if progress is not None:

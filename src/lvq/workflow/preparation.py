@@ -1,7 +1,7 @@
 """Features and classes of a table: which columns are features, of which kind, and what is left out.
 
 Rules:
-- nothing is left out without a note; where a guess could be wrong, an error tells what to do;
+- nothing is left out without a note; where a guess could be wrong, there is an error with a message about what to do;
 - left out with a note are rows without a class, and columns that are empty, constant, without a name, or row numbers;
 - the kind of a column (numbers or categories) is determined on the whole table; everything that is learned from values
   (means, categories, medians) is learned inside the model, from its training samples alone.
@@ -25,7 +25,7 @@ MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
-SHOWN = 8  # names in a message
+MAX_LISTED = 8  # names in a message
 MISSING_CELL = "an empty cell, or a text such as NA or None"
 #: The category of a missing text.
 MISSING_TEXT = "(missing)"
@@ -132,14 +132,14 @@ def check_columns(present: Any, wanted: Sequence[str], source: str) -> None:
     if sum(is_number(name) for name in names) > len(names) / 2:
         hint = " They look like values: is the first line with the names of the columns missing?"
     word = "column" if len(missing) == 1 else "columns"
-    last = f", the last of them {names[-1]!r}" if len(names) > SHOWN else ""  # which often is the class
+    last = f", the last of them {names[-1]!r}" if len(names) > MAX_LISTED else ""  # which often is the class
     raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}{last}.{hint}")
 
 
 def listed(names: Sequence[str]) -> str:
     """Names in a message; the first few of many."""
-    shown = ", ".join(repr(name) for name in names[:SHOWN])
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
+    shown = ", ".join(repr(name) for name in names[:MAX_LISTED])
+    return shown if len(names) <= MAX_LISTED else f"{shown} and {len(names) - MAX_LISTED} more"
 
 
 def _counted(count: Any, word: str) -> str:
@@ -170,10 +170,10 @@ def _check_classes(column: pd.Series, labels: np.ndarray, target: str, source: s
         )
     if counts.min() < min_class_rows:
         rare = [f"{name!r} ({count})" for name, count in zip(classes, counts) if count < min_class_rows]
-        more = f" and {len(rare) - SHOWN} more" if len(rare) > SHOWN else ""
+        more = f" and {len(rare) - MAX_LISTED} more" if len(rare) > MAX_LISTED else ""
         raise TableError(
             f"Every class of {target!r} needs at least {min_class_rows} rows for training and test, but {source} has "
-            f"fewer of {', '.join(rare[:SHOWN])}{more}; add rows, merge classes or leave them out."
+            f"fewer of {', '.join(rare[:MAX_LISTED])}{more}; add rows, merge classes or leave them out."
         )
 
 
@@ -205,8 +205,8 @@ def _features(
                 "leave such cells empty to use it as numbers."
             )
     if problems:
-        more = f" {len(problems) - SHOWN} more columns have problems." if len(problems) > SHOWN else ""
-        raise TableError(" ".join(problems[:SHOWN]) + more)
+        more = f" {len(problems) - MAX_LISTED} more columns have problems." if len(problems) > MAX_LISTED else ""
+        raise TableError(" ".join(problems[:MAX_LISTED]) + more)
     if not kept:
         raise TableError(f"{source} has no column that can be a feature.")
     left_out = [
