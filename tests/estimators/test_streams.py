@@ -426,7 +426,9 @@ def test_changed_parts_are_refused(change, data):
     ):
         model.set_params(**change).partial_fit(X, y)
     assert model.prototypes_ is before
-    given = clone(model).set_params(**settings, init="kmeans", kernel_width="auto", n_prototypes_total=None, rank=None)
+    given = clone(model).set_params(
+        **settings, init="kmeans", kernel_width="auto", n_prototypes_total=None, rank="auto"
+    )
     model.set_params(**given.set_params(cost="logm").get_params()).partial_fit(X, y)
 
 

@@ -131,3 +131,12 @@ def test_pull_and_penalty_are_gradients(rule, seed, two_of_many):
     if rule.penalty(R) is not None:
         expected = by_differences(lambda at: rule.penalty(at)[0], R)
         np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(("n", "rows"), [(5, 5), (64, 64), (65, 32), (200, 32)])
+@pytest.mark.parametrize("unit_trace", [True, False])
+def test_the_automatic_rank(n, rows, unit_trace):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(300, n)), np.arange(300) % 3
+    rule = MatrixRelevance(rank="auto", unit_trace=unit_trace)
+    assert rule.start(X, y, np.ones(300), np.arange(3)).shape == (rows, n)

@@ -10,9 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
 from lvq.model.costs import GLVQCost
 from lvq.model.links import Identity
+from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples
+from lvq.solvers import lbfgs
 from lvq.solvers.batch import Problem
 from lvq.solvers.lbfgs import ravel, train, unravel
 
@@ -106,8 +108,8 @@ def test_an_optimal_start_is_kept():
 def test_convergence_warning_names_the_parameters(max_iter, data):
     X, y = data
     message = (
-        rf"LOGM: lbfgs stopped after {max_iter} iterations, before the relative change of the objective \(.*\) fell "
-        rf"below tol=1e-09. Increase max_iter \(now {max_iter}\) or tol, or scale the features"
+        rf"LOGM: lbfgs stopped after {max_iter} iterations, before the objective \(.*\) converged. Increase max_iter "
+        rf"\(now {max_iter}\) or tol, or scale the features"
     )
     with pytest.warns(ConvergenceWarning, match=message):
         model = LOGM(solver="lbfgs", n_prototypes=3, max_iter=max_iter, tol=1e-9, random_state=0).fit(X, y)
@@ -234,3 +236,43 @@ def test_ravel_and_unravel(relevance, width):
         if ours is not None:
             np.testing.assert_array_equal(ours, theirs)
     assert back.prototypes.dtype == np.float32
+
+
+def test_large_data_begin_on_a_part(monkeypatch):
+    """The objective is that of a run on all samples to a thousandth, with fewer evaluations of all samples."""
+    random = np.random.default_rng(0)
+    y = np.sort(random.integers(0, 4, 6000))
+    X = random.normal(size=(6000, 6)) + 1.5 * np.eye(4, 6)[y]
+    labels = np.repeat(np.arange(4), 3)
+    start = Params(X[[np.flatnonzero(y == k)[j] for k in range(4) for j in range(3)]])
+    problem = Problem(Objective(Euclidean(), Identity(), GLVQCost(), labels), Relevance(), 1.0)
+    sizes = []
+    evaluate = Problem.value_and_gradient
+    monkeypatch.setattr(
+        Problem,
+        "value_and_gradient",
+        lambda self, free, data, m=map: sizes.append(data.n_samples) or evaluate(self, free, data, m),
+    )
+    samples = ArraySamples(X, y, np.full(6000, 1 / 6000))
+    whole = lbfgs.train(problem, start, samples, 200, 2e-5)
+    everything = sizes.count(6000)
+    assert set(sizes) == {6000}
+    sizes.clear()
+    monkeypatch.setattr(lbfgs, "SMALLEST_STAGE", 700)
+    grown = lbfgs.train(problem, start, samples, 200, 2e-5)
+    assert sizes.count(6000) < everything / 2
+    assert 700 <= min(sizes) < 1000
+    assert grown.history[-1] <= whole.history[-1] + 1e-3 * abs(whole.history[-1])
+
+
+def test_every_class_is_in_every_part(monkeypatch):
+    monkeypatch.setattr(lbfgs, "SMALLEST_STAGE", 20)
+    y = np.repeat(np.arange(4), [3000, 2, 60, 1])
+    stages = lbfgs._stages(ArraySamples(np.arange(3063.0)[:, None], y, np.full(3063, 1 / 3063)))
+    assert [stage.n_samples for stage in stages] == sorted(stage.n_samples for stage in stages)
+    assert len(stages) > 2
+    for stage in stages:
+        assert np.bincount(stage.y).tolist()[1:] == [2, np.bincount(stage.y)[2], 1]
+        assert np.bincount(stage.y)[2] >= 50
+        np.testing.assert_allclose(stage.weight.sum(), 1.0)
+        assert (np.diff(stage.y) >= 0).all()

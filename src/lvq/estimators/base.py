@@ -4,6 +4,7 @@
 `training.begin`), run a solver (`training.run_online`, `run_batch`), and set the result in one assignment.
 """
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -11,11 +12,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import RandomState
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from lvq.estimators import training as steps
 from lvq.estimators.parameters import estimator
 from lvq.estimators.prediction import ModelPredictions
+from lvq.estimators.tensors import floating, require_torch
 from lvq.estimators.training import Parts, Training
 from lvq.estimators.validation import (
     check_batch,
@@ -30,6 +33,7 @@ from lvq.estimators.validation import (
     make_kernel,
     make_relevance,
 )
+from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.links import Kernel
 from lvq.model.objective import Params
 from lvq.model.relevance import Relevance
@@ -37,7 +41,7 @@ from lvq.model.samples import ArraySamples
 from lvq.model.starts import distribute, prototypes_per_class, start_prototypes
 from lvq.solvers.adam import Adam
 from lvq.solvers.online import Online
-from lvq.solvers.progress import Report, progress_bar, silent
+from lvq.solvers.progress import progress_bar, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, single_threaded_products
 
@@ -136,12 +140,13 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
+        X : array-like or torch tensor of shape (n_samples, n_features)
+            Samples. lbfgs and adam use tensors on their device; the start is computed on the host.
+        y : array-like or torch tensor of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Factor of each sample's step, after division by their mean. A sample of weight 0 is left out.
+            Weights of the samples; with lbfgs a weight is exactly a number of copies. Online it is the factor of each
+            sample's step, after division by their mean. A sample of weight 0 is left out.
 
         Returns
         -------
@@ -149,14 +154,16 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            return self._fit(X, y, sample_weight, device=None)
+            return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, device: str | None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._validate_params()
+        X, device = self._host_array(X)
         parts = self._parts(device)
         check_parts(self, parts)
         warm = self.warm_start and hasattr(self, "model_")
-        X, y, weight, classes = check_training_data(self, X, y, sample_weight, reset=not warm)
+        given = X, as_numpy(y), as_numpy(sample_weight)
+        X, y, weight, classes = check_training_data(self, *given, reset=not warm)
         samples = ArraySamples(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
         random_state = check_random_state(self.random_state)
         check_cost_matrix_classes(self, len(classes))
@@ -167,7 +174,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
                 training = steps.restarted(parts, self._training(), len(classes), random_state)
             else:
                 training = self._begin(parts, samples, classes, random_state)
-            training, result = self._train(parts, training, samples, report)
+            training, result = steps.run(parts, training, samples, report)
+            if parts.solver == "lbfgs" and not result.converged and _still_falling(result.history):
+                _warn_not_converged(self, result)
             self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history))
         return self
 
@@ -219,6 +228,16 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self._set_fitted(training, parts, classes, None, n_iter, history)
         return self
 
+    def _host_array(self, X: Any) -> tuple[Any, str | None]:
+        """Samples in host memory, and the device of the batch solvers, if any."""
+        device = getattr(self, "device", None)
+        if is_tensor(X):
+            device = str(X.device) if hasattr(self, "device") else None
+            X = floating(X, np.dtype(np.float32), type(self).__name__)
+        if device is not None:
+            require_torch(device)
+        return as_numpy(X), device
+
     def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
         if isinstance(parts.kernel, Kernel) and not isinstance(parts.kernel_width, str):
@@ -253,11 +272,6 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         W, labels = self._start_prototypes(ArraySamples(*samples.take(new)), classes, training.state.random_state)
         return steps.add_prototypes(training, parts, W, labels, samples, len(classes))
 
-    def _train(
-        self, parts: Parts, training: Training, samples: ArraySamples, report: Report
-    ) -> tuple[Training, Result]:
-        return steps.run_online(parts, training, samples, report)
-
     def _training(self) -> Training:
         """The fitted model as the start of further training, with a random state of its own."""
         model, width = self.model_, getattr(self.model_.link, "width", None)
@@ -283,3 +297,21 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             "objective_history_": history,
         }
         self.__dict__.update(fitted)
+
+
+def _warn_not_converged(estimator: BaseLVQ, result: Result) -> None:
+    warnings.warn(
+        f"{type(estimator).__name__}: lbfgs stopped after {result.n_iter} iterations, before the objective "
+        f"({result.history[-1]:.5g}) converged. Increase max_iter (now {estimator.max_iter}) or tol, or scale the "
+        "features to unit variance.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def _still_falling(history: list[float]) -> bool:
+    """Whether the last tenth of the iterations brought more than a hundredth of the whole fall."""
+    if len(history) < 2:
+        return True
+    late = history[-max(2, len(history) // 10)]
+    return late - history[-1] > 0.01 * (history[0] - history[-1])

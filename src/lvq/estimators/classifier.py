@@ -5,9 +5,9 @@ from typing import Any, Literal, Self
 
 from sklearn.utils.metaestimators import available_if
 
-from lvq.estimators.cost_based import CostBasedLVQ
+from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
 from lvq.estimators.parameters import estimator
-from lvq.estimators.validation import make_relevance, planned_relevance
+from lvq.estimators.validation import make_relevance
 from lvq.model.costs import COSTS, MarginCost
 from lvq.model.relevance import MatrixRelevance, Relevance
 

@@ -1,30 +1,31 @@
 """Estimators with a cost: they can learn sample by sample, by L-BFGS, or by Adam; a shared matrix can transform."""
 
-import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators import training as steps
-from lvq.estimators.base import BaseLVQ, unchanged_on_error
+from lvq.estimators.base import BaseLVQ
 from lvq.estimators.parameters import estimator
-from lvq.estimators.tensors import floating, require_torch, same_kind
-from lvq.estimators.training import Parts, Training
-from lvq.estimators.validation import as_prices, check_labelled, planned_relevance
-from lvq.model.arrays import as_numpy, is_tensor
+from lvq.estimators.tensors import same_kind
+from lvq.estimators.validation import as_prices, check_labelled
+from lvq.model.arrays import as_numpy
 from lvq.model.metrics import Matrix
 from lvq.model.objective import Params
 from lvq.model.relevance import MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
-from lvq.solvers import lbfgs
 from lvq.solvers.adam import Adam
 from lvq.solvers.batch import Problem
-from lvq.solvers.progress import Report
-from lvq.solvers.state import Result
+
+
+def planned_relevance(estimator: Any) -> Relevance | None:
+    """The rule given by the parameters of an estimator; None where `fit` will raise an error."""
+    try:
+        return estimator._relevance()
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _has_shared_matrix(estimator: Any) -> bool:
@@ -73,43 +74,6 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
             n_iter_no_change=self.n_iter_no_change,
             validation_fraction=self.validation_fraction,
         )
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model to samples.
-
-        Parameters
-        ----------
-        X : array-like or torch tensor of shape (n_samples, n_features)
-            Samples. Tensors are used on their device; the start is computed on the host.
-        y : array-like or torch tensor of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples; with lbfgs a weight is exactly a number of copies. Online it is the factor of each
-            sample's step, after division by their mean. A sample of weight 0 is left out.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        with unchanged_on_error(self):
-            device = str(X.device) if is_tensor(X) else self.device
-            if device is not None:
-                require_torch(device)
-            if is_tensor(X):
-                X = floating(X, np.dtype(np.float32), type(self).__name__)
-            return self._fit(as_numpy(X), as_numpy(y), as_numpy(sample_weight), device)
-
-    def _train(
-        self, parts: Parts, training: Training, samples: ArraySamples, report: Report
-    ) -> tuple[Training, Result]:
-        if parts.solver == "online":
-            return super()._train(parts, training, samples, report)
-        tol = lbfgs.default_tol(samples.n_samples) if self.tol is None else self.tol
-        training, result = steps.run_batch(parts, training, samples, report, tol)
-        if parts.solver == "lbfgs" and not result.converged and _still_falling(result.history):
-            self._warn_not_converged(result, tol)
-        return training, result
 
     def objective_value(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The mean cost of samples in the fitted model, with its penalty: what the batch solvers minimise.
@@ -190,24 +154,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
     def _n_features_out(self) -> int:
         return self.omega_.shape[0]
 
-    def _warn_not_converged(self, result: Result, tol: float) -> None:
-        warnings.warn(
-            f"{type(self).__name__}: lbfgs stopped after {result.n_iter} iterations, before the relative change of the "
-            f"objective ({result.history[-1]:.5g}) fell below tol={tol:g}. Increase max_iter (now {self.max_iter}) or "
-            "tol, or scale the features to unit variance.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-
 
 # scikit-learn wraps `transform` when the class is made, so the condition comes after
 for _name in ("transform", "fit_transform", "get_feature_names_out"):
     setattr(CostBasedLVQ, _name, available_if(_has_shared_matrix)(getattr(CostBasedLVQ, _name)))
-
-
-def _still_falling(history: list[float]) -> bool:
-    """Whether the last tenth of the iterations brought more than a hundredth of the whole fall."""
-    if len(history) < 2:
-        return True
-    late = history[-max(2, len(history) // 10)]
-    return late - history[-1] > 0.01 * (history[0] - history[-1])

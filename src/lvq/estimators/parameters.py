@@ -161,8 +161,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "tol": (
         "float, optional",
         "Stop when the mean cost of an epoch has not fallen by more than this for `n_iter_no_change` epochs; None runs "
-        "all epochs. For lbfgs the relative fall of the objective in one iteration; None means 1e-5, or 2e-5 from 40,000 "
-        "samples on.",
+        "all epochs. For lbfgs the relative fall of the objective in one iteration; None means 1e-5, or 2e-5 from "
+        "40,000 samples on.",
     ),
     "n_iter_no_change": ("int", "[online, adam] Patience of `tol`."),
     "shuffle": ("bool", "[online] A new order in every epoch; False keeps the order of the data."),

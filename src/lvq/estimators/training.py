@@ -122,6 +122,13 @@ def restarted(parts: Parts, training: Training, n_classes: int, random_state: np
     return replace(training, state=state)
 
 
+def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
+    """Train by the solver of the parts."""
+    if parts.solver == "online":
+        return run_online(parts, training, samples, report)
+    return run_batch(parts, training, samples, report)
+
+
 def run_online(
     parts: Parts, training: Training, samples: ArraySamples, report: Report, *, stream: bool = False
 ) -> tuple[Training, Result]:
@@ -133,9 +140,7 @@ def run_online(
     return training.with_result(result, state), result
 
 
-def run_batch(
-    parts: Parts, training: Training, samples: ArraySamples, report: Report, tol: float
-) -> tuple[Training, Result]:
+def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
     """Train by L-BFGS or Adam, on the device where there is one."""
     centre, state = samples.centre(), training.state
     problem = Problem(training.objective(), state.relevance, float(np.sqrt(state.units.step)))
@@ -145,6 +150,7 @@ def run_batch(
     if parts.device is not None:
         problem, params, arranged = _on_device(problem, params, arranged, parts.device)
     if parts.solver == "lbfgs":
+        tol = lbfgs.default_tol(samples.n_samples) if parts.batch.tol is None else parts.batch.tol
         result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, tol, report)
     else:
         result = adam.train(problem, params, arranged, parts.batch, state.random_state, report)

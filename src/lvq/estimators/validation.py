@@ -42,14 +42,6 @@ def make_relevance(estimator: Any, relevance: Any) -> Relevance:
     return rule
 
 
-def planned_relevance(estimator: Any) -> Relevance | None:
-    """The rule given by the parameters of an estimator; None where `fit` will raise an error."""
-    try:
-        return estimator._relevance()
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
 def check_parts(estimator: Any, parts: Parts) -> None:
     """Raise ValueError for parts that cannot be combined, before any computation."""
     name = type(estimator).__name__
