@@ -197,7 +197,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
             f"objective ({result.history[-1]:.5g}) fell below tol={tol:g}. Increase max_iter (now {self.max_iter}) or "
             "tol, or scale the features to unit variance.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,  # the call of fit
         )
 
 

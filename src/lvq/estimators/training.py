@@ -122,6 +122,11 @@ def again(parts: Parts, training: Training, n_classes: int, random_state: np.ran
     return replace(training, state=state)
 
 
+def with_cost(training: Training, parts: Parts) -> Training:
+    """A stream whose cost may have other parameters than in the last batch, as its rates may have."""
+    return replace(training, state=replace(training.state, cost=parts.cost))
+
+
 def run_online(
     parts: Parts, training: Training, samples: ArraySamples, report: Report, *, stream: bool = False
 ) -> tuple[Training, Result]:
