@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import lvq
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RSLVQ, SNPC, LVQClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ21, MCE, OLVQ1, RSLVQ, SNPC, LVQClassifier
 from lvq.solvers import online
 
 
@@ -444,6 +444,22 @@ def test_rates_may_change(data):
     before = model.prototypes_
     model.set_params(learning_rate=0.0, relevance_rate=0.0, alpha=0.1, schedule="constant").partial_fit(X, y)
     np.testing.assert_allclose(model.prototypes_, before, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [(MCE(), {"xi": 20.0}), (GLVQ(), {"slope": 20.0}), (GLVQ(), {"alpha": 2.0}), (LVQ21(), {"window": 0.05})],
+    ids=repr,
+)
+def test_parameters_of_the_cost_may_change(model, change, data):
+    """They hold from the next batch on: as if the stream had had them, with the units and prototypes of before."""
+    X, y = data
+    model.set_params(random_state=0, shuffle=False, learning_rate=0.0).partial_fit(X, y, classes=[0, 1, 2])
+    expected = clone(model).set_params(**change).partial_fit(X, y, classes=[0, 1, 2])
+    for each in (model, expected):
+        each.set_params(**change, learning_rate=0.05).partial_fit(X, y)
+    np.testing.assert_array_equal(model.prototypes_, expected.prototypes_)
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
 
 @pytest.mark.parametrize(

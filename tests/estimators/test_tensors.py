@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, RSLVQ, LVQClassifier, LVQClassifierCV
+from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators.tensors import on_device, same_kind
 from lvq.model.arrays import as_numpy, is_tensor
 
@@ -213,6 +213,25 @@ def test_a_tensor_that_requires_a_gradient(data):
     np.testing.assert_array_equal(model.predict(tensor).numpy(), model.predict(X))
 
 
+@pytest.mark.parametrize("prepare", [lambda tensor: tensor.to(torch.bfloat16), torch.Tensor.requires_grad_])
+def test_every_method_takes_every_tensor(prepare, data):
+    """Also a type that NumPy does not have, and a tensor with a gradient, for rules and streams."""
+    X, y = data
+    tensor = prepare(torch.as_tensor(X))
+    exact, labels = tensor.detach().to(torch.float64).numpy(), torch.as_tensor(y)
+    for model in (LVQ1(random_state=0, max_iter=2), GLVQ(random_state=0)):
+        expected = clone(model).partial_fit(exact, y, classes=[0, 1, 2]).prototypes_
+        streamed = clone(model).partial_fit(tensor, labels, classes=torch.arange(3)).prototypes_
+        np.testing.assert_allclose(streamed, expected, rtol=1e-3)
+    fitted = quiet_fit(LVQ1(random_state=0, max_iter=2), tensor, labels)
+    np.testing.assert_allclose(fitted.prototypes_, clone(fitted).fit(exact, y).prototypes_, rtol=1e-3)
+    model = quiet_fit(GMLVQ(random_state=0, max_iter=5), exact, y)
+    np.testing.assert_array_equal(model.explain(tensor).label, model.predict(exact))
+    np.testing.assert_array_equal(model.model_.predict(tensor), model.predict(exact))
+    np.testing.assert_allclose(as_numpy(model.transform(tensor)), model.transform(exact), rtol=1e-3, atol=1e-3)
+    assert model.objective_value(tensor, labels) == pytest.approx(model.objective_value(exact, y), rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -279,6 +298,13 @@ def test_without_a_gpu(device, data, monkeypatch):
     model._device = device  # as a model that was fitted on a GPU and loaded elsewhere
     with pytest.raises(RuntimeError, match=message):
         model.predict(data[0])
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "online"])
+def test_an_unknown_device(solver, data):
+    """Already in `fit`, also where only predictions would use it."""
+    with pytest.raises(ValueError, match="device='nowhere' is not a device of torch"):
+        GLVQ(device="nowhere", solver=solver).fit(*data)
 
 
 # -- the small functions -----------------------------------------------------------------------------------------------

@@ -192,6 +192,7 @@ def test_balanced_needs_all_data(default, data):
         (np.ones(7), "shape"),
         (np.full(90, np.nan), "NaN"),
         (np.full(90, np.inf), "infinity"),
+        (np.full(90, 1e308), "sum of the weights.* overflows in float64; divide all of them by the largest"),
     ],
 )
 def test_bad_weights(weight, message, data):
@@ -200,6 +201,23 @@ def test_bad_weights(weight, message, data):
         GLVQ().fit(X, y, sample_weight=weight)
     with pytest.raises(ValueError, match=message):
         GLVQ().partial_fit(X, y, classes=[0, 1, 2], sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (-1.0, "class_weight must hold non-negative numbers"),
+        (np.nan, "class_weight must hold non-negative numbers"),
+        (np.inf, "overflows"),
+    ],
+)
+def test_bad_class_weights(weight, message, data):
+    X, y = data
+    model = GLVQ(class_weight={0: weight})
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, y, classes=[0, 1, 2])
 
 
 # -- routing -----------------------------------------------------------------------------------------------------------

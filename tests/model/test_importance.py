@@ -1,5 +1,7 @@
 """Importance of features: the diagonal of C Lambda C by its definition, and what must not change it."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -98,3 +100,15 @@ def test_float32_is_computed_in_float64():
     X, weight, omega = (array.astype(np.float32) for array in (X, weight, omega))
     found = feature_importances(X, weight, omega, np.ones(1))
     np.testing.assert_allclose(found, plain_importances(*(a.astype(float) for a in (X, weight, omega)), [1]), rtol=1e-5)
+
+
+def test_many_features_need_no_matrix_of_them():
+    X = np.random.default_rng(0).normal(size=(10, 3000))
+    tracemalloc.start()
+    try:
+        found = feature_importances(X, np.ones(10), np.full(3000, 1 / 3000), np.ones(1))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (found >= 0).all()
+    assert peak < 20 * X.nbytes  # 5 MB; a matrix of all pairs of features takes 72 MB

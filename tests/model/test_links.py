@@ -98,3 +98,13 @@ def test_another_width_keeps_the_rest(link):
 def test_float32_stays_float32(link):
     D = np.array([0.0, 1.0, 50.0], dtype=np.float32)
     assert link.value(D).dtype == link.derivative(D).dtype == np.float32
+
+
+@pytest.mark.parametrize("shape", [np.float32(2), np.float64(2), np.int64(2)], ids=repr)
+def test_a_shape_as_a_number_of_numpy(shape):
+    """float32 distances stay float32, and the kernel is as with a number of Python."""
+    D = np.linspace(0, 3, 5, dtype=np.float32)
+    kernel = RationalQuadratic(width=1.5, shape=shape)
+    np.testing.assert_array_equal(kernel.value(D), RationalQuadratic(width=1.5, shape=2.0).value(D))
+    assert kernel.derivative(D).dtype == np.float32
+    assert not isinstance(kernel.shape, np.generic)

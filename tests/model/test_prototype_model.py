@@ -244,8 +244,9 @@ def test_repr_names_the_parts():
         (np.full((1, 4), np.inf), "X of PrototypeModel contains NaN or infinite values"),
         (np.full((1, 4), 1e160), "holds values as large as 1e.160, whose squared distances overflow"),
         ([["a", "b", "c", "d"]], "could not convert string to float"),
+        (np.zeros((1, 4), dtype=complex), "must hold real numbers, got complex128"),
     ],
-    ids=["features", "axes", "nan", "infinite", "large", "text"],
+    ids=["features", "axes", "nan", "infinite", "large", "text", "complex"],
 )
 def test_samples_that_do_not_fit_are_refused(method, X, message):
     with pytest.raises(ValueError, match=message):
@@ -275,13 +276,30 @@ def test_the_largest_value_does_not_overflow(dtype):
 @pytest.mark.parametrize("metric", METRICS)
 def test_blocks_give_the_predictions_of_the_whole(metric, monkeypatch):
     model, X = make_model(metric, "gaussian"), samples(100)
-    whole = model.predict_proba(X)
+    whole, explained = model.predict_proba(X), model.explain(X)
     monkeypatch.setattr(prototype_model, "BLOCK_BYTES", 8 * 7 * (5 + 3 * N_FEATURES))  # seven rows
     sizes = []
     model.over_blocks(lambda D: sizes.append(len(D)) or D, X)
     assert sizes == [7] * 14 + [2]
     np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-12)
+    for part, of_whole in zip(model.explain(X)[1:], explained[1:]):
+        np.testing.assert_allclose(part, of_whole, rtol=1e-9, atol=1e-12)
     assert model.predict(X[:0]).shape == (0,)
+    assert model.explain(X[:0]).contributions.shape == (0, N_FEATURES)
+
+
+def test_explanations_hold_no_table_of_all_distances(monkeypatch):
+    monkeypatch.setattr(prototype_model, "BLOCK_BYTES", 2**20)
+    rng = np.random.default_rng(0)
+    model = PrototypeModel(rng.normal(size=(2000, 2)), np.repeat([0, 1], 1000), np.array([0, 1]))
+    X = rng.normal(size=(1000, 2))  # 16 MB of distances
+    tracemalloc.start()
+    try:
+        model.explain(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * 2**20
 
 
 @pytest.mark.parametrize(("n_prototypes", "n_features"), [(2000, 2), (2, 300)], ids=["prototypes", "features"])
@@ -334,6 +352,18 @@ def test_the_arrays_given_stay_writeable():
     W[0] = 1.0
 
 
+@pytest.mark.parametrize("make", [lambda arrays: PrototypeModel(**arrays), lambda arrays: stored(**arrays)])
+def test_later_changes_of_the_arrays_given_change_nothing(make):
+    arrays = {"prototypes": np.array([[0.0], [1.0]]), "labels": np.array([0, 1]), "classes": np.array(["a", "b"])}
+    model = make(arrays)
+    arrays["prototypes"][:], arrays["classes"][:] = [[1.0], [0.0]], "c"
+    assert model.predict([[0.1], [0.9]]).tolist() == ["a", "b"]
+
+
+def stored(**arrays):
+    return PrototypeModel.from_arrays(PrototypeModel(**arrays).to_arrays() | arrays)
+
+
 # -- inconsistent arrays and parts -------------------------------------------------------------------------------------
 
 
@@ -349,6 +379,9 @@ def test_the_arrays_given_stay_writeable():
         ({"classes": np.array([["a", "b", "c"]])}, "needs a one-dimensional array of classes"),
         ({"classes": np.array([])}, "needs a one-dimensional array of classes"),
         ({"classes": ["a", "b", "c"]}, "needs a one-dimensional array of classes"),
+        ({"classes": np.array(["a", "b", "a"])}, "has classes that are not distinct values"),
+        ({"classes": np.array([0.0, np.nan, 1.0])}, "has classes that are not distinct values"),
+        ({"classes": np.array(["a", ["b"], "c"], dtype=object)}, "has classes that are not distinct values"),
         ({"labels": np.array([0, 0, 1, 2])}, "needs an ascending class index for each prototype"),
         ({"labels": np.array([0, 1, 0, 2, 2])}, "needs an ascending class index for each prototype"),
         ({"labels": np.array([0.0, 0, 1, 2, 2])}, "needs an ascending class index for each prototype"),
@@ -376,6 +409,7 @@ def test_the_arrays_given_stay_writeable():
         ({"link": None}, "has no link"),
         ({"link": Gaussian(0.0)}, "has a kernel whose width or shape is not a positive number"),
         ({"link": Gaussian(np.inf)}, "has a kernel whose width or shape is not a positive number"),
+        ({"link": Gaussian(10**400)}, "has a kernel whose width or shape is not a positive number"),
         ({"link": Gaussian("1")}, "has a kernel whose width or shape is not a positive number"),
         ({"link": RationalQuadratic(1.0, -1.0)}, "has a kernel whose width or shape is not a positive number"),
     ],
@@ -390,6 +424,7 @@ def test_inconsistent_arrays_and_parts_are_refused(changes, message):
     [
         ({"xi": 0.0}, "xi of a DecisionRule must be a positive number or None, got 0.0"),
         ({"xi": np.inf}, "xi of a DecisionRule must be a positive number or None, got inf"),
+        ({"xi": 10**400}, "xi of a DecisionRule must be a positive number or None, got 1000"),
         ({"xi": np.nan}, "xi of a DecisionRule must be a positive number or None, got nan"),
         ({"sharpness": 0.0}, "sharpness of a DecisionRule must be a positive number, got 0.0"),
         ({"soft": True}, "A DecisionRule by the posterior needs soft=True and a steepness xi"),

@@ -228,6 +228,12 @@ def test_invalid_headers_are_refused(text):
         PrototypeModel.from_arrays(arrays)
 
 
+@pytest.mark.parametrize("arrays", [None, 5, [], np.zeros(3)], ids=["none", "number", "list", "array"])
+def test_what_is_no_dictionary_of_arrays_is_refused(arrays):
+    with pytest.raises(ValueError, match=REFUSED):
+        PrototypeModel.from_arrays(arrays)
+
+
 @pytest.mark.parametrize("name", ["header", "prototypes", "labels", "classes"])
 def test_a_missing_array_is_named(name):
     arrays = make_model().to_arrays()

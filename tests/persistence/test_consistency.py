@@ -77,6 +77,15 @@ def test_parameters():
         check(GLVQ(max_iter=-5))
 
 
+def test_classes_that_do_not_ascend(data):
+    """A stream would learn the wrong classes, as it finds labels by bisection."""
+    estimator = GLVQ(random_state=0).fit(*data)
+    check(estimator)
+    estimator.model_ = replace(estimator.model_, classes=estimator.model_.classes[::-1])
+    with pytest.raises(ValueError, match=r"GLVQ has classes that do not ascend"):
+        check(estimator)
+
+
 def test_feature_names(data):
     estimator = GLVQ(random_state=0).fit(*data)
     estimator.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)

@@ -101,6 +101,18 @@ def test_a_failed_fit_changes_nothing(data):
         clone(safe).accept(X)
 
 
+def test_a_failed_fit_draws_no_random_numbers(data):
+    X, y = data
+
+    def failing(estimator, Z):
+        raise Interrupted
+
+    given = np.random.RandomState(0)
+    with pytest.raises(Interrupted):
+        RejectClassifier(GLVQ(**QUICK), measure=failing, random_state=given).fit(X, y)
+    assert given.randint(2**31) == np.random.RandomState(0).randint(2**31)
+
+
 def outputs(safe, X, y):
     methods = ("predict", "predict_proba", "decision_function", "reason", "accept", "certainty", "cell")
     values = [getattr(safe, name)(X).tolist() for name in methods]

@@ -111,9 +111,10 @@ def test_convergence_warning_names_the_parameters(max_iter, data):
         rf"LOGM: lbfgs stopped after {max_iter} iterations, before the objective \(.*\) converged. Increase max_iter "
         rf"\(now {max_iter}\) or tol, or scale the features"
     )
-    with pytest.warns(ConvergenceWarning, match=message):
+    with pytest.warns(ConvergenceWarning, match=message) as warned:
         model = LOGM(solver="lbfgs", n_prototypes=3, max_iter=max_iter, tol=1e-9, random_state=0).fit(X, y)
     assert model.n_iter_ == max_iter
+    assert warned[0].filename == __file__  # the line that called fit
 
 
 def test_no_warning_after_convergence(data):

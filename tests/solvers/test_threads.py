@@ -91,6 +91,28 @@ def test_a_fit_leaves_the_number_of_threads_as_it_was(two_product_threads):
     assert blas_threads() == 2
 
 
+@pytest.mark.parametrize("first_leaves_first", [True, False])
+def test_limits_that_overlap_in_two_threads(first_leaves_first):
+    """Of which none is the main thread: that one would keep the others from setting anything."""
+    inside, may_leave = [threading.Event() for _ in range(2)], [threading.Event() for _ in range(2)]
+
+    def stay(number):
+        with single_threaded_products():
+            inside[number].set()
+            may_leave[number].wait(10)
+
+    before = blas_threads()
+    threads = [threading.Thread(target=stay, args=(number,)) for number in range(2)]
+    for number in range(2):
+        threads[number].start()
+        assert inside[number].wait(10)
+        assert blas_threads() == 1
+    for number in (0, 1) if first_leaves_first else (1, 0):
+        may_leave[number].set()
+        threads[number].join(10)
+    assert blas_threads() == product_threads() == before
+
+
 def test_a_thread_may_stay_longer_than_the_one_that_came_first(two_product_threads):
     """The main thread enters first and leaves first; in the end its limit is removed."""
     inside, may_leave = threading.Event(), threading.Event()

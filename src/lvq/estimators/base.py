@@ -59,8 +59,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
+        estimator.__dict__ = before  # one assignment, which a second interrupt cannot cut in half
         if drawn is not None:
             given.set_state(drawn)
         raise
@@ -204,7 +203,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             The updated estimator.
         """
         with unchanged_on_error(self):
-            return self._partial_fit(X, y, classes, sample_weight)
+            return self._partial_fit(as_numpy(X), as_numpy(y), as_numpy(classes), as_numpy(sample_weight))
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         first = not hasattr(self, "model_")
@@ -219,7 +218,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             n_iter, history = 0, np.array([])
         else:
             check_unchanged(self, parts, classes, stream=True)
-            training = self._add_classes(parts, self._training(), samples, classes)
+            training = steps.with_cost(self._training(), parts)
+            training = self._add_classes(parts, training, samples, classes)
             training = steps.measure_units(training, parts, samples)
             n_iter, history = self.n_iter_, self.objective_history_
         if len(np.unique(training.labels)) > 1:  # with one class so far, there is nothing to learn

@@ -29,6 +29,10 @@ def require_torch(device: str) -> Any:
         raise ImportError(
             f"device={device!r} needs torch, which is not installed. Install it with: pip install 'lvq[gpu]'"
         ) from None
+    try:
+        torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"device={device!r} is not a device of torch: {error}") from None
     if str(device).startswith("cuda") and not torch.cuda.is_available():
         raise RuntimeError(f"device={device!r} needs a CUDA device, and torch {torch.__version__} finds none.")
     return torch

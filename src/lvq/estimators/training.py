@@ -129,6 +129,11 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
     return run_batch(parts, training, samples, report)
 
 
+def with_cost(training: Training, parts: Parts) -> Training:
+    """A stream whose cost may have other parameters than in the last batch, as its rates may have."""
+    return replace(training, state=replace(training.state, cost=parts.cost))
+
+
 def run_online(
     parts: Parts, training: Training, samples: ArraySamples, report: Report, *, stream: bool = False
 ) -> tuple[Training, Result]:

@@ -305,6 +305,14 @@ def _weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
         weight = weight * compute_sample_weight(class_weight, y).astype(X.dtype)
+        if not (weight >= 0).all():
+            raise ValueError(f"class_weight must hold non-negative numbers, got {class_weight!r}.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weight.sum()):
+            raise ValueError(
+                f"The sum of the weights, those of the classes included, overflows in {X.dtype}; divide all of them by "
+                "the largest."
+            )
     return weight
 
 

@@ -29,8 +29,11 @@ def is_tensor(array: Any) -> bool:
 
 
 def as_numpy(array: Any) -> Any:
-    """A tensor as a NumPy array; anything else unchanged."""
-    return array.detach().cpu().numpy() if is_tensor(array) else array
+    """A tensor as a NumPy array, of float32 where NumPy has no such type (bfloat16); anything else unchanged."""
+    if not is_tensor(array):
+        return array
+    array = array.detach().cpu()
+    return (array.float() if array.dtype is sys.modules["torch"].bfloat16 else array).numpy()
 
 
 def first_argmin(values: Array) -> Array:

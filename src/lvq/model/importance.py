@@ -33,15 +33,24 @@ def feature_importances(
     """
     scale = max(float(np.abs(X).max()), np.finfo(np.float64).tiny)  # squares of squares could overflow
     Z = X.astype(np.float64) / scale
-    weight_fraction = (weight / weight.sum()).astype(np.float64)
-    Z -= weight_fraction @ Z
-    rows = [np.diag(np.sqrt(relevance))] if relevance.ndim == 1 else list(np.array(relevance, ndmin=3))
-    covariance = (Z.T * weight_fraction) @ Z if len(Z) >= Z.shape[1] else None
+    fraction = (weight / weight.sum()).astype(np.float64)
+    Z -= fraction @ Z
+    covariance = (Z.T * fraction) @ Z if len(Z) >= Z.shape[1] else None
     total = np.zeros(Z.shape[1])
-    for omega, count in zip(rows, n_prototypes):
-        omega = omega.astype(np.float64)
-        with_directions = omega @ covariance if covariance is not None else ((Z @ omega.T).T * weight_fraction) @ Z
-        importance = np.square(with_directions).sum(axis=0)
+    for part, count in zip([relevance] if relevance.ndim == 1 else np.array(relevance, ndmin=3), n_prototypes):
+        importance = _unscaled(part.astype(np.float64), Z, fraction, covariance)
         total += count * importance / max(float(importance.sum()), np.finfo(np.float64).tiny)
     n = len(total)
     return total / total.sum() if total.sum() > 0 else np.full(n, 1 / n)
+
+
+def _unscaled(relevance: np.ndarray, Z: np.ndarray, fraction: np.ndarray, covariance: np.ndarray | None) -> np.ndarray:
+    """The diagonal of C Lambda C; without C, which is large where features outnumber samples, by way of the samples."""
+    if covariance is not None:
+        return (
+            np.square(covariance) @ relevance if relevance.ndim == 1 else np.square(relevance @ covariance).sum(axis=0)
+        )
+    weighted = Z * fraction[:, None]
+    if relevance.ndim == 1:
+        return np.maximum(np.sum(weighted * (((Z * relevance) @ Z.T) @ weighted), axis=0), 0)  # rounding
+    return np.square((Z @ relevance.T).T @ weighted).sum(axis=0)

@@ -8,6 +8,8 @@ dH/dlog(width) = -2 D g'(D) for all of them. Links are increasing, so the neares
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
+import numpy as np
+
 from lvq.model.arrays import Array, namespace
 
 
@@ -119,6 +121,10 @@ class RationalQuadratic(Kernel):
     """
 
     shape: float = 1.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.shape, np.generic):  # NumPy's numbers would change the type of float32 distances
+            object.__setattr__(self, "shape", self.shape.item())
 
     def _value(self, ratio: Array) -> Array:
         xp = namespace(ratio)

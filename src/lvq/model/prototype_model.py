@@ -6,7 +6,8 @@ learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterio
 distances, so they are computed once.
 """
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -21,8 +22,10 @@ from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric, 
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
 
+LARGEST = sys.float_info.max  # integers of Python can be larger
 BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time
 PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
+ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances")
 
 
 class Explanation(NamedTuple):
@@ -59,9 +62,9 @@ class DecisionRule:
     by_posterior: bool = False
 
     def __post_init__(self) -> None:
-        if self.xi is not None and not 0 < self.xi < np.inf:
+        if self.xi is not None and not 0 < self.xi <= LARGEST:
             raise ValueError(f"xi of a DecisionRule must be a positive number or None, got {self.xi!r}.")
-        if not 0 < self.sharpness < np.inf:
+        if not 0 < self.sharpness <= LARGEST:
             raise ValueError(f"sharpness of a DecisionRule must be a positive number, got {self.sharpness!r}.")
         if ((self.soft or self.by_posterior) and self.xi is None) or (self.by_posterior and not self.soft):
             raise ValueError("A DecisionRule by the posterior needs soft=True and a steepness xi.")
@@ -115,7 +118,14 @@ class PrototypeModel:
 
     def __post_init__(self) -> None:
         _check(self)
-        for name in ("prototypes", "labels", "classes", "relevance", "importances"):
+        for name in ARRAYS:
+            array = getattr(self, name)
+            if array is not None and array.flags.writeable:  # the caller may write to it later
+                object.__setattr__(self, name, array.copy())
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for name in ARRAYS:
             array = getattr(self, name)
             if array is not None:
                 view = array.view()
@@ -132,7 +142,8 @@ class PrototypeModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickled and memory-mapped arrays are made read-only again."""
         self.__dict__.update(state)
-        self.__post_init__()
+        _check(self)
+        self._freeze()
 
     @property
     def n_features(self) -> int:
@@ -249,11 +260,13 @@ class PrototypeModel:
 
     def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array) -> np.ndarray:
         """A function of distances for all samples, block by block, so that memory stays bounded."""
+        parts = [as_numpy(function(self.distances(block))) for block in self._blocks(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _blocks(self, X: Array) -> list[Array]:
+        """Views of the samples; at least one, which may be empty."""
         rows = max(1, BLOCK_BYTES // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
-        if X.shape[0] <= rows:
-            return as_numpy(function(self.distances(X)))
-        parts = [as_numpy(function(self.distances(X[begin : begin + rows]))) for begin in range(0, X.shape[0], rows)]
-        return np.concatenate(parts)
+        return [X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows)]
 
     def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
         """Index of the predicted class of each sample, by folded prototypes where all share a metric.
@@ -292,7 +305,10 @@ class PrototypeModel:
 
     def explain(self, X: Any) -> Explanation:
         """Winner, rival, certainty and the contribution of each feature, for each sample."""
-        X = self.checked(X)
+        parts = [self._explain(block) for block in self._blocks(self.checked(X))]
+        return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
+
+    def _explain(self, X: np.ndarray) -> Explanation:
         found, certainty = self.nearest(self.distances(X))
         contributions = self.contributions(X, found.rival) - self.contributions(X, found.winner)
         labels = self.classes[self.labels[found.winner]]
@@ -301,6 +317,8 @@ class PrototypeModel:
     def checked(self, X: Any) -> np.ndarray:
         """Samples as a floating array; ValueError where they do not fit the model."""
         X = np.asarray(as_numpy(X))
+        if X.dtype.kind == "c":
+            raise ValueError(f"X of PrototypeModel must hold real numbers, got {X.dtype}.")
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         if X.ndim != 2 or X.shape[1] != self.n_features:
@@ -359,6 +377,9 @@ def _array_problem(model: PrototypeModel) -> str:
         return "has prototypes that are not finite numbers"
     if not _is_array(classes, 1, "biufSUOMm") or not len(classes):
         return "needs a one-dimensional array of classes"
+    values = classes.tolist()
+    if any(not isinstance(value, Hashable) or value != value for value in values) or len(set(values)) < len(values):
+        return f"has classes that are not distinct values: {values}"
     if not _is_array(labels, 1, "iu") or labels.shape != (len(W),) or (np.diff(labels.astype(np.int64)) < 0).any():
         return "needs an ascending class index for each prototype"
     if labels[0] < 0 or labels[-1] >= len(classes):
@@ -399,7 +420,7 @@ def _link_problem(model: PrototypeModel) -> str:
     if not isinstance(model.link, Kernel):
         return "" if callable(getattr(model.link, "value", None)) else "has no link"
     values = [getattr(model.link, parameter.name) for parameter in fields(model.link)]
-    numbers = all(isinstance(value, int | float) and 0 < value < np.inf for value in values)
+    numbers = all(isinstance(value, int | float) and 0 < value <= LARGEST for value in values)
     return "" if numbers else "has a kernel whose width or shape is not a positive number"
 
 

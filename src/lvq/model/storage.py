@@ -67,7 +67,7 @@ def from_arrays(cls: type[Model], arrays: Mapping[str, np.ndarray]) -> Model:
         )
     except KeyError as error:
         raise ValueError(f"These arrays are not a stored PrototypeModel: {error} is missing or unknown.") from error
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError, IndexError, RecursionError) as error:
         raise ValueError(f"These arrays are not a stored PrototypeModel: {error}") from error
 
 

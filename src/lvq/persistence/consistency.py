@@ -48,6 +48,8 @@ def _check_model(estimator: Any) -> None:
         return
     name, model = type(estimator).__name__, estimator.model_
     require(isinstance(model, PrototypeModel), f"{name} has no fitted model")
+    names = model.classes.tolist()
+    require(names == sorted(names), f"{name} has classes that do not ascend")  # labels are found by bisection
     sizes = [estimator.n_features_in_, *np.shape(getattr(estimator, "feature_names_in_", 0))]
     require(set(sizes) == {model.n_features}, f"{name} has prototypes of {model.n_features} features for {sizes[0]}")
     if isinstance(vars(estimator).get("best_estimator_"), BaseEstimator):

@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from lvq.estimators.base import DOCUMENTATION
+from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.rejection.calibration import Data, Settings, calibrate
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
 from lvq.rejection.measures import MEASURES, Combination, as_combination
@@ -197,6 +197,10 @@ class RejectClassifier(BaseRejectClassifier):
         self : object
             The fitted classifier.
         """
+        with unchanged_on_error(self):
+            return self._fit(X, y, sample_weight, fit_params)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Self:
         self._validate_params()
         settings = self._settings()
         if y is None:

@@ -2,15 +2,17 @@
 
 NumPy's matrix product uses all cores and everything else one, and for many small products the threads take more time
 than they save. So products use one thread while a model is fitted, and blocks of rows use the cores. The number of a
-product's threads can be set from the main thread only (OpenBLAS ignores it elsewhere), where limits nest.
+product's threads is one number for the whole process. So of several fits at a time, nested or in several Python
+threads, the first sets it and sets it back; a second one would take the limit for the number to return to.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial
+from threading import Lock
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -19,6 +21,7 @@ from lvq.model.objective import MAX_THREADS
 from lvq.model.samples import Map
 
 _budget: ContextVar[int | None] = ContextVar("threads that blocks of rows may use", default=None)
+_limited = Lock()  # held while a limit is set
 
 
 @cache
@@ -37,12 +40,14 @@ def product_threads() -> int:
 @contextmanager
 def single_threaded_products(threads: int = 1) -> Iterator[None]:
     """Matrix products inside use one thread, and blocks of rows at most `threads`."""
-    token = _budget.set(threads)
+    token, first = _budget.set(threads), _limited.acquire(blocking=False)
     try:
-        with _controller().limit(limits=1):
+        with _controller().limit(limits=1) if first else nullcontext():
             yield
     finally:
         _budget.reset(token)
+        if first:
+            _limited.release()
 
 
 LARGE = 2**26  # products from which a call uses several threads
