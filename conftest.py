@@ -36,3 +36,10 @@ def closed_figures():
     plt = sys.modules.get("matplotlib.pyplot")
     if plt is not None:
         plt.close("all")
+
+
+def pytest_runtest_setup(item):
+    """One thread for torch: its own would compete with the other worker of the test run."""
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "set_num_threads") and torch.get_num_threads() > 1:
+        torch.set_num_threads(1)

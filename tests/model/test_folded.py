@@ -68,7 +68,7 @@ def test_values_that_are_not_finite_or_too_large(kind, bad):
 def test_blocks_give_the_same_and_may_run_in_any_map(monkeypatch):
     metric, W, R, X = case("matrix", 8, 0.0, np.float64, count=1000)
     whole = FoldedPrototypes(metric, W, R, X.dtype).nearest(X)
-    monkeypatch.setattr(folded, "BLOCK_BYTES", 8 * 8 * 70)
+    monkeypatch.setattr(folded, "BLOCK_BYTES", 8 * (8 + 40) * 70)
     calls = []
     blocks = FoldedPrototypes(metric, W, R, X.dtype).nearest(
         X, lambda f, items: [calls.append(1) or f(i) for i in items]

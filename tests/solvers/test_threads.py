@@ -7,6 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from lvq import GLVQ
+from lvq.estimators import training
 from lvq.model.objective import MAX_THREADS
 from lvq.solvers.threads import product_threads, single_threaded_products, thread_map
 
@@ -77,16 +78,16 @@ def test_the_limit_is_removed_after_an_error(two_product_threads):
     assert blas_threads() == product_threads() == 2
 
 
-def test_a_fit_leaves_the_number_of_threads_as_it_was(two_product_threads):
+def test_a_fit_leaves_the_number_of_threads_as_it_was(two_product_threads, monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
-    inside = []
+    inside, run = [], training.run
 
-    class Observed(GLVQ):
-        def _train(self, *arguments):
-            inside.append((blas_threads(), product_threads()))
-            return super()._train(*arguments)
+    def observed(*arguments):
+        inside.append((blas_threads(), product_threads()))
+        return run(*arguments)
 
-    Observed(solver="online", max_iter=1, random_state=0).fit(X, y)
+    monkeypatch.setattr(training, "run", observed)
+    GLVQ(solver="online", max_iter=1, random_state=0).fit(X, y)
     assert inside == [(1, 2)]
     assert blas_threads() == 2
 

@@ -15,7 +15,7 @@ from lvq.model.arrays import round_centre
 from lvq.model.metrics import SharedMetric
 from lvq.model.samples import Map
 
-BLOCK_BYTES = 2**20  # of samples that are worked on at a time, so that they stay in the cache
+BLOCK_BYTES = 2**21  # of samples and their scores that are worked on at a time, so that they stay in the cache
 _known: "WeakKeyDictionary[Any, dict[Any, FoldedPrototypes]]" = WeakKeyDictionary()
 
 
@@ -59,22 +59,23 @@ class FoldedPrototypes:
         offset = np.einsum("ij,ij->i", V, F) + 2 * F @ centre
         self.folded, self.offset = np.ascontiguousarray((-2 * F).T.astype(dtype)), offset.astype(dtype)
         # Errors of scores and of distances, both at most (n + 8) eps times the sizes of their terms; two of each enter
-        # a difference. A distance has terms of size Lambda (|x|^2 + |c|^2), a score 2 |x| |F_j| + |b_j|.
+        # a difference. A distance has terms of size Lambda (|x|^2 + |c|^2), a score |F_j| (2 |x| + |w_j - c| + 2 |c|).
         unit = 2 * (W.shape[1] + 8) * float(np.finfo(dtype).eps)
+        length, distance = float(np.sqrt(centre @ centre)), float(np.sqrt(np.einsum("ij,ij->i", V, V).max()))
         self.by_length = unit * 2 * float(np.sqrt(np.einsum("ij,ij->i", F, F).max()))
         self.by_square = unit * 2 * largest
-        self.constant = unit * (float(np.abs(offset).max()) + 2 * largest * float(centre @ centre))
+        self.constant = self.by_length * (length + distance) + self.by_square * length**2
         self.limit = largest_value(dtype, W.shape[1]) ** 2
 
     def nearest(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
         """Index of the nearest prototype of each row; None where values are not finite or too large."""
-        rows = max(64, BLOCK_BYTES // (X.shape[1] * X.itemsize))
+        rows = max(16, BLOCK_BYTES // (sum(self.folded.shape) * X.itemsize))
         if len(X) <= rows:
-            return self._nearest(X)
+            return self._nearest(X, whole=True)
         parts = list(mapping(self._nearest, (X[begin : begin + rows] for begin in range(0, len(X), rows))))
         return None if any(part is None for part in parts) else np.concatenate(parts)
 
-    def _nearest(self, X: np.ndarray) -> np.ndarray | None:
+    def _nearest(self, X: np.ndarray, whole: bool = False) -> np.ndarray | None:
         squares = np.einsum("ij,ij->i", X, X)
         if not squares.max(initial=0) <= self.limit:  # not finite, or too large
             return None
@@ -89,7 +90,9 @@ class FoldedPrototypes:
         gap = scores.min(axis=1) - best
         bound = self.constant + self.by_length * np.sqrt(squares) + self.by_square * squares
         close = np.flatnonzero(gap <= bound)
-        if len(close):
+        if len(close) and whole:  # products of other rows may round otherwise, and scores are made of all rows
+            winner[close] = self.metric.distances(X, self.W, self.R).argmin(axis=1)[close]
+        elif len(close):
             winner[close] = self.metric.distances(X[close], self.W, self.R).argmin(axis=1)
         return winner
 
