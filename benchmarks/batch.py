@@ -19,7 +19,7 @@ from lvq.model.objective import Objective, Params
 from lvq.model.relevance import MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers.batch import Problem
-from lvq.solvers.threads import product_threads, thread_map
+from lvq.solvers.threads import product_threads, single_threaded_products, thread_map
 
 RESULTS = pathlib.Path(__file__).parent / "results" / "batch.json"
 
@@ -35,7 +35,7 @@ def measure(relevance: Relevance, samples: int, n: int, count: int, flops: float
     data, free = ArraySamples(X, y, weight).arranged(np.zeros(n, dtype=dtype)), problem.free(params)
     a = random.standard_normal((2048, 2048)).astype(dtype)
     product = 2 * 2048**3 / best_time(lambda: a @ a)
-    with thread_map(product_threads()) as mapping:
+    with single_threaded_products(product_threads()), thread_map(product_threads()) as mapping:
         seconds = best_time(lambda: problem.value_and_gradient(free, data, mapping))
     product = max(product, 2 * 2048**3 / best_time(lambda: a @ a))
     return {

@@ -10,12 +10,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy.linalg import eigh
 
 from lvq.model.arrays import round_centre
 from lvq.model.metrics import SharedMetric
 from lvq.model.samples import Map
 
-BLOCK_BYTES = 2**21  # of samples and their scores that are worked on at a time, so that they stay in the cache
+BLOCK_BYTES = 2**22  # of samples and their scores that are worked on at a time, so that they stay in the cache
 _known: "WeakKeyDictionary[Any, dict[Any, FoldedPrototypes]]" = WeakKeyDictionary()
 
 
@@ -98,10 +99,11 @@ class FoldedPrototypes:
 
 
 def _fold(V: np.ndarray, R: np.ndarray | None) -> tuple[np.ndarray, float]:
-    """Lambda v of each row v, and a bound on the largest eigenvalue of Lambda."""
+    """Lambda v of each row v, and the largest eigenvalue of Lambda."""
     if R is None:
         return V, 1.0
     R = R.astype(np.float64)
     if R.ndim == 1:
         return V * R, float(R.max())
-    return (V @ R.T) @ R, float(np.square(R).sum())
+    G = R @ R.T if len(R) <= R.shape[1] else R.T @ R
+    return (V @ R.T) @ R, (1 + 1e-6) * float(eigh(G, eigvals_only=True, subset_by_index=(len(G) - 1, len(G) - 1))[0])

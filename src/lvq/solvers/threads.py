@@ -72,7 +72,7 @@ def thread_map(threads: int) -> Iterator[Map]:
         return
     threads = min(threads, MAX_THREADS)
     with ThreadPoolExecutor(threads) as pool:
-        yield partial(_map_in_order, pool, threads)
+        yield partial(_map_in_order, pool, 2 * threads)  # no thread waits for the sum of the results
 
 
 def _map_in_order(
