@@ -52,17 +52,17 @@ def train(
     samples : ArraySamples
         Samples, class by class, with weights of sum one.
     max_iter : int
-        Most iterations on all samples, and on each part of them.
+        Most iterations; of large data half of them on all samples, and half on each part.
     tol : float
         Relative fall of the objective, and largest entry of the gradient, at which to stop.
     report : callable
         Called with the number of iterations done and the objective.
     """
     start, stages = problem.free(params), _stages(samples)
-    found = start
+    found, most = start, max_iter if len(stages) == 1 else -(-max_iter // 2)
     for stage in stages[:-1]:
-        found, _, _ = _runs(problem, found, stage, max_iter, max(tol, STAGE_TOL), MAX_RUNS, silent)
-    best, history, converged = _runs(problem, found, samples, max_iter, tol, MAX_RUNS if found is start else 1, report)
+        found, _, _ = _runs(problem, found, stage, most, max(tol, STAGE_TOL), MAX_RUNS, silent)
+    best, history, converged = _runs(problem, found, samples, most, tol, MAX_RUNS if found is start else 1, report)
     return Result(problem.params(best), len(history), history, converged)
 
 
