@@ -71,15 +71,14 @@ class AccuracyRejectDisplay(CurveDisplay):
     1.0
     """
 
+    ABSCISSA = "coverage"
+
     coverage: Any
     accuracy: Any
     standard_deviation: Any = None
     area: float | None = None
     point: tuple[float, float] | None = None
     name: str | None = None
-
-    def _abscissa(self) -> Any:
-        return self.coverage
 
     def _label(self, name: str | None) -> str | None:
         area = None if self.area is None else f"area {self.area:.4f}"
@@ -98,11 +97,8 @@ class AccuracyRejectDisplay(CurveDisplay):
             label = f"operating point: coverage {percent(self.point[0])}, accuracy {percent(self.point[1])}"
             style = {"marker": "o", "markersize": 9, "markeredgecolor": "black", "linestyle": "none"}
             (self.point_,) = self.ax_.plot(*self.point, color=colour, label=label, **style)
-        self.ax_.set(
-            xlabel="Coverage (fraction of accepted samples)",
-            ylabel="Accuracy on the accepted samples",
-            xlim=(-0.01, 1.01),
-        )
+        self.ax_.set(xlabel="Coverage (fraction of accepted samples)", xlim=(-0.01, 1.01))
+        self.ax_.set_ylabel("Accuracy on the accepted samples")
         self.ax_.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
 
     @classmethod
@@ -226,14 +222,10 @@ class AccuracyRejectDisplay(CurveDisplay):
             _curve_and_point(estimator, _safe_indexing(X, test), y[test], measure)[0]
             for estimator, test in zip(cv_results["estimator"], cv_results["indices"]["test"])
         ]
-        mean = average_curves(curves)
-        display = cls(
-            coverage=mean.coverage,
-            accuracy=mean.accuracy,
-            standard_deviation=mean.standard_deviation,
-            area=float(np.mean([area_under_curve(curve) for curve in curves])),
-            name=f"mean of {len(curves)} folds" if name is None else name,
-        )
+        coverage, accuracy, deviation, _ = average_curves(curves)
+        area = float(np.mean([area_under_curve(curve) for curve in curves]))
+        name = f"mean of {len(curves)} folds" if name is None else name
+        display = cls(coverage=coverage, accuracy=accuracy, standard_deviation=deviation, area=area, name=name)
         return display.plot(ax=ax, curve_kwargs=curve_kwargs)
 
 

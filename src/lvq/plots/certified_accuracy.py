@@ -56,6 +56,7 @@ class CertifiedAccuracyDisplay(CurveDisplay):
     True
     """
 
+    ABSCISSA = "radii"
     # the accuracy at a radius holds for all smaller ones down to the previous radius
     LINE_STYLE: ClassVar[dict[str, Any]] = {"drawstyle": "steps-pre"}
 
@@ -63,9 +64,6 @@ class CertifiedAccuracyDisplay(CurveDisplay):
     accuracy: Any
     norm: float = 2
     name: str | None = None
-
-    def _abscissa(self) -> Any:
-        return self.radii
 
     def _complete(self) -> None:
         xlabel = f"Size of the change ({NORM_NAMES[float(self.norm)]}, in the units of X)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from lvq.plots.arguments import described
-from lvq.plots.style import COLOURS, axes, curve_legend, merge_kwargs
+from lvq.plots.style import COLOURS, curve_legend, merge_kwargs, pyplot
 
 
 class Display:
@@ -13,17 +13,22 @@ class Display:
 
     def _set_axes(self, ax: Any, size: tuple[float, float]) -> None:
         """Set `ax_` and `figure_`: the axes given, or those of a new figure of a size in inches."""
-        self.ax_ = axes(f"{type(self).__name__}.plot", ax, size)
+        caller = f"{type(self).__name__}.plot"
+        plt = pyplot(caller)
+        if ax is not None and not isinstance(ax, plt.Axes):
+            raise TypeError(f"ax of {caller} must be one matplotlib Axes, got {type(ax).__name__}.")
+        self.ax_ = plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
         self.figure_ = self.ax_.figure
 
 
 class CurveDisplay(Display):
     """Base of the displays of one accuracy curve.
 
-    A subclass gives the horizontal coordinates in `_abscissa`, and labels the axes and adds other artists in
-    `_complete`.
+    A subclass names the attribute of the horizontal coordinates in `ABSCISSA`, and labels the axes and adds other
+    artists in `_complete`.
     """
 
+    ABSCISSA: ClassVar[str]
     LINE_STYLE: ClassVar[dict[str, Any]] = {}
     accuracy: Any
     name: str | None
@@ -45,20 +50,17 @@ class CurveDisplay(Display):
             The display, with the artists as attributes.
         """
         self._set_axes(ax, (6.4, 4.8))
-        from matplotlib.lines import Line2D
         from matplotlib.ticker import PercentFormatter
 
         curves = sum(len(line.get_xdata()) > 1 for line in self.ax_.lines)  # single points are not curves
         label = self._label(self.name if name is None else name)
         defaults = {"label": label, "color": COLOURS[curves % len(COLOURS)], **self.LINE_STYLE}
-        (self.line_,) = self.ax_.plot(self._abscissa(), self.accuracy, **merge_kwargs(defaults, curve_kwargs, Line2D))
+        style = merge_kwargs(defaults, curve_kwargs, "lines.Line2D")
+        (self.line_,) = self.ax_.plot(getattr(self, self.ABSCISSA), self.accuracy, **style)
         self.ax_.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         self._complete()
         self.legend_ = curve_legend(self.ax_)
         return self
-
-    def _abscissa(self) -> Any:
-        raise NotImplementedError
 
     def _complete(self) -> None:
         raise NotImplementedError

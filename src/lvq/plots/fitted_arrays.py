@@ -90,8 +90,7 @@ def lambda_matrix(estimator: Any, *, per_matrix: bool = False) -> Floats:
     ((4, 4), (3, 4, 4))
     """
     model = need_model(estimator, "lambda_matrix").model
-    matrices = _lambdas(model)
-    return matrices if per_matrix else _mean(model, matrices)
+    return _lambdas(model) if per_matrix else mean_lambda(model)
 
 
 def mean_lambda(model: PrototypeModel) -> Floats:
@@ -176,15 +175,11 @@ def prototype_names(estimator: Any, class_names: Any = None) -> Names:
     ['a, 1 of 2', 'a, 2 of 2', 'b']
     """
     model = need_model(estimator, "prototype_names").model
-    counts = np.bincount(model.labels)
+    counts = np.bincount(model.labels)[model.labels]
     number = np.arange(len(model.labels)) - np.searchsorted(model.labels, model.labels) + 1
     classes = model.classes if class_names is None else class_names
-    return np.array(
-        [
-            f"{classes[label]}{f', {k} of {counts[label]}' if counts[label] > 1 else ''}"
-            for label, k in zip(model.labels, number)
-        ]
-    )
+    ends = [f", {k} of {count}" if count > 1 else "" for k, count in zip(number, counts)]
+    return np.array([f"{classes[label]}{end}" for label, end in zip(model.labels, ends)])
 
 
 def prototypes_in_units(estimator: Any) -> Floats:

@@ -94,18 +94,15 @@ class LambdaDisplay(Display):
         side = float(np.clip(0.25 * count, 3, 8)) if count <= MAX_NAMED else 5.0  # inches
         longest = max(map(len, short_names(names))) if count <= MAX_NAMED else 8
         self._set_axes(ax, (side + 0.08 * longest + 1.4, side + 0.06 * longest + 0.7))
-        from matplotlib.image import AxesImage
-
         shown = matrix[np.ix_(self.order_, self.order_)]
         limit = float(np.abs(shown).max()) or 1.0
         defaults = {"cmap": DIVERGING, "vmin": -limit, "vmax": limit, "interpolation": "nearest"}
-        style = merge_kwargs(defaults, image_kwargs, AxesImage)
+        style = merge_kwargs(defaults, image_kwargs, "image.AxesImage")
         if "norm" in style:
             del style["vmin"], style["vmax"]
         self.image_ = self.ax_.imshow(shown, **style)
-        self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85) if colorbar else None
-        if self.colorbar_ is not None:
-            self.colorbar_.set_label("Weight in the distances")
+        scale = {"ax": self.ax_, "shrink": 0.85, "label": "Weight in the distances"}
+        self.colorbar_ = self.figure_.colorbar(self.image_, **scale) if colorbar else None
         name_ticks(self.ax_.yaxis, names, limit=MAX_NAMED)
         name_ticks(self.ax_.xaxis, names, limit=MAX_NAMED, rotation=50)
         if count > MAX_NAMED:
@@ -117,13 +114,7 @@ class LambdaDisplay(Display):
     @classmethod
     @described
     def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        group: Any = None,
-        feature_names: Any = None,
-        ax: Any = None,
-        **plot_kwargs: Any,
+        cls, estimator: Any, *, group: Any = None, feature_names: Any = None, ax: Any = None, **plot_kwargs: Any
     ) -> Self:
         """Plot Lambda of a fitted model: diagonal for relevances, the identity for the Euclidean metric.
 
@@ -144,13 +135,13 @@ class LambdaDisplay(Display):
         """
         pyplot(f"{cls.__name__}.from_estimator")
         found = need_model(estimator, cls.__name__)
-        names, name = group_names(estimator), None
-        if group is not None:
+        names = group_names(estimator)
+        if group is None:
+            matrix = lambda_matrix(estimator)
+            name = f"{type(found.estimator).__name__}, mean of {len(names)}" if len(names) > 1 else None
+        else:
             index = group_index(cls.__name__, estimator, group)
             matrix = lambda_matrix(estimator, per_matrix=True)[index]
             name = f"{'class' if len(names) == len(found.model.classes) else 'prototype'} {names[index]}"
-        else:
-            matrix = lambda_matrix(estimator)
-            name = f"{type(found.estimator).__name__}, mean of {len(names)}" if len(names) > 1 else None
         display = cls(matrix=matrix, feature_names=check_names(cls.__name__, estimator, feature_names), name=name)
         return display.plot(ax=ax, **plot_kwargs)

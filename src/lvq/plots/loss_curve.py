@@ -68,7 +68,6 @@ class LossCurveDisplay(Display):
             The display, with the artists as attributes.
         """
         self._set_axes(ax, (6.4, 4.8))
-        from matplotlib.lines import Line2D
         from matplotlib.ticker import MaxNLocator
 
         given = list(curve_kwargs) if isinstance(curve_kwargs, list | tuple) else [curve_kwargs] * len(self.histories)
@@ -77,17 +76,14 @@ class LossCurveDisplay(Display):
                 f"curve_kwargs of LossCurveDisplay.plot must be a dict, or a list of {len(self.histories)}, one for "
                 f"each curve; got {len(given)}."
             )
-        before = len(self.ax_.lines)
         self.lines_ = []
-        for index, (history, name, keywords) in enumerate(zip(self.histories, self.names, given), start=before):
-            defaults: dict[str, Any] = {
-                "label": name,
-                "color": COLOURS[index % len(COLOURS)],
-                "linestyle": DASHES[index // len(COLOURS) % len(DASHES)],
-                "marker": "o" if len(history) == 1 else None,  # one value alone would be invisible
-            }
-            steps = np.arange(1, len(history) + 1)
-            self.lines_ += self.ax_.plot(steps, history, **merge_kwargs(defaults, keywords, Line2D))
+        curves = zip(self.histories, self.names, given)
+        for index, (history, name, keywords) in enumerate(curves, start=len(self.ax_.lines)):
+            colour, dash = COLOURS[index % len(COLOURS)], DASHES[index // len(COLOURS) % len(DASHES)]
+            marker = "o" if len(history) == 1 else None  # one value alone would be invisible
+            defaults = {"label": name, "color": colour, "linestyle": dash, "marker": marker}
+            style = merge_kwargs(defaults, keywords, "lines.Line2D")
+            self.lines_ += self.ax_.plot(np.arange(1, len(history) + 1), history, **style)
         self.ax_.set(xlabel="Epoch or iteration", ylabel="Mean cost of the training samples")
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.legend_ = curve_legend(self.ax_)

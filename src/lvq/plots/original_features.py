@@ -11,7 +11,6 @@ Any other step raises a ValueError.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,8 +58,7 @@ def _names_after(step: Any, names: Names, count: int | None) -> Names:
 def to_original_units(found: FoundModel, rows: Any, purpose: str) -> OriginalValues:
     """Rows of the features that reach the model, in the units of the pipeline's input."""
     values, names = np.asarray(rows, dtype=np.float64), names_by_step(found)
-    for index in range(len(found.steps) - 1, -1, -1):
-        step = found.steps[index]
+    for index, step in reversed(list(enumerate(found.steps))):
         if isinstance(step, ColumnTransformer) and index == 0:
             return _invert_blocks(step, values, names[0])
         inverted = _invert(step, values, first=index == 0)
@@ -84,12 +82,16 @@ def _invert(step: Any, values: Floats, *, first: bool = False) -> Floats | None:
     Indicators of missing values stay after the features if the step is the first, else they are dropped.
     """
     if isinstance(step, Pipeline):
-        return _invert_all([part for _, part in step.steps], values, first)
+        inverted: Floats | None = values
+        for index, (_, part) in reversed(list(enumerate(step.steps))):
+            inverted = None if inverted is None else _invert(part, inverted, first=first and index == 0)
+        return inverted
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return values
     if isinstance(step, SimpleImputer | KNNImputer):
-        empty = not step.keep_empty_features and bool(np.isnan(np.asarray(_statistics(step), dtype=np.float64)).any())
-        if empty or values.shape[1] < step.n_features_in_:  # columns without any value were removed
+        filled = np.asarray(getattr(step, "statistics_", ()))  # NaN for a column without any value, which is removed
+        empty = not step.keep_empty_features and filled.dtype.kind in "fiu" and bool(np.isnan(filled).any())
+        if empty or values.shape[1] < step.n_features_in_:
             return None
         return values if first else values[:, : step.n_features_in_]
     if isinstance(step, SelectorMixin):
@@ -101,21 +103,6 @@ def _invert(step: Any, values: Floats, *, first: bool = False) -> Floats | None:
     if isinstance(step, OneHotEncoder | OrdinalEncoder | TargetEncoder) or not hasattr(step, "inverse_transform"):
         return None
     return np.asarray(step.inverse_transform(values.copy()), dtype=np.float64)
-
-
-def _statistics(step: Any) -> Any:
-    """Values that an imputer fills in; NaN for an empty column."""
-    filled = getattr(step, "statistics_", np.zeros(0))
-    return filled if np.asarray(filled).dtype.kind in "fiu" else np.zeros(0)
-
-
-def _invert_all(steps: Sequence[Any], values: Floats, first: bool) -> Floats | None:
-    for index in range(len(steps) - 1, -1, -1):
-        inverted = _invert(steps[index], values, first=first and index == 0)
-        if inverted is None:
-            return None
-        values = inverted
-    return values
 
 
 def _invert_blocks(table: ColumnTransformer, values: Floats, names: Names) -> OriginalValues:

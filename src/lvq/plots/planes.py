@@ -81,7 +81,10 @@ def plane(estimator: Any, X: Any) -> Plane:
 
     points = (Z - origin) @ axes.down.T
     prototypes = (found.model.prototypes.astype(np.float64) - origin) @ axes.down.T
-    total = _mean_squared_length(found.model, Z - mean)
+    # the mean squared length of the centred samples in the model's metric, in the mean metric of local matrices
+    omega = found.model.matrix_of(0)
+    squares = ((Z - mean) * omega) ** 2 if omega.ndim == 1 else ((Z - mean) @ mean_lambda(found.model)) * (Z - mean)
+    total = float(squares.sum(axis=1).mean())
     explained = points.var(axis=0) * axes.measured / total if total > 0 else np.zeros(2)
     return Plane(points, prototypes, explained, axes.names, inverse, project, axes.exact)
 
@@ -155,10 +158,3 @@ def _with_fixed_signs(columns: Floats) -> Floats:
     """Columns whose largest entry is positive, so that equal models give equal figures."""
     largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
     return columns * np.where(largest < 0, -1, 1)
-
-
-def _mean_squared_length(model: PrototypeModel, Z: Floats) -> float:
-    """Mean squared length of rows in the model's metric; in the mean metric where there are local matrices."""
-    omega = model.matrix_of(0)
-    products = (Z * omega) ** 2 if omega.ndim == 1 else (Z @ mean_lambda(model)) * Z
-    return float(products.sum(axis=1).mean())

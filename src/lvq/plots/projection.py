@@ -133,12 +133,9 @@ class ProjectionDisplay(Display):
         beside = legend_columns(len(self.classes) + 4) * (0.5 + 0.085 * longest) if legend else 0.0  # inches
         self._set_axes(ax, (5.6 + beside, 5.2))
         self._colours, self._markers = class_colours(len(self.classes)), class_markers(len(self.classes))
-        self.regions_, self.errors_ = None, None
-        self.borders_: list[Any] = []
-        self.rejected_area_: Any = None
-        self.samples_: list[Any] = []
-        self.rejected_samples_: list[Any] = []
-        self.prototypes_: list[Any] = []
+        self.regions_, self.errors_, self.rejected_area_ = None, None, None
+        lists: list[list[Any]] = [[], [], [], []]
+        self.borders_, self.samples_, self.rejected_samples_, self.prototypes_ = lists
         if plot_regions and self.regions is not None:
             self._draw_regions(self.regions)
         if plot_samples:
@@ -166,41 +163,33 @@ class ProjectionDisplay(Display):
         low, high = grid.certainty.min(), np.quantile(grid.certainty, 0.95)
         intensity = np.clip((grid.certainty - low) / (high - low), 0, 1) if high > low else np.ones(grid.xx.shape)
         colours = np.array([to_rgb(colour) for colour in self._colours])[grid.classes]
-        alpha = 0.12 + 0.33 * intensity
-        (left, right), (bottom, top) = _edges(grid.xx[0]), _edges(grid.yy[:, 0])
-        self.regions_ = self.ax_.imshow(
-            np.dstack((colours, alpha)), extent=(left, right, bottom, top), origin="lower", aspect="auto", zorder=0,
-            interpolation="nearest",
-        )  # fmt: skip
+        pixels = np.dstack((colours, 0.12 + 0.33 * intensity))
+        extent = (*_edges(grid.xx[0]), *_edges(grid.yy[:, 0]))
+        style = {"origin": "lower", "aspect": "auto", "zorder": 0, "interpolation": "nearest"}
+        self.regions_ = self.ax_.imshow(pixels, extent=extent, **style)
         if len(np.unique(grid.classes)) > 1:
             margin = np.ones(grid.xx.shape) if grid.margin is None else np.maximum(grid.margin, 1e-12)
             for index in np.unique(grid.classes):  # the margin of a class over all others changes its sign
                 signed = np.where(grid.classes == index, margin, -margin)
-                self.borders_.append(
-                    self.ax_.contour(grid.xx, grid.yy, signed, levels=[0], colors="0.35", linewidths=0.8, zorder=1)
-                )
+                style = {"levels": [0], "colors": "0.35", "linewidths": 0.8, "zorder": 1}
+                self.borders_.append(self.ax_.contour(grid.xx, grid.yy, signed, **style))
         if grid.accepted is not None and not grid.accepted.all():
-            self.rejected_area_ = self.ax_.contourf(
-                grid.xx, grid.yy, 1.0 - grid.accepted, levels=[0.5, 1.5], colors="none", hatches=["////"], zorder=1
-            )
-            self.rejected_area_.set_edgecolor("0.55")
-            self.rejected_area_.set_linewidth(0)
+            style = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["////"], "zorder": 1}
+            self.rejected_area_ = area = self.ax_.contourf(grid.xx, grid.yy, 1.0 - grid.accepted, **style)
+            area.set(edgecolor="0.55", linewidth=0)
         self.ax_.set(xlim=(grid.xx.min(), grid.xx.max()), ylim=(grid.yy.min(), grid.yy.max()))
 
     def _draw_samples(self, given: dict[str, Any] | None) -> None:
-        from matplotlib.collections import PathCollection
-
         points, classes = self.plane.points, np.asarray(self.sample_classes)
         accepted = np.ones(len(points), bool) if self.sample_accepted is None else np.asarray(self.sample_accepted)
         size, rasterized = float(np.clip(6000 / max(len(points), 1), 6, 28)), len(points) > MAX_VECTOR_SAMPLES
         for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
             style = {"s": size, "linewidths": 0.6, "zorder": 2, "rasterized": rasterized, "marker": marker}
             style["edgecolors"] = mix(colour, "#000000", 0.35)
-            for chosen, face in ((accepted, colour), (~accepted, "none")):
-                artists = self.samples_ if chosen is accepted else self.rejected_samples_
+            for artists, chosen, face in (self.samples_, accepted, colour), (self.rejected_samples_, ~accepted, "none"):
                 x, y = points[(classes == index) & chosen].T
                 if len(x) or chosen is accepted:
-                    keywords = merge_kwargs({**style, "facecolors": face}, given, PathCollection)
+                    keywords = merge_kwargs({**style, "facecolors": face}, given, "collections.PathCollection")
                     artists.append(self.ax_.scatter(x, y, **keywords))
         if self.predicted_classes is not None and (errors := np.asarray(self.predicted_classes) != classes).any():
             large = size > 10

@@ -135,8 +135,7 @@ class PrototypeDisplay(Display):
         check_kind("PrototypeDisplay.plot", kind, KINDS)
         check_max_features("PrototypeDisplay.plot", max_features)
         kind = self._kind(image_shape) if kind == "auto" else kind
-        self.image_, self.legend_ = None, None
-        self.colorbar_: Any = None
+        self.image_, self.legend_, self.colorbar_ = None, None, None
         self.texts_: list[Any] = []
         self.lines_: list[Any] = []
         if kind == "image":
@@ -166,12 +165,11 @@ class PrototypeDisplay(Display):
         count, rows = len(values), len(self.order_)
         width = np.clip(3.4 + 0.72 * min(count, MAX_COLUMNS_WITH_TEXT), 5.6, 13)
         self._set_axes(ax, (float(width), float(np.clip(0.27 * rows + 1.6, 3, 16))))
-        from matplotlib.image import AxesImage
 
         shown = differences[:, self.order_].T
         limit = float(np.nanmax(np.abs(shown))) or 1.0
         defaults = {"cmap": DIVERGING, "vmin": -limit, "vmax": limit, "aspect": "auto", "interpolation": "nearest"}
-        self.image_ = self.ax_.imshow(shown, **merge_kwargs(defaults, given, AxesImage))
+        self.image_ = self.ax_.imshow(shown, **merge_kwargs(defaults, given, "image.AxesImage"))
         if count <= MAX_COLUMNS_WITH_TEXT and rows <= MAX_ROWS_WITH_TEXT:
             size = font_size(self.ax_.yaxis, rows, 8)
             for (row, column), difference in np.ndenumerate(shown):
@@ -180,8 +178,7 @@ class PrototypeDisplay(Display):
                 self.texts_.append(self.ax_.text(column, row, text, ha="center", va="center", size=size, color=colour))
         self._label_table(len(used))
         if colorbar:
-            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_)
-            self.colorbar_.set_label(self.difference_name)
+            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, label=self.difference_name)
 
     def _label_table(self, n_used: int) -> None:
         name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=MAX_ROWS_WITH_TEXT)
@@ -207,14 +204,13 @@ class PrototypeDisplay(Display):
 
     def _draw_lines(self, ax: Any, given: dict[str, Any] | None) -> None:
         self._set_axes(ax, (7.8, 4.6))
-        from matplotlib.lines import Line2D
 
         values, colours = np.asarray(self.values), class_colours(len(self.classes))
         self.order_ = np.arange(values.shape[1])
         labels: list[str | None] = [*short_names(self.classes, 24)]
         for row, index in zip(values, self.prototype_classes):
-            style = merge_kwargs({"color": colours[index], "linewidth": 1.4, "label": labels[index]}, given, Line2D)
-            self.lines_ += self.ax_.plot(self.order_, row, **style)
+            style = {"color": colours[index], "linewidth": 1.4, "label": labels[index]}
+            self.lines_ += self.ax_.plot(self.order_, row, **merge_kwargs(style, given, "lines.Line2D"))
             labels[index] = None  # the legend has each class once
         name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
         self.ax_.set(xlabel="Feature", ylabel="Value of the prototype")
@@ -231,10 +227,9 @@ class PrototypeDisplay(Display):
         high, wide = grid.pixels.shape
         width = tile * grid.columns
         self._set_axes(ax, (max(width + 1.2, 3.2), max(width * high / wide + 0.5, 1.8)))
-        from matplotlib.image import AxesImage
 
         defaults = {"cmap": "gray_r", "interpolation": "nearest"}
-        self.image_ = self.ax_.imshow(grid.pixels, **merge_kwargs(defaults, given, AxesImage))
+        self.image_ = self.ax_.imshow(grid.pixels, **merge_kwargs(defaults, given, "image.AxesImage"))
         self.ax_.set_axis_off()
         if len(grid.labels) <= MAX_LABELLED_IMAGES:
             names = short_names(self.classes, max(6, int(12 * tile)))
@@ -242,8 +237,7 @@ class PrototypeDisplay(Display):
                 fit = min(9.0, 72 * tile / (0.62 * len(name) + 1))  # font size at which the name fits above its image
                 self.texts_.append(self.ax_.text(*place, name, ha="center", va="center", size=max(fit, 4)))
         if colorbar:
-            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.8)
-            self.colorbar_.set_label("Value of the feature")
+            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.8, label="Value of the feature")
 
     @classmethod
     @described
@@ -291,8 +285,5 @@ def _differences_and_relevances(estimator: Any, prototypes: Floats, values: Floa
     differences, relevances = np.full(values.shape, np.nan), np.zeros(values.shape[1])
     differences[:, used] = prototypes - prototypes.mean(axis=0)
     relevances[used] = relevance_profile(estimator)
-    return {
-        "differences": differences,
-        "difference_name": "Difference from the mean prototype,\nin the units of the model",
-        "relevances": relevances,
-    }
+    name = "Difference from the mean prototype,\nin the units of the model"
+    return {"differences": differences, "difference_name": name, "relevances": relevances}

@@ -74,31 +74,25 @@ def predict_points(estimator: Any, Z: Floats) -> PointPredictions:
     found, reject = need_model(estimator, "regions"), find_layer(estimator, RejectClassifier)
     if reject is not None:
         check_is_fitted(reject)
-    collected = []
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        for start in range(0, max(len(Z), 1), BLOCK_ROWS):
-            collected.append(_predict_block(found, reject, Z[start : start + BLOCK_ROWS]))
+        starts = range(0, max(len(Z), 1), BLOCK_ROWS)
+        collected = [_predict_block(found, reject, Z[start : start + BLOCK_ROWS]) for start in starts]
     joined: list[Any] = [None if column[0] is None else np.concatenate(column) for column in zip(*collected)]
     return PointPredictions(*joined)
 
 
 def _predict_block(found: FoundModel, reject: RejectClassifier | None, rows: Floats) -> PointPredictions:
-    model = found.model
-    distances = model.distances(rows)
-    classes, margin = model.decide(distances), model.nearest(distances)[1]
+    distances = found.model.distances(rows)
+    classes, margin = found.model.decide(distances), found.model.nearest(distances)[1]
     if reject is None:
         return PointPredictions(classes, certainty(found.estimator, rows), None, margin)
-    if _needs_original_units(reject):  # features that a selector removes may have any value
+    measures = as_combination(reject.measure)
+    if any(part == "radius" or callable(part) for part in (measures.ambiguity, measures.outlier, reject.cells)):
+        # computed from samples before the scalers; features that a selector removes may have any value
         steps = need_model(reject.estimator_, "regions")
         rows = np.nan_to_num(to_original_units(steps, rows, "regions").values)
     else:
         reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
         reject.estimator_ = found.estimator
     return PointPredictions(classes, reject.certainty(rows), reject.accept(rows), margin)
-
-
-def _needs_original_units(reject: RejectClassifier) -> bool:
-    """Whether a measure or the cells are computed from samples before the scalers."""
-    measures = as_combination(reject.measure)
-    return any(part == "radius" or callable(part) for part in (measures.ambiguity, measures.outlier, reject.cells))

@@ -130,6 +130,11 @@ class RelevanceDisplay(Display):
             self._draw_bars(relevances, bar_kwargs)
         else:
             self._draw_line(relevances, line_kwargs)
+        from matplotlib.ticker import PercentFormatter
+
+        weights = self.ax_.xaxis if kind == "bar" else self.ax_.yaxis
+        weights.set_label_text("Relevance (weight in the distance)")
+        weights.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         self.ax_.set_title(self._title(relevances), size="small")
         # matplotlib would list lines before bars
         handles = sorted(self.ax_.get_legend_handles_labels()[0], key=lambda handle: handle.get_label() != "mean")
@@ -145,61 +150,52 @@ class RelevanceDisplay(Display):
         return f"{len(self.order_)} of {len(relevances)} features; total weight of the others: {rest}"
 
     def _draw_bars(self, relevances: Any, given: dict[str, Any] | None) -> None:
-        from matplotlib.patches import Rectangle
-        from matplotlib.ticker import MaxNLocator, PercentFormatter
+        from matplotlib.ticker import MaxNLocator
 
         places = np.arange(len(self.order_))
         mean = {"label": "mean"} if self.each is not None else {}
-        style = merge_kwargs({"color": COLOURS[0], "alpha": 0.75 if mean else 1.0, **mean}, given, Rectangle)
+        style = merge_kwargs({"color": COLOURS[0], "alpha": 0.75 if mean else 1.0, **mean}, given, "patches.Rectangle")
         self.bars_ = self.ax_.barh(places, relevances[self.order_], **style)
         if self.each is not None:
             each = np.asarray(self.each)[:, self.order_]
             if self.each_names is None:
-                spread = {"fmt": "none", "ecolor": "black", "elinewidth": 1.2, "capsize": 3}
-                self.errorbar_ = self.ax_.errorbar(
-                    relevances[self.order_], places, xerr=each.std(axis=0), label="standard deviation", **spread
-                )
+                style = {"fmt": "none", "ecolor": "black", "elinewidth": 1.2, "capsize": 3}
+                style |= {"xerr": each.std(axis=0), "label": "standard deviation"}
+                self.errorbar_ = self.ax_.errorbar(relevances[self.order_], places, **style)
             self._draw_markers(each, places)
         name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=60)
         self.ax_.set_ylim(len(places) - 0.5, -0.5)
         self.ax_.set_xlim(left=0)
-        self.ax_.set_xlabel("Relevance (weight in the distance)")
         self.ax_.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-        self.ax_.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         self.ax_.grid(axis="x", alpha=0.3)
         self.ax_.set_axisbelow(True)
 
     def _draw_line(self, relevances: Any, given: dict[str, Any] | None) -> None:
-        from matplotlib.lines import Line2D
-        from matplotlib.ticker import PercentFormatter
 
         places = np.arange(len(relevances))
         mean = {"label": "mean"} if self.each is not None else {}
         if self.each is not None and self.each_names is None:
             spread = np.asarray(self.each).std(axis=0)
-            self.errorbar_ = self.ax_.fill_between(
-                places, np.maximum(relevances - spread, 0), relevances + spread, color=COLOURS[0], alpha=0.25, lw=0,
-                label="standard deviation",
-            )  # fmt: skip
+            style = {"color": COLOURS[0], "alpha": 0.25, "lw": 0, "label": "standard deviation"}
+            low, high = np.maximum(relevances - spread, 0), relevances + spread
+            self.errorbar_ = self.ax_.fill_between(places, low, high, **style)
         elif self.each is not None:
             colours = class_colours(max(self.each_classes) + 1)
             dashes = [DASHES[list(self.each_classes[:k]).count(index) % 4] for k, index in enumerate(self.each_classes)]
             for row, name, index, dash in zip(self.each, self._labels(), self.each_classes, dashes):
                 self.lines_ += self.ax_.plot(places, row, color=colours[index], ls=dash, lw=0.9, label=name)
         style = {"color": "black" if self.each_names else COLOURS[0], "lw": 1.4, **mean}
-        self.lines_ += self.ax_.plot(places, relevances, **merge_kwargs(style, given, Line2D))
+        self.lines_ += self.ax_.plot(places, relevances, **merge_kwargs(style, given, "lines.Line2D"))
         name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
         self.ax_.set_ylim(bottom=0)
-        self.ax_.set(xlabel="Feature", ylabel="Relevance (weight in the distance)")
-        self.ax_.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+        self.ax_.set_xlabel("Feature")
         self.ax_.grid(alpha=0.3)
 
     def _labels(self) -> list[str | None]:
         """Labels of the local matrices for the legend; one label for all where there are many."""
         names = self.each_names or ()
-        return (
-            [*short_names(names, 24)] if len(names) <= MAX_NAMED else ["each local matrix", *[None] * (len(names) - 1)]
-        )
+        unnamed = ["each local matrix", *[None] * (len(names) - 1)]
+        return unnamed if len(names) > MAX_NAMED else [*short_names(names, 24)]
 
     def _draw_markers(self, each: Any, places: Any) -> None:
         """Markers of each fold, or of each local matrix in the colour of its class."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import isnan
+from pkgutil import resolve_name
 from typing import Any
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666")
@@ -31,21 +32,15 @@ def pyplot(caller: str) -> Any:
     return plt
 
 
-def axes(caller: str, ax: Any, size: tuple[float, float]) -> Any:
-    """The axes to draw on: those given, or those of a new figure of the given size."""
-    plt = pyplot(caller)
-    if ax is None:
-        return plt.subplots(figsize=size, layout="constrained")[1]
-    if not isinstance(ax, plt.Axes):
-        raise TypeError(f"ax of {caller} must be one matplotlib Axes, got {type(ax).__name__}.")
-    return ax
+def merge_kwargs(defaults: dict[str, Any], given: dict[str, Any] | None, artist: str) -> dict[str, Any]:
+    """Defaults, replaced by keyword arguments of the user, with aliases such as `c` for `color` resolved.
 
-
-def merge_kwargs(defaults: dict[str, Any], given: dict[str, Any] | None, artist: Any) -> dict[str, Any]:
-    """Defaults, replaced by keyword arguments of the user, with aliases such as `c` for `color` resolved."""
+    `artist` is the class that takes them, by its name in matplotlib, such as "lines.Line2D".
+    """
     from matplotlib.cbook import normalize_kwargs
 
-    return normalize_kwargs(defaults, artist) | normalize_kwargs(given or {}, artist)
+    kind = resolve_name(f"matplotlib.{artist}")
+    return normalize_kwargs(defaults, kind) | normalize_kwargs(given or {}, kind)
 
 
 # -- colours and markers -----------------------------------------------------------------------------------------------

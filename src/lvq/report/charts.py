@@ -11,17 +11,14 @@ from typing import Any
 from lvq.report.map_chart import Spec, map_chart, rows_of
 
 ROW_HEIGHT = 21  # of a feature
-FONT = "system-ui, sans-serif"
 CONFIG: dict[str, Any] = {
     "background": "transparent",
-    "font": FONT,
+    "font": "system-ui, sans-serif",
     "view": {"stroke": None},
     "axis": {
         "labelColor": "var(--muted)",
         "titleColor": "var(--text)",
-        "gridColor": "var(--line)",
-        "domainColor": "var(--line)",
-        "tickColor": "var(--line)",
+        **dict.fromkeys(("gridColor", "domainColor", "tickColor"), "var(--line)"),
         "labelFontSize": 12,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
@@ -43,7 +40,7 @@ def specifications(summary: dict[str, Any]) -> dict[str, Any]:
         "certified": certified_chart(summary["certified"]) if "radii" in summary["certified"] else None,
         "history": history_chart(summary["history"]) if len(summary["history"]["objective"]) > 1 else None,
     }
-    return {name: spec | {"config": CONFIG} for name, spec in found.items() if spec is not None}
+    return {name: spec | {"width": "container", "config": CONFIG} for name, spec in found.items() if spec is not None}
 
 
 def _quantity(field: str, title: str | None = None, **options: Any) -> dict[str, Any]:
@@ -65,23 +62,20 @@ def curve_chart(rejection: dict[str, Any], *, marked: bool) -> Spec:
         "x": _quantity("coverage", "coverage", axis={"format": ".0%", "tickCount": 6}, scale=x_scale),
         "y": _quantity("accuracy", "accuracy of accepted", axis={"format": ".1%", "tickCount": 5}, scale=y_scale),
     }
-    tooltip = {
-        "tooltip": [_quantity("coverage", "coverage", format=".1%"), _quantity("accuracy", "accuracy", format=".2%")]
-    }
+    tooltip = [_quantity(name, name, format=form) for name, form in (("coverage", ".1%"), ("accuracy", ".2%"))]
     line = {"type": "line", "color": "var(--accent)", "strokeWidth": 2.5}
     dot = {"type": "point", "filled": True, "size": 14, "color": "var(--accent)", "aria": False}
     diamond = dot | {"shape": "diamond", "filled": False, "size": 150, "strokeWidth": 2, "color": "var(--text)"}
     rule = {"type": "rule", "color": "var(--text)", "strokeDash": [4, 3]}
     curve, selected = {"values": rows}, {"name": "selected"}
-    as_fitted = {"data": {"values": [fitted]}, "mark": diamond, "encoding": position | tooltip}
+    as_fitted = {"data": {"values": [fitted]}, "mark": diamond, "encoding": position | {"tooltip": tooltip}}
     return {
         "description": "Accuracy of the accepted predictions by coverage.",
-        "width": "container",
         "height": 190,
         "datasets": {"selected": []},
         "layer": [
             {"data": curve, "mark": line, "encoding": position},
-            {"data": curve, "mark": dot, "encoding": position | tooltip},
+            {"data": curve, "mark": dot, "encoding": position | {"tooltip": tooltip}},
             *([as_fitted] if marked and fitted["accuracy"] is not None else []),
             {"data": selected, "mark": rule, "encoding": {"x": position["x"]}},
             {"data": selected, "mark": dot | {"size": 130, "opacity": 1}, "encoding": position},
@@ -93,7 +87,6 @@ def certified_chart(certified: dict[str, Any]) -> Spec:
     """Certified accuracy by the length of the perturbation."""
     return {
         "description": "Fraction of samples predicted correctly under every perturbation of a given length.",
-        "width": "container",
         "height": 200,
         "data": {"values": rows_of(certified, ("radii", "accuracy"))},
         "mark": {"type": "area", "line": {"color": "var(--accent)"}, "color": "var(--accent)", "fillOpacity": 0.15,
@@ -113,7 +106,6 @@ def history_chart(history: dict[str, Any]) -> Spec:
     """The objective after each iteration."""
     return {
         "description": "The objective after each iteration of the training.",
-        "width": "container",
         "height": 200,
         "data": {"values": rows_of(history, ("iteration", "objective"))},
         "mark": {"type": "line", "color": "var(--accent)", "strokeWidth": 2},
@@ -157,7 +149,6 @@ def relevance_chart(relevance: dict[str, Any]) -> Spec:
     }
     return {
         "description": "Weight of each feature in the distance, the most relevant first.",
-        "width": "container",
         "height": ROW_HEIGHT * len(names),
         "encoding": position,
         "layer": [
@@ -181,20 +172,14 @@ def matrix_chart(relevance: dict[str, Any]) -> Spec | None:
         return None
     names = _ranked(matrices[0]["features"])
     ranks = [str(rank) for rank in range(1, len(names) + 1)]
+    by_name: Spec = {"type": "nominal", "title": None}
     position = {
-        "y": {"field": "row", "type": "nominal", "scale": {"domain": names}, "title": None},
-        "x": {
-            "field": "column",
-            "type": "nominal",
-            "scale": {"domain": ranks},
-            "title": None,
-            "axis": {"labelAngle": 0},
-        },
+        "y": by_name | {"field": "row", "scale": {"domain": names}},
+        "x": by_name | {"field": "column", "scale": {"domain": ranks}, "axis": {"labelAngle": 0}},
     }
     cells = [_cells(matrix, names, ranks) for matrix in matrices]
     return {
         "description": "Lambda: weights of pairs of features in the distance.",
-        "width": "container",
         "height": ROW_HEIGHT * len(names),
         "datasets": {"cells": cells[0]},
         "usermeta": {"cells": cells},

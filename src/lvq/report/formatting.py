@@ -89,10 +89,7 @@ def percent(fraction: float | None) -> str:
     >>> percent(0.9731), percent(0.9996), percent(None)
     ('97.3 %', '99.96 %', '–')
     """
-    if fraction is None:
-        return MISSING
-    digits = 2 if 0.9995 <= fraction < 1 else 1
-    return f"{100 * fraction:.{digits}f} %"
+    return MISSING if fraction is None else f"{100 * fraction:.{2 if 0.9995 <= fraction < 1 else 1}f} %"
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -16,6 +16,7 @@ SHAPES = {
 }
 MAX_NUMBERED = 24  # prototypes up to which each has its number on the map
 MAX_LARGE_MARKS = 800  # samples beyond which the marks are smaller
+KEY = {"field": "key", "type": "nominal"}  # of the tooltip of a sample or prototype
 WRONG = "datum.true !== datum.predicted"
 Spec = dict[str, Any]
 
@@ -52,9 +53,9 @@ def map_chart(summary: dict[str, Any]) -> Spec:
     position = {name: _axis(view, axis) for axis, name in enumerate(("x", "y"))}
     colours = {"domain": codes, "range": [colour(code) for code in codes]}
     shapes = {"domain": codes, "range": [shape(code) for code in codes]}
+    ring = {"type": "point", "size": 420, "strokeWidth": 3, "stroke": "var(--text)", "filled": False, "fill": None}
     return {
         "description": "Map of the held-out samples, the prototypes and the regions of the classes.",
-        "width": "container",
         "height": "container",
         "autosize": {"type": "fit", "contains": "padding"},
         "datasets": {"points": [], "selected": []},
@@ -62,7 +63,7 @@ def map_chart(summary: dict[str, Any]) -> Spec:
             _regions(view["regions"], position, colours),
             _samples(48 if view["n_shown"] <= MAX_LARGE_MARKS else 24, position, colours, shapes),
             _prototypes(view["prototypes"], position, colours, shapes),
-            _ring(position),
+            {"data": {"name": "selected"}, "mark": ring | {"aria": False, "tooltip": None}, "encoding": position},
         ],
     }
 
@@ -108,7 +109,7 @@ def _samples(size: int, position: Spec, colours: Spec, shapes: Spec) -> Spec:
                 "condition": [{"test": "datum.faded", "value": 0.06}, {"test": "datum.accepted", "value": 0.85}],
                 "value": 0.55,
             },
-            "tooltip": {"field": "key", "type": "nominal"},
+            "tooltip": KEY,
         },
     }
 
@@ -116,33 +117,16 @@ def _samples(size: int, position: Spec, colours: Spec, shapes: Spec) -> Spec:
 def _prototypes(table: Spec, position: Spec, colours: Spec, shapes: Spec) -> Spec:
     rows = rows_of(table, ("x", "y", "label"))
     numbered = len(rows) <= MAX_NUMBERED
-    mark = {"size": 300, "strokeWidth": 2.5} if numbered else {"size": 110, "strokeWidth": 1.5}
-    encoding = {
-        "shape": _by_class("label", shapes),
-        "fill": _by_class("label", colours),
-        "tooltip": {"field": "key", "type": "nominal"},
-    }
+    values = [row | {"key": f"p{k}", "number": f"P{k + 1}" if numbered else ""} for k, row in enumerate(rows)]
+    size = {"size": 300, "strokeWidth": 2.5} if numbered else {"size": 110, "strokeWidth": 1.5}
+    mark = {"type": "point", "filled": True, "stroke": "var(--text)", "opacity": 1, "aria": False, **size}
     number = {"type": "text", "dy": -17, "fontWeight": "bold", "fontSize": 13, "aria": False}
+    encoding = {"shape": _by_class("label", shapes), "fill": _by_class("label", colours), "tooltip": KEY}
     return {
-        "data": {
-            "values": [row | {"key": f"p{k}", "number": f"P{k + 1}" if numbered else ""} for k, row in enumerate(rows)]
-        },
+        "data": {"values": values},
         "encoding": position,
         "layer": [
-            {
-                "mark": {"type": "point", "filled": True, "stroke": "var(--text)", "opacity": 1, "aria": False, **mark},
-                "encoding": encoding,
-            },
+            {"mark": mark, "encoding": encoding},
             {"mark": number, "encoding": {"text": {"field": "number", "type": "nominal"}}},
         ],
-    }
-
-
-def _ring(position: Spec) -> Spec:
-    """Around the selected sample."""
-    ring = {"type": "point", "size": 420, "strokeWidth": 3, "stroke": "var(--text)", "filled": False, "fill": None}
-    return {
-        "data": {"name": "selected"},
-        "mark": ring | {"aria": False, "tooltip": None},
-        "encoding": position,
     }

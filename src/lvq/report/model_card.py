@@ -115,14 +115,8 @@ def _rejection(reject: Any) -> dict[str, Any]:
         if isinstance(reject.point_, CertifiedPoint):
             names = ("n_testing", "n_accepted", "n_errors", "p_value")
             guarantee |= {name: getattr(reject.point_, name) for name in names}
-    return to_json(
-        {
-            "target": target,
-            "measure": _parameter(reject.measure),
-            "thresholds": reject.thresholds,
-            "guarantee": guarantee,
-        }
-    )
+    measure = _parameter(reject.measure)
+    return to_json({"target": target, "measure": measure, "thresholds": reject.thresholds, "guarantee": guarantee})
 
 
 def limits(summary: dict[str, Any]) -> list[str]:

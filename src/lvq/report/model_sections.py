@@ -136,12 +136,7 @@ def fold_section(folds: Sequence[FoldResult]) -> dict[str, Any] | None:
     """Accuracies of all folds, with mean and standard deviation."""
     if not folds:
         return None
-    accuracy = np.array([fold.accuracy for fold in folds])
-    return {
-        "accuracy": accuracy.tolist(),
-        "n_samples": [fold.n_samples for fold in folds],
-        "coverage": [fold.coverage for fold in folds],
-        "accepted_accuracy": [fold.accepted_accuracy for fold in folds],
-        "mean": float(accuracy.mean()),
-        "standard_deviation": float(accuracy.std(ddof=1)) if len(accuracy) > 1 else None,
-    }
+    names = ("accuracy", "n_samples", "coverage", "accepted_accuracy")
+    columns = {name: [getattr(fold, name) for fold in folds] for name in names}
+    deviation = float(np.std(columns["accuracy"], ddof=1)) if len(folds) > 1 else None
+    return columns | {"mean": float(np.mean(columns["accuracy"])), "standard_deviation": deviation}

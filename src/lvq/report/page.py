@@ -12,7 +12,6 @@ from typing import Any
 
 from lvq.files import write_atomically
 from lvq.report import assets, charts, formatting, map_chart
-from lvq.report.formatting import SUMMARY_FORMAT
 
 
 def render(summary: dict[str, Any]) -> str:
@@ -37,18 +36,21 @@ def render(summary: dict[str, Any]) -> str:
     >>> page.startswith("<!DOCTYPE html>"), len(page) < 5e6
     (True, True)
     """
-    if not isinstance(summary, dict) or summary.get("format") != SUMMARY_FORMAT:
+    if not isinstance(summary, dict) or summary.get("format") != formatting.SUMMARY_FORMAT:
         found = summary.get("format", "none") if isinstance(summary, dict) else type(summary).__name__
         raise ValueError(
-            f"summary of render must be a dictionary from summarize of format {SUMMARY_FORMAT}, got {found!r}; call "
-            "summarize again."
+            f"summary of render must be a dictionary from summarize of format {formatting.SUMMARY_FORMAT}, got "
+            f"{found!r}; call summarize again."
         )
+    # the parts that the page's script reads
+    data = {name: summary["data"][name] for name in ("classes", "features", "n_samples")}
+    data |= {"rejection": summary["rejection"]} | {name: summary["map"][name] for name in ("points", "prototypes")}
     return assets.environment().get_template("report.html").render(
         s=summary,
         style=assets.asset("report.css"),
         script=assets.asset("report.js"),
         library=assets.drawing_library(),
-        data=json_for_html(_script_data(summary)),
+        data=json_for_html(data),
         charts=json_for_html(charts.specifications(summary)),
         image_uri=assets.image_uri,
         signed_image_uri=assets.signed_image_uri,
@@ -94,15 +96,3 @@ def json_for_html(value: Any) -> str:
     """
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _script_data(summary: dict[str, Any]) -> dict[str, Any]:
-    """The parts of the summary that the page's script reads."""
-    return {
-        "rejection": summary["rejection"],
-        "points": summary["map"]["points"],
-        "prototypes": summary["map"]["prototypes"],
-        "classes": summary["data"]["classes"],
-        "features": summary["data"]["features"],
-        "n_samples": summary["data"]["n_samples"],
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -152,12 +153,12 @@ def explanation_section(held_out: HeldOut) -> dict[str, Any]:
     most_certain = wrong[np.argsort(-certainty[wrong], kind="stable")[:MAX_EXPLAINED]]
     least_certain = np.argsort(certainty, kind="stable")
     least_certain = least_certain[~np.isin(least_certain, most_certain)][:MAX_EXPLAINED]
-    explained = _explanations(held_out, np.concatenate([most_certain, least_certain]))
+    explained = list(_explanations(held_out, np.concatenate([most_certain, least_certain])))
     count = len(most_certain)
     return {"n_wrong": len(wrong), "wrong": explained[:count], "least_certain": explained[count:]}
 
 
-def _explanations(held_out: HeldOut, chosen: NDArray[np.intp]) -> list[dict[str, Any]]:
+def _explanations(held_out: HeldOut, chosen: NDArray[np.intp]) -> Iterator[dict[str, Any]]:
     features, points = held_out.features, held_out.points
     X = _safe_indexing(held_out.X, chosen)
     inputs = features.inputs(X)
@@ -165,40 +166,36 @@ def _explanations(held_out: HeldOut, chosen: NDArray[np.intp]) -> list[dict[str,
     samples, prototypes = features.certainty_of(X, inputs), features.values(features.model.prototypes)
     images, pixel_contributions = features.pixels(inputs), features.as_pixels(explanation.contributions)
     names = prototype_names(features.estimator).tolist()
-    result = []
     for k, sample in enumerate(chosen.tolist()):
         row = explanation.contributions[k]
         winner, rival = int(explanation.winner[k]), int(explanation.rival[k])
         total = max(float(np.abs(row).sum()), TINY)
         top = np.argsort(-np.abs(row), kind="stable")[:EXPLAINED_FEATURES]
-        result.append(
-            {
-                "sample": sample,
-                "true": int(held_out.true[sample]),
-                "predicted": int(held_out.predicted[sample]),
-                "certainty": rounded(float(points.certainty[sample])),
-                "accepted": bool(points.accepted[points.fitted, sample]),
-                "reason": str(points.reason[sample]),
-                "winner": winner,
-                "rival": rival,
-                "winner_name": names[winner],
-                "rival_name": names[rival],
-                "features": [
-                    {
-                        "name": features.names[f],
-                        "value": rounded(float(samples[k, f])),
-                        "winner": rounded(float(prototypes[winner, f])),
-                        "rival": rounded(float(prototypes[rival, f])),
-                        "contribution": round(float(row[f]) / total, 4),
-                    }
-                    for f in top.tolist()
-                ],
-                "other_features": round(float((row.sum() - row[top].sum()) / total), 4),
-                "image": None if images is None else rounded(images[k]),
-                "pixel_contributions": None if pixel_contributions is None else _scaled(pixel_contributions[k]),
-            }
-        )
-    return result
+        yield {
+            "sample": sample,
+            "true": int(held_out.true[sample]),
+            "predicted": int(held_out.predicted[sample]),
+            "certainty": rounded(float(points.certainty[sample])),
+            "accepted": bool(points.accepted[points.fitted, sample]),
+            "reason": str(points.reason[sample]),
+            "winner": winner,
+            "rival": rival,
+            "winner_name": names[winner],
+            "rival_name": names[rival],
+            "features": [
+                {
+                    "name": features.names[f],
+                    "value": rounded(float(samples[k, f])),
+                    "winner": rounded(float(prototypes[winner, f])),
+                    "rival": rounded(float(prototypes[rival, f])),
+                    "contribution": round(float(row[f]) / total, 4),
+                }
+                for f in top.tolist()
+            ],
+            "other_features": round(float((row.sum() - row[top].sum()) / total), 4),
+            "image": None if images is None else rounded(images[k]),
+            "pixel_contributions": None if pixel_contributions is None else _scaled(pixel_contributions[k]),
+        }
 
 
 def _scaled(values: NDArray[np.float64]) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,6 +87,11 @@ def summarize(
     held_out = HeldOut(X, codes, predicted, points, features)
     reject = find_layer(model, RejectClassifier)
     relevance = model_sections.relevance_section(features, folds or ())
+    trained = Counter([] if y_train is None else column_or_1d(y_train).tolist())
+    rows = stratified(codes, max_points)  # on the map, and for what is computed on a selection
+    X_rows = _safe_indexing(X, rows)
+    inputs = features.inputs(X_rows)
+    winners = features.model.over_blocks(lambda d: features.model.nearest(d)[0].winner, features.inputs(X))
     summary = {
         "format": SUMMARY_FORMAT,
         "name": name,
@@ -93,7 +99,13 @@ def summarize(
             "name": data_name,
             "target": target_name,
             "features": features.names,
-            **_data_section(X, codes, labels, X_train, y_train),
+            "n_columns": int(X.shape[1]) if hasattr(X, "shape") else len(X[0]),
+            "n_samples": len(codes),
+            "has_index": _index(X) is not None,
+            "classes": label_texts(labels),
+            "class_counts": np.bincount(codes, minlength=len(labels)),
+            "n_train": None if X_train is None else len(indexable(X_train)[0]),
+            "train_counts": None if y_train is None else [trained[label] for label in labels.tolist()],
         },
         "protocol": protocol,
         "seed": seed,
@@ -105,7 +117,9 @@ def summarize(
         },
         "rejection": rejection_section(points, codes, predicted, len(labels)),
         "relevance": relevance,
-        **_sections_of_rows(model, held_out, y, stratified(codes, max_points), relevance),
+        "map": map_section(model, held_out, rows, X_rows, inputs),
+        "prototypes": model_sections.prototype_section(features, inputs, winners, relevance),
+        "certified": model_sections.certified_section(features, inputs, y[rows]),
         "explanations": explanation_section(held_out),
         "history": model_sections.history_section(features.estimator),
         "folds": model_sections.fold_section(folds or ()),
@@ -115,45 +129,12 @@ def summarize(
     return summary | {"limits": model_card.limits(summary)}
 
 
-def _sections_of_rows(
-    model: Any, held_out: HeldOut, y: NDArray[Any], rows: Any, relevance: dict[str, Any] | None
-) -> dict[str, Any]:
-    """The sections that show, or are computed on, the selected rows."""
-    features, fitted = held_out.features, held_out.features.model
-    X = _safe_indexing(held_out.X, rows)
-    inputs = features.inputs(X)
-    winners = fitted.over_blocks(lambda distances: fitted.nearest(distances)[0].winner, features.inputs(held_out.X))
-    return {
-        "map": map_section(model, held_out, rows, X, inputs),
-        "prototypes": model_sections.prototype_section(features, inputs, winners, relevance),
-        "certified": model_sections.certified_section(features, inputs, y[rows]),
-    }
-
-
-def _data_section(X: Any, codes: Any, labels: NDArray[Any], X_train: Any, y_train: Any) -> dict[str, Any]:
-    return {
-        "n_columns": int(X.shape[1]) if hasattr(X, "shape") else len(X[0]),
-        "n_samples": len(codes),
-        "has_index": _index(X) is not None,
-        "classes": label_texts(labels),
-        "class_counts": np.bincount(codes, minlength=len(labels)),
-        "n_train": None if X_train is None else len(indexable(X_train)[0]),
-        "train_counts": None if y_train is None else _counts(labels, y_train),
-    }
-
-
 def _codes(classes: NDArray[Any], y: NDArray[Any], predicted: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """All labels, the model's classes and then those it was not fitted to; y and predicted as indices into them."""
     unknown = np.setdiff1d(y, classes)
     labels = np.concatenate([classes, unknown]) if len(unknown) else classes
     code = {label: index for index, label in enumerate(labels.tolist())}
     return labels, *(np.array([code[value] for value in column.tolist()], dtype=np.intp) for column in (y, predicted))
-
-
-def _counts(labels: NDArray[Any], y: Any) -> list[int]:
-    values, counts = np.unique(column_or_1d(y), return_counts=True)
-    known = dict(zip(values.tolist(), counts.tolist()))
-    return [known.get(label, 0) for label in labels.tolist()]
 
 
 def _index(X: Any) -> list[Any] | None:
