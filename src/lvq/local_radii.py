@@ -136,8 +136,7 @@ def difference_axes(F: Floats, G: Floats) -> tuple[Floats, Floats]:
     """
     pair = np.concatenate((F, G))
     if len(pair) >= pair.shape[1]:
-        sigma, axes = np.linalg.eigh(F.T @ F - G.T @ G)
-        return sigma, axes
+        return np.linalg.eigh(F.T @ F - G.T @ G)
     basis = np.linalg.qr(pair.T)[0]  # the difference is 0 outside the span of the rows
     F, G = F @ basis, G @ basis
     sigma, axes = np.linalg.eigh(F.T @ F - G.T @ G)

@@ -47,10 +47,9 @@ def show_fit(result: Any) -> None:
     console.print(
         Text(
             f"{summary['name']} on {one_line(data['name'])}: {len(data['classes'])} classes of "
-            f"{one_line(data['target'])}, {data['n_train']} training rows, {data['n_samples']} test rows"
+            f"{one_line(data['target'])}, {data['n_train']} training rows, {data['n_samples']} test rows\n"
         )
     )
-    console.print()
     table = _rows("left", "right", "left")
     low, high = scores["interval"]
     table.add_row(
@@ -73,8 +72,7 @@ def show_fit(result: Any) -> None:
     _show_guarantee(console, summary["model"]["rejection"])
     _show_relevance(console, summary["relevance"])
     if result.folder is not None:
-        console.print()
-        console.print(Text(f"Written to {one_line(result.folder)}: model.lvq, report.html, metrics.json"))
+        console.print(Text(f"\nWritten to {one_line(result.folder)}: model.lvq, report.html, metrics.json"))
 
 
 def _among_accepted(scores: dict[str, Any]) -> str:
@@ -96,9 +94,8 @@ def _print(console: Console, table: Table) -> None:
 def _show_guarantee(console: Console, rejection: Any) -> None:
     guarantee = None if rejection is None else rejection["guarantee"]
     if guarantee is not None:
-        console.print()
         console.print(
-            f"Guaranteed with confidence {guarantee['confidence']:g}: an error rate of at most "
+            f"\nGuaranteed with confidence {guarantee['confidence']:g}: an error rate of at most "
             f"{100 * guarantee['max_error']:g} % among accepted predictions,\nfor rows from the same source."
         )
 
@@ -106,8 +103,7 @@ def _show_guarantee(console: Console, rejection: Any) -> None:
 def _show_relevance(console: Console, relevance: Any) -> None:
     if relevance is None:
         return
-    console.print()
-    console.print("Most relevant features (the sum over all features is 100 %)")
+    console.print("\nMost relevant features (the sum over all features is 100 %)")
     table = _rows("left", "right", "left")
     features, values = relevance["features"][:MAX_FEATURES], relevance["values"][:MAX_FEATURES]
     for feature, value in zip(features, values):
@@ -148,8 +144,7 @@ def show_comparison(result: Any, level: float = 0.05) -> None:
             comparison, f"{row.seconds:.2f}", "*" * row.pareto,
         )  # fmt: skip
     _print(console, table)
-    console.print()
-    console.print(f"Accuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
+    console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     console.print(
         f"p: corrected resampled t-test against the best, by Holm for {max(0, len(result.comparison.ranking) - 1)} "
         f"models; 'worse' below {level:g}.\nPareto (*): no other model is as accurate with fewer prototypes."

@@ -63,8 +63,11 @@ def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> An
     from skl2onnx.common.data_types import BooleanTensorType, Int64TensorType
 
     check_is_fitted(model)
-    if len(inputs) > 1:
-        inputs = [_joined(scope, inputs)]
+    if len(inputs) > 1:  # columns, to be put side by side
+        concat = scope.declare_local_operator("SklearnConcat")
+        concat.inputs = inputs
+        inputs = [scope.declare_local_variable("merged_columns", number_type(inputs)([None, None]))]
+        concat.outputs.append(inputs[0])
     operator = scope.declare_local_operator(ALIAS, model)
     operator.inputs = inputs
     number = number_type(inputs, scope.get_options(model, {"dtype": None})["dtype"])
@@ -93,15 +96,6 @@ def by_position(step: Any) -> Any:
         (name, inner, list(step._transformer_to_input_indices[name])) for name, inner, _ in step.transformers_
     ]
     return changed
-
-
-def _joined(scope: Any, inputs: Any) -> Any:
-    """Columns side by side."""
-    operator = scope.declare_local_operator("SklearnConcat")
-    operator.inputs = inputs
-    joined = scope.declare_local_variable("merged_columns", number_type(inputs)([None, None]))
-    operator.outputs.append(joined)
-    return joined
 
 
 def number_type(inputs: Any, dtype: str | None = None) -> Any:

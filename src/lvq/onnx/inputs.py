@@ -39,17 +39,13 @@ def inputs_of(steps: list[Any], model: Any) -> Inputs:
             f"to_onnx needs a ColumnTransformer where columns differ in type; {type(first).__name__} takes "
             f"{', '.join(sorted(set(kinds)))} columns at once."
         )
-    return Inputs(_names(first, width), kinds, [1] * width)
-
-
-def _names(first: Any, width: int) -> list[str]:
     names = [str(name) for name in getattr(first, "feature_names_in_", [f"x{column}" for column in range(width)])]
     taken = sorted(set(names) & set(OUTPUTS))
     if taken:
         raise ValueError(
             f"to_onnx has an output {taken[0]!r}, so no column may have that name; rename it and fit again."
         )
-    return names
+    return Inputs(names, kinds, [1] * width)
 
 
 def _first_steps(step: Any, columns: list[int]) -> list[tuple[Any, list[int]]]:

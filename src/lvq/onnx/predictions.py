@@ -64,11 +64,9 @@ class Predictions:
         samples, prototypes = graph.node("Sub", self.X, graph.constant(centre)), W - centre
         if isinstance(metric, Euclidean):
             return self._squared(samples, prototypes)
-        if isinstance(metric, Diagonal):
-            images = graph.node("Mul", samples, graph.constant(R**0.5))
-            return self._squared(images, metric.project(prototypes, R))
-        if isinstance(metric, Matrix):
-            images = graph.node("MatMul", samples, graph.constant(R.T))
+        if isinstance(metric, Diagonal | Matrix):
+            operation, factor = ("Mul", R**0.5) if isinstance(metric, Diagonal) else ("MatMul", R.T)
+            images = graph.node(operation, samples, graph.constant(factor))
             return self._squared(images, metric.project(prototypes, R))
         parts = []
         for k, omega in enumerate(R):
@@ -222,25 +220,17 @@ class Predictions:
         if self.by_posterior:
             tiny = graph.number(np.finfo(graph.dtype).tiny)
             return graph.node("Log", graph.node("Max", self.posterior, tiny))
+        largest = float(np.finfo(graph.dtype).max)
         if len(self.known) == 1:
-            largest = 1.0 if xi is None else float(np.finfo(graph.dtype).max)
-            return self._everywhere(graph.node("Mul", graph.column(self.ones), graph.number(largest)), self._worst)
-        others, gap = self._gap
-        if xi is not None:
-            steep = graph.node("Mul", gap, graph.number(xi))
-            largest = float(np.finfo(graph.dtype).max)
-            return self._everywhere(
-                graph.node("Clip", steep, graph.number(-largest), graph.number(largest)), self._worst
-            )
-        total = graph.node("Add", others, self._class_links)
-        positive = graph.node("Greater", total, graph.number(0))
-        safe = graph.node("Where", positive, total, graph.number(1))
-        return self._everywhere(graph.node("Div", gap, safe), self._worst)
-
-    @property
-    def _worst(self) -> float:
-        """The score of a class without prototypes."""
-        return -1.0 if self.model.decision.xi is None else -np.inf
+            values = graph.node("Mul", graph.column(self.ones), graph.number(1.0 if xi is None else largest))
+        elif xi is not None:
+            steep = graph.node("Mul", self._gap[1], graph.number(xi))
+            values = graph.node("Clip", steep, graph.number(-largest), graph.number(largest))
+        else:
+            total = graph.node("Add", self._gap[0], self._class_links)
+            safe = graph.node("Where", graph.node("Greater", total, graph.number(0)), total, graph.number(1))
+            values = graph.node("Div", self._gap[1], safe)
+        return self._everywhere(values, -1.0 if xi is None else -np.inf)
 
     @cached_property
     def probabilities(self) -> str:

@@ -98,18 +98,21 @@ def accepted(predictions: Predictions, model: Any, values: str) -> str:
         )
     by_class = cells == "class"
     cell = predictions.predicted if by_class else predictions.winner
-    limits = graph.constant(lowered(thresholds(predictions, model, by_class=by_class), graph.dtype))
-    result = graph.node("GreaterOrEqual", values, graph.node("Gather", limits, cell, axis=0))
+
+    def reach(measured: str, limits: np.ndarray) -> str:
+        limit = graph.node("Gather", graph.constant(lowered(limits, graph.dtype)), cell, axis=0)
+        return graph.node("GreaterOrEqual", measured, limit)
+
+    result = reach(values, thresholds(predictions, model, by_class=by_class))
     result = graph.node("And", result, predictions.valid)
     if model.outlier_limits_ is None:
         return result
-    typical = certainty(predictions, model.measure_.outlier)
-    cells = predictions.model.classes.tolist() if by_class else range(len(predictions.labels))
-    least = graph.constant(
-        lowered(np.array([float(model.outlier_limits_.threshold_of([c])[0]) for c in cells]), graph.dtype)
-    )
-    usual = graph.node("GreaterOrEqual", typical, graph.node("Gather", least, cell, axis=0))
-    return graph.node("And", result, usual)
+    least = model.outlier_limits_.threshold_of(_cells(predictions, by_class=by_class))
+    return graph.node("And", result, reach(certainty(predictions, model.measure_.outlier), least))
+
+
+def _cells(predictions: Predictions, *, by_class: bool) -> np.ndarray:
+    return predictions.model.classes if by_class else np.arange(len(predictions.labels))
 
 
 def lowered(limits: np.ndarray, dtype: np.dtype | type) -> np.ndarray:
@@ -121,10 +124,8 @@ def lowered(limits: np.ndarray, dtype: np.dtype | type) -> np.ndarray:
 
 def thresholds(predictions: Predictions, model: Any, *, by_class: bool) -> np.ndarray:
     """The threshold of every cell: of each class, or of each prototype; infinite where all is rejected."""
-    classes = predictions.model.classes.tolist()
-    owners = range(len(classes)) if by_class else predictions.labels.tolist()
-    result = []
-    for cell, owner in enumerate(owners):
-        point = model.point_.get(classes[owner]) if isinstance(model.point_, dict) else model.point_
-        result.append(np.inf if point is None else float(point.threshold_of([classes[cell] if by_class else cell])[0]))
-    return np.array(result, dtype=np.float64)
+    cells, classes = _cells(predictions, by_class=by_class), predictions.model.classes
+    owners = (classes if by_class else classes[predictions.labels]).tolist()
+    points = model.point_ if isinstance(model.point_, dict) else dict.fromkeys(owners, model.point_)
+    limits = {label: point.threshold_of(cells) for label, point in points.items() if point is not None}
+    return np.array([limits[owner][cell] if owner in limits else np.inf for cell, owner in enumerate(owners)])

@@ -28,12 +28,9 @@ def error_p_value(n_errors: ArrayLike, n_accepted: ArrayLike, max_error: float) 
     array([0.05 , 0.199])
     """
     check_fraction("max_error", max_error, open_interval=True)
-    errors, accepted = _check_counts(n_errors, n_accepted)
-    # The tail is an incomplete beta function, whose second parameter would be 0 where every sample is an error.
-    all_errors = errors == accepted
-    return np.where(
-        all_errors, 1.0, betainc(np.where(all_errors, 1.0, accepted - errors), errors + 1.0, 1.0 - max_error)
-    )
+    errors, correct = _check_counts(n_errors, n_accepted)
+    # The tail is an incomplete beta function, whose parameter would be 0 where every sample is an error.
+    return np.where(correct == 0, 1.0, betainc(np.maximum(correct, 1.0), errors + 1.0, 1.0 - max_error))
 
 
 def error_upper_bound(n_errors: ArrayLike, n_accepted: ArrayLike, confidence: float = 0.95) -> FloatArray:
@@ -45,12 +42,12 @@ def error_upper_bound(n_errors: ArrayLike, n_accepted: ArrayLike, confidence: fl
     array([0.01  , 0.0757, 1.    ])
     """
     check_fraction("confidence", confidence, open_interval=True)
-    errors, accepted = _check_counts(n_errors, n_accepted)
-    all_errors = errors == accepted
-    return np.where(all_errors, 1.0, betaincinv(errors + 1.0, np.where(all_errors, 1.0, accepted - errors), confidence))
+    errors, correct = _check_counts(n_errors, n_accepted)
+    return np.where(correct == 0, 1.0, betaincinv(errors + 1.0, np.maximum(correct, 1.0), confidence))
 
 
 def _check_counts(n_errors: ArrayLike, n_accepted: ArrayLike) -> tuple[IntArray, IntArray]:
+    """Checked counts of errors and of correct samples."""
     errors, accepted = np.asarray(n_errors), np.asarray(n_accepted)
     if errors.dtype.kind not in "iu" or accepted.dtype.kind not in "iu":
         raise ValueError("n_errors and n_accepted must be integers, got other types; give counts, not fractions.")
@@ -58,7 +55,7 @@ def _check_counts(n_errors: ArrayLike, n_accepted: ArrayLike) -> tuple[IntArray,
         raise ValueError(
             "n_errors must lie between 0 and n_accepted, got counts outside this range; check their order."
         )
-    return errors.astype(np.intp), accepted.astype(np.intp)
+    return errors.astype(np.intp), accepted.astype(np.intp) - errors.astype(np.intp)
 
 
 def samples_needed(max_error: float, level: float, rate: float = 0.0) -> int:

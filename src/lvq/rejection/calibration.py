@@ -53,8 +53,7 @@ class Settings:
     @property
     def is_prefit(self) -> bool:
         """Whether the estimator is fitted already."""
-        frozen = isinstance(self.estimator, FrozenEstimator)
-        return frozen or (isinstance(self.cv, str) and self.cv == "prefit")
+        return isinstance(self.estimator, FrozenEstimator) or (isinstance(self.cv, str) and self.cv == "prefit")
 
     @property
     def is_cross_fitted(self) -> bool:
@@ -200,10 +199,10 @@ def score(settings: Settings, estimator: Any, data: Data) -> ScoredSamples:
     """What a fitted estimator predicts for samples, and how certain the predictions are."""
     predictions = Predictions(estimator, data.X)
     certainty = certainty_of(predictions, settings.measure.ambiguity)
-    outlier = settings.measure.outlier
+    outlier, predicted = settings.measure.outlier, predictions.predicted
     typicality = certainty if outlier is None else certainty_of(predictions, outlier)
-    correct = np.asarray(predictions.predicted == data.y)
-    return ScoredSamples(certainty, typicality, correct, cells_of(predictions, settings.cells), predictions.predicted)
+    cell = cells_of(predictions, settings.cells)
+    return ScoredSamples(certainty, typicality, np.asarray(predicted == data.y), cell, predicted)
 
 
 def cross_fitted(settings: Settings, estimator: Any, data: Data) -> ScoredSamples:

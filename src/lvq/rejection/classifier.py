@@ -5,6 +5,7 @@ The parameters and `fit`; `calibration.py` fits the thresholds, `predicting.py` 
 
 from __future__ import annotations
 
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -214,14 +215,7 @@ class RejectClassifier(BaseRejectClassifier):
             fit_params = {"sample_weight": weight, **fit_params}
         data = Data(X, y, weight > 0, *self._routed(fit_params))
         found = calibrate(settings, data, check_random_state(self.random_state))
-        fitted = {
-            "estimator_": found.estimator,
-            "measure_": settings.measure,
-            "cells_": found.cells,
-            "path_": found.path,
-            "point_": found.point,
-            "outlier_limits_": found.outlier_limits,
-        }
+        fitted = {"measure_": settings.measure} | {f"{name}_": value for name, value in found._asdict().items()}
         names = ("n_features_in_", "feature_names_in_")
         fitted |= {name: getattr(found.estimator, name) for name in names if hasattr(found.estimator, name)}
         kept = {name: value for name, value in vars(self).items() if name not in (*fitted, *names)}
@@ -240,19 +234,13 @@ class RejectClassifier(BaseRejectClassifier):
         if self.per_class and self.max_error is None:
             raise ValueError("per_class=True of RejectClassifier needs max_error, which is None; give max_error.")
         max_error = given.pop("max_error", None)
-        return Settings(
-            estimator=self.estimator,
-            measure=as_combination(self.measure),
-            thresholds=self.thresholds,
-            cells=self.cells,
-            min_cell_size=self.min_cell_size,
-            target=next(iter(given.items()), ("min_coverage", 0.9)),
-            guarantee=None if max_error is None else Guarantee(max_error, 1 - self.confidence, self.correction),
-            per_class=self.per_class,
-            on_failure=self.on_failure,
-            cv=self.cv,
-            calibration_size=self.calibration_size,
-        )
+        as_given = {field.name: getattr(self, field.name) for field in fields(Settings) if hasattr(self, field.name)}
+        computed: dict[str, Any] = {
+            "measure": as_combination(self.measure),
+            "target": next(iter(given.items()), ("min_coverage", 0.9)),
+            "guarantee": None if max_error is None else Guarantee(max_error, 1 - self.confidence, self.correction),
+        }
+        return Settings(**as_given | computed)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing: weights and the like go to the estimator's `fit`, groups to the splitter.

@@ -79,8 +79,7 @@ def accuracy_reject_curve(certainty: ArrayLike, correct: ArrayLike) -> AccuracyR
 def _curve_of(certainty: FloatArray, probability_correct: FloatArray) -> AccuracyRejectCurve:
     order = np.argsort(certainty)[::-1]
     descending = certainty[order]
-    last_of_equals = np.append(descending[1:] != descending[:-1], True)
-    accepted = np.flatnonzero(last_of_equals) + 1
+    accepted = np.flatnonzero(np.append(descending[1:] != descending[:-1], True)) + 1  # the last of equal certainties
     correct = np.cumsum(probability_correct[order])[accepted - 1]
     return AccuracyRejectCurve((accepted / len(order))[::-1], (correct / accepted)[::-1])
 

@@ -54,7 +54,10 @@ def _walk(cells: Sequence[Staircase]) -> Iterator[tuple[int, int, IntArray]]:
     if not with_errors:
         yield 0, 0, k
         return
-    table, last = _table([cells[j].errors for j in with_errors])
+    # Staircases as rows of a table, each padded by its last value, and the last k of each.
+    errors = [cells[j].errors for j in with_errors]
+    last = np.array([len(row) - 1 for row in errors])
+    table = np.stack([np.pad(row, (0, last.max() + 1 - len(row)), mode="edge") for row in errors])
     free = int(table[:, 0].sum())
     # glo[n]: the most errors rejected with n correct samples of one cell, and the first such cell.
     alone = np.where(np.arange(table.shape[1]) <= last[:, None], table - table[:, :1], UNREACHABLE)
@@ -77,16 +80,6 @@ def _walk(cells: Sequence[Staircase]) -> Iterator[tuple[int, int, IntArray]]:
         n = int(level.sum())
         k[with_errors] = level
         yield n, e, k
-
-
-def _table(errors: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Staircases as rows of a table, each padded by its last value, and the last k of each."""
-    last = np.array([len(e) - 1 for e in errors], dtype=np.intp)
-    table = np.zeros((len(errors), int(last.max()) + 1), dtype=np.intp)
-    for row, e in zip(table, errors):
-        row[: len(e)] = e
-        row[len(e) :] = e[-1]
-    return table, last
 
 
 def _gain(table: IntArray, last: IntArray, level: IntArray, steps: IntArray) -> IntArray:

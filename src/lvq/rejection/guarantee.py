@@ -143,10 +143,8 @@ def guaranteed_points(
     labels = label_codes(testing_group)[0].tolist()
     result: dict[Hashable, CertifiedPath] = {}
     for label in labels:
-        own_fitting, own_testing = (
-            _of_group(fitting, fitting_group == label),
-            _of_group(testing, testing_group == label),
-        )
+        own_fitting = _of_group(fitting, fitting_group == label)
+        own_testing = _of_group(testing, testing_group == label)
         own = guarantee._replace(
             level=guarantee.level / len(labels),
             fraction_tested=guarantee.fraction_tested * len(own_testing[0]) / len(testing_group),

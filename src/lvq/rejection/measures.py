@@ -129,10 +129,6 @@ def _boundary(predictions: Predictions) -> FloatArray:
     return result
 
 
-def _distance(predictions: Predictions) -> FloatArray:
-    return -np.sqrt(predictions.nearest.winner_distance)
-
-
 def _probability(predictions: Predictions) -> FloatArray:
     estimator = predictions.estimator
     if predictions.found is not None and predictions.model.decision.soft:
@@ -177,10 +173,6 @@ def _of_predicted_class(predictions: Predictions, table: NDArray[Any]) -> FloatA
     return np.take_along_axis(table, column[:, None], axis=1)[:, 0]
 
 
-def _radius(predictions: Predictions) -> FloatArray:
-    return np.minimum(certified_radius(predictions.estimator, predictions.X), LARGEST)
-
-
 def _automatic(predictions: Predictions) -> FloatArray:
     estimator = predictions.estimator
     if predictions.found is not None:
@@ -206,8 +198,8 @@ MEASURES: dict[str, Measure] = {
     "auto": Measure(_automatic),
     "relsim": Measure(_relsim),
     "boundary": Measure(_boundary),
-    "radius": Measure(_radius),
-    "distance": Measure(_distance, reason="outlier"),
+    "radius": Measure(lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST)),
+    "distance": Measure(lambda made: -np.sqrt(made.nearest.winner_distance), reason="outlier"),
     "probability": Measure(_probability),
     "margin": Measure(_margin),
 }

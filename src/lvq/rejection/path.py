@@ -22,7 +22,6 @@ from lvq.rejection.validation import (
     BoolArray,
     FloatArray,
     IntArray,
-    Samples,
     check_fraction,
     check_samples,
     positions,
@@ -39,6 +38,12 @@ class Steps(NamedTuple):
     point: IntArray
     pool: IntArray
     threshold: FloatArray
+
+
+def sorted_steps(point: IntArray, pool: IntArray, threshold: FloatArray) -> Steps:
+    """Steps in any order, sorted."""
+    order = np.lexsort((point, pool))
+    return Steps(point[order], pool[order], threshold[order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +214,8 @@ class ThresholdPath:
         ThresholdPath
         """
         samples = check_samples(certainty, correct, cell)
-        pool_of_sample = self._pool_of(samples)
+        elsewhere = 0 if self.method == "global" else -1  # the pool of a cell that is not on this path
+        pool_of_sample = np.append(self.pool, elsewhere)[positions(samples.cells, self.cells)][samples.code]
         counts = np.zeros((2, len(self)), dtype=np.intp)
         bounds = np.searchsorted(self.steps.pool, np.arange(self.n_pools + 1))
         for pool, sorted_values in enumerate(sorted_by_pool(samples, pool_of_sample, self.n_pools)):
@@ -217,17 +223,10 @@ class ThresholdPath:
             for row, values in enumerate(sorted_values):
                 below = np.searchsorted(values, self.steps.threshold[here], side="left")
                 counts[row, self.steps.point[here]] += np.diff(below, prepend=0)
-        counts = counts.cumsum(axis=1)
-        unseen = pool_of_sample < 0
-        counts[0] += np.count_nonzero(unseen & samples.correct)
-        counts[1] += np.count_nonzero(unseen & ~samples.correct)
-        return replace(
-            self,
-            rejected_correct=counts[0],
-            rejected_errors=counts[1],
-            n_correct=samples.n_correct,
-            n_errors=samples.n_errors,
-        )
+        unseen = samples.correct[pool_of_sample < 0]
+        rejected = np.add(counts.cumsum(axis=1), [[unseen.sum()], [(~unseen).sum()]])
+        totals: dict[str, Any] = {"n_correct": samples.n_correct, "n_errors": samples.n_errors}
+        return replace(self, rejected_correct=rejected[0], rejected_errors=rejected[1], **totals)
 
     def extend(self, certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike, *, n_steps: int = 200) -> ThresholdPath:
         """The path continued beyond its last point to coverage 0, by raising all thresholds through the certainties.
@@ -247,30 +246,18 @@ class ThresholdPath:
         """
         samples = check_samples(certainty, correct, cell)
         end = self.point(len(self) - 1)
-        left = np.sort(samples.certainty[end.accept(samples.certainty, samples.cells[samples.code])])
-        places = np.linspace(0, len(left), n_steps + 1).astype(np.intp)[1:]
-        level = np.unique(np.append(left, np.inf)[places]) if len(left) else np.empty(0)
-        level = level[level > left[0]] if len(left) else level
+        accepted = end.accept(samples.certainty, samples.cells[samples.code])
+        left = np.append(np.sort(samples.certainty[accepted]), np.inf)
+        level = np.unique(left[np.linspace(0, len(left) - 1, n_steps + 1).astype(np.intp)[1:]])
+        level = level[level > left[0]]
         by_pool = np.empty(self.n_pools)
         by_pool[self.pool] = end.thresholds
         new, pool = np.nonzero(level[:, None] > by_pool)
-        steps = Steps(
+        steps = sorted_steps(
             np.append(self.steps.point, len(self) + new),
             np.append(self.steps.pool, pool),
             np.append(self.steps.threshold, level[new]),
         )
-        order = np.lexsort((steps.point, steps.pool))
         longer = np.zeros(len(self) + len(level), dtype=np.intp)
-        path = replace(
-            self,
-            rejected_correct=longer,
-            rejected_errors=longer,
-            steps=Steps(steps.point[order], steps.pool[order], steps.threshold[order]),
-        )
+        path = replace(self, rejected_correct=longer, rejected_errors=longer, steps=steps)
         return path.evaluate(certainty, correct, cell)
-
-    def _pool_of(self, samples: Samples) -> IntArray:
-        """Pool of every sample; -1 for a cell that is not on this path."""
-        if self.method == "global":
-            return np.zeros(len(samples.code), dtype=np.intp)
-        return np.append(self.pool, -1)[positions(samples.cells, self.cells)][samples.code]

@@ -22,11 +22,7 @@ from lvq.rejection.validation import BoolArray, FloatArray, positions
 def _estimator_has(name: str) -> Callable[[Any], bool]:
     """For `available_if`: whether the estimator, fitted or not, has a method; its own AttributeError where not."""
 
-    def check(self: BaseRejectClassifier) -> bool:
-        getattr(self.predicting_estimator, name)
-        return True
-
-    return check
+    return lambda self: getattr(self.predicting_estimator, name) is not None
 
 
 class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -184,8 +180,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         certainty : ndarray of shape (n_samples,)
         """
-        predictions = self.predictions(X)
-        return certainty_of(predictions, self.measure_.ambiguity)
+        return certainty_of(self.predictions(X), self.measure_.ambiguity)
 
     def cell(self, X: Any) -> NDArray[Any]:
         """The cell of each sample: the index of its prototype, its class, or its own label.
@@ -199,8 +194,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         cell : ndarray of shape (n_samples,)
         """
-        predictions = self.predictions(X)
-        return cells_of(predictions, self.cells_)
+        return cells_of(self.predictions(X), self.cells_)
 
     def predict_or_reject(self, X: Any, reject_label: Any = None) -> NDArray[Any]:
         """Classes, and a label of its own for the rejected samples.

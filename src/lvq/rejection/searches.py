@@ -10,7 +10,7 @@ All counting is in integers; the dynamic program is exact, no tolerance is invol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,13 +44,18 @@ def optimal(cells: Sequence[Staircase]) -> Points:
     # A number of errors is kept only if no larger number costs as little.
     cheapest_above = np.minimum.accumulate(np.append(costs[1:], UNREACHED)[::-1])[::-1]
     front = np.flatnonzero(costs < cheapest_above)
-    levels = _trace_back(front, cells, rises, choices)
-    point, cell, level = _changes(levels)
-    flat, offset = _flatten([stairs.threshold[k] for stairs, k in zip(cells, rises)])
-    return Points(costs[front].astype(np.intp), free + front, point, cell, flat[offset[cell] + level])
+    # From the last cell to the first: its choice at all points of the front, and where along them it changes.
+    remaining, changes = front.copy(), []
+    for index, stairs in reversed(list(enumerate(cells))):
+        level = rises[index][choices[index][remaining]]
+        remaining -= stairs.errors[level] - stairs.errors[0]
+        at = np.flatnonzero(np.diff(level, prepend=-1))
+        changes.append((at, np.full(len(at), index, dtype=np.intp), stairs.threshold[level[at]]))
+    point, cell, threshold = (np.concatenate(parts) for parts in zip(*changes))
+    return Points(costs[front].astype(np.intp), free + front, point, cell, threshold)
 
 
-def _fewest_correct(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple[IntArray, list[IntArray | None]]:
+def _fewest_correct(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:
     """Fewest rejected correct samples per number of further rejected errors, and the choice of each cell for it.
 
     Cost and choice are stored in one integer, the choice in the low bits, so that a single minimum updates both.
@@ -59,11 +64,8 @@ def _fewest_correct(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tu
     low = np.int64((1 << bits) - 1)
     smallest = np.min_scalar_type(int(low))
     best = np.zeros(1, dtype=np.int64)
-    choices: list[IntArray | None] = []
+    choices: list[IntArray] = []
     for stairs, options in zip(cells, rises):
-        if len(options) == 1:
-            choices.append(None)
-            continue
         gains = stairs.errors[options] - stairs.errors[0]
         after = np.full(len(best) + int(gains[-1]), UNREACHED)
         candidate = np.empty_like(best)
@@ -74,39 +76,6 @@ def _fewest_correct(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tu
         choices.append((after & low).astype(smallest))
         best = after & ~low
     return best >> bits, choices
-
-
-def _trace_back(
-    front: IntArray, cells: Sequence[Staircase], rises: Sequence[IntArray], choices: Sequence[IntArray | None]
-) -> Iterator[tuple[int, IntArray]]:
-    """For every cell, last to first, its choice at all points of the front."""
-    remaining = front.copy()
-    for index in reversed(range(len(cells))):
-        choice = choices[index]
-        if choice is None:
-            yield index, np.zeros(len(front), dtype=np.intp)
-            continue
-        chosen = choice[remaining].astype(np.intp)
-        errors = cells[index].errors[rises[index]]
-        remaining -= errors[chosen] - errors[0]
-        yield index, chosen
-
-
-def _changes(levels: Iterator[tuple[int, IntArray]]) -> tuple[IntArray, IntArray, IntArray]:
-    """Where along the points each cell's level changes, as (point, cell, level)."""
-    points, cells, values = [], [], []
-    for cell, level in levels:
-        at = np.flatnonzero(np.diff(level, prepend=-1))
-        points.append(at)
-        cells.append(np.full(len(at), cell, dtype=np.intp))
-        values.append(level[at])
-    return np.concatenate(points), np.concatenate(cells), np.concatenate(values)
-
-
-def _flatten(arrays: Sequence[FloatArray]) -> tuple[FloatArray, IntArray]:
-    """All arrays in one, and where each starts."""
-    lengths = np.array([len(array) for array in arrays], dtype=np.intp)
-    return np.concatenate(arrays), np.cumsum(lengths) - lengths
 
 
 def hull(cells: Sequence[Staircase]) -> Points:

@@ -63,13 +63,9 @@ def staircase(correct_certainty: FloatArray, error_certainty: FloatArray) -> Sta
     >>> steps.errors + np.arange(1, 6)
     array([ 1,  5,  7, 10, 14])
     """
-    n_correct, n_errors = len(correct_certainty), len(error_certainty)
-    errors = np.empty(n_correct + 1, dtype=np.intp)
-    errors[:-1] = np.searchsorted(error_certainty, correct_certainty, side="left")
-    errors[-1] = n_errors
+    errors = np.append(np.searchsorted(error_certainty, correct_certainty, side="left"), len(error_certainty))
     threshold = np.append(correct_certainty, np.inf)
     if errors[0] == 0:
         threshold[0] = -np.inf
-    realisable = np.ones(n_correct + 1, dtype=np.bool_)
-    realisable[1:-1] = correct_certainty[1:] > correct_certainty[:-1]
+    realisable = np.append(correct_certainty > np.append(-np.inf, correct_certainty[:-1]), True)
     return Staircase(errors, threshold, realisable)

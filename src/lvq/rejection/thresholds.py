@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lvq.rejection.greedy import greedy
-from lvq.rejection.path import Steps, ThresholdPath
+from lvq.rejection.path import ThresholdPath, sorted_steps
 from lvq.rejection.searches import Points, hull, optimal, single
 from lvq.rejection.staircase import Staircase, staircase
 from lvq.rejection.validation import IntArray, check_samples, sorted_by_pool
@@ -94,10 +94,20 @@ def local_thresholds(
     pool = np.zeros(len(sizes), dtype=np.intp) if method == "global" else _pools(sizes, int(min_cell_size))
     n_pools = int(pool.max()) + 1
     stairs = [staircase(*sides) for sides in sorted_by_pool(samples, pool[samples.code], n_pools)]
-    rejected_correct, rejected_errors, steps = _with_no_rejection(METHODS[method](stairs), n_pools)
+    points = METHODS[method](stairs)
+    # The point that rejects nothing comes before the first point of the search, unless it is the same.
+    ahead = int(not len(points.rejected_errors) or points.rejected_errors[0] > 0)
+    nothing = np.zeros(ahead, dtype=np.intp)
+    # The changes of a search at a first point that rejects nothing are all -inf, as those added here.
+    own = points.point + ahead > 0
+    steps = sorted_steps(
+        np.append(np.zeros(n_pools, dtype=np.intp), points.point[own] + ahead),
+        np.append(np.arange(n_pools), points.cell[own]),
+        np.append(np.full(n_pools, -np.inf), points.threshold[own]),
+    )
     return ThresholdPath(
-        rejected_correct=rejected_correct,
-        rejected_errors=rejected_errors,
+        rejected_correct=np.append(nothing, points.rejected_correct),
+        rejected_errors=np.append(nothing, points.rejected_errors),
         n_correct=samples.n_correct,
         n_errors=samples.n_errors,
         cells=samples.cells,
@@ -119,20 +129,3 @@ def _pools(sizes: IntArray, min_cell_size: int) -> IntArray:
     pool = np.full(len(sizes), len(alone), dtype=np.intp)
     pool[alone] = np.arange(len(alone))
     return pool
-
-
-def _with_no_rejection(points: Points, n_pools: int) -> tuple[IntArray, IntArray, Steps]:
-    """Put the point that rejects nothing before the first point of the search, unless it is the same."""
-    ahead = int(not len(points.rejected_errors) or points.rejected_errors[0] > 0)
-    # The changes of a search at a first point that rejects nothing are all -inf, as those added here.
-    own = points.point + ahead > 0
-    point = np.append(np.zeros(n_pools, dtype=np.intp), points.point[own] + ahead)
-    pool = np.append(np.arange(n_pools), points.cell[own])
-    threshold = np.append(np.full(n_pools, -np.inf), points.threshold[own])
-    order = np.lexsort((point, pool))
-    nothing = np.zeros(ahead, dtype=np.intp)
-    return (
-        np.append(nothing, points.rejected_correct),
-        np.append(nothing, points.rejected_errors),
-        Steps(point[order], pool[order], threshold[order]),
-    )

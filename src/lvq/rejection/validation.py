@@ -62,8 +62,7 @@ def check_samples(certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike) -> 
     >>> check_samples([0.1, 0.7], [False, True], ["a", "b"]).code
     array([0, 1])
     """
-    values = check_certainty(certainty)
-    flags = check_flags("correct", correct)
+    values, flags = check_certainty(certainty), check_flags("correct", correct)
     cells, code = label_codes(cell)
     check_lengths(certainty=values, correct=flags, cell=code)
     return Samples(values, flags, cells, code)
@@ -134,8 +133,7 @@ def check_lengths(**arrays: NDArray[Any]) -> None:
 
 def check_fraction(name: str, value: float, *, open_interval: bool = False) -> float:
     """A number in [0, 1], or strictly inside."""
-    inside = 0 < value < 1 if open_interval else 0 <= value <= 1
-    if not inside:
+    if not (0 < value < 1 if open_interval else 0 <= value <= 1):
         interval = "strictly between 0 and 1" if open_interval else "between 0 and 1"
         raise ValueError(f"{name} must be {interval}, got {value!r}; give a fraction, not a percentage.")
     return float(value)

@@ -48,14 +48,11 @@ def kind_of(column: pd.Series) -> Kind:
     >>> kind_of(pd.Series([1.5, None])), kind_of(pd.Series(["a", None], dtype=object))
     ('number', 'text')
     """
-    kind = column.dtype
-    if pd.api.types.is_bool_dtype(kind) or isinstance(kind, pd.CategoricalDtype) or _holds_texts(kind):
+    kind, types = column.dtype, pd.api.types
+    of_texts = (types.is_bool_dtype, types.is_object_dtype, types.is_string_dtype)
+    if isinstance(kind, pd.CategoricalDtype) or any(is_kind(kind) for is_kind in of_texts):
         return "text"
-    return "number" if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind) else "other"
-
-
-def _holds_texts(kind: Any) -> bool:
-    return bool(pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind))
+    return "number" if types.is_numeric_dtype(kind) and not types.is_complex_dtype(kind) else "other"
 
 
 def cleaned(column: Any) -> Any:
@@ -94,10 +91,9 @@ def to_series(column: Any, as_number: bool = False, as_it_is: bool = False) -> p
     With `as_number`, texts become numbers where all of them are. With `as_it_is`, integers and floats keep their type:
     float64 has no 9007199254740993, and writes 7 as 7.0.
     """
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    column = pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = pc.cast(column, kind.value_type)
-        kind = column.type
     if pa.types.is_boolean(kind):
         column = pc.if_else(column, "True", "False")
     elif _is_text(kind):
@@ -131,14 +127,8 @@ def to_frame(batch: Any, numbers: Collection[str] = (), exact: Collection[str] =
     Columns of `numbers` become numbers where all their texts are; integers of `exact` ones stay integers.
     """
     names = batch.schema.names
-    series = [
-        to_series(_whole(batch.column(place)), name in numbers, name in exact) for place, name in enumerate(names)
-    ]
+    series = [to_series(batch.column(place), name in numbers, name in exact) for place, name in enumerate(names)]
     return pd.DataFrame(dict(zip(names, series)), index=pd.RangeIndex(batch.num_rows))
-
-
-def _whole(column: Any) -> Any:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def as_numbers(column: pd.Series, source: str = "the table", first_row: int = 1) -> np.ndarray:

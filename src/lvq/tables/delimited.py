@@ -13,7 +13,6 @@ import csv
 import gzip
 import io
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -65,19 +64,12 @@ def read_header(path: Path, source: str) -> Header:
     empty, first = next(((place, line) for place, line in enumerate(lines) if line.strip()), (0, ""))
     if not first:
         raise TableError(f"{source} is empty; the first line must name the columns.")
-    delimiter = _most_frequent(first)
-    row = next(
-        csv.reader(itertools.chain([first], lines), delimiter=delimiter)
-    )  # a quoted name may contain a line break
-    return Header(
-        [name.strip() for name in row], delimiter, max(BLOCK_BYTES, 32 * len(first)), empty
-    )  # a row fits into a part
-
-
-def _most_frequent(line: str) -> str:
-    """The delimiter that occurs most often outside quotes."""
-    counts = Counter(char for part in line.split('"')[::2] for char in part if char in DELIMITERS)
-    return max(DELIMITERS, key=lambda char: counts[char])  # the first of equals: a comma if there is none at all
+    # The delimiter that occurs most often outside quotes; the first of equals, so a comma if there is none at all.
+    delimiter = max(DELIMITERS, key="".join(first.split('"')[::2]).count)
+    # A quoted name may contain a line break.
+    row = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))
+    # A row fits into a part.
+    return Header([name.strip() for name in row], delimiter, max(BLOCK_BYTES, 32 * len(first)), empty)
 
 
 def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -> Iterator[Any]:

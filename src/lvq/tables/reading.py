@@ -136,11 +136,7 @@ def _open_arrow(path: Path) -> Table:
 
 def _open_arff(path: Path) -> Table:
     names = arff.read_names(path)
-
-    def parts(columns: Sequence[str]) -> Iterator[Any]:
-        return (table.select(list(columns)) for table in arff.read_rows(path, _rows(names)))
-
-    return Table(names, parts)
+    return Table(names, lambda columns: (part.select(list(columns)) for part in arff.read_rows(path, _rows(names))))
 
 
 _OPENERS: dict[str, Callable[[Path], Table]] = {

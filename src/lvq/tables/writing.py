@@ -6,7 +6,6 @@ import gzip
 import re
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import pandas as pd
@@ -102,12 +101,10 @@ class TableWriter:
     def __enter__(self) -> Self:
         self._temporary = self._context.enter_context(temporary_beside(self.path))
         name = self.path.name.lower()
-        if name.endswith(".csv.gz"):
-            self._stream = gzip.open(self._temporary, "wt", encoding="utf-8", newline="")
-        elif name.endswith(".csv"):
-            self._stream = self._temporary.open("w", encoding="utf-8", newline="")
-        if self._stream is not None:
-            self._context.enter_context(self._stream)
+        if name.endswith((".csv", ".csv.gz")):
+            opener: Any = gzip.open if name.endswith(".gz") else open
+            stream = opener(self._temporary, "wt", encoding="utf-8", newline="")
+            self._stream = self._context.enter_context(stream)
         return self
 
     def write(self, part: pd.DataFrame) -> None:
@@ -146,7 +143,5 @@ class TableWriter:
             self._parquet = self._context.enter_context(pq.ParquetWriter(self._temporary, pa.schema(fields)))
         self._parquet.write_table(pa.Table.from_pandas(part, schema=self._parquet.schema, preserve_index=False))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._context.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._context.__exit__(*error)

@@ -50,18 +50,11 @@ def column_warnings(
     codes, classes = pd.factorize(labels)
     identifiers = [name for name in features if name not in texts and _is_identifier(features[name].to_numpy())]
     equivalents = [name for name in features if _determines_class(features[name], codes, len(classes))]
-    found = []
-    if identifiers:
-        found.append(
-            f"Every row has a different integer in {listed(identifiers)}: if it identifies the rows, leave it out with "
-            "--drop."
-        )
-    if equivalents:
-        found.append(
-            f"Each class has its own value of {listed(equivalents)}: if it is known only after the class, leave it out "
-            "with --drop."
-        )
-    return found
+    suspects = (
+        ("Every row has a different integer in", identifiers, "if it identifies the rows"),
+        ("Each class has its own value of", equivalents, "if it is known only after the class"),
+    )
+    return [f"{what} {listed(names)}: {when}, leave it out with --drop." for what, names, when in suspects if names]
 
 
 def _is_identifier(values: np.ndarray) -> bool:

@@ -107,11 +107,5 @@ def compare_table(
         pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, progress=report
     )
     counts = np.unique(samples.y, return_counts=True)[1]
-    return TableComparison(
-        comparison,
-        float(counts.max() / counts.sum()),
-        len(samples.y),
-        len(counts),
-        samples.X.shape[1],
-        samples.notes,
-    )
+    sizes = len(samples.y), len(counts), samples.X.shape[1]
+    return TableComparison(comparison, float(counts.max() / counts.sum()), *sizes, samples.notes)

@@ -41,12 +41,7 @@ def reproduce(paper: str, arguments: tuple[str, ...] = ()) -> int:
     if threading.current_thread() is threading.main_thread():
         handler = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        with subprocess.Popen([sys.executable, "-m", "experiments", paper, *arguments], cwd=root) as process:
-            try:
-                code = process.wait()
-            except BaseException:
-                process.kill()
-                raise
+        code = subprocess.call([sys.executable, "-m", "experiments", paper, *arguments], cwd=root)
     finally:
         if handler is not None:
             signal.signal(signal.SIGINT, handler)

@@ -125,7 +125,10 @@ def fit_table(
     from lvq.report import summarize
 
     table = Path(table)
-    _check_numbers(test_size, folds)
+    if not 0 < test_size < 1:
+        raise ValueError(f"test_size must be between 0 and 1, got {test_size:g}.")
+    if folds != 0 and folds < 2:
+        raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
     estimator = make_model(model, prototypes=prototypes, rank=rank, kernel=kernel, seed=seed)
     if out is not None:
         check_folder(out, force=force)
@@ -135,10 +138,9 @@ def fit_table(
     train, test = split(samples, test_size, seed)
     X, y = samples.X.iloc[train], samples.y[train]
     pipeline = make_pipeline_for(samples, estimator)
-    smallest_class = int(np.unique(y, return_counts=True)[1].min())
     classifier = make_reject_classifier(
         pipeline, max_error=max_error, confidence=confidence, coverage=coverage, n_samples=len(train),
-        smallest_class=smallest_class, seed=seed,
+        smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
     )  # fmt: skip
     progress("Fitting", 1, steps)
     _fit(classifier, X, y, test_size)  # before the cross-validation, as a guarantee may not be achievable
@@ -185,13 +187,6 @@ def _fit(classifier: Any, X: Any, y: Any, test_size: float) -> None:
         rows = ceil(error.samples_needed / (1 - test_size))
         message = f"{error} With the {test_size:.0%} that are held out for the test, that is a table of {rows} rows."
         raise GuaranteeError(message, error.reason, rows) from error
-
-
-def _check_numbers(test_size: float, folds: int) -> None:
-    if not 0 < test_size < 1:
-        raise ValueError(f"test_size must be between 0 and 1, got {test_size:g}.")
-    if folds != 0 and folds < 2:
-        raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
 
 
 def split(samples: Samples, test_size: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -24,11 +24,13 @@ from lvq.rejection import RejectClassifier
 from lvq.rejection.measures import Predictions, certainty_of
 from lvq.robustness import certified_radius
 from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_output, column_names, is_number, read_parts
-from lvq.workflow.model_columns import ModelColumns, categories_by_number, expected_columns, match_columns
+from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
 from lvq.workflow.preparation import MISSING_TEXT
 from lvq.workflow.runs import load_model
 
 PART_ROWS = 5_000  # predicted at a time; their features and distances are in memory
+_TEXTS = ("label", "reason", "winner")
+_EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", None, np.nan)))  # a row without a prediction
 _NOTES = {
     "missing value": "a missing value of {name!r}, which had none in training",
     "unknown category": "an unknown category of {name!r}",
@@ -164,7 +166,7 @@ class _RowPredictor:
         first_row = result.rows + 1
         X, reason, usable = self._features(rows, first_row)
         usable &= ~self._too_large(X, usable, reason, first_row)
-        predictions = _empty(len(rows))
+        predictions = pd.DataFrame(_EMPTY, index=rows.index).astype(dict.fromkeys(_TEXTS, object))
         if usable.any():
             for name, values in self._predict(X[usable]).items():
                 predictions.loc[usable, name] = values
@@ -261,17 +263,3 @@ class _RowPredictor:
             "rejected."
             for (why, name), (count, row) in self.unusable.items()
         ]
-
-
-def _empty(n_rows: int) -> pd.DataFrame:
-    """Predictions without values."""
-    return pd.DataFrame(
-        {
-            "label": np.full(n_rows, None, dtype=object),
-            "certainty": np.full(n_rows, np.nan),
-            "accepted": np.zeros(n_rows, dtype=bool),
-            "reason": np.full(n_rows, "", dtype=object),
-            "winner": np.full(n_rows, None, dtype=object),
-            "certified_radius": np.full(n_rows, np.nan),
-        }
-    )

@@ -191,10 +191,8 @@ def _features(
             useless.setdefault(why, []).append(name)
             continue
         try:
-            if name in categorical or kind_of(column) == "text":
-                kept[name] = _categories(column, source)
-            else:
-                kept[name] = _numbers(column, places, source)
+            texts = name in categorical or kind_of(column) == "text"
+            kept[name] = _categories(column, source) if texts else _numbers(column, places, source)
         except TableError as error:
             problems.append(str(error))
             continue
