@@ -1,7 +1,7 @@
 """LVQClassifier: one estimator with every part as a parameter, and defaults that need no tuning."""
 
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from sklearn.utils.metaestimators import available_if
 
@@ -24,6 +24,7 @@ class LVQClassifier(CostBasedLVQ):
     A few labelled prototypes; the prediction is the label of the nearest, by distances ``|Omega_j (x - w_j)|^2`` under
     a kernel. The parts are from the papers: LOGM's cost (Jin et al. 2008) on a Gaussian kernel over learned matrices
     (Kaestner et al. 2012), minimised by L-BFGS. Every part can be changed by a parameter.
+    `partial_fit` is available with ``solver="online"`` or ``ridge=0``.
 
     {parameters}
 
@@ -80,24 +81,5 @@ class LVQClassifier(CostBasedLVQ):
             return kind(self.alpha, **steepness, prices=self._prices())
         return kind(self.alpha, **steepness)
 
-    @available_if(_can_stream)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Update the model with one batch of a stream, online; only with ``solver="online"`` or ``ridge=0``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        classes : array-like of shape (n_classes,), optional
-            All classes that can occur; needed in the first call.
-        sample_weight : array-like of shape (n_samples,), optional
-            Factor of each sample's step.
-
-        Returns
-        -------
-        self : object
-            The updated estimator.
-        """
-        return super().partial_fit(X, y, classes, sample_weight)
+    # a stream keeps every Omega at unit trace: only with solver="online" or ridge=0
+    partial_fit = available_if(_can_stream)(CostBasedLVQ.partial_fit)
