@@ -180,18 +180,19 @@ def weighted_k_means(
         assigned = nearest
         mass = np.bincount(assigned, weight, k)
         full = mass > 0
-        centres[full] = (_one_hot(assigned, weight, k, Z.dtype) @ Z)[full] / mass[full, None]
+        centres[full] = _cluster_sums(Z, weight.astype(Z.dtype), assigned, k)[full] / mass[full, None]
     return _inside(centres + middle, samples)
 
 
-def _one_hot(assigned: np.ndarray, weight: np.ndarray, k: int, dtype: Any) -> Any:
-    """Weights of the samples in the rows of their clusters, (k, n_samples)."""
-    columns = np.arange(len(assigned))
-    if k > 32:  # beyond that the zeros cost more than a sparse product
-        return sparse.csr_array((weight.astype(dtype), (assigned, columns)), shape=(k, len(assigned)))
-    table = np.zeros((k, len(assigned)), dtype=dtype)
-    table[assigned, columns] = weight
-    return table
+def _cluster_sums(Z: np.ndarray, weight: np.ndarray, assigned: np.ndarray, k: int) -> np.ndarray:
+    """Weighted sum of the samples of each cluster, (k, n_features)."""
+    if len(Z) > EXACT:
+        return sparse.csr_array((weight, (assigned, np.arange(len(Z)))), shape=(k, len(Z))) @ Z
+    order = np.argsort(assigned, kind="stable")  # in the order of the samples, as rounding is then that of copies
+    present, first = np.unique(assigned[order], return_index=True)
+    sums = np.zeros((k, Z.shape[1]), dtype=Z.dtype)
+    sums[present] = np.add.reduceat((Z * weight[:, None])[order], first, axis=0)
+    return sums
 
 
 def _inside(centres: np.ndarray, samples: np.ndarray) -> np.ndarray:

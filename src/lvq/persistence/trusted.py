@@ -21,6 +21,7 @@ EXCLUDED = frozenset({"tests", "externals", "conftest", "datasets"})  # modules 
 SKLEARN_PARTS = (
     "sklearn.utils._metadata_requests.",  # bases of estimators, splitters and scorers
     "sklearn.compose._column_transformer.make_column_selector",
+    "sklearn.compose._column_transformer._RemainderColsList",  # columns of the remainder, in scikit-learn 1.6
     "sklearn.calibration._CalibratedClassifier",
 )
 SKLEARN_LOSSES = ("sklearn._loss", "sklearn.linear_model._sgd_fast")
