@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.preprocessing import FunctionTransformer
@@ -45,7 +46,7 @@ class InputExplanation(NamedTuple):
         return pd.concat((pd.DataFrame(table), pd.DataFrame(self.contributions, columns=names)), axis=1)
 
 
-def explain(estimator: Any, X: Any) -> InputExplanation:
+def explain(estimator: BaseEstimator, X: ArrayLike) -> InputExplanation:
     """Winner, rival, certainty and the contribution of each input column, for each sample.
 
     Parameters

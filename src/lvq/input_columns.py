@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
@@ -30,7 +30,7 @@ class Block(NamedTuple):
     output: slice
 
 
-def model_inputs(found: FoundModel, X: Any) -> NDArray[Any]:
+def model_inputs(found: FoundModel, X: ArrayLike) -> NDArray[Any]:
     """Samples as they reach the model, validated as the estimator does it; always a NumPy array."""
     Z = validate_data(found.estimator, as_numpy(found.inputs(X)), reset=False, dtype=[np.float64, np.float32])
     return found.model.checked(Z)

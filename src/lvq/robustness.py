@@ -34,7 +34,7 @@ from lvq.model.prototype_model import PrototypeModel
 DUAL: dict[float, str] = {1.0: "chebyshev", 2.0: "euclidean", np.inf: "cityblock"}
 
 
-def certified_radius(model: Any, X: Any, norm: float = 2) -> Floats:
+def certified_radius(model: Any, X: ArrayLike, norm: float = 2) -> Floats:
     """The radius of each sample: no change that is smaller changes the prediction.
 
     Exact for one prototype per class, if all prototypes have the same metric or `norm` is 2; a lower bound otherwise.
@@ -110,7 +110,7 @@ def _shared_radius(model: PrototypeModel, D: Floats, tolerance: Floats, before: 
     return radius
 
 
-def certified_accuracy(model: Any, X: Any, y: ArrayLike, radii: ArrayLike, norm: float = 2) -> Floats:
+def certified_accuracy(model: Any, X: ArrayLike, y: ArrayLike, radii: ArrayLike, norm: float = 2) -> Floats:
     """Fraction of samples that are predicted correctly after any change that is smaller than a radius.
 
     Parameters

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import RandomState
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -52,7 +53,7 @@ START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "ker
 
 
 @contextmanager
-def unchanged_on_error(estimator: Any) -> Iterator[None]:
+def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
     """Restore the estimator after an error or an interrupt."""
     before, given = dict(vars(estimator)), estimator.random_state
     drawn = given.get_state() if isinstance(given, RandomState) else None
@@ -134,7 +135,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     # -- learning ------------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to samples.
 
         Parameters
@@ -155,7 +156,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         self._validate_params()
         X, device = self._host_array(X)
         parts = self._parts(device)
@@ -179,7 +180,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history))
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Update the model with one batch of a stream, each sample once.
 
         The first samples set the starting prototypes and the units of rates and steepness. A class first seen later
@@ -205,7 +208,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             return self._partial_fit(as_numpy(X), as_numpy(y), as_numpy(classes), as_numpy(sample_weight))
 
-    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+    def _partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any, sample_weight: ArrayLike | None) -> Self:
         first = not hasattr(self, "model_")
         self._validate_params()
         parts = self._parts()
@@ -228,7 +231,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self._set_fitted(training, parts, classes, None, n_iter, history)
         return self
 
-    def _host_array(self, X: Any) -> tuple[Any, str | None]:
+    def _host_array(self, X: ArrayLike) -> tuple[Any, str | None]:
         """Samples in host memory, and the device of the batch solvers, if any."""
         device = getattr(self, "device", None)
         if is_tensor(X):

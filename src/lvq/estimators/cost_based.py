@@ -3,7 +3,8 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +21,7 @@ from lvq.solvers.adam import Adam
 from lvq.solvers.batch import Problem
 
 
-def planned_relevance(estimator: Any) -> Relevance | None:
+def planned_relevance(estimator: BaseEstimator) -> Relevance | None:
     """The rule given by the parameters of an estimator; None where `fit` will raise an error."""
     try:
         return estimator._relevance()
@@ -28,7 +29,7 @@ def planned_relevance(estimator: Any) -> Relevance | None:
         return None
 
 
-def _has_shared_matrix(estimator: Any) -> bool:
+def _has_shared_matrix(estimator: BaseEstimator) -> bool:
     """Whether the fitted model, or the one to be fitted, has one matrix for all prototypes."""
     if hasattr(estimator, "model_"):
         return isinstance(estimator.model_.metric, Matrix)
@@ -75,7 +76,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
             validation_fraction=self.validation_fraction,
         )
 
-    def objective_value(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def objective_value(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The mean cost of samples in the fitted model, with its penalty: what the batch solvers minimise.
 
         Parameters
@@ -100,7 +101,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         free = problem.free(Params(training.params.prototypes - centre, training.params.relevance))
         return float(problem.value_and_gradient(free, samples.arranged(centre))[0])
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """Map samples to the space in which the model measures: ``X @ omega_.T``; with one matrix for all prototypes.
 
         Parameters
@@ -116,7 +117,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         inputs = as_numpy(self._inputs(as_numpy(X)))
         return same_kind(self.model_.images(inputs), X)
 
-    def fit_transform(self, X: Any, y: Any, **fit_params: Any) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike, **fit_params: Any) -> Any:
         """Fit the model, then transform the same samples.
 
         Parameters

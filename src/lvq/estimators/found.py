@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -21,7 +22,7 @@ from lvq.model.prototype_model import PARAMETER_AXES, PrototypeModel
 class FoundModel(NamedTuple):
     """An estimator of this library, and the fitted transformers that its samples pass through before it."""
 
-    estimator: Any
+    estimator: BaseEstimator
     steps: tuple[Any, ...]
 
     @property
@@ -36,7 +37,7 @@ class FoundModel(NamedTuple):
         return X
 
 
-def find_model(estimator: Any) -> FoundModel | None:
+def find_model(estimator: BaseEstimator) -> FoundModel | None:
     """The model that makes an estimator's predictions and the steps before it; None where there is none.
 
     Examples
@@ -56,7 +57,7 @@ def find_model(estimator: Any) -> FoundModel | None:
     return None
 
 
-def need_model(estimator: Any, purpose: str, *, nearest: bool = False) -> FoundModel:
+def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False) -> FoundModel:
     """The fitted model, or a ValueError with what `purpose` needs.
 
     With `nearest` the model must also predict by the nearest prototype. The metric must be one of this library.
@@ -79,25 +80,25 @@ def need_model(estimator: Any, purpose: str, *, nearest: bool = False) -> FoundM
     return found
 
 
-def layers(estimator: Any) -> Iterator[Any]:
+def layers(estimator: BaseEstimator) -> Iterator[Any]:
     """An estimator, then the estimator inside it that predicts, and so on to the innermost."""
     while estimator is not None:
         yield estimator
         estimator = _inner(estimator)
 
 
-def find_layer(estimator: Any, kind: type) -> Any:
+def find_layer(estimator: BaseEstimator, kind: type) -> Any:
     """The outermost layer of a given class; None where there is none."""
     return next((layer for layer in layers(estimator) if isinstance(layer, kind)), None)
 
 
-def last_step(estimator: Any) -> Any:
+def last_step(estimator: BaseEstimator) -> Any:
     """The innermost classifier, of any library."""
     *_, last = layers(estimator)
     return last
 
 
-def _inner(estimator: Any) -> Any:
+def _inner(estimator: BaseEstimator) -> Any:
     if isinstance(estimator, BaseLVQ):
         return None
     if isinstance(estimator, Pipeline):

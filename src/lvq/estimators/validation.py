@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
@@ -26,7 +27,7 @@ def make_kernel(kernel: Any) -> Link:
     return KERNELS[kernel]() if isinstance(kernel, str) else kernel
 
 
-def make_relevance(estimator: Any, relevance: Any) -> Relevance:
+def make_relevance(estimator: BaseEstimator, relevance: Any) -> Relevance:
     """The rule given by a `relevance` parameter, with the `rank` and `local` of the estimator for matrices."""
     rule = RELEVANCES[relevance]() if isinstance(relevance, str) else relevance or Relevance()
     rank = getattr(estimator, "rank", None)
@@ -42,7 +43,7 @@ def make_relevance(estimator: Any, relevance: Any) -> Relevance:
     return rule
 
 
-def check_parts(estimator: Any, parts: Parts) -> None:
+def check_parts(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for parts that cannot be combined, before any computation."""
     name = type(estimator).__name__
     cost, relevance = parts.cost, parts.relevance
@@ -75,7 +76,7 @@ def check_parts(estimator: Any, parts: Parts) -> None:
             )
 
 
-def check_unchanged(estimator: Any, parts: Parts, classes: np.ndarray, *, stream: bool) -> None:
+def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray, *, stream: bool) -> None:
     """A warm start and a stream continue the fitted model: raise ValueError for parts that do not fit it."""
     name, call = type(estimator).__name__, "partial_fit" if stream else "warm_start=True"
     model, state = estimator.model_, estimator._state
@@ -113,7 +114,7 @@ def _shape_of(relevance: Relevance) -> Relevance:
     return replace(relevance, unit_trace=True, ridge=0.0, log_determinant=0.0)
 
 
-def check_solver(estimator: Any, parts: Parts) -> None:
+def check_solver(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for rules that the solver cannot use."""
     name, solver, relevance = type(estimator).__name__, parts.solver, parts.relevance
     if solver == "online" and getattr(relevance, "log_determinant", 0) > 0:
@@ -133,7 +134,7 @@ def check_solver(estimator: Any, parts: Parts) -> None:
         )
 
 
-def check_rank(estimator: Any, relevance: Relevance, n_features: int) -> None:
+def check_rank(estimator: BaseEstimator, relevance: Relevance, n_features: int) -> None:
     """A matrix has at most as many rows as there are features."""
     rank = getattr(relevance, "rank", None)
     if isinstance(rank, int | np.integer) and rank > n_features:
@@ -143,7 +144,7 @@ def check_rank(estimator: Any, relevance: Relevance, n_features: int) -> None:
         )
 
 
-def check_stream(estimator: Any, parts: Parts) -> None:
+def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
     if not getattr(parts.relevance, "unit_trace", True):
         raise ValueError(
@@ -154,7 +155,7 @@ def check_stream(estimator: Any, parts: Parts) -> None:
         raise ValueError(f"{type(estimator).__name__}.partial_fit learns online, which does not support cost_matrix.")
 
 
-def as_prices(estimator: Any) -> np.ndarray:
+def as_prices(estimator: BaseEstimator) -> np.ndarray:
     """A cost matrix as numbers; an empty array, an error later, where it is not numeric."""
     try:
         return np.asarray(estimator.cost_matrix, dtype=np.float64)
@@ -162,7 +163,7 @@ def as_prices(estimator: Any) -> np.ndarray:
         return np.zeros(0)
 
 
-def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:
+def _check_cost_matrix(estimator: BaseEstimator, cost: Any, solver: str) -> None:
     name, prices = type(estimator).__name__, as_prices(estimator)
     if not isinstance(cost, MarginCost) or solver == "online":
         raise ValueError(
@@ -176,7 +177,7 @@ def _check_cost_matrix(estimator: Any, cost: Any, solver: str) -> None:
         )
 
 
-def check_cost_matrix_classes(estimator: Any, n_classes: int) -> None:
+def check_cost_matrix_classes(estimator: BaseEstimator, n_classes: int) -> None:
     """Raise ValueError for prices for another number of classes."""
     prices = getattr(estimator, "cost_matrix", None)
     if prices is not None and len(np.asarray(prices)) != n_classes:
@@ -186,7 +187,7 @@ def check_cost_matrix_classes(estimator: Any, n_classes: int) -> None:
         )
 
 
-def check_samples(estimator: Any, X: Any, *, values: bool = True) -> np.ndarray:
+def check_samples(estimator: BaseEstimator, X: Any, *, values: bool = True) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
     X = validate_data(estimator, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=values)
     return check_magnitude(estimator, X) if values else X
@@ -198,7 +199,7 @@ def too_large(X: Any) -> bool:
     return bool(X.numel() and float(X.abs().max()) > limit)
 
 
-def check_magnitude(estimator: Any, X: np.ndarray) -> np.ndarray:
+def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
     """Raise ValueError for values that are so large that squared distances overflow."""
     largest = float(max(X.max(initial=0), -X.min(initial=0)))
     limit = largest_value(X.dtype, X.shape[1])
@@ -211,7 +212,7 @@ def check_magnitude(estimator: Any, X: np.ndarray) -> np.ndarray:
     return X
 
 
-def check_spread(estimator: Any, X: np.ndarray) -> None:
+def check_spread(estimator: BaseEstimator, X: np.ndarray) -> None:
     """Raise ValueError where all samples are so close that squared distances underflow."""
     spread = float((X.max(axis=0) - X.min(axis=0)).max())
     limit = float(np.sqrt(np.finfo(X.dtype).tiny)) * 1e5
@@ -223,13 +224,15 @@ def check_spread(estimator: Any, X: np.ndarray) -> None:
         )
 
 
-def check_width(estimator: Any, width: float | None) -> None:
+def check_width(estimator: BaseEstimator, width: float | None) -> None:
     """Raise ValueError for a kernel width whose square overflows or underflows."""
     if width is not None and not 1e-150 <= width <= 1e150:
         raise ValueError(f"kernel_width of {type(estimator).__name__} must be between 1e-150 and 1e150, got {width:g}.")
 
 
-def check_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def check_labelled(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labelled samples for a fitted model: samples, class indices, weights."""
     X, y = validate_data(estimator, X, y, reset=False, dtype=[np.float64, np.float32])
     check_magnitude(estimator, X)
@@ -240,7 +243,7 @@ def check_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
     return X, np.searchsorted(estimator.classes_, y), weight
 
 
-def _check_known(estimator: Any, y: np.ndarray, classes: np.ndarray, call: str) -> None:
+def _check_known(estimator: BaseEstimator, y: np.ndarray, classes: np.ndarray, call: str) -> None:
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise ValueError(
@@ -250,7 +253,7 @@ def _check_known(estimator: Any, y: np.ndarray, classes: np.ndarray, call: str) 
 
 
 def check_training_data(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
     X, y = validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32])
@@ -271,7 +274,7 @@ def check_training_data(
 
 
 def check_batch(
-    estimator: Any, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    estimator: BaseEstimator, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """One batch of a stream: samples, class indices, weights and all classes."""
     name = type(estimator).__name__
@@ -322,7 +325,7 @@ def _as_prototypes(given: Any, X: np.ndarray) -> np.ndarray:
 
 
 def given_prototypes(
-    estimator: Any, counts: np.ndarray, X: np.ndarray, classes: np.ndarray
+    estimator: BaseEstimator, counts: np.ndarray, X: np.ndarray, classes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Prototypes given as `init`: an array, class by class, or a pair (array, labels)."""
     name = type(estimator).__name__

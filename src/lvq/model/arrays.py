@@ -6,7 +6,7 @@ so nothing here imports it.
 
 import sys
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def namespace(array: Array) -> Any:
     raise TypeError(f"expected a NumPy array or a torch tensor, got {type(array).__name__}")
 
 
-def is_tensor(array: Any) -> bool:
+def is_tensor(array: Any) -> TypeGuard[Any]:
     """Whether this is a torch tensor; without torch imported there is none."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)

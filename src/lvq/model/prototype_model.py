@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lvq.model.arrays import Array, as_numpy, first_argmin, is_tensor, like
 from lvq.model.certainty import Nearest, nearest, relative_similarity
@@ -278,7 +279,7 @@ class PrototypeModel:
         winner = folded_prototypes(self, X.dtype).nearest(X, mapping)
         return None if winner is None else self.labels[winner]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """The predicted class of each sample.
 
         Parameters
@@ -294,16 +295,16 @@ class PrototypeModel:
         X = self.checked(X)
         return self.classes[self.predicted(X)]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probabilities of the classes, (n_samples, n_classes); not calibrated."""
         return self.over_blocks(self.probabilities, self.checked(X))
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores of the classes; with two classes one column, positive for the second."""
         scores = self.over_blocks(self.scores, self.checked(X))
         return scores[:, 1] if len(self.classes) == 2 else scores
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: ArrayLike) -> Explanation:
         """Winner, rival, certainty and the contribution of each feature, for each sample."""
         parts = [self._explain(block) for block in self._blocks(self.checked(X))]
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
@@ -314,7 +315,7 @@ class PrototypeModel:
         labels = self.classes[self.labels[found.winner]]
         return Explanation(labels, found.winner, found.rival, certainty, contributions)
 
-    def checked(self, X: Any) -> np.ndarray:
+    def checked(self, X: ArrayLike) -> np.ndarray:
         """Samples as a floating array; ValueError where they do not fit the model."""
         X = np.asarray(as_numpy(X))
         if X.dtype.kind == "c":

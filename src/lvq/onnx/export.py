@@ -4,6 +4,7 @@ import json
 from importlib import metadata
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +21,7 @@ from lvq.rejection.classifier import RejectClassifier
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 10
 
 
-def to_onnx(estimator: Any, *, dtype: str = "float64", measure: str = "auto") -> Any:
+def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = "auto") -> Any:
     """Convert a fitted model to an ONNX graph, for onnxruntime and other runtimes.
 
     Its input is ``X`` with one row per sample; or one input per column, with the names of the columns, where a
@@ -87,7 +88,7 @@ def to_onnx(estimator: Any, *, dtype: str = "float64", measure: str = "auto") ->
     return _finished(result, estimator, dtype)
 
 
-def split_steps(estimator: Any) -> tuple[list[Any], Any]:
+def split_steps(estimator: BaseEstimator) -> tuple[list[Any], Any]:
     """The transformers before the model or RejectClassifier that predicts, and the latter."""
     found = need_model(estimator, "to_onnx")
     last = find_layer(estimator, RejectClassifier) or found.estimator
@@ -110,7 +111,7 @@ def _types(given: Inputs, dtype: str) -> list[tuple[str, Any]]:
     return [(f"input{place}", kinds[kind]([None, width])) for place, (_, kind, width) in enumerate(zip(*given))]
 
 
-def _finished(result: Any, estimator: Any, dtype: str) -> Any:
+def _finished(result: Any, estimator: BaseEstimator, dtype: str) -> Any:
     """The graph with fixed versions and metadata, checked."""
     import onnx
 
@@ -141,6 +142,6 @@ def _finished(result: Any, estimator: Any, dtype: str) -> Any:
     return result
 
 
-def step_names(estimator: Any) -> str:
+def step_names(estimator: BaseEstimator) -> str:
     """The names of all transformers before a model."""
     return ", ".join(type(step).__name__ for step in need_model(estimator, "to_onnx").steps) or "none"

@@ -25,7 +25,7 @@ def require(condition: object, problem: str) -> None:
         raise ValueError(problem)
 
 
-def check(estimator: Any) -> None:
+def check(estimator: BaseEstimator) -> None:
     """Raise a ValueError where an estimator is not consistent; other objects pass."""
     if hasattr(estimator, "_parameter_constraints"):
         estimator._validate_params()
@@ -42,7 +42,7 @@ def check(estimator: Any) -> None:
             require(fits, f"{type(estimator).__name__} has {name} of shape {shape} for {n_features} features")
 
 
-def _check_model(estimator: Any) -> None:
+def _check_model(estimator: BaseEstimator) -> None:
     fitted = set(vars(estimator)) - set(estimator.get_params(deep=False)) - {"_metadata_request"}
     if not fitted:
         return

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
@@ -105,7 +106,7 @@ class AccuracyRejectDisplay(CurveDisplay):
     @described
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: Any,
         y: Any,
         *,
@@ -230,7 +231,7 @@ class AccuracyRejectDisplay(CurveDisplay):
 
 
 def _curve_and_point(
-    estimator: Any, X: Any, y: Any, measure: Any
+    estimator: BaseEstimator, X: Any, y: Any, measure: Any
 ) -> tuple[AccuracyRejectCurve, tuple[float, float] | None]:
     """The accuracy-reject curve of a fitted classifier, and coverage and accuracy of a RejectClassifier.
 

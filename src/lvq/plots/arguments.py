@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.parameters import entry
@@ -70,7 +71,7 @@ def described(method: Function) -> Function:
     return method
 
 
-def class_indices(caller: str, X: Any, y: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
+def class_indices(caller: str, X: ArrayLike, y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
     """Index of the class of each sample; ValueError for classes that the model does not have."""
     y = column_or_1d(y)
     check_consistent_length(X, y)
@@ -92,7 +93,9 @@ def given_or_own(caller: str, parameter: str, given: Sequence[Any] | None, own: 
     return own if given is None else np.asarray(given, dtype=np.str_)
 
 
-def check_names(caller: str, estimator: Any, given: Sequence[str] | None, *, original: bool = False) -> list[str]:
+def check_names(
+    caller: str, estimator: BaseEstimator, given: Sequence[str] | None, *, original: bool = False
+) -> list[str]:
     """Names of the features: those given, or those of the model."""
     return given_or_own(caller, "feature_names", given, feature_names(estimator, original=original)).tolist()
 
@@ -109,7 +112,7 @@ def check_kind(caller: str, kind: str, kinds: Sequence[str]) -> None:
         raise ValueError(f"kind of {caller} must be one of {', '.join(kinds)}, got {kind!r}.")
 
 
-def group_index(caller: str, estimator: Any, group: Any) -> int:
+def group_index(caller: str, estimator: BaseEstimator, group: Any) -> int:
     """Index of a local matrix, from its index or its name."""
     names = group_names(estimator).tolist()
     if names == [""]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lvq.estimators.found import FoundModel, find_layer, last_step, need_model
 from lvq.input_columns import Names
@@ -25,7 +25,7 @@ def estimator_name(estimator: Any) -> str:
     return type(find_layer(estimator, RejectClassifier) or last_step(estimator)).__name__
 
 
-def model_inputs(found: FoundModel, X: Any) -> Floats:
+def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
     """Samples as they reach the model, in float64."""
     return found.model.checked(as_numpy(found.inputs(as_numpy(X)))).astype(np.float64, copy=False)
 

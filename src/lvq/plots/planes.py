@@ -18,7 +18,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 
 from lvq.estimators.found import need_model
@@ -42,7 +43,7 @@ class Plane(NamedTuple):
     exact: bool  # whether the point of the plane alone decides the prediction
 
 
-def plane(estimator: Any, X: Any) -> Plane:
+def plane(estimator: BaseEstimator, X: ArrayLike) -> Plane:
     """A plane on which a model and samples are drawn; see the top of this file.
 
     Parameters

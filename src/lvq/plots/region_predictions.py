@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.found import FoundModel, find_layer, need_model
@@ -39,7 +40,7 @@ class Regions(NamedTuple):
     margin: Floats | None = None
 
 
-def regions(estimator: Any, plane: Plane, resolution: int = 200, X: Any = None) -> Regions:
+def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200, X: Any = None) -> Regions:
     """The model's predictions on a grid over the plane; see `lvq.plots.planes` for the meaning of a region.
 
     Parameters
@@ -69,7 +70,7 @@ def regions(estimator: Any, plane: Plane, resolution: int = 200, X: Any = None) 
     return Regions(xx, yy, *shaped)
 
 
-def predict_points(estimator: Any, Z: Floats) -> PointPredictions:
+def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
     """Predictions for samples that are given in the features that reach the model."""
     found, reject = need_model(estimator, "regions"), find_layer(estimator, RejectClassifier)
     if reject is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
@@ -38,7 +38,7 @@ class Settings:
     `target` names the target of the operating point and its value; with a guarantee it is not used.
     """
 
-    estimator: Any
+    estimator: BaseEstimator
     measure: Combination
     thresholds: str = "optimal"
     cells: Any = "auto"
@@ -78,7 +78,7 @@ class Data(NamedTuple):
         )
         return Data(_rows(self.X, rows), self.y[rows], self.weighted[rows], for_fit, for_split)
 
-    def trained(self, estimator: Any) -> Any:
+    def trained(self, estimator: BaseEstimator) -> Any:
         """A copy of the estimator, fitted to these samples."""
         return clone(estimator).fit(self.X, self.y, **self.for_fit)
 
@@ -122,7 +122,7 @@ class Calibration(NamedTuple):
     With `per_class` path and point are dictionaries by class.
     """
 
-    estimator: Any
+    estimator: BaseEstimator
     cells: Any
     path: Any
     point: Any
@@ -185,7 +185,7 @@ def _path_size(n_samples: int) -> int:
     return max(1, round(PATH_FRACTION * n_samples))
 
 
-def _check_prefit(estimator: Any, y: NDArray[Any]) -> None:
+def _check_prefit(estimator: BaseEstimator, y: NDArray[Any]) -> None:
     check_is_fitted(estimator)
     known = np.asarray(getattr(estimator, "classes_", y)).tolist()
     if set(y.tolist()).isdisjoint(known):
@@ -195,7 +195,7 @@ def _check_prefit(estimator: Any, y: NDArray[Any]) -> None:
         )
 
 
-def score(settings: Settings, estimator: Any, data: Data) -> ScoredSamples:
+def score(settings: Settings, estimator: BaseEstimator, data: Data) -> ScoredSamples:
     """What a fitted estimator predicts for samples, and how certain the predictions are."""
     predictions = Predictions(estimator, data.X)
     certainty = certainty_of(predictions, settings.measure.ambiguity)
@@ -205,7 +205,7 @@ def score(settings: Settings, estimator: Any, data: Data) -> ScoredSamples:
     return ScoredSamples(certainty, typicality, np.asarray(predicted == data.y), cell, predicted)
 
 
-def cross_fitted(settings: Settings, estimator: Any, data: Data) -> ScoredSamples:
+def cross_fitted(settings: Settings, estimator: BaseEstimator, data: Data) -> ScoredSamples:
     """Every sample as predicted by a model that was not trained on it.
 
     The prototypes of the folds' models are not those of the predicting model, so the cell of a sample is taken from the

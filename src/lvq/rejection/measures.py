@@ -24,7 +24,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -48,7 +49,7 @@ class Predictions:
     X : array-like of shape (n_samples, n_features)
     """
 
-    def __init__(self, estimator: Any, X: Any) -> None:
+    def __init__(self, estimator: BaseEstimator, X: ArrayLike) -> None:
         self.estimator, self.X = estimator, X
         # a calibrator's predictions and probabilities are not those of the model inside
         self.found = None if find_layer(estimator, CalibratedClassifierCV) is not None else find_model(estimator)
@@ -273,7 +274,7 @@ def certainty_of(predictions: Predictions, measure: Any) -> FloatArray:
     return values
 
 
-def certainty(estimator: Any, X: Any, measure: Any = "auto") -> FloatArray:
+def certainty(estimator: BaseEstimator, X: ArrayLike, measure: Any = "auto") -> FloatArray:
     """Certainty of a fitted classifier's predictions; higher is more certain.
 
     Parameters

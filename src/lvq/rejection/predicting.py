@@ -28,7 +28,7 @@ def _estimator_has(name: str) -> Callable[[Any], bool]:
 class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """The methods of a fitted classifier with a reject option; see `RejectClassifier` for the attributes."""
 
-    estimator: Any
+    estimator: BaseEstimator
     estimator_: Any
     measure_: Combination
     cells_: Any

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -19,7 +20,7 @@ from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.validation import check_fraction
 
 
-def find_reject_classifier(estimator: Any, X: Any) -> tuple[RejectClassifier | None, Any]:
+def find_reject_classifier(estimator: BaseEstimator, X: Any) -> tuple[RejectClassifier | None, Any]:
     """The RejectClassifier inside an estimator and the samples as they reach it; None where there is none."""
     classifier = find_layer(estimator, RejectClassifier)
     for layer in () if classifier is None else layers(estimator):
@@ -30,14 +31,14 @@ def find_reject_classifier(estimator: Any, X: Any) -> tuple[RejectClassifier | N
     return classifier, X
 
 
-def _needed(estimator: Any, X: Any) -> tuple[RejectClassifier, Any]:
+def _needed(estimator: BaseEstimator, X: Any) -> tuple[RejectClassifier, Any]:
     classifier, inputs = find_reject_classifier(estimator, X)
     if classifier is None:
         raise ValueError(f"this scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
     return classifier, inputs
 
 
-def coverage_scorer(estimator: Any, X: Any, y: Any = None) -> float:
+def coverage_scorer(estimator: BaseEstimator, X: Any, y: Any = None) -> float:
     """Fraction of the samples that are accepted, to report beside other scores.
 
     Parameters
@@ -66,7 +67,7 @@ def coverage_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     return classifier.coverage(X)
 
 
-def accepted_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
+def accepted_accuracy_scorer(estimator: BaseEstimator, X: Any, y: Any) -> float:
     """Accuracy of the accepted predictions, to report beside other scores; NaN where nothing is accepted."""
     classifier, X = _needed(estimator, X)
     return classifier.accepted_accuracy(X, y)
@@ -98,7 +99,7 @@ def chow_scorer(price: float) -> Callable[[Any, Any, Any], float]:
     return partial(_negative_chow_risk, price=check_fraction("price", price))
 
 
-def _negative_chow_risk(estimator: Any, X: Any, y: Any, *, price: float) -> float:
+def _negative_chow_risk(estimator: BaseEstimator, X: Any, y: Any, *, price: float) -> float:
     classifier, X = _needed(estimator, X)
     predictions, y = classifier.predictions(X), column_or_1d(y)
     check_consistent_length(predictions.predicted, y)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
@@ -157,7 +157,7 @@ def _evaluate_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any
     )
 
 
-def relevances_of(estimator: Any) -> tuple[Any, Any]:
+def relevances_of(estimator: BaseEstimator) -> tuple[Any, Any]:
     """Weights of the features, of sum 1, and Lambda divided by its trace; None where the model has none."""
     relevance = estimator.model_.relevance
     if relevance is None:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import OneToOneFeatureMixin
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import KNNImputer, SimpleImputer
@@ -67,7 +67,7 @@ class Features:
     (['a', 'b', 'c', 'd'], True)
     """
 
-    def __init__(self, estimator: Any, names: Sequence[str] | None = None) -> None:
+    def __init__(self, estimator: BaseEstimator, names: Sequence[str] | None = None) -> None:
         self._found = need_model(estimator, "the report")
         self.estimator, self.steps = self._found
         self.model = self.estimator.model_
@@ -95,7 +95,7 @@ class Features:
         """Feature names with the names given for the columns of X, where there are such."""
         return [self._given.get(name, name) for name in names]
 
-    def inputs(self, X: Any) -> Floats:
+    def inputs(self, X: ArrayLike) -> Floats:
         """Samples as they reach the model."""
         return self.model.checked(as_numpy(self._found.inputs(as_numpy(X)))).astype(np.float64, copy=False)
 
@@ -106,7 +106,7 @@ class Features:
         values = self._original(inputs).values[:, self._selected]
         return np.where(np.abs(values) < self._noise, 0.0, values)
 
-    def certainty_of(self, X: Any, inputs: Floats) -> Floats:
+    def certainty_of(self, X: ArrayLike, inputs: Floats) -> Floats:
         """Values of samples; NaN where X has a missing value that an imputer has replaced."""
         values, missing = self.values(inputs), _missing(X)
         if not self.in_units or missing is None:
@@ -130,7 +130,7 @@ class Features:
         return whole
 
 
-def _missing(X: Any) -> NDArray[np.bool_] | None:
+def _missing(X: ArrayLike) -> NDArray[np.bool_] | None:
     """Where a table or an array has no value; None where that is unknown."""
     if hasattr(X, "isna"):
         return np.asarray(X.isna())

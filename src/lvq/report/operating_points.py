@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lvq.rejection import certainty
 from lvq.rejection.curves import confusion_with_reject
@@ -40,7 +40,7 @@ class OperatingPoints(NamedTuple):
     method: str
 
 
-def operating_points(model: Any, X: Any) -> OperatingPoints:
+def operating_points(model: Any, X: ArrayLike) -> OperatingPoints:
     """All operating points of a model on held-out samples.
 
     Examples

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
 from lvq.plots import plane, prototype_names, regions
@@ -28,7 +28,7 @@ TINY = 1e-300  # instead of 0 in a denominator
 class HeldOut(NamedTuple):
     """Held-out samples with their true and predicted classes, as indices, and what the report knows of the model."""
 
-    X: Any
+    X: ArrayLike
     true: NDArray[np.intp]
     predicted: NDArray[np.intp]
     points: OperatingPoints
@@ -57,7 +57,7 @@ def stratified(codes: NDArray[Any], most: int) -> NDArray[np.intp]:
 # -- map ---------------------------------------------------------------------------------------------------------------
 
 
-def map_section(model: Any, held_out: HeldOut, rows: Any, X: Any, inputs: Any) -> dict[str, Any]:
+def map_section(model: Any, held_out: HeldOut, rows: Any, X: ArrayLike, inputs: Any) -> dict[str, Any]:
     """Samples, prototypes and regions in the plane; X and inputs are those of the rows."""
     features, points = held_out.features, held_out.points
     view = plane(model, X)

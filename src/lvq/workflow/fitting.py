@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import train_test_split
 
 from lvq.rejection import GuaranteeError
@@ -166,7 +167,7 @@ def _read_samples(table: Path, target: str, drop: Sequence[str], categorical: Se
     return replace(samples, notes=(*notes, *samples.notes))
 
 
-def _cross_validate(pipeline: Any, X: Any, y: Any, folds: int, seed: int, progress: Progress) -> Any:
+def _cross_validate(pipeline: Any, X: ArrayLike, y: ArrayLike, folds: int, seed: int, progress: Progress) -> Any:
     """Cross-validation of the predictions alone: thresholds in every fold would take many times as long."""
     from lvq.report import evaluate_folds
 
@@ -177,7 +178,7 @@ def _cross_validate(pipeline: Any, X: Any, y: Any, folds: int, seed: int, progre
     return evaluate_folds(pipeline, X, y, folds, seed, progress=report)
 
 
-def _fit(classifier: Any, X: Any, y: Any, test_size: float) -> None:
+def _fit(classifier: Any, X: ArrayLike, y: ArrayLike, test_size: float) -> None:
     """Fit; where a guarantee needs more samples, report the number of rows that includes the test rows."""
     try:
         classifier.fit(X, y)

@@ -11,6 +11,7 @@ import difflib
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -142,7 +143,7 @@ def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
 
 
 def make_reject_classifier(
-    estimator: Any,
+    estimator: BaseEstimator,
     *,
     max_error: float | None = None,
     confidence: float = 0.95,
