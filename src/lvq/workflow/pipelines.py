@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import MODELS, LVQClassifier, LVQClassifierCV
+from lvq.estimators.registry import estimator_types, short_name
 from lvq.estimators.search import STRUCTURES
 from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
@@ -25,8 +26,9 @@ from lvq.rejection.binomial import samples_needed
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.workflow.preparation import Samples
 
-#: Names that `make_model` accepts, in lower case, and what makes the estimator.
-NAMES: dict[str, Callable[..., Any]] = {"lvq": LVQClassifier, "lvq-cv": LVQClassifierCV}
+#: Names that `make_model` accepts, in lower case, and what makes the estimator: every estimator of the registry, and
+#: the models of the papers, which set the parameters of some.
+NAMES: dict[str, Callable[..., Any]] = {short_name(name): kind for name, kind in estimator_types().items()}
 NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " " not in name}
 CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, so that all rows train the model
 CROSS_FIT_FOLDS = 5
