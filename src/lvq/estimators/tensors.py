@@ -1,27 +1,28 @@
 """torch at the interface: tensors in, tensors out, and the device a model is fitted on. torch is imported late."""
 
 import sys
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from lvq.model.arrays import is_tensor
+from lvq.typing import Array
 
 
-def same_kind(values: np.ndarray, X: Any) -> Any:
+def same_kind(values: np.ndarray, X: object) -> Array:
     """Values as a tensor on the device of X where X is one and the values are numbers; else unchanged."""
     if not is_tensor(X) or values.dtype.kind not in "biuf":
         return values
     return sys.modules["torch"].as_tensor(values, device=X.device)
 
 
-def on_device(array: Any, device: str) -> Any:
+def on_device(array: np.ndarray | None, device: str) -> Array | None:
     """A tensor on the device, of the array's type."""
     torch = require_torch(device)
     return None if array is None else torch.tensor(np.ascontiguousarray(array), device=device)
 
 
-def require_torch(device: str) -> Any:
+def require_torch(device: str) -> ModuleType:
     """torch, or an error with the install command."""
     try:
         import torch
@@ -38,7 +39,7 @@ def require_torch(device: str) -> Any:
     return torch
 
 
-def floating(X: Any, dtype: np.dtype, name: str) -> Any:
+def floating(X: Array, dtype: np.dtype, name: str) -> Array:
     """A tensor of real numbers in float32 or float64; other types are converted to that of the model."""
     torch = sys.modules["torch"]
     if X.is_complex():

@@ -4,13 +4,14 @@ A `Training` is a model during training: parameters, labels and link, and the so
 and returns a new one.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from lvq.model.arrays import as_numpy
-from lvq.model.costs import SoftCost
+from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.objective import Objective, Params
@@ -47,16 +48,16 @@ class Parts:
         Where the batch solvers compute.
     """
 
-    cost: Any
+    cost: CostOrRule
     relevance: Relevance
     kernel: Link
-    kernel_width: Any
+    kernel_width: float | Literal["auto", "learned"]
     solver: str
     online: online.Online
     batch: adam.Adam
     by_posterior: bool = False
     sharpness: float = 5.0
-    start: tuple[tuple[str, Any], ...] = ()
+    start: tuple[tuple[str, object], ...] = ()
     device: str | None = None
 
     @property
@@ -84,7 +85,9 @@ class Training:
         params = result.params
         if params.width is None:
             params = params._replace(width=self.params.width)
-        link = self.link.with_width(float(params.width)) if isinstance(self.link, Kernel) else self.link
+        link = self.link
+        if isinstance(link, Kernel) and params.width is not None:
+            link = link.with_width(float(params.width))
         return replace(self, params=params, link=link, state=state)
 
 
@@ -170,8 +173,8 @@ def _on_device(
     from lvq.estimators.tensors import on_device
 
     objective = problem.objective
-    cost: Any = objective.cost
-    if getattr(cost, "prices", None) is not None:
+    cost = objective.cost
+    if isinstance(cost, MarginCost) and cost.prices is not None:
         cost = replace(cost, prices=on_device(cost.prices, device))
     moved = replace(objective, cost=cost, labels=on_device(objective.labels, device))
     there = Params(on_device(params.prototypes, device), on_device(params.relevance, device), params.width)
@@ -213,9 +216,10 @@ def add_prototypes(
     order = np.argsort(every, kind="stable")
     merged = every[order]
     kept = np.flatnonzero(order < len(training.labels))
-    relevance: Any = params.relevance
+    relevance = params.relevance
     if relevance is not None and relevance.ndim == 3:
         relevance = parts.relevance.start(samples.X, samples.y, samples.weight, merged)
+        assert relevance is not None
         per_prototype = len(relevance) == len(merged)
         relevance[kept if per_prototype else np.isin(np.unique(every), training.labels)] = params.relevance
     W = np.concatenate((params.prototypes, prototypes))[order]
@@ -231,7 +235,7 @@ def add_prototypes(
 
 
 def fitted_model(
-    training: Training, parts: Parts, classes: np.ndarray, names: Any, samples: ArraySamples | None
+    training: Training, parts: Parts, classes: np.ndarray, names: Iterable[object] | None, samples: ArraySamples | None
 ) -> PrototypeModel:
     """The model as frozen arrays and parts; with samples also the importances of features."""
     params, cost = training.params, training.state.scaled_cost(training.params.prototypes.dtype)

@@ -5,29 +5,32 @@ checked here.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from lvq.estimators.training import Parts
-from lvq.model.costs import MarginCost, SoftCost
+from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
 from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
+from lvq.typing import Array, ClassWeight
+
+FLOATS = [np.float64, np.float32]
 
 
-def make_kernel(kernel: Any) -> Link:
+def make_kernel(kernel: str | Link | None) -> Link:
     """The link given by a `kernel` parameter."""
     if kernel is None:
         return Identity()
     return KERNELS[kernel]() if isinstance(kernel, str) else kernel
 
 
-def make_relevance(estimator: BaseEstimator, relevance: Any) -> Relevance:
+def make_relevance(estimator: BaseEstimator, relevance: str | Relevance | None) -> Relevance:
     """The rule given by a `relevance` parameter, with the `rank` and `local` of the estimator for matrices."""
     rule = RELEVANCES[relevance]() if isinstance(relevance, str) else relevance or Relevance()
     rank = getattr(estimator, "rank", None)
@@ -99,11 +102,11 @@ def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray,
         )
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
         return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
+        return np.array_equal(np.asarray(one), np.asarray(other))
     return type(one) is type(other) and bool(one == other)
 
 
@@ -163,7 +166,7 @@ def as_prices(estimator: BaseEstimator) -> np.ndarray:
         return np.zeros(0)
 
 
-def _check_cost_matrix(estimator: BaseEstimator, cost: Any, solver: str) -> None:
+def _check_cost_matrix(estimator: BaseEstimator, cost: CostOrRule, solver: str) -> None:
     name, prices = type(estimator).__name__, as_prices(estimator)
     if not isinstance(cost, MarginCost) or solver == "online":
         raise ValueError(
@@ -187,13 +190,13 @@ def check_cost_matrix_classes(estimator: BaseEstimator, n_classes: int) -> None:
         )
 
 
-def check_samples(estimator: BaseEstimator, X: Any, *, values: bool = True) -> np.ndarray:
+def check_samples(estimator: BaseEstimator, X: ArrayLike, *, values: bool = True) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
-    X = validate_data(estimator, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=values)
-    return check_magnitude(estimator, X) if values else X
+    samples = validate_data(estimator, X, reset=False, dtype=FLOATS, ensure_all_finite=values)
+    return check_magnitude(estimator, samples) if values else samples
 
 
-def too_large(X: Any) -> bool:
+def too_large(X: Array) -> bool:
     """Whether a tensor has values whose squared distances would overflow."""
     limit = largest_value(np.float32 if X.element_size() == 4 else np.float64, X.shape[1])
     return bool(X.numel() and float(X.abs().max()) > limit)
@@ -230,11 +233,15 @@ def check_width(estimator: BaseEstimator, width: float | None) -> None:
         raise ValueError(f"kernel_width of {type(estimator).__name__} must be between 1e-150 and 1e150, got {width:g}.")
 
 
+def _validated(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
+    return validate_data(estimator, X, y, reset=reset, dtype=FLOATS)
+
+
 def check_labelled(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labelled samples for a fitted model: samples, class indices, weights."""
-    X, y = validate_data(estimator, X, y, reset=False, dtype=[np.float64, np.float32])
+    X, y = _validated(estimator, X, y, reset=False)
     check_magnitude(estimator, X)
     _check_known(estimator, y, estimator.classes_, "objective_value")
     weight = _weights(estimator._class_weight, X, y, sample_weight)
@@ -253,10 +260,16 @@ def _check_known(estimator: BaseEstimator, y: np.ndarray, classes: np.ndarray, c
 
 
 def check_training_data(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    *,
+    reset: bool,
+    keep_all: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
-    X, y = validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32])
+    X, y = _validated(estimator, X, y, reset=reset)
     check_magnitude(estimator, X)
     check_spread(estimator, X)
     check_classification_targets(y)
@@ -274,7 +287,13 @@ def check_training_data(
 
 
 def check_batch(
-    estimator: BaseEstimator, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    classes: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    *,
+    first: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """One batch of a stream: samples, class indices, weights and all classes."""
     name = type(estimator).__name__
@@ -285,12 +304,12 @@ def check_batch(
             f"class_weight='balanced' of {name} needs the whole data, which partial_fit never sees. Give a dict "
             "class -> weight, or weights for the samples."
         )
-    known = np.unique(classes) if first else estimator.classes_
+    known = estimator.classes_ if classes is None or not first else np.unique(classes)
     if not first and classes is not None and not np.array_equal(np.unique(classes), known):
         raise ValueError(
             f"classes={classes!r} is not the same as on the first call to {name}.partial_fit: {known.tolist()!r}."
         )
-    X, y = validate_data(estimator, X, y, reset=first, dtype=[np.float64, np.float32])
+    X, y = _validated(estimator, X, y, reset=first)
     check_magnitude(estimator, X)
     check_spread(estimator, X)
     check_classification_targets(y)
@@ -304,7 +323,7 @@ def check_batch(
     return X[keep], np.searchsorted(known, y[keep]), weight[keep], known
 
 
-def _weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
+def _weights(class_weight: ClassWeight, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None) -> np.ndarray:
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
         weight = weight * compute_sample_weight(class_weight, y).astype(X.dtype)
@@ -319,7 +338,7 @@ def _weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any
     return weight
 
 
-def _as_prototypes(given: Any, X: np.ndarray) -> np.ndarray:
+def _as_prototypes(given: ArrayLike, X: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):  # a value too large for float32 becomes infinite, which is an error later
         return np.asarray(given).astype(X.dtype)
 

@@ -6,14 +6,16 @@ so nothing here imports it.
 
 import sys
 from importlib.util import find_spec
-from typing import Any, TypeGuard
+from types import ModuleType
+from typing import TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-Array = Any  # a NumPy array or a torch tensor
+from lvq.typing import Array
 
 
-def namespace(array: Array) -> Any:
+def namespace(array: Array) -> ModuleType:
     """The module whose functions take this array: numpy, or torch where a tensor is given."""
     if isinstance(array, np.ndarray | np.generic | float):
         return np
@@ -22,13 +24,13 @@ def namespace(array: Array) -> Any:
     raise TypeError(f"expected a NumPy array or a torch tensor, got {type(array).__name__}")
 
 
-def is_tensor(array: Any) -> TypeGuard[Any]:
+def is_tensor(array: object) -> TypeGuard[Array]:
     """Whether this is a torch tensor; without torch imported there is none."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 
 
-def as_numpy(array: Any) -> Any:
+def as_numpy(array: Array) -> Array:
     """A tensor as a NumPy array, of float32 where NumPy has no such type (bfloat16); anything else unchanged."""
     if not is_tensor(array):
         return array
@@ -60,7 +62,7 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
     return np.zeros(shape, dtype=like.dtype) if xp is np else xp.zeros(shape, dtype=like.dtype, device=like.device)
 
 
-def like(values: Any, other: Array) -> Array:
+def like(values: ArrayLike, other: Array) -> Array:
     """The values as an array with the type and place of another."""
     xp = namespace(other)
     if xp is np:
@@ -79,7 +81,7 @@ def round_centre(rows: Array) -> Array:
     return xp.where(spread > 0, xp.round(mean / quantum) * quantum, mean)
 
 
-def fused_kernels(array: Array) -> Any:
+def fused_kernels(array: Array) -> ModuleType | None:
     """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
     if isinstance(array, np.ndarray) or not array.is_cuda or array.element_size() != 4:
         return None

@@ -5,10 +5,10 @@ or float64).
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from lvq.model.arrays import as_numpy, like
 from lvq.model.costs import MarginCost
@@ -19,6 +19,7 @@ from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, thread_map
+from lvq.typing import Array
 
 HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
 MAX_RUNS = 4  # of L-BFGS
@@ -28,7 +29,7 @@ SMALLEST_STAGE, GROWTH = 5000, 8  # samples of the first part of large data, and
 OF_EACH_CLASS = 50  # samples of a class in every part, at least
 TOL, STAGE_TOL = 1e-5, 2e-5  # where to stop; on large data and its parts
 
-Function = Callable[[Params], tuple[Any, Params]]
+Function = Callable[[Params], tuple[Array, Params]]
 
 
 def train(
@@ -93,7 +94,7 @@ def _runs(
     parallel = isinstance(samples.X, np.ndarray) and problem.n_blocks(best, samples) > 1
     with thread_map(product_threads() if parallel else 1) as mapping:
 
-        def function(free: Params) -> tuple[Any, Params]:
+        def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples, mapping)
 
         for again in range(max_runs):
@@ -126,7 +127,7 @@ def _minimise(
         value, gradient = function(unravel(vector, start))
         return float(value), ravel(gradient)
 
-    def callback(intermediate_result: Any) -> None:
+    def callback(intermediate_result: OptimizeResult) -> None:
         history.append(min(float(intermediate_result.fun), history[-1] if history else np.inf))
         report(len(history), history[-1])
 
@@ -153,7 +154,7 @@ def ravel(params: Params) -> np.ndarray:
 
 def unravel(vector: np.ndarray, template: Params) -> Params:
     """The vector's numbers in the shapes, types and places of a template."""
-    parts: list[Any] = []
+    parts: list[Array | None] = []
     begin = 0
     for part in template:
         if part is None:

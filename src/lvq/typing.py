@@ -1,0 +1,38 @@
+"""Types that many signatures share.
+
+The first have no narrower true type: each is `Any` with a name, and the line below it says why. `Any` itself is used
+nowhere else in the package; a test follows this. The others are unions of what a parameter accepts.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from numpy import intp
+    from numpy.random import RandomState
+    from numpy.typing import NDArray
+    from sklearn.model_selection import BaseCrossValidator
+
+Array: TypeAlias = Any
+"""A NumPy array or a torch tensor of numbers, also of one number: no type has the operators that both share."""
+
+MatrixLike: TypeAlias = Any
+"""Samples as an array, a tensor or a data frame of any library: each has other ways to take rows and columns."""
+
+Label: TypeAlias = Any
+"""A class: a number, a string or another hashable object; keys of a dict must match exactly, so no union would do."""
+
+JSONValue: TypeAlias = Any
+"""A value of a JSON text: numbers, strings, lists and dicts in each other; which of them is known only at run time."""
+
+Argument: TypeAlias = Any
+"""An argument that is only passed on: its type is that of the parameter of another function that takes it."""
+
+ClassWeight: TypeAlias = dict[Label, float] | Literal["balanced"] | None
+"""Factor of the weights of each class."""
+
+Seed: TypeAlias = "int | RandomState | None"
+"""Source of randomness, as in scikit-learn."""
+
+CrossValidation: TypeAlias = "int | BaseCrossValidator | Iterable[tuple[NDArray[intp], NDArray[intp]]] | None"
+"""Folds, as in scikit-learn: their number, a splitter, or pairs of training and test rows."""
