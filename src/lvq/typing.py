@@ -7,17 +7,20 @@ nowhere else in the package; a test follows this. The others are unions of what 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
-    from numpy import intp
-    from numpy.random import RandomState
-    from numpy.typing import NDArray
     from sklearn.model_selection import BaseCrossValidator
 
 Array: TypeAlias = Any
 """A NumPy array or a torch tensor of numbers, also of one number: no type has the operators that both share."""
 
 MatrixLike: TypeAlias = Any
-"""Samples as an array, a tensor or a data frame of any library: each has other ways to take rows and columns."""
+"""Samples as an estimator takes them: an array, a tensor, a list or a data frame; each has its own way to take rows."""
+
+LabelsLike: TypeAlias = Any
+"""Classes or cells, one per sample, in an array or a sequence: labels may be objects, so that it is not array-like."""
 
 Label: TypeAlias = Any
 """A class: a number, a string or another hashable object; keys of a dict must match exactly, so no union would do."""
@@ -28,11 +31,14 @@ JSONValue: TypeAlias = Any
 Argument: TypeAlias = Any
 """An argument that is only passed on: its type is that of the parameter of another function that takes it."""
 
+Labels: TypeAlias = NDArray[np.generic]
+"""An array of classes or cells, of any type that NumPy has."""
+
 ClassWeight: TypeAlias = dict[Label, float] | Literal["balanced"] | None
 """Factor of the weights of each class."""
 
-Seed: TypeAlias = "int | RandomState | None"
+Seed: TypeAlias = int | np.random.RandomState | None
 """Source of randomness, as in scikit-learn."""
 
-CrossValidation: TypeAlias = "int | BaseCrossValidator | Iterable[tuple[NDArray[intp], NDArray[intp]]] | None"
+CrossValidation: TypeAlias = "int | BaseCrossValidator | Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]] | None"
 """Folds, as in scikit-learn: their number, a splitter, or pairs of training and test rows."""

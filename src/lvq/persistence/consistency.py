@@ -73,7 +73,8 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
 def _check_rejection(model: RejectClassifier) -> None:
     fits = hasattr(model.estimator_, "predict") and hasattr(model.estimator_, "classes_")
     require(fits, "RejectClassifier has no estimator that predicts")
-    points, paths = (part if isinstance(part, dict) else {None: part} for part in (model.point_, model.path_))
+    points = model.point_ if isinstance(model.point_, dict) else {None: model.point_}
+    paths = model.path_ if isinstance(model.path_, dict) else {None: model.path_}
     for point in (model.outlier_limits_, *points.values()):
         if point is not None:
             fits = np.shape(point.thresholds) == np.shape(point.cells) == (len(point.cells),)
