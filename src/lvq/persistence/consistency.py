@@ -3,8 +3,6 @@
 A checksum detects damage, but not a file that was made by hand. `PrototypeModel` validates itself.
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
@@ -94,7 +92,7 @@ def _check_path(path: ThresholdPath) -> None:
     require(fits, "ThresholdPath has steps that do not fit its points")
 
 
-def _check_steps(steps: Any) -> None:
+def _check_steps(steps: list[tuple[str, BaseEstimator | str | None]]) -> None:
     """Steps in sequence, each with the number of features that the one before gives, where that is known."""
     require(steps and all(isinstance(step, tuple) and len(step) == 2 for step in steps), "Pipeline has no steps")
     given = None
