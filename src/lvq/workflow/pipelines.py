@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
@@ -28,7 +27,7 @@ from lvq.workflow.preparation import Samples
 
 #: Names that `make_model` accepts, in lower case, and what makes the estimator: every estimator of the registry, and
 #: the models of the papers, which set the parameters of some.
-NAMES: dict[str, Callable[..., Any]] = {short_name(name): kind for name, kind in estimator_types().items()}
+NAMES: dict[str, Callable[..., BaseEstimator]] = {short_name(name): kind for name, kind in estimator_types().items()}
 NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " " not in name}
 CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, so that all rows train the model
 CROSS_FIT_FOLDS = 5
@@ -43,7 +42,7 @@ def make_model(
     rank: int | None = None,
     kernel: str | None = None,
     seed: int | None = 0,
-) -> Any:
+) -> BaseEstimator:
     """Make the estimator of a name.
 
     Parameters
@@ -76,7 +75,7 @@ def make_model(
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
     searches = make is LVQClassifierCV  # what is given there holds for all that is compared
     known = (LVQClassifier if searches else make)().get_params()
-    given: dict[str, Any] = {}
+    given: dict[str, int | str | None] = {}
     if prototypes is not None:
         if prototypes < 1:
             raise ValueError(f"The number of prototypes must be 1 or more, got {prototypes}.")
@@ -98,11 +97,11 @@ def make_model(
     return LVQClassifierCV(structures=structures, random_state=seed)
 
 
-def _has_matrix(parameters: dict[str, Any]) -> bool:
+def _has_matrix(parameters: dict[str, object]) -> bool:
     return "rank" in parameters and parameters.get("relevance", "matrix") in ("matrix", "local_matrix")
 
 
-def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
+def make_pipeline_for(samples: Samples, model: BaseEstimator) -> Pipeline:
     """Make a pipeline of preprocessing and a model.
 
     Parameters
