@@ -1,7 +1,7 @@
 """Types that many signatures share.
 
-The first have no narrower true type: each is `Any` with a name, and the line below it says why. `Any` itself is used
-nowhere else in the package; a test follows this. The others are unions of what a parameter accepts.
+The first have no narrower true type: each is `Any` with a name, and the line below it says why. Elsewhere in the
+package `Any` needs a reason on its line; a test follows this. The others are unions of what a parameter accepts.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ JSONValue: TypeAlias = Any
 """A value of a JSON text: numbers, strings, lists and dicts in each other; which of them is known only at run time."""
 
 Argument: TypeAlias = Any
-"""An argument that is only passed on: its type is that of the parameter of another function that takes it."""
+"""A value that is only passed on from or to another function, often of another package: its type is known there."""
 
 Labels: TypeAlias = NDArray[np.generic]
 """An array of classes or cells, of any type that NumPy has."""

@@ -46,7 +46,7 @@ from lvq.solvers.online import Online
 from lvq.solvers.progress import progress_bar, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, single_threaded_products
-from lvq.typing import Array, ClassWeight, Label, Seed
+from lvq.typing import ClassWeight, Label, Seed
 
 # Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
 # project has no public address; with an empty one the view shows no link.
@@ -235,7 +235,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self._set_fitted(training, parts, classes, None, n_iter, history)
         return self
 
-    def _host_array(self, X: ArrayLike) -> tuple[Array, str | None]:
+    def _host_array(self, X: ArrayLike) -> tuple[ArrayLike, str | None]:
         """Samples in host memory, and the device of the batch solvers, if any."""
         device = getattr(self, "device", None)
         if is_tensor(X):

@@ -7,12 +7,14 @@ so nothing here imports it.
 import sys
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lvq.typing import Array
+
+Given = TypeVar("Given")
 
 
 def namespace(array: Array) -> ModuleType:
@@ -30,12 +32,12 @@ def is_tensor(array: object) -> TypeGuard[Array]:
     return torch is not None and isinstance(array, torch.Tensor)
 
 
-def as_numpy(array: Array) -> Array:
+def as_numpy(array: Given) -> Given | np.ndarray:
     """A tensor as a NumPy array, of float32 where NumPy has no such type (bfloat16); anything else unchanged."""
     if not is_tensor(array):
         return array
-    array = array.detach().cpu()
-    return (array.float() if array.dtype is sys.modules["torch"].bfloat16 else array).numpy()
+    tensor = array.detach().cpu()
+    return (tensor.float() if tensor.dtype is sys.modules["torch"].bfloat16 else tensor).numpy()
 
 
 def first_argmin(values: Array) -> Array:

@@ -66,7 +66,7 @@ def trusted_names(trusted: Iterable[Trusted]) -> frozenset[str]:
         raise TypeError(problem) from None
 
 
-def find(name: str, allowed: Callable[[object], bool], trusted: frozenset[str]) -> Any:
+def find(name: str, allowed: Callable[[object], bool], trusted: frozenset[str]) -> Any:  # noqa: ANN401 - a class or a function
     """What a name means; UntrustedError where it is neither trusted nor allowed, or not defined under this name."""
     module, _, attribute = name.rpartition(".")
     if name in public_types():
