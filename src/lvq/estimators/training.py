@@ -158,8 +158,7 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     if parts.device is not None:
         problem, params, arranged = _on_device(problem, params, arranged, parts.device)
     if parts.solver == "lbfgs":
-        tol = lbfgs.default_tol(samples.n_samples) if parts.batch.tol is None else parts.batch.tol
-        result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, tol, report)
+        result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, parts.batch.tol, report)
     else:
         result = adam.train(problem, params, arranged, parts.batch, state.random_state, report)
     W, R, learned = (as_numpy(part) for part in result.params)
