@@ -14,10 +14,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from lvq.estimators.training import Parts
+from lvq.model.arrays import Array, numpy_type
 from lvq.model.costs import MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
 from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
+
+FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
 
 
 def make_kernel(kernel: Any) -> Link:
@@ -187,16 +190,10 @@ def check_cost_matrix_classes(estimator: BaseEstimator, n_classes: int) -> None:
         )
 
 
-def check_samples(estimator: BaseEstimator, X: Any, *, values: bool = True) -> np.ndarray:
+def check_samples(estimator: BaseEstimator, X: Any, *, values: bool = True, types: Any = FLOATS) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
-    X = validate_data(estimator, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=values)
+    X = validate_data(estimator, X, reset=False, dtype=types, ensure_all_finite=values)
     return check_magnitude(estimator, X) if values else X
-
-
-def too_large(X: Any) -> bool:
-    """Whether a tensor has values whose squared distances would overflow."""
-    limit = largest_value(np.float32 if X.element_size() == 4 else np.float64, X.shape[1])
-    return bool(X.numel() and float(X.abs().max()) > limit)
 
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
@@ -212,10 +209,14 @@ def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
     return X
 
 
+def smallest_range(dtype: np.dtype) -> float:
+    """Smallest range of a feature whose squared distances cannot underflow."""
+    return float(np.sqrt(np.finfo(dtype).tiny)) * 1e5
+
+
 def check_spread(estimator: BaseEstimator, X: np.ndarray) -> None:
     """Raise ValueError where all samples are so close that squared distances underflow."""
-    spread = float((X.max(axis=0) - X.min(axis=0)).max())
-    limit = float(np.sqrt(np.finfo(X.dtype).tiny)) * 1e5
+    spread, limit = float((X.max(axis=0) - X.min(axis=0)).max()), smallest_range(X.dtype)
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
@@ -234,16 +235,22 @@ def check_labelled(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labelled samples for a fitted model: samples, class indices, weights."""
-    X, y = validate_data(estimator, X, y, reset=False, dtype=[np.float64, np.float32])
+    X, y = validate_data(estimator, X, y, reset=False, dtype=FLOATS)
     check_magnitude(estimator, X)
-    _check_known(estimator, y, estimator.classes_, "objective_value")
-    weight = _weights(estimator._class_weight, X, y, sample_weight)
-    if not weight.sum() > 0:
-        raise ValueError(f"{type(estimator).__name__}.objective_value needs at least one sample of a weight above 0.")
+    check_known(estimator, y, estimator.classes_, "objective_value")
+    weight = sample_weights(estimator._class_weight, X, y, sample_weight)
+    check_some_weight(estimator, weight)
     return X, np.searchsorted(estimator.classes_, y), weight
 
 
-def _check_known(estimator: BaseEstimator, y: np.ndarray, classes: np.ndarray, call: str) -> None:
+def check_some_weight(estimator: BaseEstimator, weight: np.ndarray) -> None:
+    """Raise ValueError for weights of which none is above 0."""
+    if not weight.sum() > 0:
+        raise ValueError(f"{type(estimator).__name__}.objective_value needs at least one sample of a weight above 0.")
+
+
+def check_known(estimator: BaseEstimator, y: np.ndarray, classes: np.ndarray, call: str) -> None:
+    """Raise ValueError for labels that are not among the classes."""
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise ValueError(
@@ -253,24 +260,36 @@ def _check_known(estimator: BaseEstimator, y: np.ndarray, classes: np.ndarray, c
 
 
 def check_training_data(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    reset: bool,
+    keep_all: bool = False,
+    types: Any = FLOATS,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
-    X, y = validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32])
+    X, y = validate_data(estimator, X, y, reset=reset, dtype=types)
     check_magnitude(estimator, X)
     check_spread(estimator, X)
     check_classification_targets(y)
-    weight = _weights(estimator.class_weight, X, y, sample_weight)
+    weight = sample_weights(estimator.class_weight, X, y, sample_weight)
     if (weight == 0).any() and not keep_all:
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
     classes, y = np.unique(y, return_inverse=True)
+    check_classes(estimator, classes, sample_weight)
+    return X, y, weight, classes
+
+
+def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: Any) -> None:
+    """Raise ValueError for fewer than two classes."""
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs samples of at least two classes, got {len(classes)} class"
             f"{': ' + str(classes[0]) if len(classes) else ''}."
             + (" Samples of weight 0 do not count." if sample_weight is not None else "")
         )
-    return X, y, weight, classes
 
 
 def check_batch(
@@ -290,21 +309,22 @@ def check_batch(
         raise ValueError(
             f"classes={classes!r} is not the same as on the first call to {name}.partial_fit: {known.tolist()!r}."
         )
-    X, y = validate_data(estimator, X, y, reset=first, dtype=[np.float64, np.float32])
+    X, y = validate_data(estimator, X, y, reset=first, dtype=FLOATS)
     check_magnitude(estimator, X)
     check_spread(estimator, X)
     check_classification_targets(y)
     if first and len(known) < 2:
         raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")
-    _check_known(estimator, y, known, "partial_fit")
-    weight = _weights(estimator.class_weight, X, y, sample_weight)
+    check_known(estimator, y, known, "partial_fit")
+    weight = sample_weights(estimator.class_weight, X, y, sample_weight)
     keep = weight > 0
     if not keep.any():
         raise ValueError(f"{name}.partial_fit needs at least one sample of a weight above 0.")
     return X[keep], np.searchsorted(known, y[keep]), weight[keep], known
 
 
-def _weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
+def sample_weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
+    """Weights of the samples times those of their classes, of the type of X."""
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
         weight = weight * compute_sample_weight(class_weight, y).astype(X.dtype)
@@ -319,13 +339,13 @@ def _weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any
     return weight
 
 
-def _as_prototypes(given: Any, X: np.ndarray) -> np.ndarray:
+def _as_prototypes(given: Any, X: Array) -> np.ndarray:
     with np.errstate(over="ignore"):  # a value too large for float32 becomes infinite, which is an error later
-        return np.asarray(given).astype(X.dtype)
+        return np.asarray(given).astype(numpy_type(X))
 
 
 def given_prototypes(
-    estimator: BaseEstimator, counts: np.ndarray, X: np.ndarray, classes: np.ndarray
+    estimator: BaseEstimator, counts: np.ndarray, X: Array, classes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Prototypes given as `init`: an array, class by class, or a pair (array, labels)."""
     name = type(estimator).__name__

@@ -68,6 +68,11 @@ def like(values: Any, other: Array) -> Array:
     return xp.asarray(values, dtype=other.dtype, device=other.device)
 
 
+def beside(array: np.ndarray, other: Array) -> Array:
+    """An array of its own type where another is; it may be read-only, which tensors are not."""
+    return array if namespace(other) is np else namespace(other).tensor(array, device=other.device)
+
+
 def wide(array: Array) -> Array:
     """The numbers in float64; in float32 on a device without float64 (Apple's)."""
     if namespace(array) is np:
