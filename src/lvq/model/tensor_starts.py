@@ -59,7 +59,7 @@ def label_sums(X: Array, index: Array, weight: Array, count: int) -> tuple[Array
 
 def weighted_mean(X: Array, weight: Array) -> Array:
     """Mean of the rows."""
-    return (weight @ X) / weight.sum()
+    return (weight / weight.sum()) @ X
 
 
 def k_means(
