@@ -230,5 +230,5 @@ def test_values_too_large_for_float32(narrow_device, data):
 def test_without_an_apple_gpu(data):
     if torch.backends.mps.is_available():
         pytest.skip("has one")
-    with pytest.raises(RuntimeError, match="device='mps' needs an Apple GPU, and torch .* finds none"):
+    with pytest.raises(RuntimeError, match=r"device='mps' needs an Apple GPU, and torch .* finds none"):
         GLVQ(device="mps").fit(*data)
