@@ -10,10 +10,11 @@ Every result is verified by the model itself. It lies beyond the boundary by abo
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import FoundModel, need_model
 from lvq.input_columns import model_inputs
@@ -24,6 +25,7 @@ from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.scorers import find_reject_classifier
 from lvq.shortest_moves import LocalPosition, Position, Region, shortest_move
+from lvq.typing import Label, Labels, MatrixLike
 
 # how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
 MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
@@ -38,11 +40,11 @@ class Counterfactual(NamedTuple):
 
     samples: Floats
     distance: Floats  # Euclidean length of the change, in the units of X
-    label: NDArray[Any]
+    label: Labels
     cost: Floats  # length of the change in the model's metric, which is what was minimised
 
 
-def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Counterfactual:
+def counterfactual(model: BaseEstimator, X: MatrixLike, target: ArrayLike | None = None) -> Counterfactual:
     """The smallest change of each sample, in the model's metric, that changes the prediction or makes it accepted.
 
     Parameters
@@ -104,7 +106,7 @@ def counterfactual(model: Any, X: Any, target: ArrayLike | None = None) -> Count
 class _Geometry:
     """Samples and prototypes in the space where the model measures, and the moves that changes of X can make there."""
 
-    def __init__(self, found: FoundModel, X: Any) -> None:
+    def __init__(self, found: FoundModel, X: MatrixLike) -> None:
         model, before = found.model, input_map(found.steps, "counterfactual", clipping=False)
         W = model.prototypes.astype(np.float64)
         Z = model_inputs(found, X) - W.mean(axis=0)
@@ -121,7 +123,7 @@ class _Geometry:
         _, self.to_input = _possible_moves(np.sqrt(np.maximum(spread, 0.0))[:, None] * axes.T)
         self.moves = full @ self.to_input
 
-    def position(self, row: Any) -> Position | LocalPosition:
+    def position(self, row: int | np.intp) -> Position | LocalPosition:
         """One sample."""
         difference = self.samples[row] - self.prototypes
         if not self.local:
@@ -140,36 +142,36 @@ def _possible_moves(B: Floats) -> tuple[Floats, Floats]:
 class _Goal(NamedTuple):
     """Which predictions to reach: a given class, any class except the first prediction, or any that is accepted."""
 
-    first: NDArray[Any]
-    target: NDArray[Any] | None
+    first: Labels
+    target: Labels | None
     rejecting: bool
 
-    def reached(self, label: NDArray[Any], accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def reached(self, label: Labels, accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:
         if self.target is not None:
             return accepted & (label == self.target)
         return accepted if self.rejecting else label != self.first
 
-    def allows(self, row: Any, label: Any) -> bool:
+    def allows(self, row: int | np.intp, label: Label) -> bool:
         if self.target is not None:
             return bool(label == self.target[row])
         return self.rejecting or bool(label != self.first[row])
 
 
-def _predict(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _predict(model: BaseEstimator, X: MatrixLike) -> tuple[Labels, NDArray[np.bool_]]:
     """Predicted classes, and which are accepted: all, if the model rejects nothing."""
     label = np.asarray(as_numpy(model.predict(X)))
     reject, inputs = find_reject_classifier(model, X)
     return label, np.ones(len(label), dtype=np.bool_) if reject is None else reject.accept(inputs)
 
 
-def _numbers(X: Any) -> Floats:
+def _numbers(X: MatrixLike) -> Floats:
     try:
         return np.array(as_numpy(X), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError("counterfactual needs X of numbers; leave out columns of other values.") from error
 
 
-def _like(X: Any, values: Floats) -> Any:
+def _like(X: MatrixLike, values: Floats) -> MatrixLike:
     """Changed values as the frame they came in, so that the model finds its feature names."""
     if hasattr(X, "iloc"):
         return type(X)(values, columns=X.columns, index=X.index)
@@ -178,7 +180,7 @@ def _like(X: Any, values: Floats) -> Any:
     return type(X)(values, schema=X.columns, orient="row") if hasattr(X, "columns") else values
 
 
-def _known_classes(target: Any, classes: NDArray[Any], n_samples: int) -> NDArray[Any] | None:
+def _known_classes(target: ArrayLike | None, classes: Labels, n_samples: int) -> Labels | None:
     if target is None:
         return None
     goal = np.broadcast_to(np.asarray(target), n_samples)
@@ -230,6 +232,6 @@ def _accepted_regions(reject: RejectClassifier, model: PrototypeModel, prototype
     return regions
 
 
-def _threshold(reject: RejectClassifier, cell: Any, label: Any) -> float:
+def _threshold(reject: RejectClassifier, cell: Label, label: Label) -> float:
     point = reject.point_.get(label) if isinstance(reject.point_, dict) else reject.point_
     return np.inf if point is None else float(point.threshold_of([cell])[0])

@@ -12,17 +12,17 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.found import find_model
+from lvq.typing import Labels, MatrixLike
 
 Floats = NDArray[np.float64]
 
@@ -173,9 +173,9 @@ class Comparison:
 
 
 def compare_models(
-    models: Mapping[str, Any],
-    X: Any,
-    y: Any,
+    models: Mapping[str, BaseEstimator],
+    X: MatrixLike,
+    y: ArrayLike,
     *,
     folds: int = 5,
     repeats: int = 3,
@@ -214,8 +214,8 @@ def compare_models(
     >>> sorted((model.name, model.n_prototypes) for model in found.ranking)
     [('one', 3.0), ('three', 9.0)]
     """
-    X, y = indexable(X, column_or_1d(y))
-    splits = list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(X, y))
+    X, labels = indexable(X, column_or_1d(y))
+    splits = list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(X, labels))
     scores: dict[str, Floats] = {}
     failures: dict[str, str] = {}
     counts: dict[str, tuple[float, float]] = {}
@@ -225,7 +225,7 @@ def compare_models(
             if progress is not None:
                 progress(position * len(splits) + done, len(models) * len(splits), name)
             try:
-                results.append(_one_split(model, X, y, train, test))
+                results.append(_one_split(model, X, labels, train, test))
             except ValueError as error:  # incompatible parameters, or too few samples for the prototypes
                 failures[name] = str(error)
                 break
@@ -234,11 +234,13 @@ def compare_models(
             scores[name], counts[name] = accuracies, (float(prototypes.mean()), float(seconds.mean()))
     if progress is not None:
         progress(len(models) * len(splits), len(models) * len(splits), "")
-    n_test = len(y) // folds
-    return Comparison(_ranking(scores, counts, len(y) - n_test, n_test), scores, failures)
+    n_test = len(labels) // folds
+    return Comparison(_ranking(scores, counts, len(labels) - n_test, n_test), scores, failures)
 
 
-def _one_split(model: Any, X: Any, y: Any, train: Any, test: Any) -> tuple[float, float, float]:
+def _one_split(
+    model: BaseEstimator, X: MatrixLike, y: Labels, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> tuple[float, float, float]:
     """Accuracy, number of prototypes and time of the fit in seconds."""
     fresh = clone(model)
     start = time.perf_counter()

@@ -12,7 +12,7 @@ contributes v_l g_l. Contributions go back through the steps from the last to th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,19 +25,23 @@ from lvq.estimators.found import need_model
 from lvq.input_columns import Indices, Names, blocks, input_names, model_inputs, sources
 from lvq.linear_maps import Floats, project, pull_back, step_map
 from lvq.model.prototype_model import PrototypeModel
+from lvq.typing import Labels
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class InputExplanation(NamedTuple):
     """Why each sample got its label, in the columns of the input; all arrays of numbers have one row per sample."""
 
-    label: NDArray[Any]  # the class that the model itself predicts
-    certainty: NDArray[Any]  # (d- - d+)/(d- + d+), in [0, 1]
+    label: Labels  # the class that the model itself predicts
+    certainty: NDArray[np.floating]  # (d- - d+)/(d- + d+), in [0, 1]
     winner: Indices  # index of the nearest prototype of that label
     rival: Indices  # index of the nearest prototype of another class
     feature_names: Names
     contributions: Floats  # (n_samples, n_columns), of sum D- - D+; positive: for the label
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """All of it as a pandas DataFrame, with a column ``contribution_<name>`` for each feature."""
         import pandas as pd
 
@@ -101,7 +105,7 @@ class _Parts(NamedTuple):
         return _Parts(self.contributions[:, columns], change, slope)
 
 
-def _parts(model: PrototypeModel, Z: NDArray[Any], prototypes: Indices) -> _Parts:
+def _parts(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices) -> _Parts:
     """The distance of each sample to its prototype, divided over the model's features."""
     change = Z.astype(np.float64) - model.prototypes[prototypes]
     slope, group = np.empty_like(change), model.group[prototypes]
@@ -112,7 +116,7 @@ def _parts(model: PrototypeModel, Z: NDArray[Any], prototypes: Indices) -> _Part
     return _Parts(change * slope, change, slope)
 
 
-def _back(steps: tuple[Any, ...], parts: _Parts) -> _Parts:
+def _back(steps: tuple[BaseEstimator, ...], parts: _Parts) -> _Parts:
     for step in reversed(steps):
         parts = _back_through_blocks(step, parts) if isinstance(step, ColumnTransformer) else _back_through(step, parts)
     return parts
@@ -126,7 +130,7 @@ def _back_through_blocks(table: ColumnTransformer, parts: _Parts) -> _Parts:
     return _Parts(total)
 
 
-def _back_through(step: Any, parts: _Parts) -> _Parts:
+def _back_through(step: BaseEstimator, parts: _Parts) -> _Parts:
     source = sources(step)
     if source is None or len(source) != parts.contributions.shape[1]:
         return _back_through_mixing(step, parts)
@@ -137,7 +141,7 @@ def _back_through(step: Any, parts: _Parts) -> _Parts:
     return _Parts(*(_gathered(part, source, step.n_features_in_) for part in values))
 
 
-def _back_through_mixing(step: Any, parts: _Parts) -> _Parts:
+def _back_through_mixing(step: BaseEstimator, parts: _Parts) -> _Parts:
     matrix = step_map(step)
     if matrix is None:
         hint = "set feature_names_out='one-to-one' if they do, or " if isinstance(step, FunctionTransformer) else ""

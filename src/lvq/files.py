@@ -9,7 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from types import FrameType
+from typing import IO
 
 
 @contextmanager
@@ -116,8 +117,8 @@ def _delayed_interrupt() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    received: list[tuple[Any, ...]] = []
-    handler = signal.signal(signal.SIGINT, lambda *arguments: received.append(arguments))
+    received: list[tuple[int, FrameType | None]] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: received.append((number, frame)))
     try:
         yield
     finally:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import UserList
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import OneToOneFeatureMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import MissingIndicator
@@ -20,17 +20,18 @@ from lvq.model.arrays import as_numpy
 
 Names = NDArray[np.str_]
 Indices = NDArray[np.intp]
+ColumnSelection: TypeAlias = str | int | slice | ArrayLike | UserList  # by name, index, slice or mask
 
 
 class Block(NamedTuple):
     """One block of a ColumnTransformer: its fitted steps, its input columns and its output columns."""
 
-    steps: tuple[Any, ...]
+    steps: tuple[BaseEstimator, ...]
     columns: Indices
     output: slice
 
 
-def model_inputs(found: FoundModel, X: ArrayLike) -> NDArray[Any]:
+def model_inputs(found: FoundModel, X: ArrayLike) -> NDArray[np.floating]:
     """Samples as they reach the model, validated as the estimator does it; always a NumPy array."""
     Z = validate_data(found.estimator, as_numpy(found.inputs(X)), reset=False, dtype=[np.float64, np.float32])
     return found.model.checked(Z)
@@ -47,7 +48,7 @@ def default_names(count: int) -> Names:
     return np.array([f"feature {column}" for column in range(count)], dtype=np.str_)
 
 
-def input_names(step: Any) -> Names:
+def input_names(step: BaseEstimator) -> Names:
     """Names of the columns that a fitted step or estimator was fitted with."""
     return np.asarray(getattr(step, "feature_names_in_", default_names(step.n_features_in_)), dtype=np.str_)
 
@@ -61,7 +62,7 @@ def blocks(table: ColumnTransformer) -> Iterator[Block]:
             yield Block(transformers([(title, step)]), positions(columns, names), output)
 
 
-def positions(columns: Any, names: Names) -> Indices:
+def positions(columns: ColumnSelection, names: Names) -> Indices:
     """Indices of columns that are given by name, index, slice or mask."""
     columns = columns.data if isinstance(columns, UserList) else columns  # the remainder, in scikit-learn 1.6
     order = names.tolist()
@@ -77,7 +78,7 @@ def positions(columns: Any, names: Names) -> Indices:
     return np.arange(len(names))[asked]
 
 
-def sources(step: Any) -> Indices | None:
+def sources(step: BaseEstimator) -> Indices | None:
     """The input column of each output column of a fitted step; None where outputs belong to several inputs.
 
     Examples
@@ -99,7 +100,7 @@ def sources(step: Any) -> Indices | None:
     return None
 
 
-def _outputs_per_column(step: Any) -> Any:
+def _outputs_per_column(step: BaseEstimator) -> int | Indices:
     """Number of output columns of each input column."""
     if isinstance(step, OneHotEncoder):
         counts = np.array([len(categories) for categories in step.categories_])
@@ -114,7 +115,7 @@ def _outputs_per_column(step: Any) -> Any:
     return 1
 
 
-def _imputed(step: Any) -> Indices:
+def _imputed(step: BaseEstimator) -> Indices:
     """Columns of an imputer, without those that it left out as empty, and then those of its indicators."""
     order = {name: column for column, name in enumerate(getattr(step, "feature_names_in_", ()))}
     order = order or {f"x{column}": column for column in range(step.n_features_in_)}

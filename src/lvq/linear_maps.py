@@ -6,10 +6,10 @@ A map is a vector, one factor per feature, which represents a diagonal matrix, o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.feature_selection import SelectorMixin
@@ -27,11 +27,11 @@ from lvq.input_columns import blocks
 Floats = NDArray[np.float64]
 
 
-def _inverse_scale(step: Any) -> Floats:
+def _inverse_scale(step: BaseEstimator) -> Floats:
     return np.ones(step.n_features_in_) if step.scale_ is None else 1 / step.scale_
 
 
-def _principal_axes(step: Any) -> Floats:
+def _principal_axes(step: BaseEstimator) -> Floats:
     if not step.whiten:
         return step.components_
     spread = np.sqrt(step.explained_variance_)
@@ -39,7 +39,7 @@ def _principal_axes(step: Any) -> Floats:
     return step.components_ / np.maximum(spread, np.finfo(spread.dtype).eps)[:, None]
 
 
-LINEAR_STEPS: dict[type, Callable[[Any], Floats]] = {
+LINEAR_STEPS: dict[type, Callable[[BaseEstimator], Floats]] = {
     StandardScaler: _inverse_scale,
     MaxAbsScaler: _inverse_scale,
     RobustScaler: _inverse_scale,
@@ -51,7 +51,7 @@ LINEAR_STEPS: dict[type, Callable[[Any], Floats]] = {
 }
 
 
-def step_map(step: Any) -> Floats | None:
+def step_map(step: BaseEstimator) -> Floats | None:
     """The map of a fitted transformer; None where it is not linear. Clipping is ignored."""
     if isinstance(step, FunctionTransformer) and step.func is None:
         return np.ones(1)
@@ -59,7 +59,7 @@ def step_map(step: Any) -> Floats | None:
     return None if kind is None else np.asarray(LINEAR_STEPS[kind](step), dtype=np.float64)
 
 
-def input_map(steps: Sequence[Any], purpose: str, *, clipping: bool = True) -> Floats:
+def input_map(steps: Sequence[BaseEstimator], purpose: str, *, clipping: bool = True) -> Floats:
     """The map of all steps one after the other; ValueError where one is not linear.
 
     With `clipping` a scaler may clip single features: its map is then an upper bound of each feature's change.
@@ -67,7 +67,7 @@ def input_map(steps: Sequence[Any], purpose: str, *, clipping: bool = True) -> F
     return _after(steps, np.ones(1), purpose, clipping)
 
 
-def _after(steps: Sequence[Any], total: Floats, purpose: str, clipping: bool) -> Floats:
+def _after(steps: Sequence[BaseEstimator], total: Floats, purpose: str, clipping: bool) -> Floats:
     for step in steps:
         if isinstance(step, ColumnTransformer):
             before = np.diag(np.broadcast_to(total, step.n_features_in_)) if total.ndim == 1 else total
@@ -87,7 +87,7 @@ def _after(steps: Sequence[Any], total: Floats, purpose: str, clipping: bool) ->
     return total
 
 
-def _not_linear(step: Any, purpose: str) -> str:
+def _not_linear(step: BaseEstimator, purpose: str) -> str:
     names = ", ".join(kind.__name__.replace("SelectorMixin", "feature selectors") for kind in LINEAR_STEPS)
     supported = f"supports linear steps only ({names} and ColumnTransformers of these)"
     if isinstance(step, OneHotEncoder):
@@ -105,11 +105,11 @@ def compose(after: Floats, before: Floats) -> Floats:
     return after * before if before.ndim == 1 else after @ before
 
 
-def project(rows: NDArray[Any], linear: Floats) -> Floats:
+def project(rows: NDArray[np.floating], linear: Floats) -> Floats:
     """The image A x of each row x."""
     return rows * linear if linear.ndim == 1 else rows @ linear.T
 
 
-def pull_back(rows: NDArray[Any], linear: Floats) -> Floats:
+def pull_back(rows: NDArray[np.floating], linear: Floats) -> Floats:
     """A'z for each row z: gradients by the image become gradients by the input."""
     return rows * linear if linear.ndim == 1 else rows @ linear

@@ -15,11 +15,10 @@ shortens the perturbation, and the bounds hold. A kernel is increasing in D and 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.found import need_model
@@ -34,7 +33,7 @@ from lvq.model.prototype_model import PrototypeModel
 DUAL: dict[float, str] = {1.0: "chebyshev", 2.0: "euclidean", np.inf: "cityblock"}
 
 
-def certified_radius(model: Any, X: ArrayLike, norm: float = 2) -> Floats:
+def certified_radius(model: BaseEstimator, X: ArrayLike, norm: float = 2) -> Floats:
     """The radius of each sample: no change that is smaller changes the prediction.
 
     Exact for one prototype per class, if all prototypes have the same metric or `norm` is 2; a lower bound otherwise.
@@ -79,7 +78,7 @@ def certified_radius(model: Any, X: ArrayLike, norm: float = 2) -> Floats:
     return _shared_radius(fitted, D, tolerance, before, norm)
 
 
-def _rounding(model: PrototypeModel, Z: NDArray[Any], D: NDArray[Any]) -> Floats:
+def _rounding(model: PrototypeModel, Z: NDArray[np.floating], D: NDArray[np.floating]) -> Floats:
     """Rounding error of a difference of two distances of each sample, (n_samples, 1)."""
     largest = D.max(axis=1, keepdims=True).astype(np.float64)
     if isinstance(model.metric, LocalMatrix):
@@ -110,7 +109,7 @@ def _shared_radius(model: PrototypeModel, D: Floats, tolerance: Floats, before: 
     return radius
 
 
-def certified_accuracy(model: Any, X: ArrayLike, y: ArrayLike, radii: ArrayLike, norm: float = 2) -> Floats:
+def certified_accuracy(model: BaseEstimator, X: ArrayLike, y: ArrayLike, radii: ArrayLike, norm: float = 2) -> Floats:
     """Fraction of samples that are predicted correctly after any change that is smaller than a radius.
 
     Parameters

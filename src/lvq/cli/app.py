@@ -1,13 +1,16 @@
 """The commands: each calls one function of `lvq.workflow` with its arguments and prints the result."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lvq.cli import options as given
 from lvq.cli import output
 from lvq.cli.console import check_model, check_table, print_json, progress_bar, report_errors
+
+if TYPE_CHECKING:
+    from lvq.typing import Argument
 
 app = typer.Typer(
     help="Interpretable classifiers from a table: fit, test, predict, and reject uncertain predictions.",
@@ -154,7 +157,7 @@ def compare(
 
         for name in model or ():
             check_model(name)
-        given_options: dict[str, Any] = {"models": model, "prototypes": prototypes}
+        given_options: dict[str, Argument] = {"models": model, "prototypes": prototypes}
         with progress_bar() as progress:
             result = compare_table(
                 table,

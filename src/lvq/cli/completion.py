@@ -6,10 +6,7 @@ import os
 import shlex
 from pathlib import Path
 
-from lvq.estimators.registry import ESTIMATORS
-
-#: Names of estimators that are not their class name in lower case.
-SHORT_NAMES = {"LVQClassifier": "lvq", "LVQClassifierCV": "lvq-cv", "LVQ21": "lvq2.1"}
+from lvq.estimators.registry import ESTIMATORS, short_name
 
 
 def complete_model(incomplete: str) -> list[str]:
@@ -20,8 +17,7 @@ def complete_model(incomplete: str) -> list[str]:
     >>> complete_model("gm")
     ['gmlvq']
     """
-    names = (SHORT_NAMES.get(name, name.lower()) for name in ESTIMATORS)
-    return [name for name in names if name.startswith(incomplete.lower())]
+    return [name for name in map(short_name, ESTIMATORS) if name.startswith(incomplete.lower())]
 
 
 def complete_kernel(incomplete: str) -> list[str]:

@@ -12,13 +12,16 @@ import json
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, TextIO
 
 import typer
+
+if TYPE_CHECKING:
+    from lvq.typing import JSONValue
 
 # notes in place of warnings of scikit-learn: the class of the warning or a part of its text, and the note
 LIBRARY_WARNINGS = {
@@ -43,7 +46,7 @@ def note(text: object) -> None:
     typer.echo(f"Note: {one_line(text)}", err=True)
 
 
-def print_json(result: dict[str, Any]) -> None:
+def print_json(result: dict[str, JSONValue]) -> None:
     """Print the result as JSON."""
     typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
 
@@ -99,7 +102,7 @@ def _replace_unprintable() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _stop_on_terminate() -> Any:
+def _stop_on_terminate() -> Callable[[int, FrameType | None], object] | int | None:
     """Let ``kill`` clean up as Ctrl-C does; only the main thread can set a handler."""
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -114,7 +117,14 @@ def _stop_on_terminate() -> Any:
 def _warnings_as_notes() -> None:
     printed: set[str] = set()
 
-    def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         text = one_line(message)
         own = (note for key, note in LIBRARY_WARNINGS.items() if key == category.__name__ or key in text)
         text = next(own, text)
@@ -128,7 +138,7 @@ def _warnings_as_notes() -> None:
 
 
 @contextmanager
-def progress_bar(total: int | None = None) -> Iterator[Any]:
+def progress_bar(total: int | None = None) -> Iterator[Callable[[str, int, int | None], None]]:
     """A progress bar on standard error, if that is a terminal; yields a function of (text, steps done, steps)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -150,11 +160,13 @@ def check_table(path: Path) -> None:
         raise FileNotFoundError(f"The file {path} does not exist.")
 
 
-def check_model(name: str, **parameters: Any) -> None:
+def check_model(
+    name: str, *, prototypes: int | None = None, rank: int | None = None, kernel: str | None = None
+) -> None:
     """Report an impossible model as wrong usage, before the table is read."""
     from lvq.workflow import make_model
 
     try:
-        make_model(name, **parameters)
+        make_model(name, prototypes=prototypes, rank=rank, kernel=kernel)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
 
 from lvq.cli.completion import complete_column, complete_kernel, complete_model
 
 
-def _argument(metavar: str, text: str) -> Any:
+def _argument(metavar: str, text: str) -> ArgumentInfo:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
-def _needed(metavar: str, text: str, **more: Any) -> Any:
-    return typer.Option(metavar=metavar, help=text, show_default=False, **more)
+def _needed(metavar: str, text: str, autocompletion: Callable[[str], list[str]] | None = None) -> OptionInfo:
+    return typer.Option(metavar=metavar, help=text, show_default=False, autocompletion=autocompletion)
 
 
-def _number(text: str, least: int) -> Any:
+def _number(text: str, least: int) -> OptionInfo:
     return typer.Option(metavar="NUMBER", help=text, min=least)
 
 
-def _fraction(text: str) -> Any:
+def _fraction(text: str) -> OptionInfo:
     return typer.Option(metavar="FRACTION", help=text, min=0, max=1)
 
 
-def _columns(text: str) -> Any:
+def _columns(text: str) -> OptionInfo:
     return typer.Option(metavar="COLUMN", help=f"{text}; may be repeated.", autocompletion=complete_column)
 
 
-def _model(text: str) -> Any:
+def _model(text: str) -> OptionInfo:
     return typer.Option(metavar="NAME", help=text, autocompletion=complete_model)
 
 

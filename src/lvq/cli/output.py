@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
 from lvq.cli.console import note, print_json
 
 if TYPE_CHECKING:
+    from lvq.typing import JSONValue
     from lvq.workflow import FitResult, PredictResult, TableComparison
 
+Result = TypeVar("Result", "FitResult", "PredictResult", "TableComparison")
 
-def fit_as_dict(result: FitResult) -> dict[str, Any]:
+
+def fit_as_dict(result: FitResult) -> dict[str, JSONValue]:
     """The main results of a fit; metrics.json has all of them."""
     summary = result.summary
     relevance = summary["relevance"] or {"features": [], "values": []}
@@ -30,12 +33,12 @@ def fit_as_dict(result: FitResult) -> dict[str, Any]:
     }
 
 
-def predictions_as_dict(result: PredictResult) -> dict[str, Any]:
+def predictions_as_dict(result: PredictResult) -> dict[str, JSONValue]:
     """The result of a prediction."""
     return {**vars(result), "path": str(result.path)}
 
 
-def comparison_as_dict(result: TableComparison) -> dict[str, Any]:
+def comparison_as_dict(result: TableComparison) -> dict[str, JSONValue]:
     """The result of a comparison."""
     comparison = result.comparison
     return {
@@ -62,7 +65,7 @@ def show_comparison(result: TableComparison, *, as_json: bool) -> None:
     _show("show_comparison", result, comparison_as_dict if as_json else None)
 
 
-def _show(name: str, result: Any, as_dict: Callable[[Any], dict[str, Any]] | None) -> None:
+def _show(name: str, result: Result, as_dict: Callable[[Result], dict[str, JSONValue]] | None) -> None:
     """Print a result as JSON, or its notes and its text by the function of `text_output` of that name."""
     if as_dict is not None:
         print_json(as_dict(result))

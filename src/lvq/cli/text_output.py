@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from lvq.cli.console import one_line
+
+if TYPE_CHECKING:
+    from lvq.typing import JSONValue
+    from lvq.workflow import FitResult, PredictResult, TableComparison
 
 MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
@@ -39,7 +43,7 @@ def _rows(*columns: str) -> Table:
     return table
 
 
-def show_fit(result: Any) -> None:
+def show_fit(result: FitResult) -> None:
     """Print the result of a fit."""
     console = Console(highlight=False, soft_wrap=True)
     summary = result.summary
@@ -75,7 +79,7 @@ def show_fit(result: Any) -> None:
         console.print(Text(f"\nWritten to {one_line(result.folder)}: model.lvq, report.html, metrics.json"))
 
 
-def _among_accepted(scores: dict[str, Any]) -> str:
+def _among_accepted(scores: dict[str, JSONValue]) -> str:
     if not scores["n_accepted"]:
         return "no prediction was accepted"
     low, high = scores["accepted_interval"]
@@ -91,7 +95,7 @@ def _print(console: Console, table: Table) -> None:
         console.out(line.rstrip())
 
 
-def _show_guarantee(console: Console, rejection: Any) -> None:
+def _show_guarantee(console: Console, rejection: dict[str, JSONValue] | None) -> None:
     guarantee = None if rejection is None else rejection["guarantee"]
     if guarantee is not None:
         console.print(
@@ -100,7 +104,7 @@ def _show_guarantee(console: Console, rejection: Any) -> None:
         )
 
 
-def _show_relevance(console: Console, relevance: Any) -> None:
+def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) -> None:
     if relevance is None:
         return
     console.print("\nMost relevant features (the sum over all features is 100 %)")
@@ -115,7 +119,7 @@ def _show_relevance(console: Console, relevance: Any) -> None:
     _print(console, table)
 
 
-def show_predictions(result: Any) -> None:
+def show_predictions(result: PredictResult) -> None:
     """Print the result of a prediction."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(Text(f"{result.rows} rows predicted, {result.accepted} accepted: {one_line(result.path)}"))
@@ -130,7 +134,7 @@ def show_predictions(result: Any) -> None:
     _print(console, table)
 
 
-def show_comparison(result: Any, level: float = 0.05) -> None:
+def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     """Print models by accuracy, with the test and the Pareto set."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")

@@ -11,13 +11,14 @@ import os
 import warnings
 from http.client import HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
 from lvq.datasets import sources
 from lvq.datasets.records import ALIASES, DATASETS, Dataset
 from lvq.datasets.sources import Content, DatasetMismatchError, DatasetNotFoundError
+from lvq.typing import MatrixLike
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -50,7 +51,7 @@ def load_dataset(
     return_X_y: Literal[True],
     data_home: str | os.PathLike[str] | None = None,
     download_if_missing: bool = True,
-) -> tuple[Any, np.ndarray]: ...
+) -> tuple[MatrixLike, np.ndarray]: ...
 
 
 def load_dataset(
@@ -59,7 +60,7 @@ def load_dataset(
     return_X_y: bool = False,
     data_home: str | os.PathLike[str] | None = None,
     download_if_missing: bool = True,
-) -> Bunch | tuple[Any, np.ndarray]:
+) -> Bunch | tuple[MatrixLike, np.ndarray]:
     """Load a data set by name, as a Bunch like those of scikit-learn.
 
     A set is read from scikit-learn's package, else from a local folder, else from the network (OpenML, cached by
@@ -248,7 +249,7 @@ def _shape_problem(record: Dataset, content: Content) -> str:
     expected: tuple[int | None, ...] = (record.n_samples,)
     shape: tuple[int, ...] = (len(content.data),)
     if record.n_features is not None:
-        expected, shape = (record.n_samples, record.n_features), content.data.shape
+        expected, shape = (record.n_samples, record.n_features), np.shape(content.data)
     if shape != expected or len(content.labels) != record.n_samples:
         return f"expected the shape {expected}, found {shape} and {len(content.labels)} labels"
     unequal = [name for name, values in content.extras.items() if len(values) != record.n_samples]

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class DatasetMismatchError(ValueError):
 class Content(NamedTuple):
     """Content of a source: samples, class names and, where the set has them, further values of each sample."""
 
-    data: Any
+    data: np.ndarray | list[str]
     labels: Sequence[str]
     feature_names: list[str] | None
     extras: dict[str, np.ndarray]
@@ -64,7 +64,7 @@ def describe_format(file: str) -> str:
     return next(text for suffix, text in _FORMATS.items() if file.endswith(suffix))
 
 
-def _number_type(record: Dataset) -> type[np.floating[Any]]:
+def _number_type(record: Dataset) -> type[np.float32] | type[np.float64]:
     """The type of the features: float32 for sets stored as arrays, whose bytes it represents exactly."""
     return np.float32 if record.files[0].endswith(".npz") else np.float64
 

@@ -7,7 +7,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.random import RandomState
@@ -36,7 +36,8 @@ from lvq.estimators.validation import (
     make_relevance,
 )
 from lvq.model.arrays import as_numpy, is_tensor, namespace
-from lvq.model.links import Kernel
+from lvq.model.costs import CostOrRule
+from lvq.model.links import Kernel, Link
 from lvq.model.objective import Params
 from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples
@@ -46,6 +47,7 @@ from lvq.solvers.online import Online
 from lvq.solvers.progress import progress_bar, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, single_threaded_products
+from lvq.typing import ClassWeight, Label, Seed
 
 # Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
 # project has no public address; with an empty one the view shows no link.
@@ -74,25 +76,25 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     _doc_link_module = "lvq"
     _doc_link_template = DOCUMENTATION
 
-    n_prototypes: Any = 1
+    n_prototypes: int | dict[Label, int] = 1
     n_prototypes_total: int | None = None
-    init: Any = "kmeans"
-    kernel: Any = None
-    kernel_width: Any = "auto"
+    init: str | ArrayLike | tuple[ArrayLike, ArrayLike] = "kmeans"
+    kernel: str | Link | None = None
+    kernel_width: float | Literal["auto", "learned"] = "auto"
     learning_rate: float = 0.1
     relevance_rate: float = 0.01
     max_iter: int = 100
     tol: float | None = None
     n_iter_no_change: int = 5
     shuffle: bool = True
-    class_weight: Any = None
-    random_state: Any = None
+    class_weight: ClassWeight = None
+    random_state: Seed = None
     warm_start: bool = False
     verbose: bool = False
 
     # -- parts: objects made from the parameters -----------------------------------------------------------------------
 
-    def _cost(self) -> Any:
+    def _cost(self) -> CostOrRule:
         raise NotImplementedError
 
     def _relevance(self) -> Relevance:
@@ -180,7 +182,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         return self
 
     def partial_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: Any = None, sample_weight: ArrayLike | None = None
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Update the model with one batch of a stream, each sample once.
 
@@ -207,7 +209,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             return self._partial_fit(as_numpy(X), as_numpy(y), as_numpy(classes), as_numpy(sample_weight))
 
-    def _partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any, sample_weight: ArrayLike | None) -> Self:
+    def _partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> Self:
         first = not hasattr(self, "model_")
         self._validate_params()
         parts = self._parts()
@@ -230,7 +234,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self._set_fitted(training, parts, classes, None, n_iter, history)
         return self
 
-    def _placed(self, X: ArrayLike) -> tuple[Any, str | None]:
+    def _placed(self, X: ArrayLike) -> tuple[ArrayLike, str | None]:
         """Samples, those of a tensor in a floating type; and the device of the batch solvers, if any."""
         device = getattr(self, "device", None)
         if is_tensor(X):
@@ -241,7 +245,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         return X, device
 
     def _samples(
-        self, parts: Parts, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+        self, parts: Parts, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
     ) -> tuple[ArraySamples, np.ndarray]:
         """Checked samples where the solver computes, and their classes."""
         device = None if parts.solver == "online" else parts.device
@@ -277,6 +281,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         present, inner = namespace(y).unique(y, return_inverse=True)
         present = as_numpy(present)
         counts = self._counts(classes)[present]
+        assert isinstance(self.init, str)  # given prototypes are of all classes
         W, labels = start_prototypes(X, inner, weight, counts, self.init, random_state, classes[present])
         return W, present[labels]
 

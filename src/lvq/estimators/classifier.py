@@ -1,15 +1,18 @@
 """LVQClassifier: one estimator with every part as a parameter, and defaults that need no tuning."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
 from lvq.estimators.parameters import estimator
 from lvq.estimators.validation import make_relevance
-from lvq.model.costs import COSTS, MarginCost
+from lvq.model.costs import COSTS, Cost, MarginCost
+from lvq.model.links import Link
 from lvq.model.relevance import MatrixRelevance, Relevance
+from lvq.typing import Label
 
 
 def _can_stream(model: "LVQClassifier") -> bool:
@@ -44,17 +47,17 @@ class LVQClassifier(CostBasedLVQ):
     (6, 13)
     """
 
-    cost: Any = "logm"
-    n_prototypes: Any = 2
-    relevance: Any = "local_matrix"
+    cost: str | Cost = "logm"
+    n_prototypes: int | dict[Label, int] = 2
+    relevance: str | Relevance | None = "local_matrix"
     rank: int | Literal["auto"] | None = "auto"
     local: Literal["class", "prototype"] = "prototype"
     ridge: float = 0.003
     log_determinant: float = 0.0
-    kernel: Any = "gaussian"
+    kernel: str | Link | None = "gaussian"
     xi: float = 2.0
     alpha: float = 0.03
-    cost_matrix: Any = None
+    cost_matrix: ArrayLike | None = None
     decision: Literal["nearest", "posterior"] = "nearest"
     relevance_rate: float = 0.001
 
@@ -71,11 +74,12 @@ class LVQClassifier(CostBasedLVQ):
             log_determinant=self.log_determinant,
         )
 
-    def _cost(self) -> Any:
+    def _cost(self) -> Cost:
         if not isinstance(self.cost, str):
-            priced = isinstance(self.cost, MarginCost) and self.cost_matrix is not None
-            return replace(self.cost, prices=self._prices()) if priced else self.cost
-        kind: Any = COSTS[self.cost]
+            if isinstance(self.cost, MarginCost) and self.cost_matrix is not None:
+                return replace(self.cost, prices=self._prices())
+            return self.cost
+        kind = COSTS[self.cost]
         steepness = {} if self.cost == "glvq" else {"xi": self.xi}
         if issubclass(kind, MarginCost):
             return kind(self.alpha, **steepness, prices=self._prices())

@@ -1,10 +1,9 @@
 """Estimators with a cost: they can learn sample by sample, by L-BFGS, or by Adam; a shared matrix can transform."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +20,7 @@ from lvq.model.relevance import MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers.adam import Adam
 from lvq.solvers.batch import Problem
+from lvq.typing import Array
 
 
 def planned_relevance(estimator: BaseEstimator) -> Relevance | None:
@@ -51,7 +51,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
     validation_fraction: float = 0.0
     device: str | None = None
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if not _has_shared_matrix(self):
             tags.transformer_tags = None
@@ -108,7 +108,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         free = problem.free(Params(params.prototypes - centre, params.relevance))
         return float(problem.value_and_gradient(free, samples.arranged(centre))[0])
 
-    def transform(self, X: ArrayLike) -> Any:
+    def transform(self, X: ArrayLike) -> Array:
         """Map samples to the space in which the model measures: ``X @ omega_.T``; with one matrix for all prototypes.
 
         Parameters
@@ -125,7 +125,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         images = self.model_.images(inputs)
         return images if is_tensor(X) else as_numpy(images)
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike, **fit_params: Any) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike, **fit_params: ArrayLike | None) -> Array:
         """Fit the model, then transform the same samples.
 
         Parameters
@@ -144,7 +144,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         """
         return self.fit(X, y, **fit_params).transform(X)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Names of the columns of `transform`: the name of the class, in lower case, with their numbers.
 
         Parameters

@@ -7,7 +7,7 @@ raises.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
@@ -17,20 +17,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
 from lvq.model.prototype_model import PARAMETER_AXES, PrototypeModel
+from lvq.typing import MatrixLike
+
+Layer = TypeVar("Layer")
 
 
 class FoundModel(NamedTuple):
     """An estimator of this library, and the fitted transformers that its samples pass through before it."""
 
     estimator: BaseEstimator
-    steps: tuple[Any, ...]
+    steps: tuple[BaseEstimator, ...]
 
     @property
     def model(self) -> PrototypeModel:
         """The fitted model."""
         return self.estimator.model_
 
-    def inputs(self, X: Any) -> Any:
+    def inputs(self, X: MatrixLike) -> MatrixLike:
         """Samples as they reach the model."""
         for step in self.steps:
             X = step.transform(X)
@@ -48,7 +51,7 @@ def find_model(estimator: BaseEstimator) -> FoundModel | None:
     >>> find_model(make_pipeline(StandardScaler(), GLVQ()))
     FoundModel(estimator=GLVQ(), steps=(StandardScaler(),))
     """
-    steps: tuple[Any, ...] = ()
+    steps: tuple[BaseEstimator, ...] = ()
     for layer in layers(estimator):
         if isinstance(layer, Pipeline):
             steps += transformers(layer.steps[:-1])
@@ -80,25 +83,25 @@ def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False)
     return found
 
 
-def layers(estimator: BaseEstimator) -> Iterator[Any]:
+def layers(estimator: BaseEstimator) -> Iterator[BaseEstimator]:
     """An estimator, then the estimator inside it that predicts, and so on to the innermost."""
     while estimator is not None:
         yield estimator
         estimator = _inner(estimator)
 
 
-def find_layer(estimator: BaseEstimator, kind: type) -> Any:
+def find_layer(estimator: BaseEstimator, kind: type[Layer]) -> Layer | None:
     """The outermost layer of a given class; None where there is none."""
     return next((layer for layer in layers(estimator) if isinstance(layer, kind)), None)
 
 
-def last_step(estimator: BaseEstimator) -> Any:
+def last_step(estimator: BaseEstimator) -> BaseEstimator:
     """The innermost classifier, of any library."""
     *_, last = layers(estimator)
     return last
 
 
-def _inner(estimator: BaseEstimator) -> Any:
+def _inner(estimator: BaseEstimator) -> BaseEstimator | None:
     if isinstance(estimator, BaseLVQ):
         return None
     if isinstance(estimator, Pipeline):
@@ -106,7 +109,7 @@ def _inner(estimator: BaseEstimator) -> Any:
     if isinstance(estimator, FrozenEstimator):
         return estimator.estimator
     if isinstance(estimator, CalibratedClassifierCV):
-        fitted: Any = getattr(estimator, "calibrated_classifiers_", ())
+        fitted = getattr(estimator, "calibrated_classifiers_", [])
         return fitted[0].estimator if len(fitted) == 1 else None  # several models vote, no single one predicts
     for name in ("best_estimator_", "predicting_estimator"):  # a search; a RejectClassifier
         if hasattr(estimator, name):
@@ -114,9 +117,9 @@ def _inner(estimator: BaseEstimator) -> Any:
     return None
 
 
-def transformers(steps: list[tuple[str, Any]]) -> tuple[Any, ...]:
+def transformers(steps: list[tuple[str, BaseEstimator]]) -> tuple[BaseEstimator, ...]:
     """The transformers of pipelines within pipelines, in order."""
-    flat: tuple[Any, ...] = ()
+    flat: tuple[BaseEstimator, ...] = ()
     for _, step in steps:
         step = step.estimator if isinstance(step, FrozenEstimator) else step
         if isinstance(step, Pipeline):

@@ -1,15 +1,17 @@
 """Models that learn from the nearest own and the nearest other prototype: GLVQ and its variants, MCE, LOGM."""
 
 from numbers import Real
-from typing import Any, Literal
+from typing import Literal
+
+from numpy.typing import ArrayLike
 
 from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.estimators.parameters import estimator
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost
-from lvq.model.relevance import GradientRelevance, MatrixRelevance
+from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
 
 
-def glvq_cost(estimator: Any) -> GLVQCost:
+def glvq_cost(estimator: "GLVQ | GRLVQ | GMLVQ | LGMLVQ") -> GLVQCost:
     """GLVQ's cost with the parameters of an estimator."""
     slope = float(estimator.slope) if isinstance(estimator.slope, Real) else 0.0
     return GLVQCost(estimator.alpha, slope, prices=estimator._prices())
@@ -42,9 +44,9 @@ class GLVQ(CostBasedLVQ):
     (1, 4)
     """
 
-    slope: Any = None
-    cost_matrix: Any = None
-    relevance: Any = None
+    slope: float | Literal["time"] | None = None
+    cost_matrix: ArrayLike | None = None
+    relevance: str | Relevance | None = None
     rank: int | None = None
     local: Literal["class", "prototype"] = "class"
 
@@ -76,8 +78,8 @@ class GRLVQ(CostBasedLVQ):
     True
     """
 
-    slope: Any = None
-    cost_matrix: Any = None
+    slope: float | Literal["time"] | None = None
+    cost_matrix: ArrayLike | None = None
 
     def _cost(self) -> GLVQCost:
         return glvq_cost(self)
@@ -116,8 +118,8 @@ class GMLVQ(CostBasedLVQ):
     (150, 2)
     """
 
-    slope: Any = None
-    cost_matrix: Any = None
+    slope: float | Literal["time"] | None = None
+    cost_matrix: ArrayLike | None = None
     rank: int | None = None
     log_determinant: float = 0.0
     relevance_rate: float = 0.001
@@ -151,8 +153,8 @@ class LGMLVQ(CostBasedLVQ):
     (3, 4, 4)
     """
 
-    slope: Any = None
-    cost_matrix: Any = None
+    slope: float | Literal["time"] | None = None
+    cost_matrix: ArrayLike | None = None
     rank: int | None = None
     local: Literal["class", "prototype"] = "class"
     log_determinant: float = 0.0
@@ -189,8 +191,8 @@ class MCE(CostBasedLVQ):
     """
 
     xi: float = 2.0
-    cost_matrix: Any = None
-    relevance: Any = None
+    cost_matrix: ArrayLike | None = None
+    relevance: str | Relevance | None = None
     rank: int | None = None
     local: Literal["class", "prototype"] = "class"
 
@@ -220,8 +222,8 @@ class LOGM(CostBasedLVQ):
     """
 
     xi: float = 2.0
-    cost_matrix: Any = None
-    relevance: Any = None
+    cost_matrix: ArrayLike | None = None
+    relevance: str | Relevance | None = None
     rank: int | None = None
     local: Literal["class", "prototype"] = "class"
 

@@ -3,29 +3,30 @@
 A kernel or a relevance rule is a parameter here, not a class.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lvq.estimators.base import BaseLVQ
 from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
 from lvq.estimators.rules import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
 from lvq.estimators.soft import RSLVQ, SNPC
 from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian
+from lvq.typing import Argument
 
 
 class PaperModel(NamedTuple):
     """An estimator class and the parameters that make it the model of a paper."""
 
     estimator: type[BaseLVQ]
-    parameters: dict[str, Any]
+    parameters: dict[str, Argument]
 
-    def make(self, **parameters: Any) -> BaseLVQ:
+    def make(self, **parameters: Argument) -> BaseLVQ:
         """The estimator, with further parameters."""
         return self.estimator(**(self.parameters | parameters))
 
 
 # The tables of Ridge et al. follow rules that differ from the printed formulas or are not printed; these reproduce
 # them. For GLVQ also divide the learning rate by 4: the printed step lacks that factor of the gradient.
-_PUBLISHED: dict[str, Any] = {"weighted_step": True, "no_variance": "between"}
+_PUBLISHED: dict[str, Argument] = {"weighted_step": True, "no_variance": "between"}
 
 MODELS: dict[str, PaperModel] = {
     # Kohonen

@@ -9,7 +9,7 @@ import textwrap
 from dataclasses import MISSING, dataclass, fields
 from inspect import Signature
 from numbers import Integral, Real
-from typing import Any, TypeVar, dataclass_transform
+from typing import TypeVar, dataclass_transform
 
 from sklearn.metrics import get_scorer_names
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -31,7 +31,7 @@ not_negative = Interval(Real, 0, None, closed="left")
 at_least_one = Interval(Integral, 1, None, closed="left")
 
 
-def one_of(*options: str) -> Any:
+def one_of(*options: str) -> StrOptions:
     """One of these strings."""
     return StrOptions(set(options))
 
@@ -136,8 +136,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "device": (
         "str, optional",
-        '[lbfgs, adam] Where to compute, as torch names it ("cuda", "cpu"); None is NumPy, or the device of the '
-        "tensors given to `fit`. Predictions of arrays are computed there too.",
+        '[lbfgs, adam] Where to compute, as torch names it ("cuda", "mps", "cpu"); None is NumPy, or the device of the '
+        'tensors given to `fit`. Predictions of arrays are computed there too. On "mps" in float32.',
     ),
     "batch_size": ("int", "[adam] Samples in one step."),
     "validation_fraction": (
@@ -172,7 +172,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "verbose": ("bool", "Show a progress bar."),
 }
 
-CONSTRAINTS: dict[str, list[Any]] = {
+CONSTRAINTS: dict[str, list[object]] = {
     "n_prototypes": [at_least_one, dict],
     "n_prototypes_total": [at_least_one, None],
     "init": [one_of(*STARTS), "array-like", tuple],
@@ -219,7 +219,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 ATTRIBUTES = (ModelPredictions.__doc__ or "").partition("\n\n    ")[2].rstrip()
 
 
-def entry(name: str, kind: str, text: str, default: Any, margin: str) -> str:
+def entry(name: str, kind: str, text: str, default: object, margin: str) -> str:
     """The numpydoc entry of one parameter; its description is indented by `margin` and four blanks."""
     shown = "" if default in (None, MISSING, Signature.empty) else f", default={default!r}"
     body = textwrap.wrap(text, 105, break_on_hyphens=False)

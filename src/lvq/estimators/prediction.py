@@ -1,8 +1,9 @@
 """Predictions of fitted estimators: input validation here, everything else in `PrototypeModel`."""
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +15,9 @@ from lvq.model.links import Kernel
 from lvq.model.prototype_model import Explanation, PrototypeModel
 from lvq.solvers.state import TrainingState
 from lvq.solvers.threads import block_threads
+from lvq.typing import Array, ClassWeight
+
+Value = TypeVar("Value")
 
 
 class ModelPredictions:
@@ -55,20 +59,20 @@ class ModelPredictions:
     objective_history_: np.ndarray
     _state: TrainingState
     _device: str | None  # where arrays are predicted
-    _class_weight: Any  # as it was in the last fit
+    _class_weight: ClassWeight  # as it was in the last fit
 
-    def _inputs(self, X: Any) -> Any:
+    def _inputs(self, X: ArrayLike) -> Array:
         """Validated samples: an array, or a tensor on the device where it is predicted."""
         check_is_fitted(self)
         if not is_tensor(X):
             X = check_samples(self, X, types=float_types(self._device))
             return X if self._device is None else on_device(X, self._device)
-        X = floating(X, self.model_.dtype, type(self).__name__)
-        if X.ndim != 2 or X.shape[1] != self.n_features_in_ or not within_limits(X):
-            check_samples(self, as_numpy(X))  # raises the error
-        return X
+        tensor = floating(X, self.model_.dtype, type(self).__name__)
+        if tensor.ndim != 2 or tensor.shape[1] != self.n_features_in_ or not within_limits(tensor):
+            check_samples(self, as_numpy(tensor))  # raises the error
+        return tensor
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the class of each sample: that of the nearest prototype.
 
         With ``decision="posterior"`` it is the class of the largest posterior.
@@ -94,7 +98,7 @@ class ModelPredictions:
             predicted = model.over_blocks(model.decide, check_samples(self, X))
         return model.classes[predicted]
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score of each class: how much nearer it is than all others.
 
         With d_k the smallest distance (after the kernel) to a prototype of class k and d_other that to all others, this
@@ -115,7 +119,7 @@ class ModelPredictions:
         scores = model.over_blocks(lambda distances: model.scores(as_numpy(distances)), inputs)
         return same_kind(scores[:, 1] if len(model.classes) == 2 else scores, X)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probabilities of the classes; not calibrated.
 
         For costs with a steepness xi the softmax of -xi d_k, else that of the relative scores of `decision_function`;
@@ -134,7 +138,7 @@ class ModelPredictions:
         inputs, model = self._inputs(X), self.model_
         return same_kind(model.over_blocks(lambda distances: model.probabilities(as_numpy(distances)), inputs), X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of the predictions.
 
         Parameters
@@ -153,7 +157,7 @@ class ModelPredictions:
         """
         return accuracy_score(as_numpy(y), as_numpy(self.predict(X)), sample_weight=as_numpy(sample_weight))
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: ArrayLike) -> Explanation:
         """Winner, rival, certainty and the contribution of each feature, for each sample.
 
         `lvq.explain` does the same for a whole pipeline, in the features of its input.
@@ -180,7 +184,7 @@ class ModelPredictions:
             raise AttributeError(f"This {type(self).__name__} has no {name}: it is not fitted yet.")
         return self.model_
 
-    def _array(self, name: str, value: Any, reason: str) -> Any:
+    def _array(self, name: str, value: Value | None, reason: str) -> Value:
         if value is None:
             raise AttributeError(f"This {type(self).__name__} has no {name}: {reason}.")
         return value

@@ -6,6 +6,8 @@ Importing this file imports no large package.
 from importlib import import_module
 
 ESTIMATORS: dict[str, str] = {
+    "LVQClassifier": "lvq.estimators.classifier",
+    "LVQClassifierCV": "lvq.estimators.search",
     "LVQ1": "lvq.estimators.rules",
     "OLVQ1": "lvq.estimators.rules",
     "LVQ21": "lvq.estimators.rules",
@@ -19,9 +21,21 @@ ESTIMATORS: dict[str, str] = {
     "LOGM": "lvq.estimators.margin",
     "SNPC": "lvq.estimators.soft",
     "RSLVQ": "lvq.estimators.soft",
-    "LVQClassifier": "lvq.estimators.classifier",
-    "LVQClassifierCV": "lvq.estimators.search",
 }
+
+#: Names of estimators on the command line that are not their class name in lower case.
+SHORT_NAMES = {"LVQClassifier": "lvq", "LVQClassifierCV": "lvq-cv", "LVQ21": "lvq2.1"}
+
+
+def short_name(name: str) -> str:
+    """The name of an estimator on the command line.
+
+    Examples
+    --------
+    >>> short_name("GLVQ"), short_name("LVQClassifier")
+    ('glvq', 'lvq')
+    """
+    return SHORT_NAMES.get(name, name.lower())
 
 
 def estimator_types() -> dict[str, type]:

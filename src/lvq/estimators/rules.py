@@ -1,11 +1,11 @@
 """Kohonen's rules LVQ1, OLVQ1, LVQ2.1 and LVQ3, and RLVQ. They have no cost, so only the online solver."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from lvq.estimators.base import BaseLVQ
 from lvq.estimators.parameters import estimator, unit_interval
 from lvq.model.costs import WindowRule, WinnerRule
-from lvq.model.relevance import Hebbian
+from lvq.model.relevance import Hebbian, Relevance
 
 
 @estimator
@@ -32,7 +32,7 @@ class LVQ1(BaseLVQ):
     True
     """
 
-    relevance: Any = None
+    relevance: str | Relevance | None = None
     schedule: str = "linear"
     # more drives out the prototypes of classes that overlap: on standardised vehicle 0.60 correct, with 0.1 and 100
     # 0.25
@@ -67,9 +67,9 @@ class OLVQ1(BaseLVQ):
     True
     """
 
-    _own_constraints: ClassVar[dict[str, list[Any]]] = {"learning_rate": [unit_interval]}
+    _own_constraints: ClassVar[dict[str, list[object]]] = {"learning_rate": [unit_interval]}
 
-    relevance: Any = None
+    relevance: str | Relevance | None = None
     learning_rate: float = 0.1  # Kohonen's 0.3 drives prototypes out as well
     max_iter: int = 40
     relevance_rate: float = 1e-4
@@ -103,7 +103,7 @@ class LVQ21(BaseLVQ):
     True
     """
 
-    relevance: Any = None
+    relevance: str | Relevance | None = None
     window: float = 0.3
     schedule: str = "linear"
     learning_rate: float = 0.01
@@ -137,7 +137,7 @@ class LVQ3(BaseLVQ):
     True
     """
 
-    relevance: Any = None
+    relevance: str | Relevance | None = None
     window: float = 0.3
     epsilon: float = 0.2
     schedule: str = "linear"

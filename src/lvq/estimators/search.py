@@ -1,12 +1,13 @@
 """LVQClassifierCV: number of prototypes, shared or local matrices, and ridge chosen by cross-validation."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
@@ -20,9 +21,10 @@ from lvq.estimators.validation import check_training_data
 from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
 from lvq.solvers.threads import single_threaded_products
+from lvq.typing import Argument, ClassWeight, CrossValidation, Seed
 
 # from linear decision boundaries (one prototype per class, one matrix for all) to the defaults of `LVQClassifier`
-STRUCTURES: tuple[dict[str, Any], ...] = (
+STRUCTURES: tuple[dict[str, Argument], ...] = (
     {"relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0},
     {"relevance": "local_matrix", "n_prototypes": 1},
     {"relevance": "local_matrix", "n_prototypes": 2},
@@ -69,15 +71,15 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     _doc_link_template = DOCUMENTATION
 
     estimator: LVQClassifier | None = None
-    cv: Any = 5
-    scoring: Any = None
-    structures: Any = None
-    ridges: Any = RIDGES
-    random_state: Any = None
+    cv: CrossValidation = 5
+    scoring: str | Callable[..., float] | None = None
+    structures: Sequence[dict[str, Argument]] | None = None
+    ridges: Sequence[float] = RIDGES
+    random_state: Seed = None
     n_jobs: int | None = None
     verbose: bool = False
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose by cross-validation, then fit on all samples.
 
         Parameters
@@ -97,7 +99,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         self._validate_params()
         structures = STRUCTURES if self.structures is None else self.structures
         if not len(structures) or not len(self.ridges):
@@ -141,7 +143,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         return base if self.random_state is None else base.set_params(random_state=self.random_state)
 
     def _path(
-        self, base: LVQClassifier, structure: dict[str, Any], X: Any, y: Any, weight: Any
+        self, base: LVQClassifier, structure: dict[str, Argument], X: ArrayLike, y: np.ndarray, weight: np.ndarray
     ) -> Iterator[LVQClassifier]:
         """Fits of one structure, ridge after ridge, each from the one before."""
         # weights include those of the classes; without a ridge Omega has unit trace, which is another model
@@ -153,7 +155,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     def _path_scores(
         self,
         base: LVQClassifier,
-        structure: dict[str, Any],
+        structure: dict[str, Argument],
         X: np.ndarray,
         y: np.ndarray,
         weight: np.ndarray,
@@ -171,7 +173,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         return [float(scorer(model, X[test], y[test], **weights)) for model in path]
 
     @property
-    def class_weight(self) -> Any:
+    def class_weight(self) -> ClassWeight:
         """That of the estimator whose structure is chosen."""
         return getattr(self.estimator, "class_weight", None)
 
@@ -208,7 +210,7 @@ def _without_convergence_warnings() -> Iterator[None]:
         yield
 
 
-def _log_likelihood(model: LVQClassifier, X: Any, y: Any, weight: Any) -> float:
+def _log_likelihood(model: LVQClassifier, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
     """Mean logarithm of the true class's probability; a class that was not in the training fold has none."""
     correct = y[:, None] == model.classes_
     probability = np.sum(model.predict_proba(X) * correct, axis=1)

@@ -1,10 +1,11 @@
 """Models in which every prototype has a membership of every sample: SNPC and RSLVQ."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.estimators.parameters import estimator
 from lvq.model.costs import RSLVQCost, SNPCCost
+from lvq.model.relevance import Relevance
 
 
 @estimator
@@ -30,7 +31,7 @@ class SNPC(CostBasedLVQ):
     """
 
     xi: float = 1.0
-    relevance: Any = None
+    relevance: str | Relevance | None = None
     rank: int | None = None
     local: Literal["class", "prototype"] = "class"
     decision: Literal["nearest", "posterior"] = "nearest"
@@ -62,7 +63,7 @@ class RSLVQ(CostBasedLVQ):
     """
 
     xi: float = 1.0
-    relevance: Any = None
+    relevance: str | Relevance | None = None
     rank: int | None = None
     local: Literal["class", "prototype"] = "class"
     decision: Literal["nearest", "posterior"] = "nearest"

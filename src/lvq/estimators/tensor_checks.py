@@ -4,9 +4,9 @@ Labels and weights are small, so scikit-learn checks them as arrays.
 """
 
 import sys
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -21,9 +21,10 @@ from lvq.estimators.validation import (
     sample_weights,
     smallest_range,
 )
-from lvq.model.arrays import Array, as_numpy, is_tensor, like, numpy_type
+from lvq.model.arrays import as_numpy, is_tensor, like, numpy_type
 from lvq.model.prototype_model import largest_value
 from lvq.model.samples import ArraySamples
+from lvq.typing import Array, ClassWeight
 
 
 def within_limits(X: Array) -> bool:
@@ -35,7 +36,7 @@ def within_limits(X: Array) -> bool:
 
 
 def training_tensors(
-    estimator: BaseEstimator, X: Array, y: Any, sample_weight: Any, *, reset: bool
+    estimator: BaseEstimator, X: Array, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
 ) -> tuple[ArraySamples, np.ndarray]:
     """Samples with class indices and weights on the device of X, and the classes; as `check_training_data`."""
     sample_weight = as_numpy(sample_weight)
@@ -55,7 +56,7 @@ def training_tensors(
     return ArraySamples(X, index, weight / weight.mean()), classes
 
 
-def _indexed(labels: np.ndarray, y: Any, X: Array) -> tuple[np.ndarray | None, Array]:
+def _indexed(labels: np.ndarray, y: ArrayLike, X: Array) -> tuple[np.ndarray | None, Array]:
     """Labels as whole numbers beside X, and the names they stand for; None where the labels are such numbers."""
     names = None
     if labels.dtype not in (np.bool_, np.uint8, np.int8, np.int16, np.int32, np.int64):  # torch has no others
@@ -65,7 +66,9 @@ def _indexed(labels: np.ndarray, y: Any, X: Array) -> tuple[np.ndarray | None, A
     return names, sys.modules["torch"].as_tensor(y, device=X.device).reshape(-1)
 
 
-def labelled_tensors(estimator: BaseEstimator, X: Array, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+def labelled_tensors(
+    estimator: BaseEstimator, X: Array, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Array, Array, Array]:
     """Labelled samples for a fitted model: samples, class indices, weights; as `check_labelled`."""
     sample_weight = as_numpy(sample_weight)
     if X.ndim != 2 or 0 in X.shape or not within_limits(X):
@@ -87,7 +90,7 @@ def _stand_in(X: Array) -> np.ndarray:
     return np.broadcast_to(np.zeros((1, 1), dtype=numpy_type(X)), tuple(X.shape))
 
 
-def _labels(estimator: BaseEstimator, X: Array, y: Any, *, reset: bool) -> np.ndarray:
+def _labels(estimator: BaseEstimator, X: Array, y: ArrayLike, *, reset: bool) -> np.ndarray:
     """Labels on the host; scikit-learn checks them, their number and the number of features."""
     checked = validate_data(
         estimator, _stand_in(X), as_numpy(y), reset=reset, dtype=FLOATS, ensure_all_finite=False
@@ -95,7 +98,7 @@ def _labels(estimator: BaseEstimator, X: Array, y: Any, *, reset: bool) -> np.nd
     return checked[1]
 
 
-def _weights(class_weight: Any, X: Array, labels: np.ndarray, sample_weight: Any) -> Array:
+def _weights(class_weight: ClassWeight, X: Array, labels: np.ndarray, sample_weight: ArrayLike | None) -> Array:
     if class_weight is None and sample_weight is None:
         return X.new_ones(X.shape[0])
     return like(sample_weights(class_weight, _stand_in(X), labels, sample_weight), X)

@@ -1,21 +1,22 @@
 """torch at the interface: tensors in, tensors out, and the device a model is fitted on. torch is imported late."""
 
 import sys
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from lvq.model.arrays import has_float64, is_tensor
+from lvq.typing import Array
 
 
-def same_kind(values: np.ndarray, X: Any) -> Any:
+def same_kind(values: np.ndarray, X: object) -> Array:
     """Values as a tensor on the device of X where X is one and the values are numbers; else unchanged."""
     if not is_tensor(X) or values.dtype.kind not in "biuf":
         return values
     return sys.modules["torch"].as_tensor(values, device=X.device)
 
 
-def on_device(array: Any, device: str) -> Any:
+def on_device(array: np.ndarray | None, device: str) -> Array | None:
     """A tensor on the device, of the array's type; of float32 where the device has no float64."""
     torch = require_torch(device)
     if array is None:
@@ -24,7 +25,7 @@ def on_device(array: Any, device: str) -> Any:
     return torch.tensor(np.ascontiguousarray(array, dtype=np.float32 if narrow else None), device=device)
 
 
-def require_torch(device: str) -> Any:
+def require_torch(device: str) -> ModuleType:
     """torch, or an error with the install command."""
     try:
         import torch
@@ -48,7 +49,7 @@ def float_types(device: str | None) -> list[type]:
     return [np.float64, np.float32] if device is None or has_float64(device) else [np.float32]
 
 
-def floating(X: Any, dtype: np.dtype, name: str) -> Any:
+def floating(X: Array, dtype: np.dtype, name: str) -> Array:
     """A tensor of real numbers in float32 or float64; other types are converted to that of the model."""
     torch = sys.modules["torch"]
     if X.is_complex():

@@ -4,13 +4,14 @@ A `Training` is a model during training: parameters, labels and link, and the so
 and returns a new one.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
-from lvq.model.arrays import Array, as_numpy, beside
-from lvq.model.costs import SoftCost
+from lvq.model.arrays import as_numpy, beside, is_tensor
+from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.objective import Objective, Params
@@ -21,6 +22,9 @@ from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
 from lvq.solvers.state import MIN_UNIT_SAMPLES, Result, TrainingState, mean_units, new_statistics, units_of
+from lvq.typing import Array
+
+GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
 
 
 @dataclass(frozen=True)
@@ -47,16 +51,16 @@ class Parts:
         Where the batch solvers compute.
     """
 
-    cost: Any
+    cost: CostOrRule
     relevance: Relevance
     kernel: Link
-    kernel_width: Any
+    kernel_width: float | Literal["auto", "learned"]
     solver: str
     online: online.Online
     batch: adam.Adam
     by_posterior: bool = False
     sharpness: float = 5.0
-    start: tuple[tuple[str, Any], ...] = ()
+    start: tuple[tuple[str, object], ...] = ()
     device: str | None = None
 
     @property
@@ -84,7 +88,9 @@ class Training:
         params = result.params
         if params.width is None:
             params = params._replace(width=self.params.width)
-        link = self.link.with_width(float(params.width)) if isinstance(self.link, Kernel) else self.link
+        link = self.link
+        if isinstance(link, Kernel) and params.width is not None:
+            link = link.with_width(float(params.width))
         return replace(self, params=params, link=link, state=state)
 
 
@@ -165,12 +171,13 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
 
 def beside_samples(objective: Objective, params: Params, X: Array) -> tuple[Objective, Params]:
     """The same with all arrays where the samples are."""
-    cost: Any = objective.cost
-    if getattr(cost, "prices", None) is not None:
+    cost = objective.cost
+    if isinstance(cost, MarginCost) and cost.prices is not None:
         cost = replace(cost, prices=beside(cost.prices, X))
     relevance = None if params.relevance is None else beside(params.relevance, X)
     there = Params(beside(params.prototypes, X), relevance, params.width)
-    return replace(objective, cost=cost, labels=beside(objective.labels, X)), there
+    memory = GPU_BYTES if is_tensor(X) and X.is_cuda else objective.memory
+    return replace(objective, cost=cost, labels=beside(objective.labels, X), memory=memory), there
 
 
 def measure_units(training: Training, parts: Parts, samples: ArraySamples) -> Training:
@@ -208,9 +215,10 @@ def add_prototypes(
     order = np.argsort(every, kind="stable")
     merged = every[order]
     kept = np.flatnonzero(order < len(training.labels))
-    relevance: Any = params.relevance
+    relevance = params.relevance
     if relevance is not None and relevance.ndim == 3:
         relevance = parts.relevance.start(samples.X, samples.y, samples.weight, merged)
+        assert relevance is not None
         per_prototype = len(relevance) == len(merged)
         relevance[kept if per_prototype else np.isin(np.unique(every), training.labels)] = params.relevance
     W = np.concatenate((params.prototypes, prototypes))[order]
@@ -226,7 +234,7 @@ def add_prototypes(
 
 
 def fitted_model(
-    training: Training, parts: Parts, classes: np.ndarray, names: Any, samples: ArraySamples | None
+    training: Training, parts: Parts, classes: np.ndarray, names: Iterable[object] | None, samples: ArraySamples | None
 ) -> PrototypeModel:
     """The model as frozen arrays and parts; with samples also the importances of features."""
     params, cost = training.params, training.state.scaled_cost(training.params.prototypes.dtype)

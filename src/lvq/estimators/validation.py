@@ -4,33 +4,35 @@ Single parameters are checked by scikit-learn with the constraints of `parameter
 checked here.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from lvq.estimators.training import Parts
-from lvq.model.arrays import Array, numpy_type
-from lvq.model.costs import MarginCost, SoftCost
+from lvq.model.arrays import numpy_type
+from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
 from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
+from lvq.typing import Array, ClassWeight
 
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
 
 
-def make_kernel(kernel: Any) -> Link:
+def make_kernel(kernel: str | Link | None) -> Link:
     """The link given by a `kernel` parameter."""
     if kernel is None:
         return Identity()
     return KERNELS[kernel]() if isinstance(kernel, str) else kernel
 
 
-def make_relevance(estimator: BaseEstimator, relevance: Any) -> Relevance:
+def make_relevance(estimator: BaseEstimator, relevance: str | Relevance | None) -> Relevance:
     """The rule given by a `relevance` parameter, with the `rank` and `local` of the estimator for matrices."""
     rule = RELEVANCES[relevance]() if isinstance(relevance, str) else relevance or Relevance()
     rank = getattr(estimator, "rank", None)
@@ -102,11 +104,11 @@ def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray,
         )
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
         return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
+        return np.array_equal(np.asarray(one), np.asarray(other))
     return type(one) is type(other) and bool(one == other)
 
 
@@ -166,7 +168,7 @@ def as_prices(estimator: BaseEstimator) -> np.ndarray:
         return np.zeros(0)
 
 
-def _check_cost_matrix(estimator: BaseEstimator, cost: Any, solver: str) -> None:
+def _check_cost_matrix(estimator: BaseEstimator, cost: CostOrRule, solver: str) -> None:
     name, prices = type(estimator).__name__, as_prices(estimator)
     if not isinstance(cost, MarginCost) or solver == "online":
         raise ValueError(
@@ -190,10 +192,12 @@ def check_cost_matrix_classes(estimator: BaseEstimator, n_classes: int) -> None:
         )
 
 
-def check_samples(estimator: BaseEstimator, X: Any, *, values: bool = True, types: Any = FLOATS) -> np.ndarray:
+def check_samples(
+    estimator: BaseEstimator, X: ArrayLike, *, values: bool = True, types: Sequence[type] = FLOATS
+) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
-    X = validate_data(estimator, X, reset=False, dtype=types, ensure_all_finite=values)
-    return check_magnitude(estimator, X) if values else X
+    samples = validate_data(estimator, X, reset=False, dtype=types, ensure_all_finite=values)
+    return check_magnitude(estimator, samples) if values else samples
 
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
@@ -231,11 +235,17 @@ def check_width(estimator: BaseEstimator, width: float | None) -> None:
         raise ValueError(f"kernel_width of {type(estimator).__name__} must be between 1e-150 and 1e150, got {width:g}.")
 
 
+def _validated(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, types: Sequence[type] = FLOATS
+) -> tuple[np.ndarray, np.ndarray]:
+    return validate_data(estimator, X, y, reset=reset, dtype=types)
+
+
 def check_labelled(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labelled samples for a fitted model: samples, class indices, weights."""
-    X, y = validate_data(estimator, X, y, reset=False, dtype=FLOATS)
+    X, y = _validated(estimator, X, y, reset=False)
     check_magnitude(estimator, X)
     check_known(estimator, y, estimator.classes_, "objective_value")
     weight = sample_weights(estimator._class_weight, X, y, sample_weight)
@@ -261,16 +271,16 @@ def check_known(estimator: BaseEstimator, y: np.ndarray, classes: np.ndarray, ca
 
 def check_training_data(
     estimator: BaseEstimator,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
     *,
     reset: bool,
     keep_all: bool = False,
-    types: Any = FLOATS,
+    types: Sequence[type] = FLOATS,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
-    X, y = validate_data(estimator, X, y, reset=reset, dtype=types)
+    X, y = _validated(estimator, X, y, reset=reset, types=types)
     check_magnitude(estimator, X)
     check_spread(estimator, X)
     check_classification_targets(y)
@@ -282,7 +292,7 @@ def check_training_data(
     return X, y, weight, classes
 
 
-def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: Any) -> None:
+def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: ArrayLike | None) -> None:
     """Raise ValueError for fewer than two classes."""
     if len(classes) < 2:
         raise ValueError(
@@ -293,7 +303,13 @@ def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: 
 
 
 def check_batch(
-    estimator: BaseEstimator, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    classes: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    *,
+    first: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """One batch of a stream: samples, class indices, weights and all classes."""
     name = type(estimator).__name__
@@ -304,12 +320,12 @@ def check_batch(
             f"class_weight='balanced' of {name} needs the whole data, which partial_fit never sees. Give a dict "
             "class -> weight, or weights for the samples."
         )
-    known = np.unique(classes) if first else estimator.classes_
+    known = estimator.classes_ if classes is None or not first else np.unique(classes)
     if not first and classes is not None and not np.array_equal(np.unique(classes), known):
         raise ValueError(
             f"classes={classes!r} is not the same as on the first call to {name}.partial_fit: {known.tolist()!r}."
         )
-    X, y = validate_data(estimator, X, y, reset=first, dtype=FLOATS)
+    X, y = _validated(estimator, X, y, reset=first)
     check_magnitude(estimator, X)
     check_spread(estimator, X)
     check_classification_targets(y)
@@ -323,7 +339,9 @@ def check_batch(
     return X[keep], np.searchsorted(known, y[keep]), weight[keep], known
 
 
-def sample_weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
+def sample_weights(
+    class_weight: ClassWeight, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None
+) -> np.ndarray:
     """Weights of the samples times those of their classes, of the type of X."""
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
@@ -339,7 +357,7 @@ def sample_weights(class_weight: Any, X: np.ndarray, y: np.ndarray, sample_weigh
     return weight
 
 
-def _as_prototypes(given: Any, X: Array) -> np.ndarray:
+def _as_prototypes(given: ArrayLike, X: Array) -> np.ndarray:
     with np.errstate(over="ignore"):  # a value too large for float32 becomes infinite, which is an error later
         return np.asarray(given).astype(numpy_type(X))
 

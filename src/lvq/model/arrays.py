@@ -6,14 +6,18 @@ so nothing here imports it.
 
 import sys
 from importlib.util import find_spec
-from typing import Any, TypeGuard
+from types import ModuleType
+from typing import TypeGuard, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-Array = Any  # a NumPy array or a torch tensor
+from lvq.typing import Array
+
+Given = TypeVar("Given")
 
 
-def namespace(array: Array) -> Any:
+def namespace(array: Array) -> ModuleType:
     """The module whose functions take this array: numpy, or torch where a tensor is given."""
     if isinstance(array, np.ndarray | np.generic | float):
         return np
@@ -22,18 +26,18 @@ def namespace(array: Array) -> Any:
     raise TypeError(f"expected a NumPy array or a torch tensor, got {type(array).__name__}")
 
 
-def is_tensor(array: Any) -> TypeGuard[Any]:
+def is_tensor(array: object) -> TypeGuard[Array]:
     """Whether this is a torch tensor; without torch imported there is none."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 
 
-def as_numpy(array: Any) -> Any:
+def as_numpy(array: Given) -> Given | np.ndarray:
     """A tensor as a NumPy array, of float32 where NumPy has no such type (bfloat16); anything else unchanged."""
     if not is_tensor(array):
         return array
-    array = array.detach().cpu()
-    return (array.float() if array.dtype is sys.modules["torch"].bfloat16 else array).numpy()
+    tensor = array.detach().cpu()
+    return (tensor.float() if tensor.dtype is sys.modules["torch"].bfloat16 else tensor).numpy()
 
 
 def first_argmin(values: Array) -> Array:
@@ -60,7 +64,7 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
     return np.zeros(shape, dtype=like.dtype) if xp is np else xp.zeros(shape, dtype=like.dtype, device=like.device)
 
 
-def like(values: Any, other: Array) -> Array:
+def like(values: ArrayLike, other: Array) -> Array:
     """The values as an array with the type and place of another."""
     xp = namespace(other)
     if xp is np:
@@ -80,7 +84,7 @@ def wide(array: Array) -> Array:
     return array.double() if has_float64(array.device) else array.float()
 
 
-def has_float64(device: Any) -> bool:
+def has_float64(device: object) -> bool:
     """Whether a device of torch, or its name, has float64."""
     return not str(device).startswith("mps")
 
@@ -103,7 +107,7 @@ def round_centre(rows: Array) -> Array:
     return xp.where(spread > 0, xp.round(mean / quantum) * quantum, mean)
 
 
-def fused_kernels(array: Array) -> Any:
+def fused_kernels(array: Array) -> ModuleType | None:
     """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
     if isinstance(array, np.ndarray) or not array.is_cuda or array.element_size() != 4:
         return None

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from lvq.model.arrays import Array, first_argmin, namespace, take_columns, zeros
+from lvq.model.arrays import first_argmin, namespace, take_columns, zeros
+from lvq.typing import Array
 
 
 class Nearest(NamedTuple):

@@ -7,14 +7,15 @@ the data's spread (the mean smallest H at the start) to absolute values.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 from scipy.special import expit
 
-from lvq.model.arrays import Array, first_argmin, namespace, take_columns, zeros
+from lvq.model.arrays import first_argmin, namespace, take_columns, zeros
 from lvq.model.metrics import DistanceGradient
 from lvq.model.pairs import NearestPair
+from lvq.typing import Array
 
 
 class Cost(Protocol):
@@ -271,7 +272,9 @@ class WindowRule:
     epsilon: float = 0.0
 
 
-COSTS: dict[str, type] = {
+CostOrRule: TypeAlias = Cost | WinnerRule | WindowRule  # what a model learns by; only the online solver uses rules
+
+COSTS: dict[str, type[MarginCost] | type[SoftCost]] = {
     "glvq": GLVQCost,
     "mce": MCECost,
     "logm": LOGMCost,

@@ -4,7 +4,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from lvq.model import tensor_starts
-from lvq.model.arrays import Array, is_tensor
+from lvq.model.arrays import is_tensor
+from lvq.typing import Array
 
 
 def span(X: Array, weight: Array) -> np.ndarray:

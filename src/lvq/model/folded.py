@@ -6,29 +6,34 @@ each row the rounding errors of these scores and of the distances are bounded; w
 the bound, the row is decided by the distances, so that every label is that of `Metric.distances`.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import eigh
 
 from lvq.model.arrays import round_centre
 from lvq.model.metrics import SharedMetric
 from lvq.model.samples import Map
 
+if TYPE_CHECKING:
+    from lvq.model.prototype_model import PrototypeModel
+
 BLOCK_BYTES = 2**22  # of samples and their scores that are worked on at a time, so that they stay in the cache
-_known: "WeakKeyDictionary[Any, dict[Any, FoldedPrototypes]]" = WeakKeyDictionary()
+_known: "WeakKeyDictionary[PrototypeModel, dict[np.dtype, FoldedPrototypes]]" = WeakKeyDictionary()
 
 
-def folded_prototypes(model: Any, dtype: np.dtype) -> "FoldedPrototypes":
+def folded_prototypes(model: "PrototypeModel", dtype: np.dtype) -> "FoldedPrototypes":
     """The folded prototypes of a model, made once for each type of samples."""
     known = _known.setdefault(model, {})
     if dtype not in known:
+        assert isinstance(model.metric, SharedMetric)
         known[dtype] = FoldedPrototypes(model.metric, model.prototypes, model.relevance, dtype)
     return known[dtype]
 
 
-def largest_value(dtype: Any, n_features: int) -> float:
+def largest_value(dtype: DTypeLike, n_features: int) -> float:
     """Largest absolute value of a feature whose squared distances cannot overflow."""
     return float(np.sqrt(float(np.finfo(dtype).max) / n_features) * 1e-7)
 
@@ -74,7 +79,8 @@ class FoldedPrototypes:
         if len(X) <= rows:
             return self._nearest(X, whole=True)
         parts = list(mapping(self._nearest, (X[begin : begin + rows] for begin in range(0, len(X), rows))))
-        return None if any(part is None for part in parts) else np.concatenate(parts)
+        found = [part for part in parts if part is not None]
+        return np.concatenate(found) if len(found) == len(parts) else None
 
     def _nearest(self, X: np.ndarray, whole: bool = False) -> np.ndarray | None:
         squares = np.einsum("ij,ij->i", X, X)

@@ -9,11 +9,10 @@
 Ties go to the lowest index. Imported only for CUDA tensors and where Triton is installed.
 """
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
+from torch import Tensor
 
 # (rows, columns, depth, warps, stages) of the search's tiles, measured on an H200; the large need much shared memory
 LARGE_TILE, SMALL_TILE = (128, 128, 64, 8, 3), (64, 64, 32, 4, 2)
@@ -122,11 +121,11 @@ def _differences_kernel(
     tl.store(out_pointer + place, left[:, None] * (z - p) + right[:, None] * (z - q), mask=mask)
 
 
-def _device(array: Any) -> Any:
+def _device(array: Tensor) -> object:
     return torch.cuda.get_device_properties(array.device) if array.is_cuda else None
 
 
-def search(Z: Any, P: Any, squares: Any, y: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
+def search(Z: Tensor, P: Tensor, squares: Tensor, y: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Own and other index, and their squared distances."""
     samples, depth = Z.shape
     own, other = (torch.empty(samples, dtype=torch.int64, device=Z.device) for _ in range(2))
@@ -140,7 +139,7 @@ def search(Z: Any, P: Any, squares: Any, y: Any, labels: Any) -> tuple[Any, Any,
     return own, other, near, far
 
 
-def scatter(X: Any, index: Any, value: Any, count: int) -> tuple[Any, Any]:
+def scatter(X: Tensor, index: Tensor, value: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """S'X and the column sums of S, for slopes `value` (N, 2) at prototypes `index` (N, 2)."""
     samples, features = X.shape
     sums = torch.zeros((count, features), dtype=torch.float32, device=X.device)
@@ -154,7 +153,7 @@ def scatter(X: Any, index: Any, value: Any, count: int) -> tuple[Any, Any]:
     return sums, totals
 
 
-def differences(Z: Any, P: Any, index: Any, value: Any) -> Any:
+def differences(Z: Tensor, P: Tensor, index: Tensor, value: Tensor) -> Tensor:
     """sum_j s_ij (z_i - p_j) for each sample."""
     samples, depth = Z.shape
     out = torch.empty_like(Z)

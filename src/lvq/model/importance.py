@@ -7,8 +7,9 @@ do not vary changes no distance, but does change that diagonal. The diagonal of 
 
 import numpy as np
 
-from lvq.model.arrays import Array, as_numpy, is_tensor, like, namespace, numpy_type, wide, zeros
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, wide, zeros
 from lvq.model.tensor_starts import blocks
+from lvq.typing import Array
 
 
 def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_prototypes: np.ndarray) -> np.ndarray:

@@ -6,11 +6,12 @@ dH/dlog(width) = -2 D g'(D) for all of them. Links are increasing, so the neares
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 
-from lvq.model.arrays import Array, namespace
+from lvq.model.arrays import namespace
+from lvq.typing import Array
 
 
 class Link(Protocol):
@@ -48,7 +49,7 @@ class Kernel:
 
     width: float = 1.0
 
-    def with_width(self, width: Any) -> Self:
+    def with_width(self, width: float) -> Self:
         """The same kernel with another width."""
         return replace(self, width=width)
 

@@ -12,7 +12,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from lvq.model.arrays import Array, fused_kernels, namespace, round_centre, zeros
+from lvq.model.arrays import fused_kernels, namespace, round_centre, zeros
+from lvq.typing import Array
 
 
 class DistanceGradient(NamedTuple):

@@ -11,16 +11,17 @@ touch every prototype and need that second product.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from lvq.model.arrays import Array, namespace
-from lvq.model.costs import Cost, MarginCost
+from lvq.model.arrays import namespace
+from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
 from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
 from lvq.model.pairs import Search, search_for
 from lvq.model.samples import ArraySamples, Block, Map
+from lvq.typing import Array
 
 MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
 MAX_THREADS = 4  # blocks that may be worked on at the same time within that
@@ -35,14 +36,14 @@ class Params(NamedTuple):
 
     prototypes: Array
     relevance: Array | None = None
-    width: Any = None
+    width: Array | None = None
 
 
 @dataclass(frozen=True)
 class PartialSum:
     """A part of the objective and its gradient."""
 
-    value: Any
+    value: Array
     gradient: Params
 
     def __add__(self, other: "PartialSum") -> "PartialSum":
@@ -66,7 +67,7 @@ class Objective:
 
     metric: Metric
     link: Link
-    cost: Cost
+    cost: CostOrRule
     labels: Array
     memory: int = MAX_BYTES
 
@@ -76,7 +77,7 @@ class Objective:
             return self.link
         return self.link.with_width(params.width)
 
-    def value_and_gradient(self, params: Params, X: Array, y: Array, weight: Array) -> tuple[Any, Params]:
+    def value_and_gradient(self, params: Params, X: Array, y: Array, weight: Array) -> tuple[Array, Params]:
         """Mean cost and its gradient."""
         total = self.total(params, ArraySamples(X, y, weight / weight.sum()))
         return total.value, total.gradient
@@ -117,13 +118,15 @@ class GeneralPart(Part):
 
     def __init__(self, objective: Objective, params: Params) -> None:
         self.objective, self.params, self.link = objective, params, objective.linked(params)
+        assert not isinstance(objective.cost, WinnerRule | WindowRule)
+        self.cost = objective.cost
         self.columns = 9 * len(objective.labels) + 4 * params.prototypes.shape[1]
 
     def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of the samples' costs, and its gradient."""
         (X, y, weight), metric, params = block, self.objective.metric, self.params
         D = metric.distances(X, params.prototypes, params.relevance)
-        cost, by_link = self.objective.cost.value_and_derivative(self.link.value(D), y, self.objective.labels)
+        cost, by_link = self.cost.value_and_derivative(self.link.value(D), y, self.objective.labels)
         if by_link.touched is not None:
             xp = namespace(D)
             D = xp.take_along_axis(D, by_link.touched, 1) if xp.__name__ == "numpy" else D.gather(1, by_link.touched)

@@ -6,11 +6,13 @@ A search is prepared once for the prototypes' images and then called for each ch
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from types import ModuleType
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from lvq.model.arrays import Array, first_argmin, fused_kernels, namespace, take_columns
+from lvq.model.arrays import first_argmin, fused_kernels, namespace, take_columns
+from lvq.typing import Array
 
 
 class NearestPair(NamedTuple):
@@ -98,7 +100,7 @@ class FusedSearch:
 
     columns = 0
 
-    def __init__(self, kernels: Any) -> None:
+    def __init__(self, kernels: ModuleType) -> None:
         self.kernels = kernels
 
     def prepare(self, P: Array, labels: Array) -> Callable[[Array, Array], NearestPair]:

@@ -10,18 +10,19 @@ import sys
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.model.arrays import Array, as_numpy, first_argmin, is_tensor, like
+from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like
 from lvq.model.certainty import Nearest, nearest, relative_similarity
 from lvq.model.folded import folded_prototypes, largest_value, within_limits
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric, SharedMetric
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
+from lvq.typing import Array
 
 LARGEST = sys.float_info.max  # integers of Python can be larger
 BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time
@@ -140,7 +141,7 @@ class PrototypeModel:
             f", {type(self.metric).__name__} metric{kernel})"
         )
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Unpickled and memory-mapped arrays are made read-only again."""
         self.__dict__.update(state)
         _check(self)
@@ -400,8 +401,7 @@ def _array_problem(model: PrototypeModel) -> str:
 
 
 def _metric_problem(model: PrototypeModel) -> str:
-    metric, (count, n_features) = model.metric, model.prototypes.shape
-    R: Any = model.relevance
+    metric, R, (count, n_features) = model.metric, model.relevance, model.prototypes.shape
     if type(metric) not in PARAMETER_AXES:  # a metric of the user's own
         return "" if callable(getattr(metric, "distances", None)) else "has no metric"
     axes = PARAMETER_AXES[type(metric)]
@@ -429,5 +429,5 @@ def _link_problem(model: PrototypeModel) -> str:
     return "" if numbers else "has a kernel whose width or shape is not a positive number"
 
 
-def _is_array(value: object, axes: int, kinds: str) -> bool:
+def _is_array(value: object, axes: int, kinds: str) -> TypeGuard[np.ndarray]:
     return isinstance(value, np.ndarray) and value.ndim == axes and value.dtype.kind in kinds

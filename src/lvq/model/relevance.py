@@ -6,13 +6,14 @@ every Omega has unit Frobenius norm.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from lvq.model.arrays import Array, namespace, numpy_type
+from lvq.model.arrays import namespace, numpy_type
 from lvq.model.directions import discriminant_directions, span
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
+from lvq.typing import Array
 
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
 
@@ -52,7 +53,7 @@ class Relevance:
         """Gradient by the free parameters from that by R."""
         return by_relevance
 
-    def penalty(self, R: Array) -> tuple[Any, Array] | None:
+    def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """A term added to the mean cost, and its gradient by R; None where there is none."""
         return None
 
@@ -257,7 +258,7 @@ class MatrixRelevance(Relevance):
             return by_relevance
         return (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / _norms(free)
 
-    def penalty(self, R: Array) -> tuple[Any, Array] | None:
+    def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices."""
         if self.ridge == 0 and self.log_determinant == 0:
             return None

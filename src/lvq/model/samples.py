@@ -8,14 +8,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from lvq.model.arrays import Array, is_tensor, like, round_centre
+from lvq.model.arrays import is_tensor, like, round_centre
+from lvq.typing import Array
 
 Total = TypeVar("Total")
-Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+class Map(Protocol):
+    """Interface of the built-in `map`; another one may work in parallel."""
+
+    def __call__(self, function: Callable[[Item], Value], items: Iterable[Item], /) -> Iterable[Value]:
+        """Values of the function, in the order of the items."""
 
 
 class Block(NamedTuple):

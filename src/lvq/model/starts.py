@@ -7,14 +7,14 @@ gets as many as it has, with a warning.
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from lvq.model import tensor_starts
-from lvq.model.arrays import Array, as_numpy, is_tensor, like, namespace, numpy_type, round_centre
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, round_centre
 from lvq.model.directions import distinct_rows
+from lvq.typing import Array, Label
 
 EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs to convergence
 LLOYD = 10  # iterations for larger classes, whose clusters only start the training
@@ -37,7 +37,7 @@ def distribute(total: int, n_classes: int) -> np.ndarray:
     return counts
 
 
-def prototypes_per_class(n_prototypes: int | Mapping[Any, int], classes: np.ndarray) -> np.ndarray:
+def prototypes_per_class(n_prototypes: int | Mapping[Label, int], classes: np.ndarray) -> np.ndarray:
     """Number of prototypes of each class, from one number for all or a dict class -> number.
 
     Examples

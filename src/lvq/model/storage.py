@@ -5,25 +5,32 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from lvq.files import write_atomically
-from lvq.model.links import KERNELS, Identity
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.links import KERNELS, Identity, Link
+from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
+from lvq.typing import Argument, JSONValue
 
 FORMAT, VERSION = "lvq-prototype-model", 1
-METRICS: dict[str, type] = {"euclidean": Euclidean, "diagonal": Diagonal, "matrix": Matrix, "local_matrix": LocalMatrix}
-LINKS: dict[str, type] = {"identity": Identity, **KERNELS}
+METRICS: dict[str, type[Metric]] = {
+    "euclidean": Euclidean,
+    "diagonal": Diagonal,
+    "matrix": Matrix,
+    "local_matrix": LocalMatrix,
+}
+LINKS: dict[str, type[Link]] = {"identity": Identity, **KERNELS}
 OPTIONAL = ("relevance", "importances")
 Model = TypeVar("Model", bound=PrototypeModel)
+Part = TypeVar("Part")
 
 
 def to_arrays(model: PrototypeModel) -> dict[str, np.ndarray]:
     """Named arrays of numbers and strings, and "header", a JSON text as an array of bytes."""
-    header: dict[str, Any] = {
+    header: dict[str, JSONValue] = {
         "format": FORMAT,
         "version": VERSION,
         "metric": _describe(model.metric, METRICS, "metric"),
@@ -73,7 +80,7 @@ def from_arrays(cls: type[Model], arrays: Mapping[str, np.ndarray]) -> Model:
 
 def save(model: PrototypeModel, path: str | Path) -> None:
     """Write ``to_arrays()`` to a file, all or nothing."""
-    arrays: dict[str, Any] = to_arrays(model)
+    arrays: dict[str, Argument] = to_arrays(model)
     with write_atomically(path) as file:
         np.savez(file, **arrays)  # none of them holds objects
 
@@ -92,16 +99,16 @@ def load(cls: type[Model], path: str | Path) -> Model:
     return from_arrays(cls, arrays)
 
 
-def _describe(part: Any, kinds: dict[str, type], name: str) -> dict[str, Any]:
+def _describe(part: Metric | Link, kinds: Mapping[str, type], name: str) -> dict[str, JSONValue]:
     kind = next((kind for kind, known in kinds.items() if type(part) is known), None)
     if kind is None:
         raise ValueError(f"A model with the {name} {part!r} cannot be stored as arrays; known are {sorted(kinds)}.")
-    return {"kind": kind, **asdict(part)}
+    return {"kind": kind, **{field.name: getattr(part, field.name) for field in fields(kinds[kind])}}
 
 
-def _build(described: dict[str, Any], kinds: dict[str, type]) -> Any:
+def _build(described: dict[str, JSONValue], kinds: Mapping[str, type[Part]]) -> Part:
     values = dict(described)
-    kind = kinds[values.pop("kind")]
+    kind: type = kinds[values.pop("kind")]
     known = {field.name for field in fields(kind)}
     if set(values) != known:
         raise ValueError(f"{kind.__name__} needs the values {sorted(known)}, got {sorted(values)}")

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lvq.model.arrays import Array, as_numpy, first_argmin, like, namespace, numpy_type, round_centre, wide, zeros
+from lvq.model.arrays import as_numpy, first_argmin, like, namespace, numpy_type, round_centre, wide, zeros
+from lvq.typing import Array
 
 BLOCK = 2**24  # numbers of a block
 
@@ -117,7 +118,8 @@ def class_moments(X: Array, y: Array, weight: Array) -> tuple[np.ndarray, np.nda
     for rows in blocks(X.shape[0], n):
         residual = (wide(X[rows]) - means[y[rows]]) * fraction[rows, None].sqrt()
         within += residual.T @ residual
-    return tuple(as_numpy(part).astype(np.float64) for part in (mass, means, within))
+    mass, means, within = (as_numpy(part).astype(np.float64) for part in (mass, means, within))
+    return mass, means, within
 
 
 def row_space(X: Array, weight: Array) -> np.ndarray:

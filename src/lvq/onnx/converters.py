@@ -1,9 +1,14 @@
 """The estimators of this library in the registry of skl2onnx: their inputs, their outputs and their graph."""
 
+from __future__ import annotations
+
 import copy
-from typing import Any
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,8 +19,14 @@ from lvq.onnx.predictions import Predictions, class_values
 from lvq.onnx.rejection import MEASURES, accepted, certainty
 from lvq.rejection.classifier import RejectClassifier
 
+if TYPE_CHECKING:
+    from skl2onnx.common._container import ModelComponentContainer
+    from skl2onnx.common._topology import Operator, Scope, Variable
+    from skl2onnx.common.data_types import DataType
+
 OUTPUTS = ("label", "probabilities", "certainty", "accepted")
 DTYPES = ("float64", "float32")
+Parsers = dict[type, Callable[..., object]]  # of the user, by the class of the estimator
 ALIAS = "LvqClassifier"  # in skl2onnx's registry
 
 
@@ -48,7 +59,7 @@ def register() -> None:
         )
 
 
-def require_skl2onnx() -> Any:
+def require_skl2onnx() -> ModuleType:
     """skl2onnx; an ImportError that states how to install it where it is missing."""
     try:
         import onnx  # noqa: F401
@@ -58,7 +69,9 @@ def require_skl2onnx() -> Any:
     return skl2onnx
 
 
-def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+def parse(
+    scope: Scope, model: BaseEstimator, inputs: list[Variable], custom_parsers: Parsers | None = None
+) -> list[Variable]:
     """Declare the operator of a model and its outputs."""
     from skl2onnx.common.data_types import BooleanTensorType, Int64TensorType
 
@@ -76,7 +89,9 @@ def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> An
     return operator.outputs
 
 
-def parse_reject(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+def parse_reject(
+    scope: Scope, model: RejectClassifier, inputs: list[Variable], custom_parsers: Parsers | None = None
+) -> list[Variable]:
     """As `parse`, after the transformers before the model inside a RejectClassifier."""
     from skl2onnx._parse import _parse_sklearn
 
@@ -87,7 +102,7 @@ def parse_reject(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None
     return parse(scope, model, inputs, custom_parsers)
 
 
-def by_position(step: Any) -> Any:
+def by_position(step: BaseEstimator) -> BaseEstimator:
     """The transformer with columns by their positions: skl2onnx finds named ones only among inputs of that name."""
     if not isinstance(step, ColumnTransformer):
         return step
@@ -98,7 +113,7 @@ def by_position(step: Any) -> Any:
     return changed
 
 
-def number_type(inputs: Any, dtype: str | None = None) -> Any:
+def number_type(inputs: list[Variable], dtype: str | None = None) -> type[DataType]:
     """The type in which a model computes: the requested one, else float32 for float32 samples, else float64."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
@@ -106,7 +121,7 @@ def number_type(inputs: Any, dtype: str | None = None) -> Any:
     return FloatTensorType if single else DoubleTensorType
 
 
-def shapes(operator: Any) -> None:
+def shapes(operator: Operator) -> None:
     """Types and shapes of the outputs."""
     from skl2onnx.common.data_types import BooleanTensorType, Int64TensorType, StringTensorType
 
@@ -123,7 +138,7 @@ def shapes(operator: Any) -> None:
         output.type = kind
 
 
-def convert(scope: Any, operator: Any, container: Any) -> None:
+def convert(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """Add the nodes of a model, or of a RejectClassifier around one."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 

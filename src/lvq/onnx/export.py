@@ -1,8 +1,10 @@
 """`to_onnx`: a fitted model as an ONNX graph, which needs no Python."""
 
+from __future__ import annotations
+
 import json
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sklearn.base import BaseEstimator
 from sklearn.impute import SimpleImputer
@@ -18,10 +20,14 @@ from lvq.onnx.precision import rounding_nodes
 from lvq.onnx.rejection import MEASURES
 from lvq.rejection.classifier import RejectClassifier
 
+if TYPE_CHECKING:
+    from onnx import ModelProto
+    from skl2onnx.common.data_types import DataType
+
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 10
 
 
-def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = "auto") -> Any:
+def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = "auto") -> ModelProto:
     """Convert a fitted model to an ONNX graph, for onnxruntime and other runtimes.
 
     Its input is ``X`` with one row per sample; or one input per column, with the names of the columns, where a
@@ -88,7 +94,7 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
     return _finished(result, estimator, dtype)
 
 
-def split_steps(estimator: BaseEstimator) -> tuple[list[Any], Any]:
+def split_steps(estimator: BaseEstimator) -> tuple[list[BaseEstimator], BaseEstimator]:
     """The transformers before the model or RejectClassifier that predicts, and the latter."""
     found = need_model(estimator, "to_onnx")
     last = find_layer(estimator, RejectClassifier) or found.estimator
@@ -100,7 +106,7 @@ def split_steps(estimator: BaseEstimator) -> tuple[list[Any], Any]:
     return list(found.steps[: len(found.steps) - len(need_model(last, "to_onnx").steps)]), last
 
 
-def _types(given: Inputs, dtype: str) -> list[tuple[str, Any]]:
+def _types(given: Inputs, dtype: str) -> list[tuple[str, DataType]]:
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
 
     kinds = {
@@ -111,7 +117,7 @@ def _types(given: Inputs, dtype: str) -> list[tuple[str, Any]]:
     return [(f"input{place}", kinds[kind]([None, width])) for place, (_, kind, width) in enumerate(zip(*given))]
 
 
-def _finished(result: Any, estimator: BaseEstimator, dtype: str) -> Any:
+def _finished(result: ModelProto, estimator: BaseEstimator, dtype: str) -> ModelProto:
     """The graph with fixed versions and metadata, checked."""
     import onnx
 

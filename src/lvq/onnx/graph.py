@@ -1,8 +1,16 @@
 """Formulas as nodes of an ONNX graph; arrays of the graph are referred to by name."""
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from skl2onnx.common._container import ModelComponentContainer
+    from skl2onnx.common._topology import Scope
 
 
 class Graph:
@@ -16,17 +24,17 @@ class Graph:
         Type in which the graph computes.
     """
 
-    def __init__(self, scope: Any, container: Any, dtype: np.dtype | type) -> None:
+    def __init__(self, scope: Scope, container: ModelComponentContainer, dtype: np.dtype | type) -> None:
         self.scope, self.container, self.dtype = scope, container, np.dtype(dtype)
 
-    def node(self, operation: str, *inputs: str, **attributes: Any) -> str:
+    def node(self, operation: str, *inputs: str, **attributes: int | float | str) -> str:
         """The one output of an operation."""
         output = self.scope.get_unique_variable_name(operation.lower())
         name = self.scope.get_unique_operator_name(operation)
         self.container.add_node(operation, list(inputs), [output], name=name, **attributes)
         return output
 
-    def split(self, values: str, sizes: Any) -> list[str]:
+    def split(self, values: str, sizes: Sequence[int] | NDArray[np.intp]) -> list[str]:
         """Columns in slices of the given widths."""
         outputs = [self.scope.get_unique_variable_name("slice") for _ in sizes]
         name = self.scope.get_unique_operator_name("Split")
@@ -37,7 +45,7 @@ class Graph:
         """Give values the name of an output."""
         self.container.add_node("Identity", [values], [name], name=self.scope.get_unique_operator_name("Identity"))
 
-    def constant(self, values: Any) -> str:
+    def constant(self, values: ArrayLike) -> str:
         """Numbers, booleans or strings; floating numbers in the graph's type, integers as int64."""
         from onnx import TensorProto, numpy_helper
 

@@ -1,20 +1,27 @@
 """SimpleImputer as ONNX: skl2onnx converts it to ONNX's Imputer, which has neither float64 nor indicators."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 
 from lvq.onnx.graph import Graph
 
+if TYPE_CHECKING:
+    from skl2onnx.common._container import ModelComponentContainer
+    from skl2onnx.common._topology import Operator, Scope
 
-def shapes(operator: Any) -> None:
+
+def shapes(operator: Operator) -> None:
     """One feature per input feature, and one per indicator."""
     step, variable = operator.raw_operator, operator.inputs[0]
     width = step.n_features_in_ + len(_indicated(step))
     operator.outputs[0].type = type(variable.type)([variable.get_first_dimension(), width])
 
 
-def convert(scope: Any, operator: Any, container: Any) -> None:
+def convert(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """Replace every missing number by the statistic of its feature; texts are never missing in ONNX."""
     from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 
@@ -40,6 +47,6 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
     graph.name_output(filled, name)
 
 
-def _indicated(step: Any) -> np.ndarray:
+def _indicated(step: SimpleImputer) -> np.ndarray:
     """The features that have an indicator."""
     return np.asarray(step.indicator_.features_) if step.add_indicator else np.zeros(0, dtype=np.int64)

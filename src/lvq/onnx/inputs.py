@@ -1,13 +1,19 @@
 """The inputs of a graph: one array of all features, or one array per column where their types differ."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 
 from lvq.onnx.converters import OUTPUTS
+
+if TYPE_CHECKING:
+    from onnx import GraphProto
 
 
 class Inputs(NamedTuple):
@@ -18,7 +24,7 @@ class Inputs(NamedTuple):
     widths: list[int]
 
 
-def inputs_of(steps: list[Any], model: Any) -> Inputs:
+def inputs_of(steps: list[BaseEstimator], model: BaseEstimator) -> Inputs:
     """The inputs of a chain of transformers and a model; one array "X" where all features have one kind."""
     first = steps[0] if steps else model
     width = int(first.n_features_in_)
@@ -48,7 +54,7 @@ def inputs_of(steps: list[Any], model: Any) -> Inputs:
     return Inputs(names, kinds, [1] * width)
 
 
-def _first_steps(step: Any, columns: list[int]) -> list[tuple[Any, list[int]]]:
+def _first_steps(step: BaseEstimator, columns: list[int]) -> list[tuple[BaseEstimator, list[int]]]:
     """The first transformer of each column, with the columns that it takes."""
     if isinstance(step, Pipeline):
         return _first_steps(step.steps[0][1], columns)
@@ -61,7 +67,7 @@ def _first_steps(step: Any, columns: list[int]) -> list[tuple[Any, list[int]]]:
     return [(step, columns)]
 
 
-def _kind(step: Any, place: int) -> str:
+def _kind(step: BaseEstimator, place: int) -> str:
     if hasattr(step, "categories_"):
         categories = np.asarray(step.categories_[place])
         if categories.dtype.kind in "OUS":
@@ -72,7 +78,7 @@ def _kind(step: Any, place: int) -> str:
     return "number"
 
 
-def name_inputs(graph: Any, names: list[str]) -> None:
+def name_inputs(graph: GraphProto, names: list[str]) -> None:
     """Set the names of the inputs, in their order; other values of the graph with such a name get another one.
 
     skl2onnx changes names that are not identifiers in C, such as "weight (kg)"; runtimes accept them.

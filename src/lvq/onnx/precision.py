@@ -1,6 +1,11 @@
 """Whether a float64 graph computes in float64: some converters of skl2onnx round to float32 without a message."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 # operations that do not change numbers
 EXACT_OPERATORS = {"Concat", "Gather", "GatherElements", "Identity", "Reshape", "Slice", "Split", "Squeeze",
@@ -9,7 +14,7 @@ EXACT_OPERATORS = {"Concat", "Gather", "GatherElements", "Identity", "Reshape", 
 ENCODERS = {"OneHotEncoder", "LabelEncoder"}
 
 
-def rounding_nodes(model: Any) -> list[str]:
+def rounding_nodes(model: ModelProto) -> list[str]:
     """The operations of a float64 graph that round to float32, by name.
 
     Parameters

@@ -6,12 +6,11 @@ roots, which lose no digits near a prototype.
 """
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from lvq.model.arrays import round_centre
-from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
+from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Kernel, RationalQuadratic
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
 from lvq.model.prototype_model import PrototypeModel, largest_value
 from lvq.onnx.graph import Graph
@@ -58,12 +57,12 @@ class Predictions:
     @cached_property
     def distances(self) -> str:
         """Squared distances to all prototypes, (N, M)."""
-        graph, metric, W = self.graph, self.model.metric, self.model.prototypes
-        R: Any = self.model.relevance
+        graph, metric, W, R = self.graph, self.model.metric, self.model.prototypes, self.model.relevance
         centre = round_centre(W)
         samples, prototypes = graph.node("Sub", self.X, graph.constant(centre)), W - centre
         if isinstance(metric, Euclidean):
             return self._squared(samples, prototypes)
+        assert R is not None
         if isinstance(metric, Diagonal | Matrix):
             operation, factor = ("Mul", R**0.5) if isinstance(metric, Diagonal) else ("MatMul", R.T)
             images = graph.node(operation, samples, graph.constant(factor))
@@ -85,10 +84,10 @@ class Predictions:
 
     def linked(self, distances: str) -> str:
         """H = g(D), elementwise."""
-        graph = self.graph
-        link: Any = self.model.link
+        graph, link = self.graph, self.model.link
         if isinstance(link, Identity):
             return distances
+        assert isinstance(link, Kernel)
         ratio = graph.node("Div", distances, graph.number(float(link.width) ** 2))
         if isinstance(link, Gaussian):
             return self._saturating(graph.node("Div", ratio, graph.number(2)))
@@ -99,6 +98,7 @@ class Predictions:
             root = graph.node("Sqrt", graph.node("Add", ratio, graph.number(1)))
             below = graph.node("Mul", root, graph.node("Add", root, graph.number(1)))
             return graph.node("Div", graph.node("Mul", ratio, graph.number(2)), below)
+        assert isinstance(link, RationalQuadratic)
         shape = float(link.shape)
         logarithm = self._log1p(graph.node("Div", ratio, graph.number(2 * shape)))
         return self._saturating(graph.node("Mul", logarithm, graph.number(shape)))

@@ -6,12 +6,13 @@ error (NaN, infinite or too large values) has the certainty NaN and is never acc
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from lvq.model.metrics import LocalMatrix
 from lvq.onnx.predictions import Predictions
+from lvq.rejection.classifier import RejectClassifier
+from lvq.rejection.measures import SampleFunction
 
 SLACK = 1e-11  # relative to the larger of one and the threshold
 
@@ -78,7 +79,7 @@ MEASURES: dict[str, Callable[[Predictions], str]] = {
 }
 
 
-def certainty(predictions: Predictions, measure: Any) -> str:
+def certainty(predictions: Predictions, measure: str | SampleFunction | None) -> str:
     """Certainty of each prediction by the name of a measure, (N,); NaN for rows that are not valid."""
     if not isinstance(measure, str) or measure not in MEASURES:
         raise ValueError(
@@ -89,7 +90,7 @@ def certainty(predictions: Predictions, measure: Any) -> str:
     return graph.node("Where", predictions.valid, MEASURES[measure](predictions), graph.number(np.nan))
 
 
-def accepted(predictions: Predictions, model: Any, values: str) -> str:
+def accepted(predictions: Predictions, model: RejectClassifier, values: str) -> str:
     """Which predictions a RejectClassifier accepts, given their certainty, (N,)."""
     graph, cells = predictions.graph, model.cells_
     if callable(cells):
@@ -122,7 +123,7 @@ def lowered(limits: np.ndarray, dtype: np.dtype | type) -> np.ndarray:
     return np.where(limits == np.inf, np.nan, np.where(np.isfinite(limits), finite - slack, limits))
 
 
-def thresholds(predictions: Predictions, model: Any, *, by_class: bool) -> np.ndarray:
+def thresholds(predictions: Predictions, model: RejectClassifier, *, by_class: bool) -> np.ndarray:
     """The threshold of every cell: of each class, or of each prototype; infinite where all is rejected."""
     cells, classes = _cells(predictions, by_class=by_class), predictions.model.classes
     owners = (classes if by_class else classes[predictions.labels]).tolist()

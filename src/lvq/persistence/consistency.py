@@ -3,8 +3,6 @@
 A checksum detects damage, but not a file that was made by hand. `PrototypeModel` validates itself.
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
@@ -73,7 +71,8 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
 def _check_rejection(model: RejectClassifier) -> None:
     fits = hasattr(model.estimator_, "predict") and hasattr(model.estimator_, "classes_")
     require(fits, "RejectClassifier has no estimator that predicts")
-    points, paths = (part if isinstance(part, dict) else {None: part} for part in (model.point_, model.path_))
+    points = model.point_ if isinstance(model.point_, dict) else {None: model.point_}
+    paths = model.path_ if isinstance(model.path_, dict) else {None: model.path_}
     for point in (model.outlier_limits_, *points.values()):
         if point is not None:
             fits = np.shape(point.thresholds) == np.shape(point.cells) == (len(point.cells),)
@@ -93,7 +92,7 @@ def _check_path(path: ThresholdPath) -> None:
     require(fits, "ThresholdPath has steps that do not fit its points")
 
 
-def _check_steps(steps: Any) -> None:
+def _check_steps(steps: list[tuple[str, BaseEstimator | str | None]]) -> None:
     """Steps in sequence, each with the number of features that the one before gives, where that is known."""
     require(steps and all(isinstance(step, tuple) and len(step) == 2 for step in steps), "Pipeline has no steps")
     given = None

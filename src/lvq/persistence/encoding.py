@@ -11,12 +11,12 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
 from lvq.persistence.consistency import check, require
 from lvq.persistence.trusted import find, is_class, is_compiled, is_part, is_value, name_of, public_types
+from lvq.typing import JSONValue
 
 PLAIN = (type(None), bool, int, float, str)
 STATE_LENGTH = 624  # length of the state of numpy.random.RandomState
@@ -28,10 +28,10 @@ class Encoder:
     def __init__(self, trusted: frozenset[str]) -> None:
         self.trusted = trusted
         self.arrays: list[np.ndarray] = []
-        self.path: list[Any] = []  # objects that are being written, from the outermost on
-        self._written: dict[int, tuple[Any, Any]] = {}  # by id: the object, kept alive, and its node
+        self.path: list[object] = []  # objects that are being written, from the outermost on
+        self._written: dict[int, tuple[object, JSONValue]] = {}  # by id: the object, kept alive, and its node
 
-    def node(self, value: Any) -> Any:
+    def node(self, value: object) -> JSONValue:
         """The node of an object; UntrustedError or ValueError where it has none."""
         if type(value) in PLAIN:
             return value
@@ -47,34 +47,35 @@ class Encoder:
             self._written[id(value)] = (value, node)
         return node
 
-    def _parts(self, value: Any) -> Any:
+    def _parts(self, value: object) -> list[object]:
         """The kind of an object, and the objects that it consists of."""
-        kind = type(value)
-        if kind in (list, tuple):
-            return [kind.__name__, *value]
-        if kind is set:
+        if type(value) is list or type(value) is tuple:
+            return [type(value).__name__, *value]
+        if type(value) is set:
             return ["set", *sorted(value, key=repr)]
-        if kind is dict:
+        if type(value) is dict:
             return ["dict", *chain.from_iterable(value.items())]
-        if kind is slice:
+        if type(value) is slice:
             return ["slice", value.start, value.stop, value.step]
-        if kind is np.ndarray and value.dtype == object:
+        if type(value) is np.ndarray and value.dtype == object:
             return ["objects", value.shape, *value.ravel().tolist()]
-        if kind is np.ndarray and not value.dtype.hasobject:
+        if type(value) is np.ndarray and not value.dtype.hasobject:
             return ["array", self._number(value)]
         if isinstance(value, np.generic):
             return ["scalar", np.asarray(value)]
         if isinstance(value, np.dtype):
             return ["dtype", np.empty(0, value)]
-        if kind is np.ma.MaskedArray:
+        if type(value) is np.ma.MaskedArray:
             return ["masked", np.asarray(value.data), np.ma.getmaskarray(value)]
-        if kind is np.random.RandomState and (state := value.get_state(legacy=False))["bit_generator"] == "MT19937":
-            key, position = state["state"].values()
-            return ["random_state", self._number(np.array([*key, position, state["has_gauss"], state["gauss"]]))]
+        if type(value) is np.random.RandomState:
+            state = value.get_state(legacy=False)
+            if state["bit_generator"] == "MT19937":
+                key, position = state["state"].values()
+                return ["random_state", self._number(np.array([*key, position, state["has_gauss"], state["gauss"]]))]
         if isinstance(value, type | np.ufunc) or inspect.isroutine(value):
             find(name_of(value), is_value, self.trusted)
             return ["name", name_of(value)]
-        return self._instance(value, kind)
+        return self._instance(value, type(value))
 
     def _number(self, array: np.ndarray) -> int:
         self.arrays.append(array if array.dtype.names is None else np.zeros(array.shape, array.dtype))
@@ -82,19 +83,19 @@ class Encoder:
             self.arrays[-1][field] = array[field]
         return len(self.arrays) - 1
 
-    def _instance(self, value: Any, kind: type) -> Any:
+    def _instance(self, value: object, kind: type) -> list[object]:
         name = name_of(kind)
         how, arguments, state, *items = (*value.__reduce_ex__(2), None)[:5]
         allowed = is_compiled if how is kind else is_class
         if find(name, allowed, self.trusted) is not kind:
             raise ValueError(f"{name} is another class where it is imported")
-        if hasattr(kind, "_fields"):
+        if hasattr(kind, "_fields") and isinstance(value, tuple):
             return ["named_tuple", name, *value]
         if how is kind:
             return ["compiled", name, arguments, state]
         if how is not copyreg.__newobj__ or len(arguments) > 1 or any(items) or not hasattr(value, "__dict__"):  # type: ignore[attr-defined]
             raise ValueError(f"{name} has other content than attributes")
-        attributes = {part.name: getattr(value, part.name) for part in fields(value)} if is_part(kind) else vars(value)
+        attributes = {part.name: getattr(value, part.name) for part in fields(kind)} if is_part(kind) else vars(value)
         return ["object", name, attributes]
 
 
@@ -107,7 +108,7 @@ class Decoder:
         self.uses_sklearn = False
         self._random_states: dict[int, np.random.RandomState] = {}
 
-    def build(self, node: Any) -> Any:
+    def build(self, node: JSONValue) -> object:
         """The object of a node; any error means that the node does not describe one."""
         if isinstance(node, list):
             return BUILDERS[node[0]](self, *map(self.build, node[1:]))
@@ -119,12 +120,12 @@ class Decoder:
         self.used.add(number)
         return self.arrays[number]
 
-    def _dict(self, *parts: Any) -> dict[Any, Any]:
+    def _dict(self, *parts: object) -> dict[object, object]:
         result = dict(zip(parts[::2], parts[1::2]))
         require(2 * len(result) == len(parts), "a key that occurs twice")
         return result
 
-    def _objects(self, shape: tuple[int, ...], *items: Any) -> np.ndarray:
+    def _objects(self, shape: tuple[int, ...], *items: object) -> np.ndarray:
         result = np.empty(len(items), dtype=object)
         for index, item in enumerate(items):
             result[index] = item
@@ -138,13 +139,13 @@ class Decoder:
         state.set_state(("MT19937", np.array(key).astype(np.uint32), int(position), int(has_gauss), cached))
         return self._random_states.setdefault(number, state)
 
-    def _compiled(self, name: str, arguments: Any, state: Any) -> Any:
+    def _compiled(self, name: str, arguments: tuple[object, ...], state: object) -> object:
         result = find(name, is_compiled, self.trusted)(*arguments)
         if state is not None:
             result.__setstate__(state)
         return result
 
-    def _object(self, name: str, state: dict[str, Any]) -> Any:
+    def _object(self, name: str, state: dict[str, object]) -> object:
         kind = find(name, is_class, self.trusted)
         self.uses_sklearn |= name.startswith("sklearn.")
         for attribute in state:
@@ -165,7 +166,7 @@ class Decoder:
         return result
 
 
-BUILDERS: dict[str, Callable[..., Any]] = {
+BUILDERS: dict[str, Callable[..., object]] = {
     "list": lambda _, *items: list(items),
     "tuple": lambda _, *items: items,
     "set": lambda _, *items: set(items),

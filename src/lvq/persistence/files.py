@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.lib.format import descr_to_dtype, dtype_to_descr
@@ -27,7 +27,8 @@ from sklearn.exceptions import InconsistentVersionWarning
 from lvq.files import write_atomically
 from lvq.persistence.consistency import require
 from lvq.persistence.encoding import Decoder, Encoder
-from lvq.persistence.trusted import UntrustedError, trusted_names
+from lvq.persistence.trusted import Trusted, UntrustedError, trusted_names
+from lvq.typing import JSONValue
 
 TITLE, FORMAT = b"lvq model ", b"1"
 MAX_BYTES = 2**30
@@ -47,7 +48,7 @@ class OtherVersionWarning(InconsistentVersionWarning):
         return f"{self.estimator_name} was saved with {versions}; it may predict differently. Fit and save it again."
 
 
-def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> None:
+def save(model: BaseEstimator, path: str | os.PathLike[str], *, trusted: Iterable[Trusted] = ()) -> None:
     """Write an estimator to a file that `load` reads.
 
     The file contains no code. It appears complete or not at all; an interrupted write leaves the previous file.
@@ -87,7 +88,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[Any] = (
         file.write(data)
 
 
-def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = (), max_bytes: int = MAX_BYTES) -> Any:
+def load(path: str | os.PathLike[str], *, trusted: Iterable[Trusted] = (), max_bytes: int = MAX_BYTES) -> BaseEstimator:
     """Read an estimator from a file that `save` has written.
 
     No code of the file is run. Only trusted classes are built: the estimators of this library and of scikit-learn.
@@ -126,11 +127,11 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = (), max_bytes
     return model
 
 
-def _to_bytes(model: Any, names: frozenset[str]) -> bytes:
+def _to_bytes(model: BaseEstimator, names: frozenset[str]) -> bytes:
     encoder = Encoder(names)
     try:
         node = encoder.node(model)
-        orders: list[Any] = ["F" if np.isfortran(array) else "C" for array in encoder.arrays]
+        orders: list[Literal["C", "F"]] = ["F" if np.isfortran(array) else "C" for array in encoder.arrays]
         described = [[dtype_to_descr(a.dtype), order, a.shape] for a, order in zip(encoder.arrays, orders)]
         versions = {library: metadata.version(library) for library in ("lvq", "numpy", "scikit-learn")}
         header = _text({"arrays": described, "model": node, "versions": versions})
@@ -141,7 +142,7 @@ def _to_bytes(model: Any, names: frozenset[str]) -> bytes:
     return TITLE + FORMAT + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
-def _from_bytes(data: bytes, names: frozenset[str], max_bytes: float) -> tuple[Any, str | None]:
+def _from_bytes(data: bytes, names: frozenset[str], max_bytes: float) -> tuple[BaseEstimator, str | None]:
     """The model, and the version of scikit-learn that wrote its parts; None where it has none of them."""
     title, checksum, body, *_ = *data.split(b"\n", 2), b"", b""
     if title.startswith(PICKLES):
@@ -172,11 +173,11 @@ def _from_bytes(data: bytes, names: frozenset[str], max_bytes: float) -> tuple[A
         raise LoadError(f"contains a model that is not consistent ({type(error).__name__}: {error}).") from error
 
 
-def _text(header: dict[str, Any]) -> bytes:
+def _text(header: dict[str, JSONValue]) -> bytes:
     return json.dumps(header, separators=(",", ":")).encode()
 
 
-def _arrays(described: list[Any], data: bytes) -> list[np.ndarray]:
+def _arrays(described: list[JSONValue], data: bytes) -> list[np.ndarray]:
     arrays, start = [], 0
     for text, order, shape in described:
         dtype = descr_to_dtype(text)

@@ -9,7 +9,7 @@ from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,7 @@ SKLEARN_PARTS = (
 )
 SKLEARN_LOSSES = ("sklearn._loss", "sklearn.linear_model._sgd_fast")
 SKLEARN_FUNCTIONS = ("sklearn.metrics", "sklearn.feature_selection")
+Trusted: TypeAlias = str | type | Callable[..., object]  # a class or a function, or its full name
 SCALARS = (bool, int, float, complex, str, bytes, object)
 
 
@@ -46,7 +47,7 @@ def public_types() -> dict[str, type]:
     return {f"lvq.{name}": kind for name, kind in (estimator_types() | {"RejectClassifier": RejectClassifier}).items()}
 
 
-def name_of(item: Any) -> str:
+def name_of(item: type | Callable[..., object]) -> str:
     """The full name of a class or function."""
     if isinstance(item, np.ufunc):
         return f"{'numpy' if getattr(np, item.__name__, None) is item else 'scipy.special'}.{item.__name__}"
@@ -54,7 +55,7 @@ def name_of(item: Any) -> str:
     return public if public_types().get(public) is item else f"{item.__module__}.{item.__qualname__}"
 
 
-def trusted_names(trusted: Iterable[Any]) -> frozenset[str]:
+def trusted_names(trusted: Iterable[Trusted]) -> frozenset[str]:
     """Classes and functions that a caller trusts, by their full names."""
     problem = f"trusted must be a list of classes, functions or their full names, got {trusted!r}."
     if isinstance(trusted, str):
@@ -65,7 +66,7 @@ def trusted_names(trusted: Iterable[Any]) -> frozenset[str]:
         raise TypeError(problem) from None
 
 
-def find(name: str, allowed: Callable[[Any], bool], trusted: frozenset[str]) -> Any:
+def find(name: str, allowed: Callable[[object], bool], trusted: frozenset[str]) -> Any:  # noqa: ANN401 - a class or a function
     """What a name means; UntrustedError where it is neither trusted nor allowed, or not defined under this name."""
     module, _, attribute = name.rpartition(".")
     if name in public_types():
@@ -82,12 +83,14 @@ def find(name: str, allowed: Callable[[Any], bool], trusted: frozenset[str]) -> 
     raise UntrustedError(name)
 
 
-def is_part(found: Any) -> bool:
+def is_part(found: object) -> bool:
     """Whether this is a dataclass of this library, which is stored by its fields."""
-    return is_dataclass(found) and found.__module__.startswith("lvq.") and name_of(found) not in public_types()
+    if not isinstance(found, type) or not is_dataclass(found):
+        return False
+    return found.__module__.startswith("lvq.") and name_of(found) not in public_types()
 
 
-def is_class(found: Any) -> bool:
+def is_class(found: object) -> bool:
     """Whether objects of this class may be built by setting their attributes."""
     if not isinstance(found, type) or found.__module__.startswith("lvq."):
         return is_part(found) or getattr(found, "__bases__", None) == (tuple,)
@@ -95,12 +98,12 @@ def is_class(found: Any) -> bool:
     return is_compiled(found) or any(base.startswith(SKLEARN_PARTS) for base in bases)
 
 
-def is_compiled(found: Any) -> bool:
+def is_compiled(found: object) -> bool:
     """Whether objects of this class may be built by calling it."""
     return isinstance(found, type) and found.__module__.startswith(SKLEARN_LOSSES)
 
 
-def is_value(found: Any) -> bool:
+def is_value(found: object) -> bool:
     """Whether an object may refer to this function or type."""
     if isinstance(found, type):
         return found in SCALARS or issubclass(found, np.generic) or is_class(found)

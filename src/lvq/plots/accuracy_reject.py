@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,9 +23,14 @@ from lvq.rejection.curves import (
     average_curves,
     path_curve,
 )
+from lvq.rejection.measures import SampleFunction
 from lvq.rejection.measures import certainty as certainty_of
 from lvq.rejection.path import ThresholdPath
 from lvq.rejection.scorers import find_reject_classifier
+from lvq.typing import Argument, MatrixLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -74,9 +80,9 @@ class AccuracyRejectDisplay(CurveDisplay):
 
     ABSCISSA = "coverage"
 
-    coverage: Any
-    accuracy: Any
-    standard_deviation: Any = None
+    coverage: ArrayLike
+    accuracy: ArrayLike
+    standard_deviation: ArrayLike | None = None
     area: float | None = None
     point: tuple[float, float] | None = None
     name: str | None = None
@@ -96,8 +102,8 @@ class AccuracyRejectDisplay(CurveDisplay):
             self.band_ = self.ax_.fill_between(self.coverage, low, high, color=colour, alpha=0.2, lw=0)
         if self.point is not None:
             label = f"operating point: coverage {percent(self.point[0])}, accuracy {percent(self.point[1])}"
-            style = {"marker": "o", "markersize": 9, "markeredgecolor": "black", "linestyle": "none"}
-            (self.point_,) = self.ax_.plot(*self.point, color=colour, label=label, **style)
+            style: dict[str, Argument] = {"marker": "o", "ms": 9, "mec": "black", "ls": "none", "color": colour}
+            (self.point_,) = self.ax_.plot(*self.point, label=label, **style)
         self.ax_.set(xlabel="Coverage (fraction of accepted samples)", xlim=(-0.01, 1.01))
         self.ax_.set_ylabel("Accuracy on the accepted samples")
         self.ax_.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
@@ -107,13 +113,13 @@ class AccuracyRejectDisplay(CurveDisplay):
     def from_estimator(
         cls,
         estimator: BaseEstimator,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        measure: Any = None,
+        measure: str | SampleFunction | None = None,
         name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Argument] | None = None,
     ) -> Self:
         """Plot the accuracy-reject curve of a fitted classifier on labelled samples.
 
@@ -148,8 +154,8 @@ class AccuracyRejectDisplay(CurveDisplay):
         certainty: ArrayLike,
         *,
         name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Argument] | None = None,
     ) -> Self:
         """Plot the accuracy-reject curve of predictions with known certainties.
 
@@ -175,21 +181,21 @@ class AccuracyRejectDisplay(CurveDisplay):
         return cls._of_curve(curve, name=name).plot(ax=ax, curve_kwargs=curve_kwargs)
 
     @classmethod
-    def _of_curve(cls, curve: AccuracyRejectCurve, **parameters: Any) -> Self:
+    def _of_curve(cls, curve: AccuracyRejectCurve, **parameters: Argument) -> Self:
         return cls(coverage=curve.coverage, accuracy=curve.accuracy, area=area_under_curve(curve), **parameters)
 
     @classmethod
     @described
     def from_cv_results(
         cls,
-        cv_results: dict[str, Any],
-        X: Any,
-        y: Any,
+        cv_results: Mapping[str, Argument],
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        measure: Any = None,
+        measure: str | SampleFunction | None = None,
         name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Argument] | None = None,
     ) -> Self:
         """Plot the mean curve over the folds of a cross-validation, each on its own test samples.
 
@@ -218,9 +224,9 @@ class AccuracyRejectDisplay(CurveDisplay):
                 f"cv_results of {cls.__name__} must have 'estimator' and 'indices', got {sorted(cv_results)}; call "
                 "cross_validate with return_estimator=True and return_indices=True."
             )
-        y = column_or_1d(y)
+        labels = column_or_1d(y)
         curves = [
-            _curve_and_point(estimator, _safe_indexing(X, test), y[test], measure)[0]
+            _curve_and_point(estimator, _safe_indexing(X, test), labels[test], measure)[0]
             for estimator, test in zip(cv_results["estimator"], cv_results["indices"]["test"])
         ]
         coverage, accuracy, deviation, _ = average_curves(curves)
@@ -231,25 +237,25 @@ class AccuracyRejectDisplay(CurveDisplay):
 
 
 def _curve_and_point(
-    estimator: BaseEstimator, X: Any, y: Any, measure: Any
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, measure: str | SampleFunction | None
 ) -> tuple[AccuracyRejectCurve, tuple[float, float] | None]:
     """The accuracy-reject curve of a fitted classifier, and coverage and accuracy of a RejectClassifier.
 
     The curve of a RejectClassifier follows its own thresholds along their path. Where it has a path for each class, or
     another measure is given, and for other classifiers, one threshold increases through all certainties.
     """
-    y = column_or_1d(y)
-    check_consistent_length(X, y)
+    labels = column_or_1d(y)
+    check_consistent_length(X, labels)
     reject, inputs = find_reject_classifier(estimator, X)
     if reject is None:
         check_is_fitted(estimator)
-        correct = np.asarray(estimator.predict(X)) == y
+        correct = np.asarray(estimator.predict(X)) == labels
         return accuracy_reject_curve(certainty_of(estimator, X, measure or "auto"), correct), None
     check_is_fitted(reject)
-    correct, reasons = reject.predict(inputs) == y, reject.reason(inputs)
+    correct, reasons = reject.predict(inputs) == labels, reject.reason(inputs)
     accepted = reasons == ""
     point = (float(accepted.mean()), float(correct[accepted].mean())) if accepted.any() else None
-    typical = reasons != "outlier" if reject.outlier_limits_ is not None else np.ones(len(y), dtype=np.bool_)
+    typical = reasons != "outlier" if reject.outlier_limits_ is not None else np.ones(len(labels), dtype=np.bool_)
     if not typical.any():
         raise ValueError("AccuracyRejectDisplay needs samples that are not outliers, got only outliers in X.")
     values = reject.certainty(inputs) if measure is None else certainty_of(reject.estimator_, inputs, measure)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,9 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.parameters import entry
+from lvq.input_columns import Names
 from lvq.plots.fitted_arrays import feature_names, group_names
+from lvq.typing import Labels
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 PARAMETERS: dict[str, tuple[str, str]] = {
     "estimator": (
@@ -71,7 +73,7 @@ def described(method: Function) -> Function:
     return method
 
 
-def class_indices(caller: str, X: ArrayLike, y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
+def class_indices(caller: str, X: ArrayLike, y: ArrayLike, classes: Labels) -> NDArray[np.intp]:
     """Index of the class of each sample; ValueError for classes that the model does not have."""
     y = column_or_1d(y)
     check_consistent_length(X, y)
@@ -83,7 +85,7 @@ def class_indices(caller: str, X: ArrayLike, y: ArrayLike, classes: NDArray[Any]
     return np.searchsorted(classes, y)
 
 
-def given_or_own(caller: str, parameter: str, given: Sequence[Any] | None, own: NDArray[Any]) -> NDArray[Any]:
+def given_or_own(caller: str, parameter: str, given: Sequence[object] | Labels | None, own: Labels) -> Labels:
     """The names given for classes or features, if there is one for each, else the model's own."""
     if given is not None and len(given) != len(own):
         raise ValueError(
@@ -94,7 +96,7 @@ def given_or_own(caller: str, parameter: str, given: Sequence[Any] | None, own: 
 
 
 def check_names(
-    caller: str, estimator: BaseEstimator, given: Sequence[str] | None, *, original: bool = False
+    caller: str, estimator: BaseEstimator, given: Sequence[str] | Names | None, *, original: bool = False
 ) -> list[str]:
     """Names of the features: those given, or those of the model."""
     return given_or_own(caller, "feature_names", given, feature_names(estimator, original=original)).tolist()
@@ -112,7 +114,7 @@ def check_kind(caller: str, kind: str, kinds: Sequence[str]) -> None:
         raise ValueError(f"kind of {caller} must be one of {', '.join(kinds)}, got {kind!r}.")
 
 
-def group_index(caller: str, estimator: BaseEstimator, group: Any) -> int:
+def group_index(caller: str, estimator: BaseEstimator, group: int | str) -> int:
     """Index of a local matrix, from its index or its name."""
     names = group_names(estimator).tolist()
     if names == [""]:

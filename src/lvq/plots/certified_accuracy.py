@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,10 @@ from lvq.plots.display import CurveDisplay
 from lvq.plots.fitted_arrays import estimator_name
 from lvq.plots.style import pyplot
 from lvq.robustness import certified_radius
+from lvq.typing import Argument
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NORM_NAMES = {1.0: "sum of the features' changes", 2.0: "Euclidean length", np.inf: "largest change of a feature"}
 
@@ -59,10 +63,10 @@ class CertifiedAccuracyDisplay(CurveDisplay):
 
     ABSCISSA = "radii"
     # the accuracy at a radius holds for all smaller ones down to the previous radius
-    LINE_STYLE: ClassVar[dict[str, Any]] = {"drawstyle": "steps-pre"}
+    LINE_STYLE: ClassVar[dict[str, Argument]] = {"drawstyle": "steps-pre"}
 
-    radii: Any
-    accuracy: Any
+    radii: ArrayLike
+    accuracy: ArrayLike
     norm: float = 2
     name: str | None = None
 
@@ -81,8 +85,8 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         *,
         norm: float = 2,
         name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Argument] | None = None,
     ) -> Self:
         """Plot the certified accuracy of a fitted model on labelled samples.
 
@@ -120,8 +124,8 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         *,
         norm: float = 2,
         name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Argument] | None = None,
     ) -> Self:
         """Plot the certified accuracy of predictions with known certified radii.
 

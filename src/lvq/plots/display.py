@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from lvq.plots.arguments import described
 from lvq.plots.style import COLOURS, curve_legend, merge_kwargs, pyplot
+from lvq.typing import Argument
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 
 class Display:
     """Base of all displays."""
 
-    def _set_axes(self, ax: Any, size: tuple[float, float]) -> None:
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def _set_axes(self, ax: Axes | None, size: tuple[float, float]) -> None:
         """Set `ax_` and `figure_`: the axes given, or those of a new figure of a size in inches."""
         caller = f"{type(self).__name__}.plot"
         plt = pyplot(caller)
@@ -29,12 +40,14 @@ class CurveDisplay(Display):
     """
 
     ABSCISSA: ClassVar[str]
-    LINE_STYLE: ClassVar[dict[str, Any]] = {}
-    accuracy: Any
+    LINE_STYLE: ClassVar[dict[str, Argument]] = {}
+    accuracy: ArrayLike
     name: str | None
 
     @described
-    def plot(self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None) -> Self:
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, curve_kwargs: dict[str, Argument] | None = None
+    ) -> Self:
         """Draw the curve. Several curves can be drawn on the same axes one after the other.
 
         Parameters
@@ -52,7 +65,7 @@ class CurveDisplay(Display):
         self._set_axes(ax, (6.4, 4.8))
         from matplotlib.ticker import PercentFormatter
 
-        curves = sum(len(line.get_xdata()) > 1 for line in self.ax_.lines)  # single points are not curves
+        curves = sum(np.size(line.get_xdata()) > 1 for line in self.ax_.lines)  # single points are not curves
         label = self._label(self.name if name is None else name)
         defaults = {"label": label, "color": COLOURS[curves % len(COLOURS)], **self.LINE_STYLE}
         style = merge_kwargs(defaults, curve_kwargs, "lines.Line2D")

@@ -6,10 +6,11 @@ Every function takes a model of this library, alone or in a Pipeline, a search, 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import FoundModel, find_layer, last_step, need_model
 from lvq.input_columns import Names
@@ -18,9 +19,10 @@ from lvq.model.metrics import LocalMatrix
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots.original_features import Floats, names_by_step, to_original_units
 from lvq.rejection.classifier import RejectClassifier
+from lvq.typing import Labels
 
 
-def estimator_name(estimator: Any) -> str:
+def estimator_name(estimator: BaseEstimator) -> str:
     """Name of an estimator in a legend: `RejectClassifier` where there is one, else the class that predicts."""
     return type(find_layer(estimator, RejectClassifier) or last_step(estimator)).__name__
 
@@ -30,7 +32,7 @@ def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
     return found.model.checked(as_numpy(found.inputs(as_numpy(X)))).astype(np.float64, copy=False)
 
 
-def relevance_profile(estimator: Any, *, per_matrix: bool = False) -> Floats:
+def relevance_profile(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:
     """Weight of each feature in the model's distances; the weights sum to one.
 
     The relevances, or the diagonal of Lambda divided by its sum; equal weights for the Euclidean metric. The features
@@ -63,7 +65,7 @@ def relevance_profile(estimator: Any, *, per_matrix: bool = False) -> Floats:
     return rows if per_matrix else _mean(model, rows)
 
 
-def lambda_matrix(estimator: Any, *, per_matrix: bool = False) -> Floats:
+def lambda_matrix(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:
     """Lambda, with (x - w)'Lambda (x - w) the model's squared distance.
 
     Diagonal for relevances, the identity for the Euclidean metric.
@@ -102,7 +104,7 @@ def _lambdas(model: PrototypeModel) -> Floats:
     return np.array([np.diag(omega**2) if omega.ndim == 1 else omega.T @ omega for omega in _matrices(model)])
 
 
-def _matrices(model: PrototypeModel) -> list[NDArray[Any]]:
+def _matrices(model: PrototypeModel) -> list[np.ndarray]:
     """Omega of each group of prototypes; a vector is a diagonal matrix."""
     return [model.matrix_of(int(first)) for first in _first_of_groups(model)]
 
@@ -117,7 +119,7 @@ def _mean(model: PrototypeModel, per_group: Floats) -> Floats:
     return per_group[0] if len(per_group) == 1 else np.average(per_group, axis=0, weights=np.bincount(model.group))
 
 
-def group_names(estimator: Any, class_names: Any = None) -> Names:
+def group_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels | None = None) -> Names:
     """Name of each local matrix: its class, or its prototype; one empty name where all prototypes have the same metric.
 
     Parameters
@@ -153,7 +155,7 @@ def group_classes(model: PrototypeModel) -> NDArray[np.intp]:
     return model.labels[_first_of_groups(model)]
 
 
-def prototype_names(estimator: Any, class_names: Any = None) -> Names:
+def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels | None = None) -> Names:
     """Name of each prototype: its class, with a number where the class has several prototypes.
 
     Parameters
@@ -182,7 +184,7 @@ def prototype_names(estimator: Any, class_names: Any = None) -> Names:
     return np.array([f"{classes[label]}{end}" for label, end in zip(model.labels, ends)])
 
 
-def prototypes_in_units(estimator: Any) -> Floats:
+def prototypes_in_units(estimator: BaseEstimator) -> Floats:
     """Prototypes in the units of the pipeline's input; see `lvq.plots.original_features` for the steps it can invert.
 
     Parameters
@@ -210,7 +212,7 @@ def prototypes_in_units(estimator: Any) -> Floats:
     return to_original_units(found, found.model.prototypes, "prototypes_in_units").values
 
 
-def feature_names(estimator: Any, *, original: bool = False) -> Names:
+def feature_names(estimator: BaseEstimator, *, original: bool = False) -> Names:
     """Names of the features.
 
     Parameters

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from lvq.input_columns import default_names
 from lvq.plots.original_features import Floats
@@ -52,7 +53,7 @@ class ImageGrid(NamedTuple):
     columns: int
 
 
-def image_grid(values: Any, classes: Any, shape: tuple[int, int] | None = None) -> ImageGrid:
+def image_grid(values: ArrayLike, classes: ArrayLike, shape: tuple[int, int] | None = None) -> ImageGrid:
     """Rows of values as images: one column for each class where that fits, else row by row.
 
     Parameters
@@ -104,7 +105,7 @@ def _image_shape(count: int, shape: tuple[int, int] | None) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def _places(classes: Any) -> tuple[list[tuple[int, int]], int, int]:
+def _places(classes: NDArray[np.intp]) -> tuple[list[tuple[int, int]], int, int]:
     """Row and column of each image, and the number of rows and columns."""
     present, counts = np.unique(classes, return_counts=True)
     if len(set(counts.tolist())) == 1 and 1 < counts[0] <= 10 and len(present) <= 15:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
+from lvq.input_columns import Names
 from lvq.plots.arguments import check_max_features, check_names, described, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import group_names, lambda_matrix
 from lvq.plots.style import DIVERGING, merge_kwargs, name_ticks, pyplot, short_name, short_names
+from lvq.typing import Argument
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MAX_NAMED = 40  # features up to which the axes have names
 
@@ -57,18 +64,18 @@ class LambdaDisplay(Display):
     True
     """
 
-    matrix: Any
+    matrix: ArrayLike
     feature_names: Sequence[str]
     name: str | None = None
 
     @described
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         max_features: int | None = None,
         colorbar: bool = True,
-        image_kwargs: dict[str, Any] | None = None,
+        image_kwargs: dict[str, Argument] | None = None,
     ) -> Self:
         """Draw the heat map.
 
@@ -101,8 +108,8 @@ class LambdaDisplay(Display):
         if "norm" in style:
             del style["vmin"], style["vmax"]
         self.image_ = self.ax_.imshow(shown, **style)
-        scale = {"ax": self.ax_, "shrink": 0.85, "label": "Weight in the distances"}
-        self.colorbar_ = self.figure_.colorbar(self.image_, **scale) if colorbar else None
+        label = "Weight in the distances"
+        self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85, label=label) if colorbar else None
         name_ticks(self.ax_.yaxis, names, limit=MAX_NAMED)
         name_ticks(self.ax_.xaxis, names, limit=MAX_NAMED, rotation=50)
         if count > MAX_NAMED:
@@ -114,7 +121,13 @@ class LambdaDisplay(Display):
     @classmethod
     @described
     def from_estimator(
-        cls, estimator: Any, *, group: Any = None, feature_names: Any = None, ax: Any = None, **plot_kwargs: Any
+        cls,
+        estimator: BaseEstimator,
+        *,
+        group: int | str | None = None,
+        feature_names: Sequence[str] | Names | None = None,
+        ax: Axes | None = None,
+        **plot_kwargs: Argument,
     ) -> Self:
         """Plot Lambda of a fitted model: diagonal for relevances, the identity for the Euclidean metric.
 

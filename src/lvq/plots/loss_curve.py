@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
 from lvq.plots.arguments import described
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import estimator_name
 from lvq.plots.style import COLOURS, DASHES, curve_legend, make_unique, merge_kwargs, pyplot
+from lvq.typing import Argument
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CurveKeywords = dict[str, Argument] | list[dict[str, Argument]] | None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -49,11 +56,11 @@ class LossCurveDisplay(Display):
     ['GLVQ', 'GMLVQ']
     """
 
-    histories: Sequence[Any]
+    histories: Sequence[np.ndarray]
     names: Sequence[str]
 
     @described
-    def plot(self, ax: Any = None, *, curve_kwargs: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None, *, curve_kwargs: CurveKeywords = None) -> Self:
         """Draw the curves.
 
         Parameters
@@ -92,7 +99,12 @@ class LossCurveDisplay(Display):
     @classmethod
     @described
     def from_estimator(
-        cls, estimator: Any, *, name: str | None = None, ax: Any = None, curve_kwargs: Any = None
+        cls,
+        estimator: BaseEstimator | Sequence[BaseEstimator] | Mapping[str, BaseEstimator],
+        *,
+        name: str | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: CurveKeywords = None,
     ) -> Self:
         """Plot the training cost of a fitted model, or of several.
 

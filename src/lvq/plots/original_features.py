@@ -11,10 +11,11 @@ Any other step raises a ValueError.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import KNNImputer, SimpleImputer
@@ -46,7 +47,7 @@ def names_by_step(found: FoundModel) -> list[Names]:
     return [*names[:-1], names[-1] if own is None else np.asarray(own, dtype=np.str_)]
 
 
-def _names_after(step: Any, names: Names, count: int | None) -> Names:
+def _names_after(step: BaseEstimator, names: Names, count: int | None) -> Names:
     """Names of the features after a step; default names where the step does not name its features."""
     try:
         given = np.asarray(step.get_feature_names_out(names), dtype=np.str_)
@@ -55,7 +56,7 @@ def _names_after(step: Any, names: Names, count: int | None) -> Names:
     return given if count is None or len(given) == count else default_names(count)
 
 
-def to_original_units(found: FoundModel, rows: Any, purpose: str) -> OriginalValues:
+def to_original_units(found: FoundModel, rows: ArrayLike, purpose: str) -> OriginalValues:
     """Rows of the features that reach the model, in the units of the pipeline's input."""
     values, names = np.asarray(rows, dtype=np.float64), names_by_step(found)
     for index, step in reversed(list(enumerate(found.steps))):
@@ -76,7 +77,7 @@ def _with_indicators(before: Names, after: Names, width: int) -> Names:
     return before if len(before) >= width else np.append(before, after[len(before) - width :])
 
 
-def _invert(step: Any, values: Floats, *, first: bool = False) -> Floats | None:
+def _invert(step: BaseEstimator | str | None, values: Floats, *, first: bool = False) -> Floats | None:
     """Values that a step transforms into the given ones; None where the step cannot be inverted.
 
     Indicators of missing values stay after the features if the step is the first, else they are dropped.
@@ -86,8 +87,8 @@ def _invert(step: Any, values: Floats, *, first: bool = False) -> Floats | None:
         for index, (_, part) in reversed(list(enumerate(step.steps))):
             inverted = None if inverted is None else _invert(part, inverted, first=first and index == 0)
         return inverted
-    if step is None or (isinstance(step, str) and step == "passthrough"):
-        return values
+    if step is None or isinstance(step, str):
+        return values if step in (None, "passthrough") else None
     if isinstance(step, SimpleImputer | KNNImputer):
         filled = np.asarray(getattr(step, "statistics_", ()))  # NaN for a column without any value, which is removed
         empty = not step.keep_empty_features and filled.dtype.kind in "fiu" and bool(np.isnan(filled).any())

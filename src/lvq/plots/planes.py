@@ -15,7 +15,7 @@ slice through the model, and a sample outside of that slice may have another pre
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,7 @@ class Plane(NamedTuple):
     explained: Floats  # (2,): fraction of the samples' squared distances from their mean, in the model's metric
     axis_names: tuple[str, str]
     inverse: Callable[[Floats], Floats]  # points of the plane (k, 2) -> features that reach the model (k, n)
-    project: Callable[[Any], Floats]  # samples as given to the estimator -> (k, 2)
+    project: Callable[[ArrayLike], Floats]  # samples as given to the estimator -> (k, 2)
     exact: bool  # whether the point of the plane alone decides the prediction
 
 
@@ -74,7 +74,7 @@ def plane(estimator: BaseEstimator, X: ArrayLike) -> Plane:
     origin = mean if axes.centred else np.zeros_like(mean)
     mean_point = (mean - origin) @ axes.down.T
 
-    def project(samples: Any) -> Floats:
+    def project(samples: ArrayLike) -> Floats:
         return (model_inputs(found, samples) - origin) @ axes.down.T
 
     def inverse(points: Floats) -> Floats:

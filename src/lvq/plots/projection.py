@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
+from lvq.input_columns import Names
 from lvq.plots.arguments import class_indices, described, given_or_own
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import model_inputs
+from lvq.plots.original_features import Floats
 from lvq.plots.planes import Plane, plane
 from lvq.plots.region_predictions import Regions, predict_points, regions
 from lvq.plots.style import (
@@ -24,6 +29,14 @@ from lvq.plots.style import (
     pyplot,
     short_names,
 )
+from lvq.typing import Argument, Labels
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.contour import QuadContourSet
+    from matplotlib.image import AxesImage
 
 LEGEND_LENGTH = 24  # characters of a class's name
 MAX_VECTOR_SAMPLES = 5000  # more samples are drawn as pixels in vector graphics
@@ -93,23 +106,23 @@ class ProjectionDisplay(Display):
     """
 
     plane: Plane
-    classes: Any
-    sample_classes: Any
-    prototype_classes: Any
-    predicted_classes: Any = None
-    sample_accepted: Any = None
+    classes: Sequence[object] | Labels
+    sample_classes: ArrayLike
+    prototype_classes: ArrayLike
+    predicted_classes: ArrayLike | None = None
+    sample_accepted: ArrayLike | None = None
     regions: Regions | None = None
     agreement: float | None = None
 
     @described
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         plot_regions: bool = True,
         plot_samples: bool = True,
         legend: bool = True,
-        scatter_kwargs: dict[str, Any] | None = None,
+        scatter_kwargs: dict[str, Argument] | None = None,
     ) -> Self:
         """Draw the map.
 
@@ -133,9 +146,13 @@ class ProjectionDisplay(Display):
         beside = legend_columns(len(self.classes) + 4) * (0.5 + 0.085 * longest) if legend else 0.0  # inches
         self._set_axes(ax, (5.6 + beside, 5.2))
         self._colours, self._markers = class_colours(len(self.classes)), class_markers(len(self.classes))
-        self.regions_, self.errors_, self.rejected_area_ = None, None, None
-        lists: list[list[Any]] = [[], [], [], []]
-        self.borders_, self.samples_, self.rejected_samples_, self.prototypes_ = lists
+        self.regions_: AxesImage | None = None
+        self.errors_: PathCollection | None = None
+        self.rejected_area_: QuadContourSet | None = None
+        self.borders_: list[QuadContourSet] = []
+        self.samples_: list[PathCollection] = []
+        self.rejected_samples_: list[PathCollection] = []
+        self.prototypes_: list[PathCollection] = []
         if plot_regions and self.regions is not None:
             self._draw_regions(self.regions)
         if plot_samples:
@@ -165,7 +182,7 @@ class ProjectionDisplay(Display):
         colours = np.array([to_rgb(colour) for colour in self._colours])[grid.classes]
         pixels = np.dstack((colours, 0.12 + 0.33 * intensity))
         extent = (*_edges(grid.xx[0]), *_edges(grid.yy[:, 0]))
-        style = {"origin": "lower", "aspect": "auto", "zorder": 0, "interpolation": "nearest"}
+        style: dict[str, Argument] = {"origin": "lower", "aspect": "auto", "zorder": 0, "interpolation": "nearest"}
         self.regions_ = self.ax_.imshow(pixels, extent=extent, **style)
         if len(np.unique(grid.classes)) > 1:
             margin = np.ones(grid.xx.shape) if grid.margin is None else np.maximum(grid.margin, 1e-12)
@@ -179,13 +196,13 @@ class ProjectionDisplay(Display):
             area.set(edgecolor="0.55", linewidth=0)
         self.ax_.set(xlim=(grid.xx.min(), grid.xx.max()), ylim=(grid.yy.min(), grid.yy.max()))
 
-    def _draw_samples(self, given: dict[str, Any] | None) -> None:
+    def _draw_samples(self, given: dict[str, Argument] | None) -> None:
         points, classes = self.plane.points, np.asarray(self.sample_classes)
         accepted = np.ones(len(points), bool) if self.sample_accepted is None else np.asarray(self.sample_accepted)
         size, rasterized = float(np.clip(6000 / max(len(points), 1), 6, 28)), len(points) > MAX_VECTOR_SAMPLES
         for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
-            style = {"s": size, "linewidths": 0.6, "zorder": 2, "rasterized": rasterized, "marker": marker}
-            style["edgecolors"] = mix(colour, "#000000", 0.35)
+            style: dict[str, Argument] = {"s": size, "marker": marker, "edgecolors": mix(colour, "#000000", 0.35)}
+            style |= {"linewidths": 0.6, "zorder": 2, "rasterized": rasterized}
             for artists, chosen, face in (self.samples_, accepted, colour), (self.rejected_samples_, ~accepted, "none"):
                 x, y = points[(classes == index) & chosen].T
                 if len(x) or chosen is accepted:
@@ -202,15 +219,15 @@ class ProjectionDisplay(Display):
         size = float(np.clip(4000 / max(len(classes), 1), 40, 130))
         for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
             x, y = self.plane.prototypes[classes == index].T
-            style = {"s": size, "marker": marker, "facecolors": colour, "zorder": 4}
+            style: dict[str, Argument] = {"s": size, "marker": marker, "facecolors": colour, "zorder": 4}
             self.ax_.scatter(x, y, edgecolors="white", linewidths=3.5, **style)  # a white outline
             self.prototypes_.append(self.ax_.scatter(x, y, edgecolors="black", linewidths=1.5, **style))
 
-    def _handles(self) -> list[Any]:
+    def _handles(self) -> list[Artist]:
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        def dot(label: str, **style: Any) -> Any:
+        def dot(label: str, **style: Argument) -> Artist:
             return Line2D([], [], linestyle="none", label=label, **style)
 
         handles = [
@@ -230,15 +247,15 @@ class ProjectionDisplay(Display):
     @described
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
         *,
         resolution: int = 200,
-        class_names: Any = None,
-        ax: Any = None,
+        class_names: Sequence[str] | Names | None = None,
+        ax: Axes | None = None,
         plot_regions: bool = True,
-        **plot_kwargs: Any,
+        **plot_kwargs: Argument,
     ) -> Self:
         """Plot the map of a fitted model with the given samples.
 
@@ -283,7 +300,7 @@ class ProjectionDisplay(Display):
         return display.plot(ax=ax, plot_regions=plot_regions, **plot_kwargs)
 
 
-def _edges(centres: Any) -> tuple[float, float]:
+def _edges(centres: Floats) -> tuple[float, float]:
     """The outer edges of pixels of equal size, from their centres."""
     half = (centres[-1] - centres[0]) / (len(centres) - 1) / 2
     return float(centres[0] - half), float(centres[-1] + half)

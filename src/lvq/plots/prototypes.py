@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
+from lvq.input_columns import Names
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import feature_names as names_of_features
@@ -26,6 +29,15 @@ from lvq.plots.style import (
     short_names,
     short_number,
 )
+from lvq.typing import Argument, Labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.image import AxesImage
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
 
 KINDS = ("auto", "table", "line", "image")
 MAX_COLUMNS_WITH_TEXT = 14  # prototypes up to which a table has its values as text
@@ -90,26 +102,26 @@ class PrototypeDisplay(Display):
     ((3, 4), 'sepal length (cm)')
     """
 
-    values: Any
+    values: ArrayLike
     feature_names: Sequence[str]
     prototype_names: Sequence[str]
-    prototype_classes: Any
-    classes: Any
-    differences: Any = None
+    prototype_classes: Sequence[int] | NDArray[np.intp]
+    classes: Sequence[object] | Labels
+    differences: ArrayLike | None = None
     difference_name: str = "Difference from the mean prototype,\nin standard deviations"
-    relevances: Any = None
+    relevances: ArrayLike | None = None
 
     @described
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         kind: str = "auto",
         max_features: int | None = 30,
         image_shape: tuple[int, int] | None = None,
         colorbar: bool = True,
-        image_kwargs: dict[str, Any] | None = None,
-        line_kwargs: dict[str, Any] | None = None,
+        image_kwargs: dict[str, Argument] | None = None,
+        line_kwargs: dict[str, Argument] | None = None,
     ) -> Self:
         """Draw the prototypes.
 
@@ -135,9 +147,11 @@ class PrototypeDisplay(Display):
         check_kind("PrototypeDisplay.plot", kind, KINDS)
         check_max_features("PrototypeDisplay.plot", max_features)
         kind = self._kind(image_shape) if kind == "auto" else kind
-        self.image_, self.legend_, self.colorbar_ = None, None, None
-        self.texts_: list[Any] = []
-        self.lines_: list[Any] = []
+        self.image_: AxesImage | None = None
+        self.legend_: Legend | None = None
+        self.colorbar_: Colorbar | None = None
+        self.texts_: list[Text] = []
+        self.lines_: list[Line2D] = []
         if kind == "image":
             self._draw_images(ax, image_shape, colorbar, image_kwargs)
         elif kind == "line":
@@ -154,7 +168,9 @@ class PrototypeDisplay(Display):
 
     # -- table ---------------------------------------------------------------------------------------------------------
 
-    def _draw_table(self, ax: Any, max_features: int | None, colorbar: bool, given: dict[str, Any] | None) -> None:
+    def _draw_table(
+        self, ax: Axes | None, max_features: int | None, colorbar: bool, given: dict[str, Argument] | None
+    ) -> None:
         values = np.asarray(self.values, dtype=np.float64)
         used = np.flatnonzero(~np.isnan(values).all(axis=0))
         differences = self._differences(values)
@@ -202,7 +218,7 @@ class PrototypeDisplay(Display):
 
     # -- lines and images ----------------------------------------------------------------------------------------------
 
-    def _draw_lines(self, ax: Any, given: dict[str, Any] | None) -> None:
+    def _draw_lines(self, ax: Axes | None, given: dict[str, Argument] | None) -> None:
         self._set_axes(ax, (7.8, 4.6))
 
         values, colours = np.asarray(self.values), class_colours(len(self.classes))
@@ -219,7 +235,7 @@ class PrototypeDisplay(Display):
         self.legend_ = place_legend(self.ax_)
 
     def _draw_images(
-        self, ax: Any, shape: tuple[int, int] | None, colorbar: bool, given: dict[str, Any] | None
+        self, ax: Axes | None, shape: tuple[int, int] | None, colorbar: bool, given: dict[str, Argument] | None
     ) -> None:
         grid = image_grid(self.values, self.prototype_classes, shape)
         self.order_ = np.arange(np.shape(self.values)[1])
@@ -242,7 +258,13 @@ class PrototypeDisplay(Display):
     @classmethod
     @described
     def from_estimator(
-        cls, estimator: Any, *, class_names: Any = None, feature_names: Any = None, ax: Any = None, **plot_kwargs: Any
+        cls,
+        estimator: BaseEstimator,
+        *,
+        class_names: Sequence[str] | Names | None = None,
+        feature_names: Sequence[str] | Names | None = None,
+        ax: Axes | None = None,
+        **plot_kwargs: Argument,
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
@@ -276,7 +298,7 @@ class PrototypeDisplay(Display):
         return display.plot(ax=ax, **plot_kwargs)
 
 
-def _differences_and_relevances(estimator: Any, prototypes: Floats, values: Floats) -> dict[str, Any]:
+def _differences_and_relevances(estimator: BaseEstimator, prototypes: Floats, values: Floats) -> dict[str, Argument]:
     """Differences in the units of the model, and relevances, where each feature of the model is one of X."""
     used = np.flatnonzero(~np.isnan(values).all(axis=0))
     own, original = names_of_features(estimator), names_of_features(estimator, original=True)[used]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +16,7 @@ from lvq.plots.original_features import Floats, to_original_units
 from lvq.plots.planes import Plane
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.measures import as_combination, certainty
+from lvq.typing import Argument
 
 BLOCK_ROWS = 4096  # points predicted at a time, so that a fine grid in many features needs little memory
 
@@ -40,7 +41,7 @@ class Regions(NamedTuple):
     margin: Floats | None = None
 
 
-def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200, X: Any = None) -> Regions:
+def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200, X: ArrayLike | None = None) -> Regions:
     """The model's predictions on a grid over the plane; see `lvq.plots.planes` for the meaning of a region.
 
     Parameters
@@ -66,7 +67,7 @@ def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200, X: An
     border = np.where(high > low, 0.06 * (high - low), 0.5)
     xx, yy = np.meshgrid(*(np.linspace(a, b, resolution) for a, b in zip(low - border, high + border)))
     predictions = predict_points(estimator, plane.inverse(np.column_stack((xx.ravel(), yy.ravel()))))
-    shaped: list[Any] = [None if column is None else column.reshape(xx.shape) for column in predictions]
+    shaped: list[Argument] = [None if column is None else column.reshape(xx.shape) for column in predictions]
     return Regions(xx, yy, *shaped)
 
 
@@ -79,7 +80,7 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         starts = range(0, max(len(Z), 1), BLOCK_ROWS)
         collected = [_predict_block(found, reject, Z[start : start + BLOCK_ROWS]) for start in starts]
-    joined: list[Any] = [None if column[0] is None else np.concatenate(column) for column in zip(*collected)]
+    joined: list[Argument] = [None if column[0] is None else np.concatenate(column) for column in zip(*collected)]
     return PointPredictions(*joined)
 
 

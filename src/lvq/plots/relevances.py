@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
+from lvq.input_columns import Names
 from lvq.model.metrics import Euclidean, LocalMatrix
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import group_classes, group_names, relevance_profile
+from lvq.plots.original_features import Floats
 from lvq.plots.style import (
     COLOURS,
     DASHES,
@@ -25,6 +29,13 @@ from lvq.plots.style import (
     pyplot,
     short_names,
 )
+from lvq.typing import Argument
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.container import BarContainer, ErrorbarContainer
+    from matplotlib.lines import Line2D
 
 KINDS = ("bar", "line")
 MAX_NAMED = 20  # local matrices up to which the legend names each
@@ -77,23 +88,23 @@ class RelevanceDisplay(Display):
     True
     """
 
-    relevances: Any
+    relevances: ArrayLike
     feature_names: Sequence[str]
-    each: Any = None
+    each: ArrayLike | None = None
     each_names: Sequence[str] | None = None
-    each_classes: Any = None
+    each_classes: Sequence[int] | None = None
     euclidean: bool = False
 
     @described
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         kind: str = "bar",
         max_features: int | None = 20,
         sort: bool = True,
-        bar_kwargs: dict[str, Any] | None = None,
-        line_kwargs: dict[str, Any] | None = None,
+        bar_kwargs: dict[str, Argument] | None = None,
+        line_kwargs: dict[str, Argument] | None = None,
     ) -> Self:
         """Draw the relevances.
 
@@ -124,8 +135,9 @@ class RelevanceDisplay(Display):
         width = 7.2 if self.each_names is None else 8.8  # inches, with space for a legend
         size = (width, float(np.clip(0.27 * len(self.order_) + 1.2, 2.4, 14)) if kind == "bar" else 4.0)
         self._set_axes(ax, size)
-        self.bars_, self.errorbar_ = None, None
-        self.lines_: list[Any] = []
+        self.bars_: BarContainer | None = None
+        self.errorbar_: ErrorbarContainer | PolyCollection | None = None
+        self.lines_: list[Line2D] = []
         if kind == "bar":
             self._draw_bars(relevances, bar_kwargs)
         else:
@@ -141,7 +153,7 @@ class RelevanceDisplay(Display):
         self.legend_ = place_legend(self.ax_, handles) if self.each is not None else None
         return self
 
-    def _title(self, relevances: Any) -> str:
+    def _title(self, relevances: Floats) -> str:
         if self.euclidean:
             return "Euclidean metric: all features have the same weight"
         if len(self.order_) == len(relevances):
@@ -149,7 +161,7 @@ class RelevanceDisplay(Display):
         rest = percent(float(1 - relevances[self.order_].sum()))
         return f"{len(self.order_)} of {len(relevances)} features; total weight of the others: {rest}"
 
-    def _draw_bars(self, relevances: Any, given: dict[str, Any] | None) -> None:
+    def _draw_bars(self, relevances: Floats, given: dict[str, Argument] | None) -> None:
         from matplotlib.ticker import MaxNLocator
 
         places = np.arange(len(self.order_))
@@ -170,19 +182,20 @@ class RelevanceDisplay(Display):
         self.ax_.grid(axis="x", alpha=0.3)
         self.ax_.set_axisbelow(True)
 
-    def _draw_line(self, relevances: Any, given: dict[str, Any] | None) -> None:
+    def _draw_line(self, relevances: Floats, given: dict[str, Argument] | None) -> None:
 
         places = np.arange(len(relevances))
         mean = {"label": "mean"} if self.each is not None else {}
         if self.each is not None and self.each_names is None:
             spread = np.asarray(self.each).std(axis=0)
-            style = {"color": COLOURS[0], "alpha": 0.25, "lw": 0, "label": "standard deviation"}
+            style: dict[str, Argument] = {"color": COLOURS[0], "alpha": 0.25, "lw": 0, "label": "standard deviation"}
             low, high = np.maximum(relevances - spread, 0), relevances + spread
             self.errorbar_ = self.ax_.fill_between(places, low, high, **style)
         elif self.each is not None:
-            colours = class_colours(max(self.each_classes) + 1)
-            dashes = [DASHES[list(self.each_classes[:k]).count(index) % 4] for k, index in enumerate(self.each_classes)]
-            for row, name, index, dash in zip(self.each, self._labels(), self.each_classes, dashes):
+            classes = self._class_of_each()
+            colours = class_colours(max(classes) + 1)
+            dashes = [DASHES[classes[:k].count(index) % 4] for k, index in enumerate(classes)]
+            for row, name, index, dash in zip(np.asarray(self.each), self._labels(), classes, dashes):
                 self.lines_ += self.ax_.plot(places, row, color=colours[index], ls=dash, lw=0.9, label=name)
         style = {"color": "black" if self.each_names else COLOURS[0], "lw": 1.4, **mean}
         self.lines_ += self.ax_.plot(places, relevances, **merge_kwargs(style, given, "lines.Line2D"))
@@ -191,21 +204,26 @@ class RelevanceDisplay(Display):
         self.ax_.set_xlabel("Feature")
         self.ax_.grid(alpha=0.3)
 
+    def _class_of_each(self) -> list[int]:
+        return [] if self.each_classes is None else list(self.each_classes)
+
     def _labels(self) -> list[str | None]:
         """Labels of the local matrices for the legend; one label for all where there are many."""
         names = self.each_names or ()
         unnamed = ["each local matrix", *[None] * (len(names) - 1)]
         return unnamed if len(names) > MAX_NAMED else [*short_names(names, 24)]
 
-    def _draw_markers(self, each: Any, places: Any) -> None:
+    def _draw_markers(self, each: Floats, places: NDArray[np.intp]) -> None:
         """Markers of each fold, or of each local matrix in the colour of its class."""
         if self.each_names is None:
             for number, row in enumerate(each):
-                style = {"marker": "o", "ms": 3.5, "mfc": "white", "mec": "black", "mew": 0.6, "ls": "none"}
-                self.lines_ += self.ax_.plot(row, places, label="each fold" if number == 0 else None, **style)
+                style: dict[str, Argument] = {"marker": "o", "ms": 3.5, "mfc": "white", "mec": "black", "mew": 0.6}
+                label = "each fold" if number == 0 else None
+                self.lines_ += self.ax_.plot(row, places, ls="none", label=label, **style)
             return
-        colours, markers = class_colours(max(self.each_classes) + 1), class_markers(len(each))
-        for row, name, index, marker in zip(each, self._labels(), self.each_classes, markers):
+        classes, markers = self._class_of_each(), class_markers(len(each))
+        colours = class_colours(max(classes) + 1)
+        for row, name, index, marker in zip(each, self._labels(), classes, markers):
             style = {"marker": marker, "ms": 5, "color": colours[index], "mec": "black", "mew": 0.5, "ls": "none"}
             self.lines_ += self.ax_.plot(row, places, label=name, **style)
 
@@ -213,13 +231,13 @@ class RelevanceDisplay(Display):
     @described
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
-        group: Any = None,
-        class_names: Any = None,
-        feature_names: Any = None,
-        ax: Any = None,
-        **plot_kwargs: Any,
+        group: int | str | None = None,
+        class_names: Sequence[str] | Names | None = None,
+        feature_names: Sequence[str] | Names | None = None,
+        ax: Axes | None = None,
+        **plot_kwargs: Argument,
     ) -> Self:
         """Plot the relevances of a fitted model: `relevances_`, or the diagonal of Lambda divided by its sum.
 
@@ -242,7 +260,7 @@ class RelevanceDisplay(Display):
         """
         pyplot(f"{cls.__name__}.from_estimator")
         model = need_model(estimator, cls.__name__).model
-        parameters: dict[str, Any] = {"relevances": relevance_profile(estimator)}
+        parameters: dict[str, Argument] = {"relevances": relevance_profile(estimator)}
         if group is not None:
             index = group_index(cls.__name__, estimator, group)
             parameters["relevances"] = relevance_profile(estimator, per_matrix=True)[index]
@@ -257,7 +275,14 @@ class RelevanceDisplay(Display):
 
     @classmethod
     @described
-    def from_cv_results(cls, cv_results: Any, *, feature_names: Any = None, ax: Any = None, **plot_kwargs: Any) -> Self:
+    def from_cv_results(
+        cls,
+        cv_results: dict[str, Argument] | Sequence[BaseEstimator],
+        *,
+        feature_names: Sequence[str] | Names | None = None,
+        ax: Axes | None = None,
+        **plot_kwargs: Argument,
+    ) -> Self:
         """Plot the mean relevances over the folds of a cross-validation, with their standard deviation.
 
         Parameters

@@ -11,7 +11,16 @@ from collections import Counter
 from collections.abc import Sequence
 from math import isnan
 from pkgutil import resolve_name
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from lvq.typing import Argument, Labels
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
+    from matplotlib.legend import Legend
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
@@ -21,7 +30,7 @@ DIVERGING = "RdBu_r"
 NAME_LENGTH = 30  # characters of a name that are shown
 
 
-def pyplot(caller: str) -> Any:
+def pyplot(caller: str) -> ModuleType:
     """matplotlib's pyplot; an ImportError with the install command where it is missing."""
     try:
         import matplotlib.pyplot as plt
@@ -32,7 +41,7 @@ def pyplot(caller: str) -> Any:
     return plt
 
 
-def merge_kwargs(defaults: dict[str, Any], given: dict[str, Any] | None, artist: str) -> dict[str, Any]:
+def merge_kwargs(defaults: dict[str, Argument], given: dict[str, Argument] | None, artist: str) -> dict[str, Argument]:
     """Defaults, replaced by keyword arguments of the user, with aliases such as `c` for `color` resolved.
 
     `artist` is the class that takes them, by its name in matplotlib, such as "lines.Line2D".
@@ -79,7 +88,7 @@ def class_markers(count: int) -> list[str]:
 # -- texts -------------------------------------------------------------------------------------------------------------
 
 
-def short_name(name: Any, length: int = NAME_LENGTH) -> str:
+def short_name(name: object, length: int = NAME_LENGTH) -> str:
     """A name of limited length, shortened in the middle.
 
     Examples
@@ -95,7 +104,7 @@ def short_name(name: Any, length: int = NAME_LENGTH) -> str:
     return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
-def short_names(names: Sequence[Any], length: int = NAME_LENGTH) -> list[str]:
+def short_names(names: Sequence[object] | Labels, length: int = NAME_LENGTH) -> list[str]:
     """Names of limited length that still differ: where shortening makes some equal, their common parts are cut first.
 
     Examples
@@ -123,7 +132,7 @@ def _common_prefix(texts: Sequence[str]) -> int:
     return next((k for k in range(shortest) if len({text[k] for text in texts}) > 1), shortest)
 
 
-def make_unique(names: Sequence[Any], count: int | None = None) -> list[str]:
+def make_unique(names: Sequence[object], count: int | None = None) -> list[str]:
     """Names with numbers where they repeat, unless there are `count` different ones (by default all).
 
     Examples
@@ -174,13 +183,13 @@ def legend_columns(count: int) -> int:
     return 1 + (count - 1) // 18
 
 
-def curve_legend(ax: Any) -> Any:
+def curve_legend(ax: Axes) -> Legend | None:
     """Grid and legend of axes with curves; None where no curve has a label."""
     ax.grid(alpha=0.3)
     return ax.legend(loc="best") if ax.get_legend_handles_labels()[0] else None
 
 
-def place_legend(ax: Any, handles: Any = None) -> Any:
+def place_legend(ax: Axes, handles: Sequence[Artist] | None = None) -> Legend | None:
     """A legend beside the axes in a figure with constrained layout, else inside of the axes; None if empty."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     if not handles:
@@ -193,7 +202,7 @@ def place_legend(ax: Any, handles: Any = None) -> Any:
     return ax.legend(handles=handles, loc="best", ncols=columns, fontsize="small")
 
 
-def font_size(axis: Any, count: int, largest: Any) -> float:
+def font_size(axis: XAxis | YAxis, count: int, largest: float | str) -> float:
     """Font size in points, so that as many lines of text fit along an axis."""
     from matplotlib.font_manager import FontProperties
 
@@ -203,7 +212,7 @@ def font_size(axis: Any, count: int, largest: Any) -> float:
     return float(min(FontProperties(size=largest).get_size_in_points(), max(height, 3.0)))
 
 
-def name_ticks(axis: Any, names: Sequence[Any], *, limit: int = 40, rotation: float = 0) -> None:
+def name_ticks(axis: XAxis | YAxis, names: Sequence[object], *, limit: int = 40, rotation: float = 0) -> None:
     """Names as ticks at 0, 1, 2, ... where there are at most `limit`; else a few numbers."""
     if len(names) > limit:
         from matplotlib.ticker import MaxNLocator
@@ -211,5 +220,5 @@ def name_ticks(axis: Any, names: Sequence[Any], *, limit: int = 40, rotation: fl
         axis.set_major_locator(MaxNLocator(nbins=8, integer=True, steps=[1, 2, 5, 10]))
         return
     size = font_size(axis, len(names), "small" if len(names) > 20 else "medium")
-    rotated = {"rotation": rotation, "ha": "right", "rotation_mode": "anchor"} if rotation else {}
+    rotated: dict[str, Argument] = {"rotation": rotation, "ha": "right", "rotation_mode": "anchor"} if rotation else {}
     axis.set_ticks(range(len(names)), short_names(names), fontsize=size, **rotated)

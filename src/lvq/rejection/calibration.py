@@ -9,12 +9,12 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
@@ -23,10 +23,12 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.rejection.corrections import Guarantee
 from lvq.rejection.guarantee import ClassifiedSamples, guaranteed_point, guaranteed_points
 from lvq.rejection.guarantee_error import too_few
-from lvq.rejection.measures import Combination, Predictions, cell_kind, cells_of, certainty_of
-from lvq.rejection.point import CellThresholds
+from lvq.rejection.measures import Combination, Predictions, SampleFunction, cell_kind, cells_of, certainty_of
+from lvq.rejection.path import Paths, Points
+from lvq.rejection.point import CellThresholds, OperatingPoint
 from lvq.rejection.thresholds import local_thresholds
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_finite, label_codes
+from lvq.typing import Argument, CrossValidation, Labels, MatrixLike
 
 PATH_FRACTION = 0.25  # of the calibration samples, for the path of a guarantee; the tests need the larger part
 
@@ -41,13 +43,13 @@ class Settings:
     estimator: BaseEstimator
     measure: Combination
     thresholds: str = "optimal"
-    cells: Any = "auto"
+    cells: str | SampleFunction = "auto"
     min_cell_size: int = 10
     target: tuple[str, float] = ("min_coverage", 0.9)
     guarantee: Guarantee | None = None
     per_class: bool = False
     on_failure: str = "raise"
-    cv: Any = None
+    cv: CrossValidation | Literal["prefit"] = None
     calibration_size: float = 0.3
 
     @property
@@ -64,11 +66,11 @@ class Settings:
 class Data(NamedTuple):
     """Samples and classes, which samples have weight, and the metadata for `fit` and `split`."""
 
-    X: Any
-    y: NDArray[Any]
+    X: MatrixLike
+    y: Labels
     weighted: BoolArray
-    for_fit: dict[str, Any]
-    for_split: dict[str, Any]
+    for_fit: dict[str, Argument]
+    for_split: dict[str, Argument]
 
     def take(self, rows: IntArray) -> Data:
         """Some of the samples, with their metadata."""
@@ -78,12 +80,12 @@ class Data(NamedTuple):
         )
         return Data(_rows(self.X, rows), self.y[rows], self.weighted[rows], for_fit, for_split)
 
-    def trained(self, estimator: BaseEstimator) -> Any:
+    def trained(self, estimator: BaseEstimator) -> BaseEstimator:
         """A copy of the estimator, fitted to these samples."""
         return clone(estimator).fit(self.X, self.y, **self.for_fit)
 
 
-def _rows(X: Any, rows: IntArray) -> Any:
+def _rows(X: MatrixLike, rows: IntArray) -> MatrixLike:
     """Some rows of an array, a sparse matrix, a frame or a list."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
@@ -92,7 +94,7 @@ def _rows(X: Any, rows: IntArray) -> Any:
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
 
 
-def _has_entries(value: Any, n_samples: int) -> bool:
+def _has_entries(value: object, n_samples: int) -> bool:
     length = value.shape[:1] == (n_samples,) if hasattr(value, "shape") else None
     return isinstance(value, list | tuple) and len(value) == n_samples if length is None else length
 
@@ -103,12 +105,13 @@ class ScoredSamples(NamedTuple):
     certainty: FloatArray
     typicality: FloatArray
     correct: BoolArray
-    cell: NDArray[Any]
-    predicted: NDArray[Any]
+    cell: Labels
+    predicted: Labels
 
-    def take(self, rows: Any) -> ScoredSamples:
+    def take(self, rows: IntArray | BoolArray) -> ScoredSamples:
         """Some of them."""
-        return ScoredSamples(*(part[rows] for part in self))
+        certainty, typicality, correct, cell, predicted = self
+        return ScoredSamples(certainty[rows], typicality[rows], correct[rows], cell[rows], predicted[rows])
 
     @property
     def classified(self) -> ClassifiedSamples:
@@ -123,9 +126,9 @@ class Calibration(NamedTuple):
     """
 
     estimator: BaseEstimator
-    cells: Any
-    path: Any
-    point: Any
+    cells: str | SampleFunction
+    path: Paths
+    point: Points
     outlier_limits: CellThresholds | None
 
 
@@ -185,7 +188,7 @@ def _path_size(n_samples: int) -> int:
     return max(1, round(PATH_FRACTION * n_samples))
 
 
-def _check_prefit(estimator: BaseEstimator, y: NDArray[Any]) -> None:
+def _check_prefit(estimator: BaseEstimator, y: Labels) -> None:
     check_is_fitted(estimator)
     known = np.asarray(getattr(estimator, "classes_", y)).tolist()
     if set(y.tolist()).isdisjoint(known):
@@ -239,7 +242,7 @@ def cross_fitted(settings: Settings, estimator: BaseEstimator, data: Data) -> Sc
 
 def fit_thresholds(
     settings: Settings, fitting: ScoredSamples, testing: ScoredSamples | None, n_samples: int
-) -> tuple[Any, Any, CellThresholds | None]:
+) -> tuple[Paths, Points, CellThresholds | None]:
     """Path, operating point and limits for outliers; `n_samples` were given to `fit`."""
     limits, n_fitting = None, len(fitting.correct)
     n_testing = 0 if testing is None else len(testing.correct)
@@ -249,7 +252,7 @@ def fit_thresholds(
         fitting = fitting.take(limits.accept(fitting.typicality, fitting.cell))
         if testing is not None:
             testing = testing.take(limits.accept(testing.typicality, testing.cell))
-    options: dict[str, Any] = {"method": settings.thresholds, "min_cell_size": settings.min_cell_size}
+    options: dict[str, Argument] = {"method": settings.thresholds, "min_cell_size": settings.min_cell_size}
     if settings.guarantee is None or testing is None:
         name, value = settings.target
         if name == "min_coverage":  # outliers count as rejected
@@ -263,8 +266,8 @@ def fit_thresholds(
     found = guaranteed_points(
         fitting.classified, testing.classified, fitting.predicted, testing.predicted, guarantee, **options
     )
-    paths, points = ({label: pair[side] for label, pair in found.items()} for side in (0, 1))
-    return paths, points, limits
+    points: dict[Hashable, OperatingPoint | None] = {label: point for label, (_, point) in found.items()}
+    return {label: path for label, (path, _) in found.items()}, points, limits
 
 
 def _outlier_limits(samples: ScoredSamples, fraction: float, min_cell_size: int) -> CellThresholds:

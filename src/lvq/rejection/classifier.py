@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.utils import assert_all_finite, check_random_state, get_tags, indexable
+from sklearn.utils import Tags, assert_all_finite, check_random_state, get_tags, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,10 +22,11 @@ from sklearn.utils.validation import column_or_1d
 from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.rejection.calibration import Data, Settings, calibrate
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
-from lvq.rejection.measures import MEASURES, Combination, as_combination
+from lvq.rejection.measures import MEASURES, Combination, SampleFunction, as_combination
 from lvq.rejection.predicting import BaseRejectClassifier
 from lvq.rejection.thresholds import METHODS
 from lvq.rejection.validation import FloatArray, check_fraction
+from lvq.typing import Argument, CrossValidation, MatrixLike, Seed
 
 TARGETS = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
 
@@ -125,7 +127,7 @@ class RejectClassifier(BaseRejectClassifier):
 
     _doc_link_module = "lvq"
     _doc_link_template = DOCUMENTATION
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "measure": [StrOptions({*MEASURES, "combined"}), Combination, callable],
         "thresholds": [StrOptions(set(METHODS))],
         "cells": [StrOptions({"auto", "prototype", "class"}), callable],
@@ -143,9 +145,9 @@ class RejectClassifier(BaseRejectClassifier):
         self,
         estimator: BaseEstimator,
         *,
-        measure: Any = "auto",
+        measure: str | SampleFunction | Combination = "auto",
         thresholds: str = "optimal",
-        cells: Any = "auto",
+        cells: str | SampleFunction = "auto",
         min_cell_size: int = 10,
         min_coverage: float | None = None,
         min_accuracy: float | None = None,
@@ -155,9 +157,9 @@ class RejectClassifier(BaseRejectClassifier):
         per_class: bool = False,
         correction: str = "fixed_sequence",
         on_failure: str = "raise",
-        cv: Any = None,
+        cv: CrossValidation | Literal["prefit"] = None,
         calibration_size: float = 0.3,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.estimator = estimator
         self.measure = measure
@@ -176,7 +178,7 @@ class RejectClassifier(BaseRejectClassifier):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Argument) -> Self:
         """Fit the estimator, unless it is fitted already, and its thresholds.
 
         A `fit` that fails or is interrupted leaves the classifier as it was.
@@ -202,19 +204,21 @@ class RejectClassifier(BaseRejectClassifier):
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight, fit_params)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Self:
+    def _fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None, fit_params: dict[str, Argument]
+    ) -> Self:
         self._validate_params()
         settings = self._settings()
         if y is None:
             raise ValueError("RejectClassifier requires y to be passed, but the target y is None.")
-        X, y = indexable(X, y)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        weight = _checked_weight(sample_weight, len(y))
+        X, given = indexable(X, y)
+        labels = column_or_1d(given, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        weight = _checked_weight(sample_weight, len(labels))
         if sample_weight is not None:
             fit_params = {"sample_weight": weight, **fit_params}
-        data = Data(X, y, weight > 0, *self._routed(fit_params))
+        data = Data(X, labels, weight > 0, *self._routed(fit_params))
         found = calibrate(settings, data, check_random_state(self.random_state))
         fitted = {"measure_": settings.measure} | {f"{name}_": value for name, value in found._asdict().items()}
         names = ("n_features_in_", "feature_names_in_")
@@ -236,7 +240,7 @@ class RejectClassifier(BaseRejectClassifier):
             raise ValueError("per_class=True of RejectClassifier needs max_error, which is None; give max_error.")
         max_error = given.pop("max_error", None)
         as_given = {field.name: getattr(self, field.name) for field in fields(Settings) if hasattr(self, field.name)}
-        computed: dict[str, Any] = {
+        computed: dict[str, Argument] = {
             "measure": as_combination(self.measure),
             "target": next(iter(given.items()), ("min_coverage", 0.9)),
             "guarantee": None if max_error is None else Guarantee(max_error, 1 - self.confidence, self.correction),
@@ -256,14 +260,14 @@ class RejectClassifier(BaseRejectClassifier):
             router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         return router
 
-    def _routed(self, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _routed(self, fit_params: dict[str, Argument]) -> tuple[dict[str, Argument], dict[str, Argument]]:
         """Metadata for the estimator's `fit` and for the splitter's `split`."""
         if not get_config()["enable_metadata_routing"]:
             return fit_params, {}
         routed = process_routing(self, "fit", **fit_params)
         return routed.estimator.fit, routed.splitter.split if hasattr(self.cv, "split") else {}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """The tags of the estimator about its input."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.input_tags, tags.non_deterministic = inner.input_tags, inner.non_deterministic
@@ -273,7 +277,7 @@ class RejectClassifier(BaseRejectClassifier):
         return tags
 
 
-def _checked_weight(sample_weight: Any, n_samples: int) -> FloatArray:
+def _checked_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
     weight = np.ones(n_samples) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weight = np.full(n_samples, float(weight)) if weight.ndim == 0 else weight
     if weight.shape != (n_samples,):

@@ -10,10 +10,10 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lvq.rejection.path import ThresholdPath
 from lvq.rejection.validation import (
@@ -26,6 +26,7 @@ from lvq.rejection.validation import (
     label_codes,
     positions,
 )
+from lvq.typing import Labels
 
 
 class AccuracyRejectCurve(NamedTuple):
@@ -47,7 +48,7 @@ class AveragedCurve(NamedTuple):
 class RejectConfusion(NamedTuple):
     """Counts of shape (n_labels, n_labels + 1): rows true, columns predicted, the last column rejected."""
 
-    labels: NDArray[Any]
+    labels: Labels
     matrix: IntArray
 
 

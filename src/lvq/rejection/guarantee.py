@@ -12,10 +12,9 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lvq.rejection.binomial import error_p_value
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
@@ -24,8 +23,9 @@ from lvq.rejection.path import ThresholdPath
 from lvq.rejection.point import CertifiedPoint
 from lvq.rejection.thresholds import local_thresholds
 from lvq.rejection.validation import BoolArray, FloatArray, label_codes
+from lvq.typing import Argument, Labels
 
-ClassifiedSamples = tuple[FloatArray, BoolArray, NDArray[Any]]  # certainty, correct, cell
+ClassifiedSamples = tuple[FloatArray, BoolArray, Labels]  # certainty, correct, cell
 CertifiedPath = tuple[ThresholdPath | None, CertifiedPoint | None]
 
 
@@ -131,10 +131,10 @@ def guaranteed_point(
 def guaranteed_points(
     fitting: ClassifiedSamples,
     testing: ClassifiedSamples,
-    fitting_group: NDArray[Any],
-    testing_group: NDArray[Any],
+    fitting_group: Labels,
+    testing_group: Labels,
     guarantee: Guarantee,
-    **options: Any,
+    **options: Argument,
 ) -> dict[Hashable, CertifiedPath]:
     """`guaranteed_point` for every group, such as a predicted class; all guarantees hold at once.
 

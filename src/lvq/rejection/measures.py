@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -36,7 +36,10 @@ from lvq.model.metrics import SharedMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.validation import FloatArray, IntArray, label_codes
 from lvq.robustness import certified_radius
+from lvq.typing import Labels, MatrixLike
 
+# a user's own measure or cells: of a fitted estimator and samples, one value for each sample
+SampleFunction: TypeAlias = Callable[[BaseEstimator, MatrixLike], ArrayLike]
 LARGEST = np.finfo(np.float64).max  # certainty where nothing limits it; a certainty is finite
 
 
@@ -49,7 +52,7 @@ class Predictions:
     X : array-like of shape (n_samples, n_features)
     """
 
-    def __init__(self, estimator: BaseEstimator, X: ArrayLike) -> None:
+    def __init__(self, estimator: BaseEstimator, X: MatrixLike) -> None:
         self.estimator, self.X = estimator, X
         # a calibrator's predictions and probabilities are not those of the model inside
         self.found = None if find_layer(estimator, CalibratedClassifierCV) is not None else find_model(estimator)
@@ -67,7 +70,7 @@ class Predictions:
         return self.found.model
 
     @cached_property
-    def distances(self) -> NDArray[Any]:
+    def distances(self) -> np.ndarray:
         """Squared distances to all prototypes, before any kernel: (n_samples, n_prototypes)."""
         model = self.model
         assert self.found is not None
@@ -76,7 +79,7 @@ class Predictions:
         return model.distances(model.checked(inputs))
 
     @cached_property
-    def predicted(self) -> NDArray[Any]:
+    def predicted(self) -> Labels:
         """The predicted classes."""
         if self.found is None:
             return np.asarray(self.estimator.predict(self.X))
@@ -92,11 +95,11 @@ class Predictions:
         """Index of the winner of each sample."""
         return self.nearest.winner
 
-    def winner_for(self, classes: NDArray[Any]) -> IntArray:
+    def winner_for(self, classes: Labels) -> IntArray:
         """The nearest prototype of the given classes, which need not be the predicted ones."""
         return self._nearest(classes).winner
 
-    def _nearest(self, classes: NDArray[Any]) -> Nearest:
+    def _nearest(self, classes: Labels) -> Nearest:
         model = self.model
         return nearest(self.distances, model.labels, np.searchsorted(model.classes, classes))
 
@@ -165,7 +168,7 @@ def _margin(predictions: Predictions) -> FloatArray:
     return own - others.max(axis=1)
 
 
-def _of_predicted_class(predictions: Predictions, table: NDArray[Any]) -> FloatArray:
+def _of_predicted_class(predictions: Predictions, table: np.ndarray) -> FloatArray:
     """The column of the predicted class, which need not be the largest (support vector machines by Platt's method)."""
     classes = predictions.estimator.classes_
     if table.ndim != 2 or table.shape[1] != len(classes):
@@ -235,8 +238,8 @@ class Combination:
     array(['', 'outlier'], dtype='<U11')
     """
 
-    ambiguity: Any = "auto"
-    outlier: Any = "distance"
+    ambiguity: str | SampleFunction = "auto"
+    outlier: str | SampleFunction | None = "distance"
     outlier_fraction: float = 0.01
 
     def __post_init__(self) -> None:
@@ -244,37 +247,37 @@ class Combination:
             raise ValueError(f"outlier_fraction of Combination must be in [0, 1), got {self.outlier_fraction!r}.")
 
 
-def as_combination(measure: Any) -> Combination:
+def as_combination(measure: str | SampleFunction | Combination) -> Combination:
     """Any `measure` parameter as a combination; a single measure has no outlier test."""
     if isinstance(measure, Combination):
         return measure
     return Combination() if measure == "combined" else Combination(measure, None)
 
 
-def reason_of(measure: Any) -> str:
+def reason_of(measure: str | SampleFunction) -> str:
     """The reason for rejection that a low value of a measure means: "ambiguous" or "outlier"."""
     return MEASURES[measure].reason if isinstance(measure, str) else getattr(measure, "reason", "ambiguous")
 
 
-def certainty_of(predictions: Predictions, measure: Any) -> FloatArray:
-    """Certainty of predictions by a measure: a name, or a function of estimator and samples."""
+def certainty_of(predictions: Predictions, measure: str | SampleFunction | None) -> FloatArray:
+    """Certainty of predictions by a measure: a name, or a function of estimator and samples; else ValueError."""
     if isinstance(measure, str):
         if measure not in MEASURES:
             names = ", ".join(map(repr, MEASURES))
             raise ValueError(f"measure must be one of {names}, 'combined', or a function, got {measure!r}.")
-        values = MEASURES[measure].certainty(predictions)
+        given: ArrayLike = MEASURES[measure].certainty(predictions)
     elif callable(measure):
-        values = measure(predictions.estimator, predictions.X)
+        given = measure(predictions.estimator, predictions.X)
     else:
         raise ValueError(f"measure must be a name or a function of (estimator, X), got {measure!r}.")
-    values = np.asarray(values, dtype=np.float64)
+    values = np.asarray(given, dtype=np.float64)
     n_samples = len(predictions.predicted)
     if values.shape != (n_samples,):
         raise ValueError(f"a measure must give one number per sample, shape ({n_samples},), got shape {values.shape}.")
     return values
 
 
-def certainty(estimator: BaseEstimator, X: ArrayLike, measure: Any = "auto") -> FloatArray:
+def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunction = "auto") -> FloatArray:
     """Certainty of a fitted classifier's predictions; higher is more certain.
 
     Parameters
@@ -300,14 +303,14 @@ def certainty(estimator: BaseEstimator, X: ArrayLike, measure: Any = "auto") -> 
     return certainty_of(Predictions(estimator, X), measure)
 
 
-def cell_kind(predictions: Predictions, cells: Any) -> Any:
+def cell_kind(predictions: Predictions, cells: str | SampleFunction) -> str | SampleFunction:
     """A `cells` parameter with "auto" replaced: "prototype" for models of this library, else "class"."""
     if callable(cells) or cells != "auto":
         return cells
     return "class" if predictions.found is None else "prototype"
 
 
-def cells_of(predictions: Predictions, cells: Any) -> NDArray[Any]:
+def cells_of(predictions: Predictions, cells: str | SampleFunction) -> Labels:
     """Cell of each sample: "prototype" (the winner), "class" (the predicted), "auto", or by a function."""
     kind = cell_kind(predictions, cells)
     if callable(kind):

@@ -10,12 +10,13 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lvq.rejection.point import OperatingPoint
 from lvq.rejection.validation import (
@@ -27,6 +28,7 @@ from lvq.rejection.validation import (
     positions,
     sorted_by_pool,
 )
+from lvq.typing import Argument, Labels
 
 
 class Steps(NamedTuple):
@@ -79,7 +81,7 @@ class ThresholdPath:
     rejected_errors: IntArray
     n_correct: int
     n_errors: int
-    cells: NDArray[Any]
+    cells: Labels
     pool: IntArray
     steps: Steps
     method: str
@@ -225,7 +227,7 @@ class ThresholdPath:
                 counts[row, self.steps.point[here]] += np.diff(below, prepend=0)
         unseen = samples.correct[pool_of_sample < 0]
         rejected = np.add(counts.cumsum(axis=1), [[unseen.sum()], [(~unseen).sum()]])
-        totals: dict[str, Any] = {"n_correct": samples.n_correct, "n_errors": samples.n_errors}
+        totals: dict[str, Argument] = {"n_correct": samples.n_correct, "n_errors": samples.n_errors}
         return replace(self, rejected_correct=rejected[0], rejected_errors=rejected[1], **totals)
 
     def extend(self, certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike, *, n_steps: int = 200) -> ThresholdPath:
@@ -261,3 +263,8 @@ class ThresholdPath:
         longer = np.zeros(len(self) + len(level), dtype=np.intp)
         path = replace(self, rejected_correct=longer, rejected_errors=longer, steps=steps)
         return path.evaluate(certainty, correct, cell)
+
+
+# of a RejectClassifier: one for all samples, one for each class, or None where nothing is certified
+Paths: TypeAlias = ThresholdPath | dict[Hashable, ThresholdPath | None] | None
+Points: TypeAlias = OperatingPoint | dict[Hashable, OperatingPoint | None] | None

@@ -10,12 +10,12 @@ Rules:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lvq.rejection.validation import BoolArray, FloatArray, check_lengths, positions
+from lvq.typing import Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class CellThresholds:
     array([ True, False,  True, False])
     """
 
-    cells: NDArray[Any]
+    cells: Labels
     thresholds: FloatArray
     unseen: float
 

@@ -6,20 +6,21 @@ Everything here depends on the fitted state alone: parameters that change after 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from lvq.rejection.measures import Combination, Predictions, cells_of, certainty_of, reason_of
+from lvq.rejection.measures import Combination, Predictions, SampleFunction, cells_of, certainty_of, reason_of
+from lvq.rejection.path import Paths, Points
 from lvq.rejection.point import CellThresholds
 from lvq.rejection.validation import BoolArray, FloatArray, positions
+from lvq.typing import Label, Labels, MatrixLike
 
 
-def _estimator_has(name: str) -> Callable[[Any], bool]:
+def _estimator_has(name: str) -> Callable[[BaseRejectClassifier], bool]:
     """For `available_if`: whether the estimator, fitted or not, has a method; its own AttributeError where not."""
 
     return lambda self: getattr(self.predicting_estimator, name) is not None
@@ -29,14 +30,14 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """The methods of a fitted classifier with a reject option; see `RejectClassifier` for the attributes."""
 
     estimator: BaseEstimator
-    estimator_: Any
+    estimator_: BaseEstimator
     measure_: Combination
-    cells_: Any
-    path_: Any
-    point_: Any
+    cells_: str | SampleFunction
+    path_: Paths
+    point_: Points
     outlier_limits_: CellThresholds | None
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Labels:
         """Predict a class for every sample, accepted or not.
 
         Parameters
@@ -53,7 +54,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict(X)
 
     @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Probabilities of the classes by the estimator.
 
         Parameters
@@ -69,7 +70,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict_proba(X)
 
     @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """Scores of the classes by the estimator.
 
         Parameters
@@ -85,16 +86,16 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.decision_function(X)
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Labels:
         """The classes."""
         return self.estimator_.classes_
 
     @property
-    def predicting_estimator(self) -> Any:
+    def predicting_estimator(self) -> BaseEstimator:
         """The estimator that makes the predictions: the fitted one, before `fit` the given one."""
         return getattr(self, "estimator_", self.estimator)
 
-    def accept(self, X: Any) -> BoolArray:
+    def accept(self, X: MatrixLike) -> BoolArray:
         """Which predictions are accepted.
 
         Parameters
@@ -108,7 +109,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return self.reason(X) == ""
 
-    def reason(self, X: Any) -> NDArray[np.str_]:
+    def reason(self, X: MatrixLike) -> NDArray[np.str_]:
         """Why predictions are rejected.
 
         Parameters
@@ -125,7 +126,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return self.reason_for(self.predictions(X))
 
-    def predictions(self, X: Any) -> Predictions:
+    def predictions(self, X: MatrixLike) -> Predictions:
         """The predictions for samples with their distances, computed once; see `reason_for`.
 
         Parameters
@@ -168,7 +169,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             reason[~self.outlier_limits_.accept(typicality, cell)] = "outlier"
         return reason
 
-    def certainty(self, X: Any) -> FloatArray:
+    def certainty(self, X: MatrixLike) -> FloatArray:
         """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
 
         Parameters
@@ -182,7 +183,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return certainty_of(self.predictions(X), self.measure_.ambiguity)
 
-    def cell(self, X: Any) -> NDArray[Any]:
+    def cell(self, X: MatrixLike) -> Labels:
         """The cell of each sample: the index of its prototype, its class, or its own label.
 
         Parameters
@@ -196,7 +197,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return cells_of(self.predictions(X), self.cells_)
 
-    def predict_or_reject(self, X: Any, reject_label: Any = None) -> NDArray[Any]:
+    def predict_or_reject(self, X: MatrixLike, reject_label: Label = None) -> Labels:
         """Classes, and a label of its own for the rejected samples.
 
         Parameters
@@ -218,7 +219,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels[self.reason_for(predictions) != ""] = reject_label
         return labels
 
-    def coverage(self, X: Any, sample_weight: Any = None) -> float:
+    def coverage(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> float:
         """Fraction of the samples that are accepted.
 
         Parameters
@@ -233,12 +234,11 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         coverage : float
         """
         accepted = self.accept(X)
-        if sample_weight is not None:
-            sample_weight = column_or_1d(sample_weight, dtype=np.float64)
-            check_consistent_length(accepted, sample_weight)
-        return float(np.average(accepted, weights=sample_weight))
+        weight = None if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
+        check_consistent_length(accepted, weight)
+        return float(np.average(accepted.astype(np.float64), weights=weight))
 
-    def accepted_accuracy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def accepted_accuracy(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of the accepted predictions.
 
         It does not depend on how many are accepted: see `coverage`, or `lvq.rejection.chow_scorer` for model selection.
@@ -257,14 +257,15 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         accuracy : float
             NaN where nothing is accepted.
         """
-        predictions, y = self.predictions(X), column_or_1d(y)
-        weight = np.ones(len(y)) if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
-        check_consistent_length(predictions.predicted, y, weight)
+        predictions, labels = self.predictions(X), column_or_1d(y)
+        weight = np.ones(len(labels)) if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
+        check_consistent_length(predictions.predicted, labels, weight)
         weight = np.where(self.reason_for(predictions) == "", weight, 0.0)
-        return float(np.average(predictions.predicted == y, weights=weight)) if weight.sum() > 0 else float("nan")
+        correct = np.asarray(predictions.predicted == labels, dtype=np.float64)
+        return float(np.average(correct, weights=weight)) if weight.sum() > 0 else float("nan")
 
 
-def _common_type(classes: NDArray[Any], label: Any) -> np.dtype[Any]:
+def _common_type(classes: Labels, label: Label) -> np.dtype:
     """A type that holds classes and label without changing the value of a class."""
     if np.ndim(label) or any(label == known for known in classes.tolist()):
         raise ValueError(

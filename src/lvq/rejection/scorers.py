@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -18,9 +18,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from lvq.estimators.found import find_layer, layers
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.validation import check_fraction
+from lvq.typing import MatrixLike
 
 
-def find_reject_classifier(estimator: BaseEstimator, X: Any) -> tuple[RejectClassifier | None, Any]:
+def find_reject_classifier(estimator: BaseEstimator, X: MatrixLike) -> tuple[RejectClassifier | None, MatrixLike]:
     """The RejectClassifier inside an estimator and the samples as they reach it; None where there is none."""
     classifier = find_layer(estimator, RejectClassifier)
     for layer in () if classifier is None else layers(estimator):
@@ -31,14 +32,14 @@ def find_reject_classifier(estimator: BaseEstimator, X: Any) -> tuple[RejectClas
     return classifier, X
 
 
-def _needed(estimator: BaseEstimator, X: Any) -> tuple[RejectClassifier, Any]:
+def _needed(estimator: BaseEstimator, X: MatrixLike) -> tuple[RejectClassifier, MatrixLike]:
     classifier, inputs = find_reject_classifier(estimator, X)
     if classifier is None:
         raise ValueError(f"this scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
     return classifier, inputs
 
 
-def coverage_scorer(estimator: BaseEstimator, X: Any, y: Any = None) -> float:
+def coverage_scorer(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None = None) -> float:
     """Fraction of the samples that are accepted, to report beside other scores.
 
     Parameters
@@ -67,13 +68,13 @@ def coverage_scorer(estimator: BaseEstimator, X: Any, y: Any = None) -> float:
     return classifier.coverage(X)
 
 
-def accepted_accuracy_scorer(estimator: BaseEstimator, X: Any, y: Any) -> float:
+def accepted_accuracy_scorer(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike) -> float:
     """Accuracy of the accepted predictions, to report beside other scores; NaN where nothing is accepted."""
     classifier, X = _needed(estimator, X)
     return classifier.accepted_accuracy(X, y)
 
 
-def chow_scorer(price: float) -> Callable[[Any, Any, Any], float]:
+def chow_scorer(price: float) -> Callable[[BaseEstimator, MatrixLike, ArrayLike], float]:
     """A scorer by Chow's risk: minus the mean cost, where an error costs 1 and a rejection costs `price`.
 
     Parameters
@@ -99,7 +100,7 @@ def chow_scorer(price: float) -> Callable[[Any, Any, Any], float]:
     return partial(_negative_chow_risk, price=check_fraction("price", price))
 
 
-def _negative_chow_risk(estimator: BaseEstimator, X: Any, y: Any, *, price: float) -> float:
+def _negative_chow_risk(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, *, price: float) -> float:
     classifier, X = _needed(estimator, X)
     predictions, y = classifier.predictions(X), column_or_1d(y)
     check_consistent_length(predictions.predicted, y)

@@ -12,10 +12,12 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from lvq.typing import Labels, LabelsLike
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -27,7 +29,7 @@ class Samples(NamedTuple):
 
     certainty: FloatArray
     correct: BoolArray
-    cells: NDArray[Any]
+    cells: Labels
     code: IntArray
 
     @property
@@ -121,7 +123,7 @@ def check_flags(name: str, flags: ArrayLike) -> BoolArray:
     return values.astype(np.bool_)
 
 
-def check_lengths(**arrays: NDArray[Any]) -> None:
+def check_lengths(**arrays: np.ndarray) -> None:
     """All arrays, given by their argument's name, have the same length."""
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
@@ -139,7 +141,7 @@ def check_fraction(name: str, value: float, *, open_interval: bool = False) -> f
     return float(value)
 
 
-def label_codes(labels: ArrayLike) -> tuple[NDArray[Any], IntArray]:
+def label_codes(labels: LabelsLike) -> tuple[Labels, IntArray]:
     """Distinct labels and, for every sample, the index of its label among them.
 
     Sortable labels come back sorted; others (tuples, mixed types) in order of appearance.
@@ -160,7 +162,7 @@ def label_codes(labels: ArrayLike) -> tuple[NDArray[Any], IntArray]:
     return np.fromiter(seen, dtype=object, count=len(seen)), code
 
 
-def positions(labels: ArrayLike, known: NDArray[Any]) -> IntArray:
+def positions(labels: LabelsLike, known: Labels) -> IntArray:
     """Index of every label among the known labels; -1 for a label that is not among them.
 
     Examples
@@ -173,7 +175,7 @@ def positions(labels: ArrayLike, known: NDArray[Any]) -> IntArray:
     return np.array([index.get(label, -1) for label in distinct.tolist()], dtype=np.intp)[code]
 
 
-def _label_array(labels: Any) -> NDArray[Any]:
+def _label_array(labels: LabelsLike) -> Labels:
     """A one-dimensional array of labels; tuples stay tuples and 1 never becomes "1"."""
     if hasattr(labels, "__array__"):
         array = np.asarray(labels)

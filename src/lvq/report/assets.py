@@ -8,11 +8,15 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from io import BytesIO
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lvq.report.formatting import FILTERS
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # colours that colour-blind readers can distinguish
 
@@ -23,7 +27,7 @@ def asset(name: str) -> str:
 
 
 @cache
-def environment() -> Any:
+def environment() -> Environment:
     """Jinja's environment: everything is escaped, and an unknown name is an error."""
     jinja2 = _import("jinja2", "Jinja2")
     made = jinja2.Environment(
@@ -67,7 +71,7 @@ def _png_uri(pixels: np.ndarray) -> str:
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
 
-def _import(module: str, package: str) -> Any:
+def _import(module: str, package: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError:

@@ -6,12 +6,11 @@ in data values and in domains of scales: `sort` would compile it into an express
 
 from __future__ import annotations
 
-from typing import Any
-
 from lvq.report.map_chart import Spec, map_chart, rows_of
+from lvq.typing import JSONValue
 
 ROW_HEIGHT = 21  # of a feature
-CONFIG: dict[str, Any] = {
+CONFIG: dict[str, JSONValue] = {
     "background": "transparent",
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
@@ -30,7 +29,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def specifications(summary: dict[str, Any]) -> dict[str, Any]:
+def specifications(summary: dict[str, JSONValue]) -> dict[str, JSONValue]:
     """All charts of this summary, by the name of their element on the page."""
     found = {
         "map": map_chart(summary),
@@ -43,14 +42,14 @@ def specifications(summary: dict[str, Any]) -> dict[str, Any]:
     return {name: spec | {"width": "container", "config": CONFIG} for name, spec in found.items() if spec is not None}
 
 
-def _quantity(field: str, title: str | None = None, **options: Any) -> dict[str, Any]:
+def _quantity(field: str, title: str | None = None, **options: JSONValue) -> dict[str, JSONValue]:
     return {"field": field, "type": "quantitative", "title": title, **options}
 
 
 # -- curves ------------------------------------------------------------------------------------------------------------
 
 
-def curve_chart(rejection: dict[str, Any], *, marked: bool) -> Spec:
+def curve_chart(rejection: dict[str, JSONValue], *, marked: bool) -> Spec:
     """Accuracy by coverage, with the operating point as fitted and the selected one."""
     rows = [row for row in rows_of(rejection, ("coverage", "accuracy")) if row["accuracy"] is not None]
     # from a little below the lowest accuracy up to 100 %
@@ -83,7 +82,7 @@ def curve_chart(rejection: dict[str, Any], *, marked: bool) -> Spec:
     }
 
 
-def certified_chart(certified: dict[str, Any]) -> Spec:
+def certified_chart(certified: dict[str, JSONValue]) -> Spec:
     """Certified accuracy by the length of the perturbation."""
     return {
         "description": "Fraction of samples predicted correctly under every perturbation of a given length.",
@@ -102,7 +101,7 @@ def certified_chart(certified: dict[str, Any]) -> Spec:
     }  # fmt: skip
 
 
-def history_chart(history: dict[str, Any]) -> Spec:
+def history_chart(history: dict[str, JSONValue]) -> Spec:
     """The objective after each iteration."""
     return {
         "description": "The objective after each iteration of the training.",
@@ -124,7 +123,7 @@ def _ranked(names: list[str]) -> list[str]:
     return [f"{rank}. {name}" for rank, name in enumerate(names, start=1)]
 
 
-def relevance_chart(relevance: dict[str, Any]) -> Spec:
+def relevance_chart(relevance: dict[str, JSONValue]) -> Spec:
     """A bar for each of the most relevant features, and a tick for each fold."""
     names = _ranked(relevance["features"])
     bars = [{"feature": name, "weight": value, "rest": False} for name, value in zip(names, relevance["values"])]
@@ -165,7 +164,7 @@ def relevance_chart(relevance: dict[str, Any]) -> Spec:
     }
 
 
-def matrix_chart(relevance: dict[str, Any]) -> Spec | None:
+def matrix_chart(relevance: dict[str, JSONValue]) -> Spec | None:
     """Lambda as a heat map: blue for positive, orange for negative entries, darker for larger ones."""
     matrices = relevance["matrices"]
     if not matrices:
@@ -208,7 +207,7 @@ def matrix_chart(relevance: dict[str, Any]) -> Spec | None:
     }  # fmt: skip
 
 
-def _cells(matrix: dict[str, Any], names: list[str], ranks: list[str]) -> list[dict[str, Any]]:
+def _cells(matrix: dict[str, JSONValue], names: list[str], ranks: list[str]) -> list[dict[str, JSONValue]]:
     largest = max(abs(value) for row in matrix["values"] for value in row) or 1.0
     agreement = matrix["sign_agreement"]
     return [

@@ -8,21 +8,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.plots import lambda_matrix, relevance_profile
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.rejection.scorers import find_reject_classifier
-from lvq.report.features import Features
+from lvq.report.features import Features, Floats
+from lvq.typing import Labels, MatrixLike
 
+Rows = NDArray[np.intp]
 MAX_MATRIX_FEATURES = 200  # features up to which a fold stores its matrix
 
 
@@ -57,17 +59,17 @@ class FoldResult:
     accepted_accuracy: float | None = None
     features: tuple[str, ...] = ()
     relevances: tuple[float, ...] = ()
-    matrix: Any = None
+    matrix: Floats | None = None
 
 
 def evaluate_folds(
-    model: Any,
-    X: Any,
-    y: Any,
-    cv: Any = 5,
+    model: BaseEstimator,
+    X: MatrixLike,
+    y: ArrayLike,
+    cv: int | BaseCrossValidator = 5,
     seed: int | None = 0,
     *,
-    feature_names: Any = None,
+    feature_names: Sequence[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[FoldResult]:
     """Fit a clone of the model for each fold and score it on that fold.
@@ -102,17 +104,17 @@ def evaluate_folds(
     >>> len(folds), sum(fold.n_samples for fold in folds), round(sum(folds[0].relevances), 6)
     (3, 150, 1.0)
     """
-    X, y = indexable(X, column_or_1d(y))
-    splits = _splits(X, y, cv, seed)
+    X, labels = indexable(X, column_or_1d(y))
+    splits = _splits(X, labels, cv, seed)
     results = []
     for done, (train, test) in enumerate(splits, start=1):
-        results.append(_evaluate_fold(model, X, y, train, test, feature_names))
+        results.append(_evaluate_fold(model, X, labels, train, test, feature_names))
         if progress is not None:
             progress(done, len(splits))
     return results
 
 
-def _splits(X: Any, y: Any, cv: Any, seed: int | None) -> list[tuple[Any, Any]]:
+def _splits(X: MatrixLike, y: Labels, cv: int | BaseCrossValidator, seed: int | None) -> list[tuple[Rows, Rows]]:
     if hasattr(cv, "split"):
         return list(cv.split(X, y))
     if not isinstance(cv, int | np.integer) or cv < 2:
@@ -128,7 +130,9 @@ def _splits(X: Any, y: Any, cv: Any, seed: int | None) -> list[tuple[Any, Any]]:
         return list(splitter.split(X, y))
 
 
-def _evaluate_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any) -> FoldResult:
+def _evaluate_fold(
+    model: BaseEstimator, X: MatrixLike, y: Labels, train: Rows, test: Rows, names: Sequence[str] | None
+) -> FoldResult:
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     fitted = clone(model)
     try:
@@ -157,7 +161,7 @@ def _evaluate_fold(model: Any, X: Any, y: Any, train: Any, test: Any, names: Any
     )
 
 
-def relevances_of(estimator: BaseEstimator) -> tuple[Any, Any]:
+def relevances_of(estimator: BaseEstimator) -> tuple[Floats | None, Floats | None]:
     """Weights of the features, of sum 1, and Lambda divided by its trace; None where the model has none."""
     relevance = estimator.model_.relevance
     if relevance is None:

@@ -8,7 +8,6 @@ each feature of the model is one column of the data and is shown in that column'
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +22,7 @@ from lvq.estimators.found import need_model
 from lvq.input_columns import default_names
 from lvq.model.arrays import as_numpy
 from lvq.plots.images import image_side
-from lvq.plots.original_features import names_by_step, to_original_units
+from lvq.plots.original_features import OriginalValues, names_by_step, to_original_units
 
 SEPARATE = (OneToOneFeatureMixin, SelectorMixin, SimpleImputer, KNNImputer, OneHotEncoder, OrdinalEncoder)
 ROUNDING = 1e-12  # of a feature's size: an inverted scaler leaves as much instead of 0
@@ -88,7 +87,7 @@ class Features:
         # whether X itself is an image, before any step
         self.side = None if original is None else image_side(self.renamed(original.names))
 
-    def _original(self, inputs: Any) -> Any:
+    def _original(self, inputs: ArrayLike) -> OriginalValues:
         return to_original_units(self._found, inputs, "the report")
 
     def renamed(self, names: Iterable[str]) -> list[str]:
@@ -140,7 +139,7 @@ def _missing(X: ArrayLike) -> NDArray[np.bool_] | None:
         return None
 
 
-def _given_names(first: Any, names: Sequence[str] | None) -> dict[str, str]:
+def _given_names(first: BaseEstimator, names: Sequence[str] | None) -> dict[str, str]:
     """The names given for the columns of X, by the names that the first step knows."""
     count = getattr(first, "n_features_in_", None)
     if names is None or count is None:
@@ -154,7 +153,7 @@ def _given_names(first: Any, names: Sequence[str] | None) -> dict[str, str]:
     return {str(old): str(new) for old, new in zip(known, names)}
 
 
-def _is_separate(step: Any, first: bool) -> bool:
+def _is_separate(step: BaseEstimator | str | None, first: bool) -> bool:
     """Whether each output of a step comes from one input column."""
     if isinstance(step, Pipeline):
         return all(_is_separate(part, first and index == 0) for index, (_, part) in enumerate(step.steps))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from lvq.typing import JSONValue
 
 SUMMARY_FORMAT = 2  # raised when a key of the summary changes its name or meaning
 DIGITS = 6  # significant digits of values that are only drawn or shown
@@ -16,7 +18,7 @@ MISSING = "–"
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-def to_json(value: Any) -> Any:
+def to_json(value: object) -> JSONValue:
     """Numbers, texts, arrays, lists and mappings in JSON types; NaN and infinite values become None.
 
     Examples
@@ -37,7 +39,7 @@ def to_json(value: Any) -> Any:
     return str(value)
 
 
-def rounded(values: Any) -> Any:
+def rounded(values: object) -> JSONValue:
     """Numbers with six significant digits, which takes a third of the bytes.
 
     Examples
@@ -54,7 +56,7 @@ def rounded(values: Any) -> Any:
     return values
 
 
-def rounded_coordinates(values: Any, span: float) -> list[float]:
+def rounded_coordinates(values: Iterable[float], span: float) -> list[float]:
     """Coordinates rounded to 1e-5 of the chart's span.
 
     Examples
@@ -66,7 +68,7 @@ def rounded_coordinates(values: Any, span: float) -> list[float]:
     return [round(float(value), decimals) for value in values]
 
 
-def label_texts(labels: Any) -> list[str]:
+def label_texts(labels: ArrayLike) -> list[str]:
     """Class labels as text.
 
     Examples
@@ -165,4 +167,4 @@ def aspect_ratio(width: float, height: float) -> str:
     return f"{min(1.6, max(0.9, width / height)):.2f}"
 
 
-FILTERS: dict[str, Any] = {"percent": percent, "number": number, "signed_percent": signed_percent}
+FILTERS: dict[str, Callable[..., str]] = {"percent": percent, "number": number, "signed_percent": signed_percent}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from lvq.typing import JSONValue
 
 COLOURS = 7
 # six shapes and seven colours, both used cyclically, distinguish 42 classes
@@ -18,7 +18,7 @@ MAX_NUMBERED = 24  # prototypes up to which each has its number on the map
 MAX_LARGE_MARKS = 800  # samples beyond which the marks are smaller
 KEY = {"field": "key", "type": "nominal"}  # of the tooltip of a sample or prototype
 WRONG = "datum.true !== datum.predicted"
-Spec = dict[str, Any]
+Spec = dict[str, JSONValue]
 
 
 def colour(code: int) -> str:
@@ -36,7 +36,7 @@ def symbol(code: int) -> str:
     return SHAPES[shape(code)]
 
 
-def rows_of(table: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any]]:
+def rows_of(table: dict[str, JSONValue], names: tuple[str, ...]) -> list[dict[str, JSONValue]]:
     """Rows of a table that is stored by columns.
 
     Examples
@@ -47,7 +47,7 @@ def rows_of(table: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any
     return [dict(zip(names, row)) for row in zip(*(table[name] for name in names))]
 
 
-def map_chart(summary: dict[str, Any]) -> Spec:
+def map_chart(summary: dict[str, JSONValue]) -> Spec:
     """The whole map; the page sets the data `points` and `selected`."""
     view, codes = summary["map"], list(range(len(summary["data"]["classes"])))
     position = {name: _axis(view, axis) for axis, name in enumerate(("x", "y"))}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from typing import Any
 
 import numpy as np
 import scipy
@@ -13,9 +12,11 @@ from numpy.typing import NDArray
 import lvq
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.binomial import error_upper_bound
+from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.point import CertifiedPoint
 from lvq.report.features import Features
 from lvq.report.formatting import percent, to_json
+from lvq.typing import JSONValue
 
 MIN_CLASS_SAMPLES = 20  # held-out samples of a class below which its accuracy is uncertain
 CONFIDENCE = 0.975  # one-sided confidence of each end of a 95 % interval
@@ -47,8 +48,8 @@ def confidence_interval(n_correct: int, n_samples: int) -> list[float] | None:
 
 
 def score_section(
-    y: NDArray[Any], predicted: NDArray[Any], accepted: NDArray[np.bool_], rejects: bool
-) -> dict[str, Any]:
+    y: NDArray[np.intp], predicted: NDArray[np.intp], accepted: NDArray[np.bool_], rejects: bool
+) -> dict[str, JSONValue]:
     """Scores of all predictions and of the accepted ones; the latter are None for a model without rejection."""
     correct = predicted == y
     n_correct, n_accepted = int(correct.sum()), int(accepted.sum())
@@ -80,7 +81,7 @@ def metric_text(model: PrototypeModel) -> str:
     return f"a weight for each of {len(R)} features"
 
 
-def model_section(features: Features, reject: Any) -> dict[str, Any]:
+def model_section(features: Features, reject: RejectClassifier | None) -> dict[str, JSONValue]:
     """The parts of the model, and its parameters that differ from their defaults."""
     estimator, model = features.estimator, features.model
     defaults = type(estimator)().get_params(deep=False)
@@ -97,7 +98,7 @@ def model_section(features: Features, reject: Any) -> dict[str, Any]:
     }
 
 
-def _parameter(value: Any) -> Any:
+def _parameter(value: object) -> JSONValue:
     """A parameter as text or number; arrays and objects by their representation, cut to 120 characters."""
     if value is None or isinstance(value, bool | int | float | str):
         return to_json(value)
@@ -105,7 +106,7 @@ def _parameter(value: Any) -> Any:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-def _rejection(reject: Any) -> dict[str, Any]:
+def _rejection(reject: RejectClassifier) -> dict[str, JSONValue]:
     """The target of the thresholds, and the test that a guarantee is based on."""
     targets = {name: getattr(reject, name) for name in ("min_coverage", "min_accuracy", "cost_ratio", "max_error")}
     target = {name: value for name, value in targets.items() if value is not None} or {"min_coverage": 0.9}
@@ -119,7 +120,7 @@ def _rejection(reject: Any) -> dict[str, Any]:
     return to_json({"target": target, "measure": measure, "thresholds": reject.thresholds, "guarantee": guarantee})
 
 
-def limits(summary: dict[str, Any]) -> list[str]:
+def limits(summary: dict[str, JSONValue]) -> list[str]:
     """What the numbers do not show, as sentences."""
     data, score = summary["data"], summary["scores"]
     low, high = score["interval"]
@@ -149,7 +150,7 @@ def limits(summary: dict[str, Any]) -> list[str]:
     ]
 
 
-def _rejection_limit(rejection: dict[str, Any] | None) -> str:
+def _rejection_limit(rejection: dict[str, JSONValue] | None) -> str:
     if rejection is None:
         return ("The model rejects no sample. The accuracy-reject curve shows the effect of rejecting its least "
                 "certain predictions; a threshold chosen on these samples has no guarantee for others.")  # fmt: skip

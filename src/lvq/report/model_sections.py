@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from lvq.model.metrics import LocalMatrix
 from lvq.plots import group_names, lambda_matrix, prototype_names
 from lvq.report.cross_validation import FoldResult, relevances_of
-from lvq.report.features import Features
+from lvq.report.features import Features, Floats
 from lvq.report.formatting import rounded
 from lvq.robustness import certified_accuracy, certified_radius
+from lvq.typing import JSONValue
 
 MAX_FEATURES = 20  # in charts and tables
 MAX_MATRIX_FEATURES = 15  # in the heat map
@@ -25,7 +27,7 @@ RANGE_SAMPLES = 200  # samples that determine the largest radius
 MAX_HISTORY = 400  # points of the training history
 
 
-def relevance_section(features: Features, folds: Sequence[FoldResult]) -> dict[str, Any] | None:
+def relevance_section(features: Features, folds: Sequence[FoldResult]) -> dict[str, JSONValue] | None:
     """Weights of the features, the most relevant first, with those of each fold; None for a Euclidean metric."""
     profile, matrix = relevances_of(features.estimator)
     if profile is None:
@@ -50,7 +52,9 @@ def relevance_section(features: Features, folds: Sequence[FoldResult]) -> dict[s
     }
 
 
-def _matrices(features: Features, mean: np.ndarray, shown: Any, folds: Sequence[FoldResult]) -> list[dict[str, Any]]:
+def _matrices(
+    features: Features, mean: np.ndarray, shown: NDArray[np.intp], folds: Sequence[FoldResult]
+) -> list[dict[str, JSONValue]]:
     """Lambda divided by its trace for the most relevant features: the shared or mean one, then the local ones."""
     names, block = [features.names[k] for k in shown], np.ix_(shown, shown)
     local = lambda_matrix(features.estimator, per_matrix=True)
@@ -76,8 +80,8 @@ def _sign_agreement(names: list[str], values: np.ndarray, folds: Sequence[FoldRe
 
 
 def prototype_section(
-    features: Features, inputs: np.ndarray, winners: np.ndarray, relevance: dict[str, Any] | None
-) -> dict[str, Any]:
+    features: Features, inputs: np.ndarray, winners: np.ndarray, relevance: dict[str, JSONValue] | None
+) -> dict[str, JSONValue]:
     """Prototypes in the units of the data; of many those that win most samples."""
     W = features.model.prototypes
     n_won = np.bincount(winners, minlength=len(W))
@@ -104,7 +108,7 @@ def prototype_section(
     }
 
 
-def certified_section(features: Features, inputs: Any, y: np.ndarray) -> dict[str, Any]:
+def certified_section(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:
     """Certified accuracy by radius, or why it is not available. Lengths are those of the model's input."""
     try:
         found = certified_radius(features.estimator, inputs[:RANGE_SAMPLES])
@@ -121,7 +125,7 @@ def certified_section(features: Features, inputs: Any, y: np.ndarray) -> dict[st
     }
 
 
-def history_section(estimator: Any) -> dict[str, Any]:
+def history_section(estimator: BaseEstimator) -> dict[str, JSONValue]:
     """The objective after each iteration of the training."""
     values = np.asarray(getattr(estimator, "objective_history_", ()), dtype=np.float64)
     kept = np.unique(np.linspace(0, len(values) - 1, min(MAX_HISTORY, len(values))).astype(np.intp))
@@ -132,7 +136,7 @@ def history_section(estimator: Any) -> dict[str, Any]:
     }
 
 
-def fold_section(folds: Sequence[FoldResult]) -> dict[str, Any] | None:
+def fold_section(folds: Sequence[FoldResult]) -> dict[str, JSONValue] | None:
     """Accuracies of all folds, with mean and standard deviation."""
     if not folds:
         return None

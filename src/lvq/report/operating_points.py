@@ -8,16 +8,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
-from lvq.rejection import certainty
+from lvq.rejection import RejectClassifier, certainty
 from lvq.rejection.curves import confusion_with_reject
 from lvq.rejection.measures import certainty_of
 from lvq.rejection.path import ThresholdPath
+from lvq.rejection.point import OperatingPoint
 from lvq.rejection.scorers import find_reject_classifier
+from lvq.typing import JSONValue, MatrixLike
 
 MAX_POINTS = 101
 MAX_CONFUSION_CLASSES = 20  # with more classes each has one row of totals instead of a confusion matrix
@@ -36,11 +39,11 @@ class OperatingPoints(NamedTuple):
     thresholds: list[Threshold]
     fitted: int  # the point that the model itself uses
     certainty: NDArray[np.float64]
-    reason: NDArray[Any]  # why the model itself rejects a sample; "" for accepted samples
+    reason: NDArray[np.str_]  # why the model itself rejects a sample; "" for accepted samples
     method: str
 
 
-def operating_points(model: Any, X: ArrayLike) -> OperatingPoints:
+def operating_points(model: BaseEstimator, X: MatrixLike) -> OperatingPoints:
     """All operating points of a model on held-out samples.
 
     Examples
@@ -57,7 +60,8 @@ def operating_points(model: Any, X: ArrayLike) -> OperatingPoints:
         return _by_coverage(*_one_threshold(values), values, np.full(len(values), ""), ONE_THRESHOLD)
     values, reason = reject.certainty(inputs), reject.reason(inputs)
     if isinstance(reject.path_, ThresholdPath):
-        return _by_coverage(*_along_path(reject, inputs, values), values, reason, "the model's own path of thresholds")
+        along = _along_path(reject, reject.path_, inputs, values)
+        return _by_coverage(*along, values, reason, "the model's own path of thresholds")
     # classes with separate paths have no common one
     return _by_coverage(
         *_one_threshold(values), values, reason, f"{ONE_THRESHOLD}; the operating point as fitted has several"
@@ -76,13 +80,15 @@ def _one_threshold(values: NDArray[np.float64]) -> tuple[list[Bools], list[Thres
     return [values >= level for level in levels], [(float(level), float(level)) for level in levels]
 
 
-def _along_path(reject: Any, inputs: Any, values: NDArray[np.float64]) -> tuple[list[Bools], list[Threshold]]:
+def _along_path(
+    reject: RejectClassifier, path: ThresholdPath, inputs: MatrixLike, values: NDArray[np.float64]
+) -> tuple[list[Bools], list[Threshold]]:
     """Points of the path, at about equal steps of coverage; outliers are rejected at each of them."""
-    path, cell = reject.path_, reject.cell(inputs)
+    cell = reject.cell(inputs)
     targets = np.linspace(path.coverage.max(), path.coverage.min(), MAX_POINTS)
     nearest = np.unique([np.abs(path.coverage - target).argmin() for target in targets])
     points = [path.point(int(index)) for index in nearest]
-    if reject.point_ is not None:
+    if isinstance(reject.point_, OperatingPoint):
         points.append(reject.point_)
     typical = np.ones(len(values), dtype=np.bool_)
     if reject.outlier_limits_ is not None:
@@ -97,7 +103,7 @@ def _range(thresholds: NDArray[np.float64]) -> Threshold:
 
 
 def _by_coverage(
-    masks: list[Bools], thresholds: list[Threshold], values: NDArray[np.float64], reason: NDArray[Any], method: str
+    masks: list[Bools], thresholds: list[Threshold], values: NDArray[np.float64], reason: NDArray[np.str_], method: str
 ) -> OperatingPoints:
     """Each set of accepted samples once, by decreasing coverage; first the one that accepts all."""
     fitted = reason == ""
@@ -123,7 +129,9 @@ def toggles(accepted: Bools) -> list[list[int]]:
     return [(np.flatnonzero(changes[:, column]) + 1).tolist() for column in range(accepted.shape[1])]
 
 
-def rejection_section(points: OperatingPoints, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> dict[str, Any]:
+def rejection_section(
+    points: OperatingPoints, y: np.ndarray, predicted: np.ndarray, n_classes: int
+) -> dict[str, JSONValue]:
     """Coverage, accuracy and counts at every operating point; `y` and `predicted` are class indices."""
     n_accepted = points.accepted.sum(axis=1)
     n_correct = (points.accepted & (predicted == y)).sum(axis=1)
@@ -143,13 +151,13 @@ def rejection_section(points: OperatingPoints, y: np.ndarray, predicted: np.ndar
     }
 
 
-def _confusion(accepted: Bools, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> list[Any]:
+def _confusion(accepted: Bools, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> list[list[list[int]]]:
     """For each point a matrix: rows true, columns predicted, the last column rejected."""
     labels = np.arange(n_classes)
     return [confusion_with_reject(y, predicted, mask, labels=labels).matrix.tolist() for mask in accepted]
 
 
-def _by_class(accepted: Bools, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> list[dict[str, Any]]:
+def _by_class(accepted: Bools, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> list[dict[str, JSONValue]]:
     """Correct, wrong and rejected samples of each class: the classes with most errors, and the others in one row."""
     correct = y == predicted
     table = np.stack([
@@ -157,7 +165,7 @@ def _by_class(accepted: Bools, y: np.ndarray, predicted: np.ndarray, n_classes: 
         for mask in accepted
     ])  # points x (correct, wrong, rejected) x classes  # fmt: skip
     order = np.argsort(-table[0, 1], kind="stable")
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, JSONValue]] = []
     for k in order[:MAX_CLASS_ROWS].tolist():
         errors = predicted[(y == k) & ~correct]
         confused = int(np.bincount(errors).argmax()) if len(errors) else None

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 from lvq.files import write_atomically
 from lvq.report import assets, charts, formatting, map_chart
+from lvq.typing import JSONValue
 
 
-def render(summary: dict[str, Any]) -> str:
+def render(summary: dict[str, JSONValue]) -> str:
     """The report as one self-contained HTML document.
 
     Parameters
@@ -59,7 +59,7 @@ def render(summary: dict[str, Any]) -> str:
     )  # fmt: skip
 
 
-def write(summary: dict[str, Any], path: str | os.PathLike[str]) -> None:
+def write(summary: dict[str, JSONValue], path: str | os.PathLike[str]) -> None:
     """Render a summary to a file, which appears complete or not at all.
 
     Parameters
@@ -86,7 +86,7 @@ def write(summary: dict[str, Any], path: str | os.PathLike[str]) -> None:
         file.write(render(summary).encode())
 
 
-def json_for_html(value: Any) -> str:
+def json_for_html(value: JSONValue) -> str:
     """JSON for a <script> element: no text in it can end the element or open a comment.
 
     Examples

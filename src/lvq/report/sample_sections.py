@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from lvq.plots import plane, prototype_names, regions
-from lvq.report.features import Features
+from lvq.plots.planes import Plane
+from lvq.plots.region_predictions import Regions
+from lvq.report.features import Features, Floats
 from lvq.report.formatting import rounded, rounded_coordinates
 from lvq.report.operating_points import OperatingPoints, toggles
+from lvq.typing import JSONValue, MatrixLike
 
 RESOLUTION = 150  # grid points of the regions, in each direction
 COARSE_RESOLUTION, COARSE_FEATURES = 80, 100  # the same for samples with many features
@@ -28,14 +32,14 @@ TINY = 1e-300  # instead of 0 in a denominator
 class HeldOut(NamedTuple):
     """Held-out samples with their true and predicted classes, as indices, and what the report knows of the model."""
 
-    X: ArrayLike
+    X: MatrixLike
     true: NDArray[np.intp]
     predicted: NDArray[np.intp]
     points: OperatingPoints
     features: Features
 
 
-def stratified(codes: NDArray[Any], most: int) -> NDArray[np.intp]:
+def stratified(codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     """At most `most` rows, in proportion to the classes, each class at least once if possible; deterministic.
 
     Examples
@@ -57,7 +61,9 @@ def stratified(codes: NDArray[Any], most: int) -> NDArray[np.intp]:
 # -- map ---------------------------------------------------------------------------------------------------------------
 
 
-def map_section(model: Any, held_out: HeldOut, rows: Any, X: ArrayLike, inputs: Any) -> dict[str, Any]:
+def map_section(
+    model: BaseEstimator, held_out: HeldOut, rows: NDArray[np.intp], X: MatrixLike, inputs: Floats
+) -> dict[str, JSONValue]:
     """Samples, prototypes and regions in the plane; X and inputs are those of the rows."""
     features, points = held_out.features, held_out.points
     view = plane(model, X)
@@ -97,7 +103,7 @@ def _coordinates(points: NDArray[np.float64], spans: list[float]) -> dict[str, l
     return {name: rounded_coordinates(points[:, k], spans[k]) for k, name in enumerate("xy")}
 
 
-def _with_jitter(view: Any, grid: Any) -> tuple[Any, Any]:
+def _with_jitter(view: Plane, grid: Regions) -> tuple[Plane, Regions]:
     """A map along one axis, with the samples moved at random along the other, so that they do not overlap."""
     middle, height = float(grid.yy.mean()), 0.6 * float(np.ptp(grid.xx))
     jitter = np.random.default_rng(0).uniform(-0.4, 0.4, len(view.points)) * height
@@ -109,7 +115,7 @@ def _with_jitter(view: Any, grid: Any) -> tuple[Any, Any]:
     return view, grid._replace(yy=np.broadcast_to(rows[:, None], grid.yy.shape), classes=classes)
 
 
-def _largest_contributions(contributions: NDArray[Any], values: NDArray[Any]) -> list[list[list[Any]]]:
+def _largest_contributions(contributions: Floats, values: Floats) -> list[list[list[JSONValue]]]:
     """For each sample its features of largest contribution: index, fraction of all contributions, value."""
     total = np.maximum(np.abs(contributions).sum(axis=1), TINY)
     top = np.argsort(-np.abs(contributions), axis=1, kind="stable")[:, :MAP_FEATURES]
@@ -119,12 +125,12 @@ def _largest_contributions(contributions: NDArray[Any], values: NDArray[Any]) ->
     ]
 
 
-def _rectangles(grid: Any, spans: list[float]) -> dict[str, Any]:
+def _rectangles(grid: Regions, spans: list[float]) -> dict[str, JSONValue]:
     """The regions as few rectangles: the runs of one class in each row of the grid, equal runs of rows joined."""
     x, y, classes = grid.xx[0], grid.yy[:, 0], grid.classes
     # edges of the grid's cells, so that neighbours have exactly the same edge
     x_edge, y_edge = (np.append(axis - (axis[1] - axis[0]) / 2, axis[-1] + (axis[1] - axis[0]) / 2) for axis in (x, y))
-    rectangles: list[list[Any]] = []
+    rectangles: list[list[float]] = []
     above: dict[tuple[int, int, int], int] = {}
     for row in range(len(y)):
         changes = np.flatnonzero(np.diff(classes[row])) + 1
@@ -146,7 +152,7 @@ def _rectangles(grid: Any, spans: list[float]) -> dict[str, Any]:
 # -- explanations ------------------------------------------------------------------------------------------------------
 
 
-def explanation_section(held_out: HeldOut) -> dict[str, Any]:
+def explanation_section(held_out: HeldOut) -> dict[str, JSONValue]:
     """The most certain of the wrong predictions, and the least certain of all others."""
     certainty = held_out.points.certainty
     wrong = np.flatnonzero(held_out.true != held_out.predicted)
@@ -158,7 +164,7 @@ def explanation_section(held_out: HeldOut) -> dict[str, Any]:
     return {"n_wrong": len(wrong), "wrong": explained[:count], "least_certain": explained[count:]}
 
 
-def _explanations(held_out: HeldOut, chosen: NDArray[np.intp]) -> Iterator[dict[str, Any]]:
+def _explanations(held_out: HeldOut, chosen: NDArray[np.intp]) -> Iterator[dict[str, JSONValue]]:
     features, points = held_out.features, held_out.points
     X = _safe_indexing(held_out.X, chosen)
     inputs = features.inputs(X)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
@@ -19,15 +19,16 @@ from lvq.report.features import Features
 from lvq.report.formatting import SUMMARY_FORMAT, label_texts, to_json
 from lvq.report.operating_points import operating_points, rejection_section
 from lvq.report.sample_sections import HeldOut, explanation_section, map_section, stratified
+from lvq.typing import JSONValue, Labels, MatrixLike
 
 
 def summarize(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: BaseEstimator,
+    X: MatrixLike,
+    y: ArrayLike,
     *,
-    X_train: Any = None,
-    y_train: Any = None,
+    X_train: MatrixLike | None = None,
+    y_train: ArrayLike | None = None,
     name: str = "model",
     data_name: str = "data",
     target_name: str | None = None,
@@ -36,7 +37,7 @@ def summarize(
     seed: int | None = None,
     protocol: str | None = None,
     max_points: int = 2000,
-) -> dict[str, Any]:
+) -> dict[str, JSONValue]:
     """A fitted model and its results on held-out samples, in JSON types.
 
     Parameters
@@ -77,13 +78,13 @@ def summarize(
     >>> summary["scores"]["n_samples"], summary["data"]["classes"]
     (75, ['0', '1', '2'])
     """
-    X, y = indexable(X, column_or_1d(y))
-    if not len(y):
+    X, given = indexable(X, column_or_1d(y))
+    if not len(given):
         raise ValueError("summarize needs held-out samples, got none; give X and y of at least one sample.")
     if max_points < 1:
         raise ValueError(f"max_points of summarize must be 1 or more, got {max_points!r}.")
     features, points = Features(model, feature_names), operating_points(model, X)
-    labels, codes, predicted = _codes(features.model.classes, y, np.asarray(model.predict(X)))
+    labels, codes, predicted = _codes(features.model.classes, given, np.asarray(model.predict(X)))
     held_out = HeldOut(X, codes, predicted, points, features)
     reject = find_layer(model, RejectClassifier)
     relevance = model_sections.relevance_section(features, folds or ())
@@ -119,7 +120,7 @@ def summarize(
         "relevance": relevance,
         "map": map_section(model, held_out, rows, X_rows, inputs),
         "prototypes": model_sections.prototype_section(features, inputs, winners, relevance),
-        "certified": model_sections.certified_section(features, inputs, y[rows]),
+        "certified": model_sections.certified_section(features, inputs, given[rows]),
         "explanations": explanation_section(held_out),
         "history": model_sections.history_section(features.estimator),
         "folds": model_sections.fold_section(folds or ()),
@@ -129,21 +130,22 @@ def summarize(
     return summary | {"limits": model_card.limits(summary)}
 
 
-def _codes(classes: NDArray[Any], y: NDArray[Any], predicted: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+def _codes(classes: Labels, y: Labels, predicted: Labels) -> tuple[Labels, NDArray[np.intp], NDArray[np.intp]]:
     """All labels, the model's classes and then those it was not fitted to; y and predicted as indices into them."""
     unknown = np.setdiff1d(y, classes)
     labels = np.concatenate([classes, unknown]) if len(unknown) else classes
     code = {label: index for index, label in enumerate(labels.tolist())}
-    return labels, *(np.array([code[value] for value in column.tolist()], dtype=np.intp) for column in (y, predicted))
+    true, other = (np.array([code[value] for value in column.tolist()], dtype=np.intp) for column in (y, predicted))
+    return labels, true, other
 
 
-def _index(X: Any) -> list[Any] | None:
+def _index(X: MatrixLike) -> list[object] | None:
     """The index of a table; None where there is none."""
-    index: Any = getattr(X, "index", None)  # of a list it is a method
-    return list(index) if hasattr(index, "tolist") else None
+    index = getattr(X, "index", None)  # of a list it is a method
+    return list(index) if index is not None and hasattr(index, "tolist") else None
 
 
-def _name_samples(summary: dict[str, Any], index: list[Any] | None) -> None:
+def _name_samples(summary: dict[str, JSONValue], index: list[object] | None) -> None:
     """Name samples on the map and in the explanations by the index of their table."""
 
     def named(row: int) -> int | str:
@@ -156,7 +158,7 @@ def _name_samples(summary: dict[str, Any], index: list[Any] | None) -> None:
         explanation["name"] = named(explanation["sample"])
 
 
-def _train_accuracy(model: Any, X_train: Any, y_train: Any) -> float | None:
+def _train_accuracy(model: BaseEstimator, X_train: MatrixLike | None, y_train: ArrayLike | None) -> float | None:
     if X_train is None or y_train is None:
         return None
     return float(np.mean(np.asarray(model.predict(X_train)) == column_or_1d(y_train)))

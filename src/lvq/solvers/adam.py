@@ -4,16 +4,16 @@ On a GPU all arrays stay there; only one number per epoch is copied to the host,
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from lvq.model.arrays import Array, namespace
+from lvq.model.arrays import namespace
 from lvq.model.objective import Params
 from lvq.model.samples import ArraySamples
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result, StoppingRule
+from lvq.typing import Array
 
 DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as in Kingma and Ba
 EPSILON = 1e-8
@@ -66,7 +66,7 @@ def train(
     best, best_value = free, np.inf
     while len(history) < settings.max_iter and not stopping.converged:
         order = _permutation(samples.X, random_state)
-        total: Any = 0.0
+        total: Array = 0.0
         for batch in range(batches):
             done = len(history) + batch / batches
             rate = settings.learning_rate * _decay(settings.schedule, done, settings.max_iter)
@@ -87,8 +87,8 @@ class Moments:
     """Running means of the gradient and of its square, for each part of the parameters."""
 
     def __init__(self, free: Params) -> None:
-        self.first: list[Any] = [None if part is None else part * 0 for part in free]
-        self.second: list[Any] = [None if part is None else part * 0 for part in free]
+        self.first: list[Array] = [0.0 if part is None else part * 0 for part in free]
+        self.second: list[Array] = [0.0 if part is None else part * 0 for part in free]
         self.steps = 0
 
     def step(self, free: Params, gradient: Params, rate: float) -> Params:
@@ -96,7 +96,7 @@ class Moments:
         self.steps += 1
         slow, slower = DECAYS
         correction = rate * (1 - slower**self.steps) ** 0.5 / (1 - slow**self.steps)
-        moved: list[Any] = []
+        moved: list[Array | None] = []
         for k, (part, slope) in enumerate(zip(free, gradient)):
             if part is None:
                 moved.append(None)

@@ -5,7 +5,6 @@ relevance rule's own free form, and the logarithm of a learned width.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from lvq.model.objective import Objective, Params
 from lvq.model.pairs import search_for
 from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples, Map
+from lvq.typing import Array
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Problem:
         width = None if free.width is None else _width(free.width)
         return Params(free.prototypes * self.unit, relevance, width)
 
-    def value_and_gradient(self, free: Params, samples: ArraySamples, mapping: Map = map) -> tuple[Any, Params]:
+    def value_and_gradient(self, free: Params, samples: ArraySamples, mapping: Map = map) -> tuple[Array, Params]:
         """Mean cost plus penalty, and the gradient by the free parameters."""
         params = self.params(free)
         total = self.objective.total(params, samples, mapping)
@@ -68,7 +68,7 @@ class Problem:
 MAX_LOG_WIDTH = 300.0  # largest absolute logarithm of a learned width: its square must neither overflow nor vanish
 
 
-def _width(logarithm: Any) -> Any:
+def _width(logarithm: Array | float) -> Array | float:
     if isinstance(logarithm, float):
         return float(np.exp(np.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH)))
     xp = namespace(logarithm)

@@ -15,13 +15,15 @@ This file repeats the formulas of `lvq.model` in compiled form; a test compares 
 with a derivative of 1/2. `Rule.slope` is the steepness of GLVQ's sigmoid.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
+from lvq.typing import Argument
+
 # isnan must stay correct, so not fastmath=True: only the flags by which sums can be reordered and fused.
-_options: dict[str, Any] = {
+_options: dict[str, Argument] = {
     "cache": True,
     "nogil": True,
     "error_model": "numpy",

@@ -5,12 +5,12 @@ Both get the parameters as one float64 vector; data and products keep their type
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
-from lvq.model.arrays import Array, as_numpy, is_tensor, like, namespace, wide, zeros
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, wide, zeros
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
 from lvq.model.samples import ArraySamples
@@ -20,6 +20,7 @@ from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, thread_map
+from lvq.typing import Array
 
 HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
 MAX_RUNS = 4  # of L-BFGS
@@ -29,7 +30,7 @@ SMALLEST_STAGE, GROWTH = 5000, 8  # samples of the first part of large data, and
 OF_EACH_CLASS = 50  # samples of a class in every part, at least
 TOL, STAGE_TOL = 1e-5, 2e-5  # where to stop; on large data and its parts
 
-Function = Callable[[Params], tuple[Any, Params]]
+Function = Callable[[Params], tuple[Array, Params]]
 
 
 def train(
@@ -94,7 +95,7 @@ def _runs(
     parallel = isinstance(samples.X, np.ndarray) and problem.n_blocks(best, samples) > 1
     with thread_map(product_threads() if parallel else 1) as mapping:
 
-        def function(free: Params) -> tuple[Any, Params]:
+        def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples, mapping)
 
         for again in range(max_runs):
@@ -123,7 +124,7 @@ def _minimise(
     if max_iter < 1:
         return Found(start, np.inf), False
 
-    def flat(vector: Array) -> tuple[Any, Array]:
+    def flat(vector: Array) -> tuple[Array, Array]:
         value, gradient = function(unravel(vector, start))
         return value, ravel(gradient)
 
@@ -141,7 +142,7 @@ def _minimise(
 
 
 def _scipy_minimum(
-    function: Callable[[np.ndarray], tuple[Any, np.ndarray]],
+    function: Callable[[np.ndarray], tuple[Array, np.ndarray]],
     start: np.ndarray,
     max_iter: int,
     tol: float,
@@ -153,7 +154,7 @@ def _scipy_minimum(
         value, gradient = function(vector)
         return float(value), gradient
 
-    def callback(intermediate_result: Any) -> None:
+    def callback(intermediate_result: OptimizeResult) -> None:
         seen(intermediate_result.fun)
 
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HESSIAN_PAIRS, "ftol": tol, "gtol": tol}
@@ -179,7 +180,7 @@ def ravel(params: Params) -> Array:
 
 def unravel(vector: Array, template: Params) -> Params:
     """The vector's numbers in the shapes, types and places of a template; from a tensor all of them are tensors."""
-    parts: list[Any] = []
+    parts: list[Array | None] = []
     begin = 0
     for part in template:
         if part is None:

@@ -10,7 +10,17 @@ from types import ModuleType
 
 import numpy as np
 
-from lvq.model.costs import Cost, GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.costs import (
+    CostOrRule,
+    GLVQCost,
+    LOGMCost,
+    MCECost,
+    RSLVQCost,
+    SNPCCost,
+    SoftCost,
+    WindowRule,
+    WinnerRule,
+)
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Link, RationalQuadratic
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import (
@@ -291,7 +301,7 @@ def _check_equal(name: str, found: object, wanted: object) -> None:
         )
 
 
-def _cost_code(kernels: ModuleType, cost: Cost) -> int:
+def _cost_code(kernels: ModuleType, cost: CostOrRule) -> int:
     if isinstance(cost, WinnerRule):
         return kernels.OLVQ1 if cost.own_rates else kernels.LVQ1
     if isinstance(cost, WindowRule):

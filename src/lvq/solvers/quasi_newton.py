@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvq.model.arrays import Array, like, namespace, zeros
+from lvq.model.arrays import like, namespace, zeros
 from lvq.solvers.line_search import LARGEST_STEP, line_search
+from lvq.typing import Array
 
 EVALUATIONS = 20  # for each iteration, at most, on the average
 
@@ -136,16 +137,16 @@ class Pairs:
 
     def update(self, gradient: Array, pair: tuple[Array, Array] | None) -> None:
         """Take another gradient and, in place of the oldest, another pair."""
-        changed = [2 * self.size]
+        changed, new = [2 * self.size], [gradient]
         if pair is not None:
             if len(self.order) == self.size:
                 self.order.pop(0)
             place = min(set(range(self.size)) - set(self.order))
             self.order.append(place)
-            changed += [place, self.size + place]
-            self.rows[place], self.rows[self.size + place] = pair
-        self.rows[2 * self.size] = gradient
-        products = np.array((self.rows @ self.rows[changed].T).tolist())  # the one transfer
+            changed, new = [2 * self.size, place, self.size + place], [gradient, *pair]
+        for row, vector in zip(changed, new):
+            self.rows[row] = vector
+        products = np.array((self.rows @ namespace(gradient).stack(new).T).tolist())  # the one transfer
         self.products[:, changed], self.products[changed] = products, products.T
         if pair is not None and not self.products[place, self.size + place] > 0:  # rounding, or a kink
             self.order.pop()

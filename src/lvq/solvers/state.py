@@ -6,15 +6,16 @@ they work on a copy and return it, so an interrupted call leaves the old state u
 
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from lvq.model.arrays import Array, beside, is_tensor, namespace, wide
-from lvq.model.costs import WinnerRule
+from lvq.model.arrays import beside, is_tensor, namespace, wide
+from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import Fisher, FisherNeighbours, Relevance
 from lvq.model.samples import ArraySamples, Block
+from lvq.typing import Array
 
 UNIT_ROWS, UNIT_NUMBERS = 4096, 2**25  # samples whose distances are held at a time; numbers, on a device
 MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
@@ -92,7 +93,9 @@ class Statistics(NamedTuple):
         return copied
 
 
-def new_statistics(relevance: Relevance, cost: Any, shape: tuple[int, int], n_classes: int, rate: float) -> Statistics:
+def new_statistics(
+    relevance: Relevance, cost: CostOrRule, shape: tuple[int, int], n_classes: int, rate: float
+) -> Statistics:
     """Statistics of no samples, in the sizes that a rule needs for prototypes of a given shape."""
     fisher = isinstance(relevance, Fisher)
     moments = shape if isinstance(relevance, FisherNeighbours) else (0, 0)
@@ -129,22 +132,22 @@ class TrainingState:
         Parameters that the prototypes, the metric and the kernel started from.
     """
 
-    cost: Any
+    cost: CostOrRule
     relevance: Relevance
     units: Units
     statistics: Statistics
     step: float
     random_state: np.random.RandomState
-    start: tuple[tuple[str, Any], ...] = ()
+    start: tuple[tuple[str, object], ...] = ()
 
     def copy(self) -> Self:
         """The same with a random state of its own; statistics are copied by the solver."""
         return replace(self, random_state=deepcopy(self.random_state))
 
-    def scaled_cost(self, dtype: np.dtype) -> Any:
+    def scaled_cost(self, dtype: np.dtype) -> CostOrRule:
         """The cost in plain numbers: multiples of the spread become absolute, prices take the data's type."""
         cost = self.cost.scaled(self.units.link) if hasattr(self.cost, "scaled") else self.cost
-        if getattr(cost, "prices", None) is not None:
+        if isinstance(cost, MarginCost) and cost.prices is not None:
             cost = replace(cost, prices=cost.prices.astype(dtype))
         return cost
 

@@ -13,12 +13,11 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial
 from threading import Lock
-from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 from lvq.model.objective import MAX_THREADS
-from lvq.model.samples import Map
+from lvq.model.samples import Item, Map, Value
 
 _budget: ContextVar[int | None] = ContextVar("threads that blocks of rows may use", default=None)
 _limited = Lock()  # held while a limit is set
@@ -76,10 +75,10 @@ def thread_map(threads: int) -> Iterator[Map]:
 
 
 def _map_in_order(
-    pool: ThreadPoolExecutor, ahead: int, function: Callable[[Any], Any], items: Iterable[Any]
-) -> Iterator[Any]:
+    pool: ThreadPoolExecutor, ahead: int, function: Callable[[Item], Value], items: Iterable[Item]
+) -> Iterator[Value]:
     """Results in the order of the items, with at most `ahead` of them computed and not yet used."""
-    waiting: deque[Future] = deque()
+    waiting: deque[Future[Value]] = deque()
     for item in items:
         waiting.append(pool.submit(function, item))
         if len(waiting) >= ahead:

@@ -11,13 +11,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from lvq.tables.columns import TableError, cleaned
 from lvq.tables.delimited import opened
 
+Kind = str | list[str]  # the name of a type, or the values of a nominal attribute
+Cell = float | str | None
 _WORD = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s,{}'"%]+)"""
 _TYPE = rf"(?:numeric|real|integer|string|\{{\s*{_WORD}\s*(?:,\s*{_WORD}\s*)*\}})"
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_WORD})\s*({_TYPE})\s*$", re.IGNORECASE)
@@ -31,8 +33,8 @@ _PROBLEMS = {
 class Arff(NamedTuple):
     """An open ARFF file: names and types of its attributes, and an iterator of its rows."""
 
-    attributes: list[tuple[str, Any]]
-    rows: Iterator[list[Any]]
+    attributes: list[tuple[str, Kind]]
+    rows: Iterator[list[Cell]]
 
 
 def read_names(path: Path) -> list[str]:
@@ -41,7 +43,7 @@ def read_names(path: Path) -> list[str]:
         return [name for name, _ in file.attributes]
 
 
-def read_rows(path: Path, rows: int) -> Iterator[Any]:
+def read_rows(path: Path, rows: int) -> Iterator[pa.Table]:
     """Parts of at most so many rows, as Arrow tables."""
     with _open(path) as file:
         while part := list(itertools.islice(file.rows, rows)):
@@ -90,7 +92,7 @@ def _declaration(text: str, path: Path, line: int) -> str:
     return f"@attribute {found[1]} {found[2]}"
 
 
-def _as_table(rows: list[list[Any]], attributes: list[tuple[str, Any]]) -> Any:
+def _as_table(rows: list[list[Cell]], attributes: list[tuple[str, Kind]]) -> pa.Table:
     columns = [
         cleaned(pa.array(values, pa.string()))
         if isinstance(kind, list) or kind == "STRING"

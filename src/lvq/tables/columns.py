@@ -10,7 +10,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Kind = Literal["number", "text", "other"]
+
+Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 #: Texts that mean a missing value.
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "<NA>", "#N/A")
@@ -55,14 +57,14 @@ def kind_of(column: pd.Series) -> Kind:
     return "number" if types.is_numeric_dtype(kind) and not types.is_complex_dtype(kind) else "other"
 
 
-def cleaned(column: Any) -> Any:
+def cleaned(column: Column) -> Column:
     """An Arrow column of texts without leading and trailing blanks, with null for missing ones."""
     trimmed = pc.utf8_trim_whitespace(column)
     missing = pc.is_in(trimmed, value_set=pa.array(MISSING, trimmed.type))
     return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
 
 
-def parsed(column: Any) -> Any | None:
+def parsed(column: Column) -> Column | None:
     """An Arrow column of texts as numbers; None where some are not."""
     try:
         return pc.cast(column, pa.float64())
@@ -85,7 +87,7 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def to_series(column: Any, as_number: bool = False, as_it_is: bool = False) -> pd.Series:
+def to_series(column: Column, as_number: bool = False, as_it_is: bool = False) -> pd.Series:
     """An Arrow column as a Series of float64, of texts, or of another type.
 
     With `as_number`, texts become numbers where all of them are. With `as_it_is`, integers and floats keep their type:
@@ -116,12 +118,14 @@ def to_series(column: Any, as_number: bool = False, as_it_is: bool = False) -> p
     return pd.Series(values, dtype=object)
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     views = getattr(pa.types, "is_string_view", lambda _: False)  # not in the oldest supported pyarrow
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
 
 
-def to_frame(batch: Any, numbers: Collection[str] = (), exact: Collection[str] = ()) -> pd.DataFrame:
+def to_frame(
+    batch: pa.Table | pa.RecordBatch, numbers: Collection[str] = (), exact: Collection[str] = ()
+) -> pd.DataFrame:
     """An Arrow table or batch as a DataFrame.
 
     Columns of `numbers` become numbers where all their texts are; integers of `exact` ones stay integers.
@@ -195,7 +199,7 @@ def as_text(column: pd.Series) -> np.ndarray:
     return texts[codes]
 
 
-def _spelled(value: Any) -> str:
+def _spelled(value: object) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(value)
     text = str(value)

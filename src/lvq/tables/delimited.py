@@ -15,7 +15,7 @@ import io
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv as pc
@@ -72,12 +72,12 @@ def read_header(path: Path, source: str) -> Header:
     return Header([name.strip() for name in row], delimiter, max(BLOCK_BYTES, 32 * len(first)), empty)
 
 
-def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -> Iterator[Any]:
+def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Parts of the table as Arrow batches of texts; only the named columns."""
     names = [name or f"\0{index}" for index, name in enumerate(header.names)]
-    bad: list[Any] = []
+    bad: list[pc.InvalidRow] = []
 
-    def refuse(row: Any) -> str:
+    def refuse(row: pc.InvalidRow) -> str:
         bad.append(row)
         return "error"
 
@@ -101,7 +101,7 @@ def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -
         stream.close()
 
 
-def _explained(source: str, header: Header, bad: Sequence[Any], message: str) -> str:
+def _explained(source: str, header: Header, bad: Sequence[pc.InvalidRow], message: str) -> str:
     if bad:
         row = bad[0]
         where = "a line" if row.number is None else f"line {row.number}"

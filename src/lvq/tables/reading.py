@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lvq.tables import arff, delimited
-from lvq.tables.columns import TableError, cleaned, parsed, to_frame
+from lvq.tables.columns import Column, TableError, cleaned, parsed, to_frame
 
 PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part, at most
 READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
@@ -33,7 +33,7 @@ class Table(NamedTuple):
     """A table on disk: names of its columns, and a function that reads some of them in parts, as Arrow tables."""
 
     names: list[str]
-    parts: Callable[[Sequence[str]], Iterator[Any]]
+    parts: Callable[[Sequence[str]], Iterator[pa.Table | pa.RecordBatch]]
 
 
 def open_table(path: Path) -> tuple[str, Table]:
@@ -93,7 +93,7 @@ def _open_parquet(path: Path) -> Table:
     with pq.ParquetFile(path) as file:
         names = list(file.schema_arrow.names)
 
-    def parts(columns: Sequence[str]) -> Iterator[Any]:
+    def parts(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         # page by page: a group of rows, which may be the whole table, would be read at once otherwise
         with pq.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False) as file:
             yield from map(_validated, file.iter_batches(_rows(columns), columns=list(columns)))
@@ -105,13 +105,13 @@ def _rows(columns: Sequence[str]) -> int:
     return max(1, min(PART_ROWS, PART_CELLS // max(1, len(columns))))
 
 
-def _validated(batch: Any) -> Any:
+def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch, validated: Arrow does not check the bytes of a damaged file and could read beyond them."""
     batch.validate(full=True)
     return batch
 
 
-def _arrow_batches(path: Path) -> tuple[Any, Iterator[Any]]:
+def _arrow_batches(path: Path) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     source = pa.memory_map(str(path))
     try:
         reader = pa.ipc.open_file(source)
@@ -125,7 +125,7 @@ def _arrow_batches(path: Path) -> tuple[Any, Iterator[Any]]:
 def _open_arrow(path: Path) -> Table:
     schema, _ = _arrow_batches(path)
 
-    def parts(columns: Sequence[str]) -> Iterator[Any]:
+    def parts(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         for batch in _arrow_batches(path)[1]:
             chosen = _validated(batch.select(list(columns)))
             rows = _rows(columns)
@@ -264,7 +264,7 @@ def read_table(path: str | Path, codes: Collection[str] = ()) -> pd.DataFrame:
         raise TableError(_unreadable(path, kind, error)) from error
 
 
-def _with_numbers(table: Any, path: Path, codes: Collection[str]) -> Any:
+def _with_numbers(table: pa.Table, path: Path, codes: Collection[str]) -> pa.Table:
     """A table of texts with numbers where a column has only numbers, except codes that numbers would change."""
     columns = []
     for name, column in zip(table.column_names, table.columns):
@@ -277,7 +277,7 @@ def _with_numbers(table: Any, path: Path, codes: Collection[str]) -> Any:
     return pa.table(columns, names=table.column_names)
 
 
-def _refuse_commas(texts: Any, name: str, path: Path) -> None:
+def _refuse_commas(texts: Column, name: str, path: Path) -> None:
     """Numbers such as 1,5 or 12,000 would become categories."""
     with_commas = pc.match_substring_regex(texts, r"^[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?$|^[-+]?[0-9]+(\.[0-9]+)?$")
     if pc.all(with_commas, min_count=1).as_py():

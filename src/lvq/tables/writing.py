@@ -6,13 +6,18 @@ import gzip
 import re
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Self
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO, TypeVar
 
 import pandas as pd
 
 from lvq.files import check_writable, temporary_beside
 from lvq.tables.columns import TableError, is_number, kind_of
 
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetWriter
+
+Value = TypeVar("Value")
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
 _FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # what a spreadsheet may take for a formula
 
@@ -50,7 +55,7 @@ def check_output(path: str | Path, *, force: bool = False) -> Path:
     return path
 
 
-def escape_formula(text: Any) -> Any:
+def escape_formula(text: Value) -> Value | str:
     """A text that a spreadsheet would not run as a formula: with an apostrophe before it where it might.
 
     Examples
@@ -94,17 +99,18 @@ class TableWriter:
         self.escape_formulas = escape_formulas
         self.escaped = 0
         self._context = ExitStack()
-        self._stream: Any = None
-        self._parquet: Any = None
+        self._stream: TextIO | None = None
+        self._parquet: ParquetWriter | None = None
         self._first = True
 
     def __enter__(self) -> Self:
         self._temporary = self._context.enter_context(temporary_beside(self.path))
         name = self.path.name.lower()
-        if name.endswith((".csv", ".csv.gz")):
-            opener: Any = gzip.open if name.endswith(".gz") else open
-            stream = opener(self._temporary, "wt", encoding="utf-8", newline="")
-            self._stream = self._context.enter_context(stream)
+        if name.endswith(".csv.gz"):
+            packed = gzip.open(self._temporary, "wt", encoding="utf-8", newline="")
+            self._stream = self._context.enter_context(packed)
+        elif name.endswith(".csv"):
+            self._stream = self._context.enter_context(open(self._temporary, "w", encoding="utf-8", newline=""))
         return self
 
     def write(self, part: pd.DataFrame) -> None:
@@ -143,5 +149,7 @@ class TableWriter:
             self._parquet = self._context.enter_context(pq.ParquetWriter(self._temporary, pa.schema(fields)))
         self._parquet.write_table(pa.Table.from_pandas(part, schema=self._parquet.schema, preserve_index=False))
 
-    def __exit__(self, *error: Any) -> None:
-        self._context.__exit__(*error)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._context.__exit__(kind, error, traceback)

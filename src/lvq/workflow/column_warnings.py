@@ -7,7 +7,6 @@ An identifier of the patient, or the diagnosis under another name, makes a model
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ HEAD_ROWS = 1000  # rows in which most columns show more values than classes
 
 
 def column_warnings(
-    features: pd.DataFrame, labels: np.ndarray, texts: Collection[str], listed: Callable[[Any], str]
+    features: pd.DataFrame, labels: np.ndarray, texts: Collection[str], listed: Callable[[list[str]], str]
 ) -> list[str]:
     """Warnings about columns that may identify rows or classes.
 

@@ -8,17 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.evaluation import Comparison, compare_models
 from lvq.tables import read_table
 from lvq.workflow.fitting import Progress
-from lvq.workflow.pipelines import NAMES, make_model, make_pipeline_for
+from lvq.workflow.pipelines import make_model, make_pipeline_for
 from lvq.workflow.preparation import prepare
 
-#: Models that are compared by default: every estimator once, by its shortest name, without the search.
-_TYPES = {name: type(make()) for name, make in NAMES.items() if name != "lvq-cv"}
-COMPARED = tuple(
-    min((name for name in _TYPES if _TYPES[name] is kind), key=len) for kind in dict.fromkeys(_TYPES.values())
-)
+#: Models that are compared by default: every estimator but the search.
+COMPARED = tuple(short_name(name) for name in ESTIMATORS if name != "LVQClassifierCV")
 
 
 @dataclass(frozen=True)

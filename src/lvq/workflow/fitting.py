@@ -6,17 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
 
-from lvq.rejection import GuaranteeError
+from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.tables import column_names, read_table
+from lvq.typing import JSONValue
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.preparation import Samples, prepare
 from lvq.workflow.runs import check_folder, write_run
+
+if TYPE_CHECKING:
+    from lvq.report import FoldResult
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 
@@ -37,8 +42,8 @@ class FitResult:
         The folder of the run.
     """
 
-    model: Any
-    summary: dict[str, Any]
+    model: RejectClassifier
+    summary: dict[str, JSONValue]
     notes: tuple[str, ...]
     folder: Path | None
 
@@ -167,7 +172,9 @@ def _read_samples(table: Path, target: str, drop: Sequence[str], categorical: Se
     return replace(samples, notes=(*notes, *samples.notes))
 
 
-def _cross_validate(pipeline: Any, X: ArrayLike, y: ArrayLike, folds: int, seed: int, progress: Progress) -> Any:
+def _cross_validate(
+    pipeline: Pipeline, X: ArrayLike, y: ArrayLike, folds: int, seed: int, progress: Progress
+) -> list[FoldResult]:
     """Cross-validation of the predictions alone: thresholds in every fold would take many times as long."""
     from lvq.report import evaluate_folds
 
@@ -178,7 +185,7 @@ def _cross_validate(pipeline: Any, X: ArrayLike, y: ArrayLike, folds: int, seed:
     return evaluate_folds(pipeline, X, y, folds, seed, progress=report)
 
 
-def _fit(classifier: Any, X: ArrayLike, y: ArrayLike, test_size: float) -> None:
+def _fit(classifier: RejectClassifier, X: ArrayLike, y: ArrayLike, test_size: float) -> None:
     """Fit; where a guarantee needs more samples, report the number of rows that includes the test rows."""
     try:
         classifier.fit(X, y)
@@ -226,7 +233,7 @@ def split(samples: Samples, test_size: float, seed: int) -> tuple[np.ndarray, np
     return np.sort(train), np.sort(test)
 
 
-def _protocol(samples: Samples, test_size: float, folds: int, classifier: Any) -> str:
+def _protocol(samples: Samples, test_size: float, folds: int, classifier: RejectClassifier) -> str:
     """Text on how the data were prepared and split."""
     kept, crossed = f"{classifier.calibration_size:.0%} of the training rows were held out", classifier.cv
     thresholds = "Thresholds were cross-fitted." if crossed else f"{kept} to set the thresholds."

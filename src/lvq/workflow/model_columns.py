@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -27,7 +28,7 @@ class ModelColumns(NamedTuple):
     gaps: set[str]
 
 
-def expected_columns(model: Any) -> ModelColumns:
+def expected_columns(model: BaseEstimator) -> ModelColumns:
     """The columns of a fitted model.
 
     Parameters

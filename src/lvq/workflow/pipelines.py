@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
@@ -18,6 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import MODELS, LVQClassifier, LVQClassifierCV
+from lvq.estimators.registry import estimator_types, short_name
 from lvq.estimators.search import STRUCTURES
 from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
@@ -25,8 +25,9 @@ from lvq.rejection.binomial import samples_needed
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.workflow.preparation import Samples
 
-#: Names that `make_model` accepts, in lower case, and what makes the estimator.
-NAMES: dict[str, Callable[..., Any]] = {"lvq": LVQClassifier, "lvq-cv": LVQClassifierCV}
+#: Names that `make_model` accepts, in lower case, and what makes the estimator: every estimator of the registry, and
+#: the models of the papers, which set the parameters of some.
+NAMES: dict[str, Callable[..., BaseEstimator]] = {short_name(name): kind for name, kind in estimator_types().items()}
 NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " " not in name}
 CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, so that all rows train the model
 CROSS_FIT_FOLDS = 5
@@ -41,7 +42,7 @@ def make_model(
     rank: int | None = None,
     kernel: str | None = None,
     seed: int | None = 0,
-) -> Any:
+) -> BaseEstimator:
     """Make the estimator of a name.
 
     Parameters
@@ -74,7 +75,7 @@ def make_model(
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
     searches = make is LVQClassifierCV  # what is given there holds for all that is compared
     known = (LVQClassifier if searches else make)().get_params()
-    given: dict[str, Any] = {}
+    given: dict[str, int | str | None] = {}
     if prototypes is not None:
         if prototypes < 1:
             raise ValueError(f"The number of prototypes must be 1 or more, got {prototypes}.")
@@ -96,11 +97,11 @@ def make_model(
     return LVQClassifierCV(structures=structures, random_state=seed)
 
 
-def _has_matrix(parameters: dict[str, Any]) -> bool:
+def _has_matrix(parameters: dict[str, object]) -> bool:
     return "rank" in parameters and parameters.get("relevance", "matrix") in ("matrix", "local_matrix")
 
 
-def make_pipeline_for(samples: Samples, model: Any) -> Pipeline:
+def make_pipeline_for(samples: Samples, model: BaseEstimator) -> Pipeline:
     """Make a pipeline of preprocessing and a model.
 
     Parameters

@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import find_model, need_model
 from lvq.model.prototype_model import largest_value
@@ -65,7 +66,7 @@ class PredictResult:
 
 
 def predict_table(
-    model: Any,
+    model: BaseEstimator | str | Path,
     table: str | Path,
     out: str | Path,
     *,
@@ -151,7 +152,7 @@ def predict_table(
 class _RowPredictor:
     """Predicts rows, and counts values that the model cannot use, by column."""
 
-    def __init__(self, model: Any, columns: ModelColumns, source: str) -> None:
+    def __init__(self, model: BaseEstimator, columns: ModelColumns, source: str) -> None:
         self.model, self.columns, self.source = model, columns, source
         self.by_number = {name: categories_by_number(known) for name, known in columns.categories.items()}
         self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first row
@@ -180,7 +181,7 @@ class _RowPredictor:
 
     def _features(self, rows: pd.DataFrame, first_row: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
         """The columns of the model, the reason for rejection of each row, and whether the model can predict it."""
-        features: dict[str, Any] = {}
+        features: dict[str, np.ndarray] = {}
         reason = np.full(len(rows), "", dtype=object)
         usable = np.ones(len(rows), dtype=bool)
         for name in self.columns.names:
@@ -240,12 +241,12 @@ class _RowPredictor:
             count[0] += int(here.sum())
             reason[here & (reason == "")] = why
 
-    def _predict(self, X: pd.DataFrame) -> dict[str, Any]:
+    def _predict(self, X: pd.DataFrame) -> dict[str, ArrayLike]:
         rejects = isinstance(self.model, RejectClassifier)
         # one table of distances for label, reason and certainty
         predictions = self.model.predictions(X) if rejects else Predictions(self.model, X)
         measure = self.model.measure_.ambiguity if rejects else "auto"
-        result: dict[str, Any] = {
+        result: dict[str, ArrayLike] = {
             "label": predictions.predicted.astype(str).astype(object),
             "certainty": certainty_of(predictions, measure),
             "reason": self.model.reason_for(predictions).astype(object) if rejects else "",

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -119,7 +118,7 @@ def prepare(
     return Samples(features, classes, gaps, texts, tuple(notes))
 
 
-def check_columns(present: Any, wanted: Sequence[str], source: str) -> None:
+def check_columns(present: Iterable[object], wanted: Sequence[str], source: str) -> None:
     """Raise TableError that names all columns that a table lacks, and the columns it has."""
     names = [str(name) for name in present]
     existing = set(names)
@@ -142,7 +141,7 @@ def listed(names: Sequence[str]) -> str:
     return shown if len(names) <= MAX_LISTED else f"{shown} and {len(names) - MAX_LISTED} more"
 
 
-def _counted(count: Any, word: str) -> str:
+def _counted(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
@@ -181,7 +180,7 @@ def _features(
     table: pd.DataFrame, places: np.ndarray, categorical: set[str], source: str
 ) -> tuple[pd.DataFrame, list[str]]:
     """The usable columns, and notes on the others; one error reports all columns with a problem."""
-    kept: dict[str, Any] = {}
+    kept: dict[str, np.ndarray] = {}
     useless: dict[str, list[str]] = {}
     notes, problems = [], []
     for name in table.columns:

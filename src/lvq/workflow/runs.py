@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lvq.files import check_regular, check_writable, write_atomically, write_folder_atomically
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from lvq.typing import JSONValue
 
 MODEL, REPORT, METRICS = "model.lvq", "report.html", "metrics.json"
 
@@ -50,7 +55,7 @@ def check_folder(folder: str | Path, names: Sequence[str] = (MODEL, REPORT, METR
     return folder
 
 
-def write_run(model: Any, summary: dict[str, Any], out: str | Path) -> Path:
+def write_run(model: BaseEstimator, summary: dict[str, JSONValue], out: str | Path) -> Path:
     """Write model, metrics and report: all of them, or none.
 
     Parameters
@@ -82,7 +87,7 @@ def model_file(path: str | Path) -> Path:
     return path / MODEL if path.is_dir() else path
 
 
-def load_model(path: str | Path) -> Any:
+def load_model(path: str | Path) -> BaseEstimator:
     """Load a model from its file, or from the folder of its run.
 
     Parameters
