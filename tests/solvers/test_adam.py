@@ -46,7 +46,7 @@ class Recorder:
         self.problem, self.sizes, self.weights = problem, [], []
         self.free, self.params = problem.free, problem.params
 
-    def value_and_gradient(self, free, data):
+    def value_and_gradient(self, free, data, mapping=map):
         self.sizes.append(len(data.X))
         self.weights.append(float(data.weight.sum()))
         return self.problem.value_and_gradient(free, data)
@@ -106,7 +106,7 @@ class Constant:
 
     params = free
 
-    def value_and_gradient(self, free, data):
+    def value_and_gradient(self, free, data, mapping=map):
         return float(free.prototypes[0, 0]), Params(np.ones((1, 1)))
 
 

@@ -159,8 +159,7 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
     arranged = samples.arranged(centre)
     if parts.solver == "lbfgs":
-        tol = lbfgs.default_tol(samples.n_samples) if parts.batch.tol is None else parts.batch.tol
-        result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, tol, report)
+        result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, parts.batch.tol, report)
     else:
         result = adam.train(problem, params, arranged, parts.batch, state.random_state, report)
     W, R, learned = (as_numpy(part) for part in result.params)

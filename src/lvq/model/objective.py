@@ -25,6 +25,7 @@ from lvq.typing import Array
 
 MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
 MAX_THREADS = 4  # blocks that may be worked on at the same time within that
+MIN_ROWS, MIN_WORK = 256, 2**24  # rows and products of one block, at least: less is not worth a thread's call
 CACHE_BYTES = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
 
 
@@ -93,7 +94,8 @@ class Objective:
         itemsize = X.itemsize if on_processor else X.element_size()
         rows = self.memory // (part.columns * itemsize * (MAX_THREADS if on_processor else 1))
         if on_processor:
-            rows = min(rows, max(1024, CACHE_BYTES // (len(self.labels) * itemsize)), max(1024, -(-X.shape[0] // 8)))
+            least = min(1024, max(MIN_ROWS, MIN_WORK // (X.shape[1] * part.columns)))
+            rows = min(rows, max(least, CACHE_BYTES // (len(self.labels) * itemsize)), max(least, -(-X.shape[0] // 8)))
         return max(1, rows)
 
     def part(self, params: Params, search: Search) -> "Part":

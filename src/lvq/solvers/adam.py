@@ -7,16 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lvq.model.arrays import namespace
+from lvq.model.arrays import like, namespace
 from lvq.model.objective import Params
-from lvq.model.samples import ArraySamples
+from lvq.model.samples import ArraySamples, Map
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result, StoppingRule
 from lvq.typing import Array
 
+#: Distances add up over the features, so a step of a given length is a smaller one in each of many features: rates are
+#: for up to so many features, and fall with the root of their number beyond.
+FEATURES = 16
 DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as in Kingma and Ba
 EPSILON = 1e-8
+FIRST_SAMPLES = 400_000  # before L-BFGS: samples of all epochs, which are 10 to 20
+FIRST_RATE, FIRST_BATCHES = 0.02, 64  # and their first rate, and the number of batches of an epoch, at least
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ def train(
     settings: Adam,
     random_state: np.random.RandomState,
     report: Report = silent,
+    mapping: Map = map,
 ) -> Result:
     """Run up to `max_iter` epochs; with a held-out part, stop when it no longer improves and return its best.
 
@@ -56,6 +62,8 @@ def train(
         For the order of the samples and the held-out part.
     report : callable
         Called with the number of epochs done and the objective.
+    mapping : callable
+        A `map` over the blocks of a batch, which may work in parallel.
     """
     free = problem.free(params)
     samples, held_out = _split(samples, settings.validation_fraction, random_state)
@@ -70,7 +78,8 @@ def train(
         for batch in range(batches):
             done = len(history) + batch / batches
             rate = settings.learning_rate * _decay(settings.schedule, done, settings.max_iter)
-            value, gradient = problem.value_and_gradient(free, _take(samples, _rows(order[batch::batches])))
+            part = _take(samples, _rows(order[batch::batches]), free.prototypes)
+            value, gradient = problem.value_and_gradient(free, part, mapping)
             free = moments.step(free, gradient, rate)
             total = total + value
         history.append(float(total) / batches)
@@ -81,6 +90,30 @@ def train(
         stopping.update(history[-1])
         report(len(history), history[-1])
     return Result(problem.params(free if held_out is None else best), len(history), history, stopping.converged)
+
+
+def first_epochs(
+    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, report: Report = silent, mapping: Map = map
+) -> Result:
+    """Some epochs that come before another solver, in float32: their steps are rough and large data are many.
+
+    The order of the samples is the same in every call, so that the result is a function of the data.
+    """
+    single = Params(_single(params.prototypes), _single(params.relevance), params.width)
+    batch = samples.n_samples // FIRST_BATCHES
+    batch = min(max(batch, 64), 512 if isinstance(samples.X, np.ndarray) else 2048)  # a GPU needs larger ones
+    epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
+    settings = Adam(learning_rate=FIRST_RATE, batch_size=batch, max_iter=min(epochs, max_iter))
+    found = train(problem, single, samples, settings, np.random.RandomState(0), report, mapping)
+    W, R, width = found.params
+    relevance = R if R is None else like(R, params.relevance)
+    return found._replace(params=Params(like(W, params.prototypes), relevance, width))
+
+
+def _single(array: Array) -> Array:
+    if array is None:
+        return None
+    return array.astype(np.float32) if isinstance(array, np.ndarray) else array.float()
 
 
 class Moments:
@@ -101,10 +134,22 @@ class Moments:
             if part is None:
                 moved.append(None)
                 continue
-            self.first[k] = slow * self.first[k] + (1 - slow) * slope
-            self.second[k] = slower * self.second[k] + (1 - slower) * slope * slope
-            moved.append(part - correction * self.first[k] / (self.second[k] ** 0.5 + EPSILON))
+            first, second = self.first[k], self.second[k]
+            first *= slow
+            first += (1 - slow) * slope
+            second *= slower
+            second += (1 - slower) * slope * slope
+            self.first[k], self.second[k] = first, second  # a width is a plain number
+            step = second**0.5
+            step += EPSILON
+            moved.append(part - correction * _scale(part) * (first / step))
         return Params(*moved)
+
+
+def _scale(part: Array) -> float:
+    """Factor of the rate of a part of the parameters."""
+    shape = np.shape(part)
+    return min(1.0, (FEATURES / shape[-1]) ** 0.5) if shape else 1.0
 
 
 def _decay(schedule: str, epochs: float, total: int) -> float:
@@ -113,10 +158,11 @@ def _decay(schedule: str, epochs: float, total: int) -> float:
     return 1 / (1 + epochs) if schedule == "inverse" else 1.0
 
 
-def _take(samples: ArraySamples, rows: Array) -> ArraySamples:
-    """Some samples, their weights scaled so that the weighted sum estimates the mean over all."""
+def _take(samples: ArraySamples, rows: Array, prototypes: Array) -> ArraySamples:
+    """Some samples in the prototypes' type; weights are scaled so that their weighted sum estimates the whole mean."""
     block = samples.take(rows)
-    return ArraySamples(block.X, block.y, block.weight * (samples.n_samples / rows.shape[0]))
+    scale = samples.n_samples / rows.shape[0]
+    return ArraySamples(like(block.X, prototypes), block.y, like(block.weight * scale, prototypes))
 
 
 def _rows(order: Array) -> Array:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from lvq.model.arrays import as_numpy, is_tensor, like, namespace, wide, zeros
+from lvq.model.arrays import is_tensor, like, namespace, wide, zeros
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
 from lvq.model.samples import ArraySamples
-from lvq.solvers import quasi_newton
+from lvq.solvers import adam, quasi_newton
 from lvq.solvers.adam import Moments
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
@@ -26,15 +26,14 @@ HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the
 MAX_RUNS = 4  # of L-BFGS
 ADAM_STEPS, ADAM_RATE = 50, 0.1  # steps of Adam between two runs, and their first rate
 MIN_GAIN = 1e-4  # relative gain of a run below which no other run follows
-SMALLEST_STAGE, GROWTH = 5000, 8  # samples of the first part of large data, and the factor by which parts grow
-OF_EACH_CLASS = 50  # samples of a class in every part, at least
-TOL, STAGE_TOL = 1e-5, 2e-5  # where to stop; on large data and its parts
+TOL, LARGE_TOL = 1e-5, 2e-5  # where to stop, and where on large data
+LARGE = 15_000  # samples from which epochs of Adam on batches come first
 
 Function = Callable[[Params], tuple[Array, Params]]
 
 
 def train(
-    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, tol: float, report: Report = silent
+    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, tol: float | None, report: Report = silent
 ) -> Result:
     """Minimise until the objective falls by less than `tol` of its size in a step, or for `max_iter` steps.
 
@@ -42,8 +41,8 @@ def train(
     function, can stall at one. So a run that converges is followed by a few steps of Adam, which passes kinks, and by
     another run, as long as that helps.
 
-    With 40,000 samples and more, growing parts of the samples come first: most iterations then cost a fraction, and
-    all samples only finish the work.
+    With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
+    takes L-BFGS tens of them, so that L-BFGS only finishes the work.
 
     Parameters
     ----------
@@ -54,60 +53,65 @@ def train(
     samples : ArraySamples
         Samples, class by class, with weights of sum one.
     max_iter : int
-        Most iterations; of large data half of them on all samples, and half on each part.
-    tol : float
-        Relative fall of the objective, and largest entry of the gradient, at which to stop.
+        Most iterations, epochs of Adam included.
+    tol : float or None
+        Relative fall of the objective, and largest entry of the gradient, at which to stop. None means 1e-5; on large
+        data 2e-5, and as many iterations as there were epochs of Adam at most.
     report : callable
         Called with the number of iterations done and the objective.
     """
-    start, stages = problem.free(params), _stages(samples)
-    found, most = start, max_iter if len(stages) == 1 else -(-max_iter // 2)
-    for stage in stages[:-1]:
-        found, _, _ = _runs(problem, found, stage, most, max(tol, STAGE_TOL), MAX_RUNS, silent)
-    best, history, converged = _runs(problem, found, samples, most, tol, MAX_RUNS if found is start else 1, report)
-    return Result(problem.params(best), len(history), history, converged)
-
-
-def default_tol(n_samples: int) -> float:
-    """Where to stop unless told otherwise: earlier on large data, whose last digits cost most and change least."""
-    return TOL if n_samples // GROWTH < SMALLEST_STAGE else STAGE_TOL
-
-
-def _stages(samples: ArraySamples) -> list[ArraySamples]:
-    """Growing parts of the samples, the last of them all; every class keeps some samples in each part."""
-    stages = [samples]
-    step, y = GROWTH, as_numpy(samples.y)
-    while samples.n_samples // step >= SMALLEST_STAGE:
-        starts = np.flatnonzero(np.diff(y, prepend=-1))  # samples are arranged class by class
-        first = (starts[:, None] + np.arange(OF_EACH_CLASS)).ravel()
-        first = first[(first < len(y)) & (y[np.minimum(first, len(y) - 1)] == np.repeat(y[starts], OF_EACH_CLASS))]
-        block = samples.take(np.union1d(np.arange(0, samples.n_samples, step), first))
-        stages.append(ArraySamples(block.X, block.y, block.weight / block.weight.sum()))
-        step *= GROWTH
-    return stages[::-1]
-
-
-def _runs(
-    problem: Problem, start: Params, samples: ArraySamples, max_iter: int, tol: float, max_runs: int, report: Report
-) -> tuple[Params, list[float], bool]:
-    """Runs of L-BFGS with steps of Adam between them: the best parameters, the history, whether it converged."""
-    best, lowest, history = start, np.inf, list[float]()
-    parallel = isinstance(samples.X, np.ndarray) and problem.n_blocks(best, samples) > 1
+    free, history = problem.free(params), list[float]()
+    parallel = isinstance(samples.X, np.ndarray) and problem.n_blocks(free, samples) > 1
     with thread_map(product_threads() if parallel else 1) as mapping:
 
         def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples, mapping)
 
-        for again in range(max_runs):
-            found, converged = _minimise(function, start, max_iter - len(history), tol, history, report)
-            gain = lowest - found.value
-            if gain > 0:
-                best, lowest = found.free, found.value
-            stalled = again > 0 and not gain > MIN_GAIN * max(1.0, abs(lowest))
-            if stalled or not converged or again == max_runs - 1 or not isinstance(problem.objective.cost, MarginCost):
-                break
-            start = _adam_steps(function, best)
-    return best, history, converged
+        max_runs = MAX_RUNS if isinstance(problem.objective.cost, MarginCost) else 1
+        if samples.n_samples < LARGE:
+            tol = TOL if tol is None else tol
+            best, converged = _runs(function, free, max_iter, tol, max_runs, history, report)
+        else:
+            found = adam.first_epochs(problem, params, samples, max_iter, report, mapping)
+            history += np.minimum.accumulate(found.history).tolist()
+            free = _better(function, free, problem.free(found.params), history)
+            if tol is None:
+                tol, max_runs, most = LARGE_TOL, 1, min(max_iter, 2 * len(history))
+            else:
+                most = max_iter
+            best, converged = _runs(function, free, most, tol, max_runs, history, report)
+            converged = converged or len(history) < max_iter
+    return Result(problem.params(best), len(history), history, converged)
+
+
+def _better(function: Function, before: Params, after: Params, history: list[float]) -> Params:
+    """Where Adam ended, or the start where that is better, as after a warm start."""
+    values = [float(function(free)[0]) for free in (before, after)]
+    history[-1] = min(values)  # the others are means over an epoch
+    return before if values[0] < values[1] else after
+
+
+def _runs(
+    function: Function,
+    start: Params,
+    max_iter: int,
+    tol: float,
+    max_runs: int,
+    history: list[float],
+    report: Report,
+) -> tuple[Params, bool]:
+    """Runs of L-BFGS with steps of Adam between them: the best parameters, and whether the last run converged."""
+    best, lowest, converged = start, np.inf, False
+    for again in range(max_runs):
+        found, converged = _minimise(function, start, max_iter - len(history), tol, history, report)
+        gain = lowest - found.value
+        if gain > 0:
+            best, lowest = found.free, found.value
+        stalled = again > 0 and not gain > MIN_GAIN * max(1.0, abs(lowest))
+        if stalled or not converged or again == max_runs - 1:
+            break
+        start = _adam_steps(function, best)
+    return best, converged
 
 
 class Found(NamedTuple):
