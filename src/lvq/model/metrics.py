@@ -218,34 +218,86 @@ class LocalMatrix:
         return namespace(X).concatenate(parts, 1)
 
     def pullback(self, X: Array, W: Array, R: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
-        """Group by group, each as for one matrix, with the samples that touch the group."""
+        """Gradient by the prototypes and by the matrices."""
         centre = round_centre(W)
         X, W = X - centre, W - centre
-        by_prototype, by_matrix = [], []
+        return self.back(X, W, R, self.project(X, R), self.images(W, R), by_distance)
+
+    # Training projects the samples by all matrices in one product.
+
+    def project(self, X: Array, R: Array) -> Array:
+        """Omega_k x for every matrix, (N, K, m)."""
+        K, m, n = R.shape
+        return (X @ R.reshape(K * m, n).T).reshape(X.shape[0], K, m)
+
+    def images(self, W: Array, R: Array) -> Array:
+        """Omega_g(j) w_j, (M, m)."""
+        return namespace(W).concatenate([W[self._rows(k)] @ R[k].T for k in range(len(self.groups) - 1)], 0)
+
+    def between(self, Z: Array, P: Array) -> Array:
+        """Squared distances from the images of samples and prototypes, (N, M)."""
+        if Z.shape[1] == P.shape[0]:
+            difference = Z - P
+            difference *= difference
+            return difference.sum(2)
+        parts = [_squared_distances(Z[:, k], P[self._rows(k)]) for k in range(len(self.groups) - 1)]
+        return namespace(Z).concatenate(parts, 1)
+
+    def back(
+        self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient
+    ) -> tuple[Array, Array]:
+        """Back through z = Omega_k x and p = Omega_k w, as for one matrix."""
+        if by_distance.touched is not None and namespace(X) is np:
+            by_image, by_matrix = self._back_by_group(X, Z, P, by_distance)
+        else:  # on a GPU the number of samples of a group would have to be read back
+            by_image, by_sample = self._by_images(Z, P, by_distance)
+            by_matrix = (by_sample.reshape(X.shape[0], -1).T @ X).reshape(R.shape)
+        by_prototype = []
         for k in range(len(self.groups) - 1):
-            samples, within = self._within(by_distance, k)
-            inside, prototypes = X if samples is None else X[samples], W[self._rows(k)]
-            dW, dR = Matrix().back(inside, prototypes, R[k], inside @ R[k].T, prototypes @ R[k].T, within)
-            by_prototype.append(dW)
-            by_matrix.append(dR)
-        xp = namespace(X)
-        return xp.concatenate(by_prototype, 0), xp.stack(by_matrix)
+            here = by_image[self._rows(k)]
+            by_matrix[k] += here.T @ W[self._rows(k)]
+            by_prototype.append(here @ R[k])
+        return 2 * namespace(X).concatenate(by_prototype, 0), 2 * by_matrix
+
+    def _by_images(self, Z: Array, P: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
+        """Half the gradient by the images of the prototypes, (M, m), and of the samples, (N, K, m)."""
+        by_image, by_sample = [], []
+        for k in range(len(self.groups) - 1):
+            within = self._within(by_distance, k)
+            by_image.append(within.column_sums(self.groups[k + 1] - self.groups[k])[:, None] * P[self._rows(k)])
+            by_image[-1] = by_image[-1] - within.scatter(Z[:, k], by_image[-1].shape[0])
+            by_sample.append(within.row_sums()[:, None] * Z[:, k] - within.gather(P[self._rows(k)]))
+        xp = namespace(Z)
+        return xp.concatenate(by_image, 0), xp.stack(by_sample, 1)
+
+    def _back_by_group(self, X: Array, Z: Array, P: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
+        """Half the gradients by the images of the prototypes and by the matrices, by the pairs of each group alone."""
+        assert by_distance.touched is not None
+        touched = by_distance.touched.ravel()
+        order = np.argsort(touched, kind="stable")
+        samples, touched = order // by_distance.touched.shape[1], touched[order]
+        group = np.repeat(np.arange(len(self.groups) - 1), np.diff(self.groups))
+        pairs = Z[samples, group[touched]] - P[touched]
+        pairs *= by_distance.value.ravel()[order, None]
+        by_image, by_matrix = zeros(P.shape, P), zeros((Z.shape[1], P.shape[1], X.shape[1]), X)
+        ends = np.searchsorted(touched, np.arange(len(P) + 1))
+        present = np.flatnonzero(np.diff(ends))
+        by_image[present] = -np.add.reduceat(pairs, ends[present], axis=0)
+        for k in range(len(self.groups) - 1):
+            inside = slice(ends[self.groups[k]], ends[self.groups[k + 1]])
+            by_matrix[k] = pairs[inside].T @ X[samples[inside]]
+        return by_image, by_matrix
 
     def _rows(self, k: int) -> slice:
         return slice(self.groups[k], self.groups[k + 1])
 
-    def _within(self, by_distance: DistanceGradient, k: int) -> tuple[Array | None, DistanceGradient]:
-        """The samples that touch group k (None for all) and their derivatives by the distances to its prototypes."""
+    def _within(self, by_distance: DistanceGradient, k: int) -> DistanceGradient:
+        """The derivatives by the distances to the prototypes of group k."""
         if by_distance.touched is None:
-            return None, DistanceGradient(by_distance.value[:, self._rows(k)])
-        low, high = self.groups[k], self.groups[k + 1]
-        value, touched, samples = by_distance.value, by_distance.touched, None
+            return DistanceGradient(by_distance.value[:, self._rows(k)])
+        value, touched = by_distance.value, by_distance.touched
         xp = namespace(value)
-        if xp is np:  # on a GPU the number of such samples would have to be read back
-            samples = np.flatnonzero(((touched >= low) & (touched < high)).any(axis=1))
-            value, touched = value[samples], touched[samples]
-        inside = (touched >= low) & (touched < high)
-        value = xp.where(inside, value, 0 * value)
-        if xp is np and high - low == 1:  # one column is enough, and faster than a sparse matrix
-            return samples, DistanceGradient(value.sum(axis=1, keepdims=True))
-        return samples, DistanceGradient(value, xp.where(inside, touched - low, 0 * touched))
+        inside = (touched >= self.groups[k]) & (touched < self.groups[k + 1])
+        return DistanceGradient(
+            xp.where(inside, value, 0 * value), xp.where(inside, touched - self.groups[k], 0 * touched)
+        )

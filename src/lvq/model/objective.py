@@ -18,7 +18,7 @@ import numpy as np
 from lvq.model.arrays import namespace
 from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
-from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
+from lvq.model.metrics import DistanceGradient, LocalMatrix, Metric, SharedMetric
 from lvq.model.pairs import Search, search_for
 from lvq.model.samples import ArraySamples, Block, Map
 from lvq.typing import Array
@@ -102,7 +102,7 @@ class Objective:
         """A function of a block of samples; what is the same for all blocks is computed here."""
         if isinstance(self.metric, SharedMetric) and isinstance(self.cost, MarginCost):
             return MarginPart(self, params, search)
-        return GeneralPart(self, params)
+        return LocalPart(self, params) if isinstance(self.metric, LocalMatrix) else GeneralPart(self, params)
 
 
 class Part:
@@ -126,16 +126,43 @@ class GeneralPart(Part):
 
     def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of the samples' costs, and its gradient."""
-        (X, y, weight), metric, params = block, self.objective.metric, self.params
-        D = metric.distances(X, params.prototypes, params.relevance)
+        (X, y, weight), params = block, self.params
+        D, images = self._distances(X)
         cost, by_link = self.cost.value_and_derivative(self.link.value(D), y, self.objective.labels)
         if by_link.touched is not None:
             xp = namespace(D)
             D = xp.take_along_axis(D, by_link.touched, 1) if xp.__name__ == "numpy" else D.gather(1, by_link.touched)
         by_distance = DistanceGradient(by_link.value * self.link.derivative(D) * weight[:, None], by_link.touched)
-        by_prototype, by_relevance = metric.pullback(X, params.prototypes, params.relevance, by_distance)
+        by_prototype, by_relevance = self._pull_back(X, images, by_distance)
         by_width = None if params.width is None else -2 * (by_distance.value * D).sum()
         return PartialSum(weight @ cost, Params(by_prototype, by_relevance, by_width))
+
+    def _distances(self, X: Array) -> tuple[Array, Array | None]:
+        """Squared distances, and images of the samples where the metric has them."""
+        return self.objective.metric.distances(X, self.params.prototypes, self.params.relevance), None
+
+    def _pull_back(self, X: Array, images: Array | None, by_distance: DistanceGradient) -> tuple[Array, Array | None]:
+        return self.objective.metric.pullback(X, self.params.prototypes, self.params.relevance, by_distance)
+
+
+class LocalPart(GeneralPart):
+    """Local matrices: samples are projected once, by all matrices in one product."""
+
+    def __init__(self, objective: Objective, params: Params) -> None:
+        super().__init__(objective, params)
+        assert isinstance(objective.metric, LocalMatrix)
+        assert params.relevance is not None
+        self.metric = objective.metric
+        self.P = self.metric.images(params.prototypes, params.relevance)
+        self.columns += 2 * params.relevance.shape[0] * params.relevance.shape[1]
+
+    def _distances(self, X: Array) -> tuple[Array, Array]:
+        images = self.metric.project(X, self.params.relevance)
+        return self.metric.between(images, self.P), images
+
+    def _pull_back(self, X: Array, images: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
+        W, R = self.params.prototypes, self.params.relevance
+        return self.metric.back(X, W, R, images, self.P, by_distance)
 
 
 class MarginPart(Part):
