@@ -209,6 +209,24 @@ def test_constraints_and_penalties_on_tensors(relevance, device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("cost", ["logm", "rslvq"])
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 2]], ids=["even groups", "other groups"])
+def test_local_matrices_of_tensors(labels, cost, device):
+    """Groups of the same size are taken together, others one by one."""
+    relevance, labels = LocalMatrixRelevance(rank=2), np.array(labels)
+    W, _, X, y, weight = draw(5, relevance, np.float64)
+    R = np.random.default_rng(5).normal(size=(3, 2, FEATURES))
+    objective = Objective(relevance.metric(labels), KERNELS["gaussian"](2.0), COSTS[cost], labels)
+    value, gradient = objective.value_and_gradient(Params(W, R), X, y, weight)
+    moved = Objective(objective.metric, objective.link, objective.cost, tensor(labels, device))
+    there = [tensor(part, device) for part in (X, y, weight)]
+    found, other = moved.value_and_gradient(Params(tensor(W, device), tensor(R, device)), *there)
+    assert float(found) == pytest.approx(float(value), rel=1e-12)
+    np.testing.assert_allclose(other.prototypes.cpu(), gradient.prototypes, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(other.relevance.cpu(), gradient.relevance, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_blocks_of_tensors(device):
     relevance = MatrixRelevance()
     W, R, X, y, weight = draw(4, relevance, np.float64)

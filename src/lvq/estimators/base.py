@@ -19,7 +19,8 @@ from sklearn.utils import check_random_state
 from lvq.estimators import training as steps
 from lvq.estimators.parameters import estimator
 from lvq.estimators.prediction import ModelPredictions
-from lvq.estimators.tensors import floating, require_torch
+from lvq.estimators.tensor_checks import training_tensors
+from lvq.estimators.tensors import float_types, floating, on_device, require_torch
 from lvq.estimators.training import Parts, Training
 from lvq.estimators.validation import (
     check_batch,
@@ -34,7 +35,7 @@ from lvq.estimators.validation import (
     make_kernel,
     make_relevance,
 )
-from lvq.model.arrays import as_numpy, is_tensor
+from lvq.model.arrays import as_numpy, is_tensor, namespace
 from lvq.model.costs import CostOrRule
 from lvq.model.links import Kernel, Link
 from lvq.model.objective import Params
@@ -143,7 +144,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or torch tensor of shape (n_samples, n_features)
-            Samples. lbfgs and adam use tensors on their device; the start is computed on the host.
+            Samples. With lbfgs and adam tensors stay on their device, from the start to the last iteration.
         y : array-like or torch tensor of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -160,13 +161,11 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         self._validate_params()
-        X, device = self._host_array(X)
+        X, device = self._placed(X)
         parts = self._parts(device)
         check_parts(self, parts)
         warm = self.warm_start and hasattr(self, "model_")
-        given = X, as_numpy(y), as_numpy(sample_weight)
-        X, y, weight, classes = check_training_data(self, *given, reset=not warm)
-        samples = ArraySamples(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
+        samples, classes = self._samples(parts, X, y, sample_weight, reset=not warm)
         random_state = check_random_state(self.random_state)
         check_cost_matrix_classes(self, len(classes))
         report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
@@ -235,15 +234,27 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self._set_fitted(training, parts, classes, None, n_iter, history)
         return self
 
-    def _host_array(self, X: ArrayLike) -> tuple[ArrayLike, str | None]:
-        """Samples in host memory, and the device of the batch solvers, if any."""
+    def _placed(self, X: ArrayLike) -> tuple[ArrayLike, str | None]:
+        """Samples, those of a tensor in a floating type; and the device of the batch solvers, if any."""
         device = getattr(self, "device", None)
         if is_tensor(X):
             device = str(X.device) if hasattr(self, "device") else None
             X = floating(X, np.dtype(np.float32), type(self).__name__)
         if device is not None:
             require_torch(device)
-        return as_numpy(X), device
+        return X, device
+
+    def _samples(
+        self, parts: Parts, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+    ) -> tuple[ArraySamples, np.ndarray]:
+        """Checked samples where the solver computes, and their classes."""
+        device = None if parts.solver == "online" else parts.device
+        if is_tensor(X) and device is not None:
+            return training_tensors(self, X, y, sample_weight, reset=reset)
+        given = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
+        X, y, weight, classes = check_training_data(self, *given, reset=reset, types=float_types(device))
+        samples = ArraySamples(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
+        return samples if device is None else samples.to(lambda array: on_device(array, device)), classes
 
     def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
@@ -267,7 +278,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Prototypes for those classes that have samples."""
         X, y, weight = samples.sample(None, random_state)
-        present, inner = np.unique(y, return_inverse=True)
+        present, inner = namespace(y).unique(y, return_inverse=True)
+        present = as_numpy(present)
         counts = self._counts(classes)[present]
         assert isinstance(self.init, str)  # given prototypes are of all classes
         W, labels = start_prototypes(X, inner, weight, counts, self.init, random_state, classes[present])

@@ -9,9 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
 from lvq.estimators.parameters import estimator
-from lvq.estimators.tensors import same_kind
+from lvq.estimators.tensor_checks import labelled_tensors
+from lvq.estimators.tensors import floating
+from lvq.estimators.training import beside_samples
 from lvq.estimators.validation import as_prices, check_labelled
-from lvq.model.arrays import as_numpy
+from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.metrics import Matrix
 from lvq.model.objective import Params
 from lvq.model.relevance import MatrixRelevance, Relevance
@@ -94,11 +96,16 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
             The objective.
         """
         check_is_fitted(self)
-        X, labels, weight = check_labelled(self, as_numpy(X), as_numpy(y), as_numpy(sample_weight))
-        samples, training = ArraySamples(X, labels, weight), self._training()
+        if is_tensor(X):
+            X = floating(X, self.model_.dtype, type(self).__name__)
+            checked = labelled_tensors(self, X, y, sample_weight)
+        else:
+            checked = check_labelled(self, X, as_numpy(y), as_numpy(sample_weight))
+        samples, training = ArraySamples(*checked), self._training()
         centre = samples.centre()
-        problem = Problem(training.objective(), training.state.relevance)
-        free = problem.free(Params(training.params.prototypes - centre, training.params.relevance))
+        objective, params = beside_samples(training.objective(), training.params, samples.X)
+        problem = Problem(objective, training.state.relevance)
+        free = problem.free(Params(params.prototypes - centre, params.relevance))
         return float(problem.value_and_gradient(free, samples.arranged(centre))[0])
 
     def transform(self, X: ArrayLike) -> Array:
@@ -114,8 +121,9 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         X_new : ndarray of shape (n_samples, rank)
             Their images.
         """
-        inputs = as_numpy(self._inputs(as_numpy(X)))
-        return same_kind(self.model_.images(inputs), X)
+        inputs = self._inputs(X)
+        images = self.model_.images(inputs)
+        return images if is_tensor(X) else as_numpy(images)
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike, **fit_params: ArrayLike | None) -> Array:
         """Fit the model, then transform the same samples.

@@ -137,8 +137,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "device": (
         "str, optional",
-        '[lbfgs, adam] Where to compute, as torch names it ("cuda", "cpu"); None is NumPy, or the device of the '
-        "tensors given to `fit`. Predictions of arrays are computed there too.",
+        '[lbfgs, adam] Where to compute, as torch names it ("cuda", "mps", "cpu"); None is NumPy, or the device of the '
+        'tensors given to `fit`. Predictions of arrays are computed there too. On "mps" in float32.',
     ),
     "batch_size": ("int", "[adam] Samples in one step."),
     "validation_fraction": (

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.tensors import floating, on_device, same_kind
-from lvq.estimators.validation import check_samples, too_large
+from lvq.estimators.tensor_checks import within_limits
+from lvq.estimators.tensors import float_types, floating, on_device, same_kind
+from lvq.estimators.validation import check_samples
 from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.links import Kernel
 from lvq.model.prototype_model import Explanation, PrototypeModel
@@ -64,11 +65,10 @@ class ModelPredictions:
         """Validated samples: an array, or a tensor on the device where it is predicted."""
         check_is_fitted(self)
         if not is_tensor(X):
-            X = check_samples(self, X)
+            X = check_samples(self, X, types=float_types(self._device))
             return X if self._device is None else on_device(X, self._device)
         tensor = floating(X, self.model_.dtype, type(self).__name__)
-        whole = tensor.ndim == 2 and tensor.shape[1] == self.n_features_in_
-        if not whole or not tensor.isfinite().all() or too_large(tensor):
+        if tensor.ndim != 2 or tensor.shape[1] != self.n_features_in_ or not within_limits(tensor):
             check_samples(self, as_numpy(tensor))  # raises the error
         return tensor
 

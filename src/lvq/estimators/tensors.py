@@ -5,7 +5,7 @@ from types import ModuleType
 
 import numpy as np
 
-from lvq.model.arrays import is_tensor
+from lvq.model.arrays import has_float64, is_tensor
 from lvq.typing import Array
 
 
@@ -17,9 +17,12 @@ def same_kind(values: np.ndarray, X: object) -> Array:
 
 
 def on_device(array: np.ndarray | None, device: str) -> Array | None:
-    """A tensor on the device, of the array's type."""
+    """A tensor on the device, of the array's type; of float32 where the device has no float64."""
     torch = require_torch(device)
-    return None if array is None else torch.tensor(np.ascontiguousarray(array), device=device)
+    if array is None:
+        return None
+    narrow = array.dtype == np.float64 and not has_float64(device)
+    return torch.tensor(np.ascontiguousarray(array, dtype=np.float32 if narrow else None), device=device)
 
 
 def require_torch(device: str) -> ModuleType:
@@ -36,7 +39,14 @@ def require_torch(device: str) -> ModuleType:
         raise ValueError(f"device={device!r} is not a device of torch: {error}") from None
     if str(device).startswith("cuda") and not torch.cuda.is_available():
         raise RuntimeError(f"device={device!r} needs a CUDA device, and torch {torch.__version__} finds none.")
+    if str(device).startswith("mps") and not torch.backends.mps.is_available():
+        raise RuntimeError(f"device={device!r} needs an Apple GPU, and torch {torch.__version__} finds none.")
     return torch
+
+
+def float_types(device: str | None) -> list[type]:
+    """Types of samples on a device, or on the host: Apple's GPUs have no float64."""
+    return [np.float64, np.float32] if device is None or has_float64(device) else [np.float32]
 
 
 def floating(X: Array, dtype: np.dtype, name: str) -> Array:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from lvq.model.arrays import as_numpy
+from lvq.model.arrays import as_numpy, beside, is_tensor
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
@@ -22,6 +22,9 @@ from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
 from lvq.solvers.state import MIN_UNIT_SAMPLES, Result, TrainingState, mean_units, new_statistics, units_of
+from lvq.typing import Array
+
+GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
 
 
 @dataclass(frozen=True)
@@ -153,35 +156,31 @@ def run_online(
 
 
 def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
-    """Train by L-BFGS or Adam, on the device where there is one."""
+    """Train by L-BFGS or Adam, where the samples are."""
     centre, state = samples.centre(), training.state
-    problem = Problem(training.objective(), state.relevance, float(np.sqrt(state.units.step)))
-    width = training.params.width if parts.learns_width else None
-    params = Params(training.params.prototypes - centre, training.params.relevance, width)
+    objective, params = beside_samples(training.objective(), training.params, samples.X)
+    problem = Problem(objective, state.relevance, float(np.sqrt(state.units.step)))
+    params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
     arranged = samples.arranged(centre)
-    if parts.device is not None:
-        problem, params, arranged = _on_device(problem, params, arranged, parts.device)
     if parts.solver == "lbfgs":
         result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, parts.batch.tol, report)
     else:
         result = adam.train(problem, params, arranged, parts.batch, state.random_state, report)
     W, R, learned = (as_numpy(part) for part in result.params)
-    result = result._replace(params=Params(W + centre, R, None if learned is None else float(learned)))
+    params = Params(W + as_numpy(centre), R, None if learned is None else float(learned))
+    result = result._replace(params=params)
     return training.with_result(result, state), result
 
 
-def _on_device(
-    problem: Problem, params: Params, samples: ArraySamples, device: str
-) -> tuple[Problem, Params, ArraySamples]:
-    from lvq.estimators.tensors import on_device
-
-    objective = problem.objective
+def beside_samples(objective: Objective, params: Params, X: Array) -> tuple[Objective, Params]:
+    """The same with all arrays where the samples are."""
     cost = objective.cost
     if isinstance(cost, MarginCost) and cost.prices is not None:
-        cost = replace(cost, prices=on_device(cost.prices, device))
-    moved = replace(objective, cost=cost, labels=on_device(objective.labels, device))
-    there = Params(on_device(params.prototypes, device), on_device(params.relevance, device), params.width)
-    return replace(problem, objective=moved), there, samples.to(lambda array: on_device(array, device))
+        cost = replace(cost, prices=beside(cost.prices, X))
+    relevance = None if params.relevance is None else beside(params.relevance, X)
+    there = Params(beside(params.prototypes, X), relevance, params.width)
+    memory = GPU_BYTES if is_tensor(X) and X.is_cuda else objective.memory
+    return replace(objective, cost=cost, labels=beside(objective.labels, X), memory=memory), there
 
 
 def measure_units(training: Training, parts: Parts, samples: ArraySamples) -> Training:

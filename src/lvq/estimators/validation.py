@@ -4,6 +4,7 @@ Single parameters are checked by scikit-learn with the constraints of `parameter
 checked here.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,13 +15,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from lvq.estimators.training import Parts
+from lvq.model.arrays import numpy_type
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
 from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
 from lvq.typing import Array, ClassWeight
 
-FLOATS = [np.float64, np.float32]
+FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
 
 
 def make_kernel(kernel: str | Link | None) -> Link:
@@ -190,16 +192,12 @@ def check_cost_matrix_classes(estimator: BaseEstimator, n_classes: int) -> None:
         )
 
 
-def check_samples(estimator: BaseEstimator, X: ArrayLike, *, values: bool = True) -> np.ndarray:
+def check_samples(
+    estimator: BaseEstimator, X: ArrayLike, *, values: bool = True, types: Sequence[type] = FLOATS
+) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
-    samples = validate_data(estimator, X, reset=False, dtype=FLOATS, ensure_all_finite=values)
+    samples = validate_data(estimator, X, reset=False, dtype=types, ensure_all_finite=values)
     return check_magnitude(estimator, samples) if values else samples
-
-
-def too_large(X: Array) -> bool:
-    """Whether a tensor has values whose squared distances would overflow."""
-    limit = largest_value(np.float32 if X.element_size() == 4 else np.float64, X.shape[1])
-    return bool(X.numel() and float(X.abs().max()) > limit)
 
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
@@ -215,10 +213,14 @@ def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
     return X
 
 
+def smallest_range(dtype: np.dtype) -> float:
+    """Smallest range of a feature whose squared distances cannot underflow."""
+    return float(np.sqrt(np.finfo(dtype).tiny)) * 1e5
+
+
 def check_spread(estimator: BaseEstimator, X: np.ndarray) -> None:
     """Raise ValueError where all samples are so close that squared distances underflow."""
-    spread = float((X.max(axis=0) - X.min(axis=0)).max())
-    limit = float(np.sqrt(np.finfo(X.dtype).tiny)) * 1e5
+    spread, limit = float((X.max(axis=0) - X.min(axis=0)).max()), smallest_range(X.dtype)
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
@@ -233,8 +235,10 @@ def check_width(estimator: BaseEstimator, width: float | None) -> None:
         raise ValueError(f"kernel_width of {type(estimator).__name__} must be between 1e-150 and 1e150, got {width:g}.")
 
 
-def _validated(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
-    return validate_data(estimator, X, y, reset=reset, dtype=FLOATS)
+def _validated(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, types: Sequence[type] = FLOATS
+) -> tuple[np.ndarray, np.ndarray]:
+    return validate_data(estimator, X, y, reset=reset, dtype=types)
 
 
 def check_labelled(
@@ -243,14 +247,20 @@ def check_labelled(
     """Labelled samples for a fitted model: samples, class indices, weights."""
     X, y = _validated(estimator, X, y, reset=False)
     check_magnitude(estimator, X)
-    _check_known(estimator, y, estimator.classes_, "objective_value")
-    weight = _weights(estimator._class_weight, X, y, sample_weight)
-    if not weight.sum() > 0:
-        raise ValueError(f"{type(estimator).__name__}.objective_value needs at least one sample of a weight above 0.")
+    check_known(estimator, y, estimator.classes_, "objective_value")
+    weight = sample_weights(estimator._class_weight, X, y, sample_weight)
+    check_some_weight(estimator, weight)
     return X, np.searchsorted(estimator.classes_, y), weight
 
 
-def _check_known(estimator: BaseEstimator, y: np.ndarray, classes: np.ndarray, call: str) -> None:
+def check_some_weight(estimator: BaseEstimator, weight: np.ndarray) -> None:
+    """Raise ValueError for weights of which none is above 0."""
+    if not weight.sum() > 0:
+        raise ValueError(f"{type(estimator).__name__}.objective_value needs at least one sample of a weight above 0.")
+
+
+def check_known(estimator: BaseEstimator, y: np.ndarray, classes: np.ndarray, call: str) -> None:
+    """Raise ValueError for labels that are not among the classes."""
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise ValueError(
@@ -267,23 +277,29 @@ def check_training_data(
     *,
     reset: bool,
     keep_all: bool = False,
+    types: Sequence[type] = FLOATS,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
-    X, y = _validated(estimator, X, y, reset=reset)
+    X, y = _validated(estimator, X, y, reset=reset, types=types)
     check_magnitude(estimator, X)
     check_spread(estimator, X)
     check_classification_targets(y)
-    weight = _weights(estimator.class_weight, X, y, sample_weight)
+    weight = sample_weights(estimator.class_weight, X, y, sample_weight)
     if (weight == 0).any() and not keep_all:
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
     classes, y = np.unique(y, return_inverse=True)
+    check_classes(estimator, classes, sample_weight)
+    return X, y, weight, classes
+
+
+def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: ArrayLike | None) -> None:
+    """Raise ValueError for fewer than two classes."""
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs samples of at least two classes, got {len(classes)} class"
             f"{': ' + str(classes[0]) if len(classes) else ''}."
             + (" Samples of weight 0 do not count." if sample_weight is not None else "")
         )
-    return X, y, weight, classes
 
 
 def check_batch(
@@ -315,15 +331,18 @@ def check_batch(
     check_classification_targets(y)
     if first and len(known) < 2:
         raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")
-    _check_known(estimator, y, known, "partial_fit")
-    weight = _weights(estimator.class_weight, X, y, sample_weight)
+    check_known(estimator, y, known, "partial_fit")
+    weight = sample_weights(estimator.class_weight, X, y, sample_weight)
     keep = weight > 0
     if not keep.any():
         raise ValueError(f"{name}.partial_fit needs at least one sample of a weight above 0.")
     return X[keep], np.searchsorted(known, y[keep]), weight[keep], known
 
 
-def _weights(class_weight: ClassWeight, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None) -> np.ndarray:
+def sample_weights(
+    class_weight: ClassWeight, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None
+) -> np.ndarray:
+    """Weights of the samples times those of their classes, of the type of X."""
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
         weight = weight * compute_sample_weight(class_weight, y).astype(X.dtype)
@@ -338,13 +357,13 @@ def _weights(class_weight: ClassWeight, X: np.ndarray, y: np.ndarray, sample_wei
     return weight
 
 
-def _as_prototypes(given: ArrayLike, X: np.ndarray) -> np.ndarray:
+def _as_prototypes(given: ArrayLike, X: Array) -> np.ndarray:
     with np.errstate(over="ignore"):  # a value too large for float32 becomes infinite, which is an error later
-        return np.asarray(given).astype(X.dtype)
+        return np.asarray(given).astype(numpy_type(X))
 
 
 def given_prototypes(
-    estimator: BaseEstimator, counts: np.ndarray, X: np.ndarray, classes: np.ndarray
+    estimator: BaseEstimator, counts: np.ndarray, X: Array, classes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Prototypes given as `init`: an array, class by class, or a pair (array, labels)."""
     name = type(estimator).__name__

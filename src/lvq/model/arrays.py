@@ -72,6 +72,30 @@ def like(values: ArrayLike, other: Array) -> Array:
     return xp.asarray(values, dtype=other.dtype, device=other.device)
 
 
+def beside(array: np.ndarray, other: Array) -> Array:
+    """An array of its own type where another is; it may be read-only, which tensors are not."""
+    return array if namespace(other) is np else namespace(other).tensor(array, device=other.device)
+
+
+def wide(array: Array) -> Array:
+    """The numbers in float64; in float32 on a device without float64 (Apple's)."""
+    if namespace(array) is np:
+        return np.asarray(array, dtype=np.float64)
+    return array.double() if has_float64(array.device) else array.float()
+
+
+def has_float64(device: object) -> bool:
+    """Whether a device of torch, or its name, has float64."""
+    return not str(device).startswith("mps")
+
+
+def numpy_type(array: Array) -> np.dtype:
+    """float32 or float64, as NumPy names the type of an array or tensor."""
+    if namespace(array) is np:
+        return array.dtype
+    return np.dtype(np.float32 if array.element_size() == 4 else np.float64)
+
+
 def round_centre(rows: Array) -> Array:
     """A point near the rows' mean whose digits are few, so that subtracting it from round numbers is exact."""
     xp = namespace(rows)
@@ -87,7 +111,7 @@ def fused_kernels(array: Array) -> ModuleType | None:
     """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
     if isinstance(array, np.ndarray) or not array.is_cuda or array.element_size() != 4:
         return None
-    if find_spec("triton") is None:
+    if find_spec("triton") is None or sys.modules["torch"].version.hip is not None:  # AMD has no TF32 passes
         return None
     from lvq.model import fused
 

@@ -3,8 +3,12 @@
 import numpy as np
 from scipy.linalg import eigh
 
+from lvq.model import tensor_starts
+from lvq.model.arrays import is_tensor
+from lvq.typing import Array
 
-def span(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
+
+def span(X: Array, weight: Array) -> np.ndarray:
     """Orthonormal rows that span all differences of samples; the identity, unless samples are fewer than features.
 
     Distances between samples are the same in these as in all features; 60 samples of 5,000 features need only 59 rows.
@@ -21,6 +25,9 @@ def span(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     n = X.shape[1]
     if distinct_rows(X, n) >= n:
         return np.eye(n)
+    if is_tensor(X):
+        rows = tensor_starts.row_space(X, weight)
+        return rows if len(rows) else np.eye(n)
     scaled = X.astype(np.float64, copy=False) / max(
         float(np.abs(X).max()), np.finfo(float).tiny
     )  # squares could overflow
@@ -30,8 +37,10 @@ def span(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return rows[seen] if seen.any() else np.eye(n)
 
 
-def distinct_rows(X: np.ndarray, enough: int) -> int:
+def distinct_rows(X: Array, enough: int) -> int:
     """Number of distinct rows, counted up to `enough`."""
+    if is_tensor(X):
+        return tensor_starts.distinct_rows(X, enough)
     if len(X) < enough:
         return len(X)
     seen: set[int] = set()
@@ -42,7 +51,7 @@ def distinct_rows(X: np.ndarray, enough: int) -> int:
     return len(seen)
 
 
-def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int) -> np.ndarray:
+def discriminant_directions(X: Array, y: Array, weight: Array, rank: int) -> np.ndarray:
     """Directions that separate the class means best against the spread within the classes, then principal axes.
 
     A truncated identity would use the first features only. The covariance within the classes is shrunk towards a
@@ -59,25 +68,19 @@ def discriminant_directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, ra
     rows = span(X, weight)
     if len(rows) == n or rank > len(rows):
         return _directions(X, y, weight, rank, n)
-    return _directions(X @ rows.T, y, weight, rank, n) @ rows  # all of them lie where samples differ
+    images = tensor_starts.images(X, rows) if is_tensor(X) else X @ rows.T
+    return _directions(images, y, weight, rank, n) @ rows  # all of them lie where samples differ
 
 
-def _directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int, n_features: int) -> np.ndarray:
-    X = X.astype(np.float64, copy=False)
-    n_classes = int(y.max()) + 1
-    one_hot = np.zeros((n_classes, len(y)))
-    one_hot[y, np.arange(len(y))] = weight
-    mass = one_hot.sum(axis=1)
-    means = (one_hot @ X) / np.maximum(mass, np.finfo(float).tiny)[:, None]
+def _directions(X: Array, y: Array, weight: Array, rank: int, n_features: int) -> np.ndarray:
+    mass, means, within = _class_moments(X, y, weight)
     overall = mass @ means / mass.sum()
-    residual = (X - means[y]) * np.sqrt(weight / mass.sum())[:, None]
-    within = residual.T @ residual
     spread = np.trace(within) / n_features
     if spread == 0:  # nothing varies inside any class
         spread, within = 1.0, np.eye(len(within))
     within = 0.9 * within + 0.1 * spread * np.eye(len(within))
     centred = (means - overall) * np.sqrt(mass / mass.sum())[:, None]
-    n_discriminant = min(rank, n_classes - 1)
+    n_discriminant = min(rank, len(mass) - 1)
     n = len(within)
     rows = np.empty((0, n))
     if n_discriminant > 0:
@@ -91,3 +94,16 @@ def _directions(X: np.ndarray, y: np.ndarray, weight: np.ndarray, rank: int, n_f
     n_rest = rank - n_discriminant
     _, axes = eigh(rest @ within @ rest, subset_by_index=(n - n_rest, n - 1))
     return np.concatenate((rows, axes.T[::-1] / np.sqrt(spread)))
+
+
+def _class_moments(X: Array, y: Array, weight: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weight and mean of each class, and the covariance within the classes."""
+    if is_tensor(X):
+        return tensor_starts.class_moments(X, y, weight)
+    X = X.astype(np.float64, copy=False)
+    one_hot = np.zeros((int(y.max()) + 1, len(y)))
+    one_hot[y, np.arange(len(y))] = weight
+    mass = one_hot.sum(axis=1)
+    means = (one_hot @ X) / np.maximum(mass, np.finfo(float).tiny)[:, None]
+    residual = (X - means[y]) * np.sqrt(weight / mass.sum())[:, None]
+    return mass, means, residual.T @ residual

@@ -7,17 +7,19 @@ do not vary changes no distance, but does change that diagonal. The diagonal of 
 
 import numpy as np
 
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, wide, zeros
+from lvq.model.tensor_starts import blocks
+from lvq.typing import Array
 
-def feature_importances(
-    X: np.ndarray, weight: np.ndarray, relevance: np.ndarray, n_prototypes: np.ndarray
-) -> np.ndarray:
+
+def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_prototypes: np.ndarray) -> np.ndarray:
     """Importances of sum one.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training samples.
-    weight : ndarray of shape (n_samples,)
+    X : array of shape (n_samples, n_features)
+        Training samples; tensors, also the weights, stay on their device.
+    weight : array of shape (n_samples,)
         Their weights.
     relevance : ndarray
         Relevances (n), Omega (m, n), or several Omega (K, m, n).
@@ -31,26 +33,43 @@ def feature_importances(
     >>> feature_importances(X, np.ones(3), np.array([0.5, 0.5]), np.ones(1)).tolist()
     [1.0, 0.0]
     """
-    scale = max(float(np.abs(X).max()), np.finfo(np.float64).tiny)  # squares of squares could overflow
-    Z = X.astype(np.float64) / scale
-    fraction = (weight / weight.sum()).astype(np.float64)
-    Z -= fraction @ Z
-    covariance = (Z.T * fraction) @ Z if len(Z) >= Z.shape[1] else None
-    total = np.zeros(Z.shape[1])
+    fraction, largest = wide(weight / weight.sum()), max(float(X.max()), -float(X.min()))
+    tiny = float(np.finfo(numpy_type(fraction)).tiny)
+    scale = max(largest, tiny)  # squares of squares could overflow
+    Z, covariance = (_centred if X.shape[0] < X.shape[1] or not is_tensor(X) else _covariance)(X, fraction, scale)
+    total = np.zeros(X.shape[1])
     for part, count in zip([relevance] if relevance.ndim == 1 else np.array(relevance, ndmin=3), n_prototypes):
-        importance = _unscaled(part.astype(np.float64), Z, fraction, covariance)
-        total += count * importance / max(float(importance.sum()), np.finfo(np.float64).tiny)
+        importance = as_numpy(_unscaled(like(part, fraction), Z, fraction, covariance))
+        total += count * importance / max(float(importance.sum()), tiny)
     n = len(total)
     return total / total.sum() if total.sum() > 0 else np.full(n, 1 / n)
 
 
-def _unscaled(relevance: np.ndarray, Z: np.ndarray, fraction: np.ndarray, covariance: np.ndarray | None) -> np.ndarray:
+def _centred(X: Array, fraction: Array, scale: float) -> tuple[Array, Array | None]:
+    """Samples around their mean; with their covariance, unless features outnumber them."""
+    Z = wide(X) / scale
+    Z -= fraction @ Z
+    return Z, (Z.T * fraction) @ Z if len(Z) >= Z.shape[1] else None
+
+
+def _covariance(X: Array, fraction: Array, scale: float) -> tuple[None, Array]:
+    """The covariance of tensors alone, in blocks: the samples in float64 would be twice as large as the data."""
+    n = X.shape[1]
+    mean, covariance = zeros((n,), fraction), zeros((n, n), fraction)
+    for rows in blocks(X.shape[0], n):
+        mean += fraction[rows] @ (wide(X[rows]) / scale)
+    for rows in blocks(X.shape[0], n):
+        Z = wide(X[rows]) / scale - mean
+        covariance += (Z.T * fraction[rows]) @ Z
+    return None, covariance
+
+
+def _unscaled(relevance: Array, Z: Array, fraction: Array, covariance: Array | None) -> Array:
     """The diagonal of C Lambda C; without C, which is large where features outnumber samples, by way of the samples."""
+    xp = namespace(fraction)
     if covariance is not None:
-        return (
-            np.square(covariance) @ relevance if relevance.ndim == 1 else np.square(relevance @ covariance).sum(axis=0)
-        )
+        return xp.square(covariance) @ relevance if relevance.ndim == 1 else xp.square(relevance @ covariance).sum(0)
     weighted = Z * fraction[:, None]
     if relevance.ndim == 1:
-        return np.maximum(np.sum(weighted * (((Z * relevance) @ Z.T) @ weighted), axis=0), 0)  # rounding
-    return np.square((Z @ relevance.T).T @ weighted).sum(axis=0)
+        return xp.clip((weighted * (((Z * relevance) @ Z.T) @ weighted)).sum(0), 0, None)  # rounding
+    return xp.square((Z @ relevance.T).T @ weighted).sum(0)

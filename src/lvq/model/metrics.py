@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from lvq.model.arrays import fused_kernels, namespace, round_centre, zeros
+from lvq.model.arrays import beside, fused_kernels, namespace, round_centre, zeros
 from lvq.typing import Array
 
 
@@ -232,6 +232,8 @@ class LocalMatrix:
 
     def images(self, W: Array, R: Array) -> Array:
         """Omega_g(j) w_j, (M, m)."""
+        if self._size_of_tensors(W):
+            return (self._by_group(W) @ R.mT).reshape(W.shape[0], -1)
         return namespace(W).concatenate([W[self._rows(k)] @ R[k].T for k in range(len(self.groups) - 1)], 0)
 
     def between(self, Z: Array, P: Array) -> Array:
@@ -250,8 +252,12 @@ class LocalMatrix:
         if by_distance.touched is not None and namespace(X) is np:
             by_image, by_matrix = self._back_by_group(X, Z, P, by_distance)
         else:  # on a GPU the number of samples of a group would have to be read back
-            by_image, by_sample = self._by_images(Z, P, by_distance)
+            of_images = self._by_images if by_distance.touched is None else self._by_pairs
+            by_image, by_sample = of_images(Z, P, by_distance)
             by_matrix = (by_sample.reshape(X.shape[0], -1).T @ X).reshape(R.shape)
+        if self._size_of_tensors(W):
+            here = self._by_group(by_image)
+            return 2 * (here @ R).reshape(W.shape), 2 * (by_matrix + here.mT @ self._by_group(W))
         by_prototype = []
         for k in range(len(self.groups) - 1):
             here = by_image[self._rows(k)]
@@ -263,12 +269,23 @@ class LocalMatrix:
         """Half the gradient by the images of the prototypes, (M, m), and of the samples, (N, K, m)."""
         by_image, by_sample = [], []
         for k in range(len(self.groups) - 1):
-            within = self._within(by_distance, k)
+            within = DistanceGradient(by_distance.value[:, self._rows(k)])
             by_image.append(within.column_sums(self.groups[k + 1] - self.groups[k])[:, None] * P[self._rows(k)])
             by_image[-1] = by_image[-1] - within.scatter(Z[:, k], by_image[-1].shape[0])
             by_sample.append(within.row_sums()[:, None] * Z[:, k] - within.gather(P[self._rows(k)]))
         xp = namespace(Z)
         return xp.concatenate(by_image, 0), xp.stack(by_sample, 1)
+
+    def _by_pairs(self, Z: Array, P: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
+        """The same for tensors and two prototypes a sample, in few calls: a GPU needs as long for each small one."""
+        touched, m = by_distance.touched, P.shape[1]
+        assert touched is not None
+        group = beside(self._group, Z)[touched][..., None].expand(*touched.shape, m)
+        pairs = (Z.gather(1, group) - P[touched]) * by_distance.value[..., None]
+        by_sample = zeros(Z.shape, Z).scatter_add_(1, group, pairs)
+        if Z.shape[1] == P.shape[0]:
+            return -by_sample.sum(0), by_sample
+        return zeros(P.shape, P).index_add_(0, touched.reshape(-1), pairs.reshape(-1, m), alpha=-1), by_sample
 
     def _back_by_group(self, X: Array, Z: Array, P: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
         """Half the gradients by the images of the prototypes and by the matrices, by the pairs of each group alone."""
@@ -276,8 +293,7 @@ class LocalMatrix:
         touched = by_distance.touched.ravel()
         order = np.argsort(touched, kind="stable")
         samples, touched = order // by_distance.touched.shape[1], touched[order]
-        group = np.repeat(np.arange(len(self.groups) - 1), np.diff(self.groups))
-        pairs = Z[samples, group[touched]] - P[touched]
+        pairs = Z[samples, self._group[touched]] - P[touched]
         pairs *= by_distance.value.ravel()[order, None]
         by_image, by_matrix = zeros(P.shape, P), zeros((Z.shape[1], P.shape[1], X.shape[1]), X)
         ends = np.searchsorted(touched, np.arange(len(P) + 1))
@@ -291,13 +307,16 @@ class LocalMatrix:
     def _rows(self, k: int) -> slice:
         return slice(self.groups[k], self.groups[k + 1])
 
-    def _within(self, by_distance: DistanceGradient, k: int) -> DistanceGradient:
-        """The derivatives by the distances to the prototypes of group k."""
-        if by_distance.touched is None:
-            return DistanceGradient(by_distance.value[:, self._rows(k)])
-        value, touched = by_distance.value, by_distance.touched
-        xp = namespace(value)
-        inside = (touched >= self.groups[k]) & (touched < self.groups[k + 1])
-        return DistanceGradient(
-            xp.where(inside, value, 0 * value), xp.where(inside, touched - self.groups[k], 0 * touched)
-        )
+    @property
+    def _group(self) -> np.ndarray:
+        """Group of each prototype."""
+        return np.repeat(np.arange(len(self.groups) - 1), np.diff(self.groups))
+
+    def _size_of_tensors(self, W: Array) -> int:
+        """Number of prototypes in each group, if it is the same in all and W is a tensor; else 0."""
+        sizes = set(np.diff(self.groups).tolist())
+        return sizes.pop() if len(sizes) == 1 and namespace(W) is not np else 0
+
+    def _by_group(self, rows: Array) -> Array:
+        """A row for each prototype as an array for each group, (K, s, n)."""
+        return rows.reshape(len(self.groups) - 1, -1, rows.shape[1])

@@ -180,19 +180,23 @@ class PrototypeModel:
 
         Tensors are measured on their device and give tensors. X must be a floating array of finite numbers.
         """
+        return self.metric.distances(X, *self._parameters(X))
+
+    def _parameters(self, X: Array) -> tuple[Array, Array | None]:
+        """Prototypes and parameters of the metric, as tensors like X where it is one."""
         W, R = self.prototypes, self.relevance
         if is_tensor(X):
-            W, R = like(W.copy(), X), None if R is None else like(R.copy(), X)
-        return self.metric.distances(X, W, R)
+            return like(W.copy(), X), None if R is None else like(R.copy(), X)
+        return W, R
 
-    def images(self, X: np.ndarray) -> np.ndarray:
+    def images(self, X: Array) -> Array:
         """Samples in the space in which the model measures, ``X @ Omega.T``; not for local matrices."""
         if not isinstance(self.metric, SharedMetric):
             raise ValueError(
                 f"images needs one metric for all prototypes; this model has {type(self.metric).__name__}, a matrix "
                 "for each group of prototypes."
             )
-        return self.metric.project(X, self.relevance)
+        return self.metric.project(X, self._parameters(X)[1])
 
     def contributions(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
         """Contribution u_l (Lambda u)_l of each feature to the squared distance of each sample to its prototype."""

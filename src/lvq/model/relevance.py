@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from lvq.model.arrays import namespace
+from lvq.model.arrays import namespace, numpy_type
 from lvq.model.directions import discriminant_directions, span
 from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
 from lvq.typing import Array
@@ -31,7 +31,7 @@ class Relevance:
         """The metric for prototypes with these class indices."""
         return Euclidean()
 
-    def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray | None:
+    def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray | None:
         """Starting parameters of the metric."""
         return None
 
@@ -71,9 +71,9 @@ class VectorRelevance(Relevance):
         """The weighted metric."""
         return Diagonal()
 
-    def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """All features equal."""
-        return np.full(X.shape[1], 1 / X.shape[1], dtype=X.dtype)
+        return np.full(X.shape[1], 1 / X.shape[1], dtype=numpy_type(X))
 
     def free(self, R: Array) -> Array:
         """Square roots."""
@@ -131,7 +131,7 @@ class Fisher(VectorRelevance):
     scores: Literal["sum", "max"] = "sum"
     no_variance: Literal["zero", "between"] = "zero"
 
-    def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """All features equal."""
         start = super().start(X, y, weight, labels)
         return start if self.scores == "sum" else np.ones_like(start)
@@ -234,7 +234,7 @@ class MatrixRelevance(Relevance):
         """The matrix metric."""
         return Matrix() if self.local is None else LocalMatrix(self.groups(labels))
 
-    def start(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """The identity at full rank, else discriminant directions; of unit norm."""
         n = X.shape[1]
         rank = resolved_rank(self.rank, n)
@@ -245,7 +245,7 @@ class MatrixRelevance(Relevance):
             omega = span(X, weight)
         else:
             omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
-        omega = (omega / np.linalg.norm(omega)).astype(X.dtype)
+        omega = (omega / np.linalg.norm(omega)).astype(numpy_type(X))
         if self.local is None:
             return omega
         return np.repeat(omega[None], len(self.groups(labels)) - 1, axis=0)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from lvq.model.arrays import round_centre
+from lvq.model.arrays import is_tensor, like, round_centre
 from lvq.typing import Array
 
 Total = TypeVar("Total")
@@ -94,14 +94,18 @@ class ArraySamples:
         """Some samples by slice or index."""
         return Block(self.X[rows], self.y[rows], self.weight[rows])
 
-    def arranged(self, centre: np.ndarray) -> Self:
+    def arranged(self, centre: Array) -> Self:
         """The same samples class by class, relative to a centre, with weights of sum one."""
-        order = np.argsort(self.y, kind="stable")
+        if is_tensor(self.X):
+            order = self.y.argsort(stable=True)
+            X = self.X[order].sub_(centre)  # one copy, not two: the samples may fill half of the device
+        else:
+            order = np.argsort(self.y, kind="stable")
+            X = np.ascontiguousarray((self.X - centre)[order])
         weight = self.weight[order]
-        X = np.ascontiguousarray((self.X - centre)[order])
-        return type(self)(X, self.y[order], (weight / weight.sum()).astype(self.X.dtype))
+        return type(self)(X, self.y[order], like(weight / weight.sum(), self.X))
 
-    def centre(self) -> np.ndarray:
+    def centre(self) -> Array:
         """A point near the mean with few digits, so that subtracting it is exact for round numbers."""
         return round_centre(self.X)
 

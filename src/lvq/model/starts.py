@@ -11,9 +11,10 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from lvq.model.arrays import round_centre
+from lvq.model import tensor_starts
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, round_centre
 from lvq.model.directions import distinct_rows
-from lvq.typing import Label
+from lvq.typing import Array, Label
 
 EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs to convergence
 LLOYD = 10  # iterations for larger classes, whose clusters only start the training
@@ -61,9 +62,9 @@ def prototypes_per_class(n_prototypes: int | Mapping[Label, int], classes: np.nd
 
 
 def start_prototypes(
-    X: np.ndarray,
-    y: np.ndarray,
-    weight: np.ndarray,
+    X: Array,
+    y: Array,
+    weight: Array,
     counts: np.ndarray,
     init: str,
     random_state: np.random.RandomState,
@@ -73,11 +74,11 @@ def start_prototypes(
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Samples.
-    y : ndarray of shape (n_samples,)
+    X : array of shape (n_samples, n_features)
+        Samples; tensors, also y and the weights, stay on their device.
+    y : array of shape (n_samples,)
         Class indices, 0 .. n_classes - 1, each present.
-    weight : ndarray of shape (n_samples,)
+    weight : array of shape (n_samples,)
         Positive weights.
     counts : ndarray of shape (n_classes,)
         Number of prototypes of each class.
@@ -114,21 +115,26 @@ def start_prototypes(
     if short:
         _warn_short(short, names)
     labels = np.repeat(np.arange(len(counts)), [len(part) for part in parts])
-    return np.concatenate(parts).astype(X.dtype, copy=False), labels
+    return np.concatenate(parts).astype(numpy_type(X), copy=False), labels
 
 
-def class_means(X: np.ndarray, y: np.ndarray, weight: np.ndarray, n_classes: int) -> np.ndarray:
+def class_means(X: Array, y: Array, weight: Array, n_classes: int) -> np.ndarray:
     """Weighted mean of each class."""
+    if is_tensor(X):
+        sums, mass = tensor_starts.label_sums(X, y, weight, n_classes)
+        return _inside(as_numpy(sums / mass.to(X.dtype)[:, None]), X)
     one_hot = np.zeros((n_classes, len(y)), dtype=X.dtype)
     one_hot[y, np.arange(len(y))] = weight
     return _inside((one_hot @ X) / one_hot.sum(axis=1, keepdims=True), X)
 
 
-def canonical_order(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def canonical_order(samples: Array) -> tuple[Array, np.ndarray]:
     """An order of the rows that does not depend on the order they came in, and the places where a new row begins.
 
     Rows are sorted by their bytes; the order only has to be the same for the same rows.
     """
+    if is_tensor(samples):
+        return tensor_starts.canonical_order(samples)
     rows = np.ascontiguousarray(samples) + 0.0  # the sum turns minus zero into zero
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     order = np.argsort(keys, kind="stable")
@@ -138,42 +144,54 @@ def canonical_order(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _start_class(
-    samples: np.ndarray,
-    weight: np.ndarray,
+    samples: Array,
+    weight: Array,
     distinct: np.ndarray,
     wanted: int,
     init: str,
     random_state: np.random.RandomState,
-    X: np.ndarray,
+    X: Array,
 ) -> np.ndarray:
     if init == "kmeans":
         return weighted_k_means(samples, weight, wanted, random_state)
     if init == "samples":
-        return samples[np.sort(random_state.choice(distinct, wanted, replace=False))]
+        return as_numpy(samples[np.sort(random_state.choice(distinct, wanted, replace=False))])
+    xp = namespace(X)
     if init == "random":
-        return random_state.uniform(X.min(axis=0), X.max(axis=0), (wanted, X.shape[1]))
-    mean = np.average(samples, axis=0, weights=weight)
-    deviation = np.sqrt(np.average((samples - mean) ** 2, axis=0, weights=weight))
+        low, high = as_numpy(xp.amin(X, 0)), as_numpy(xp.amax(X, 0))
+        return random_state.uniform(low, high, (wanted, X.shape[1]))
+    mean = _mean(samples, weight)
+    deviation = np.sqrt(_mean((samples - like(mean, samples)) ** 2, weight))
     spread = 0.1 * deviation * random_state.standard_normal((wanted, X.shape[1]))
     return mean + spread if wanted > 1 else _inside(mean[None], samples)
 
 
+def _mean(samples: Array, weight: Array) -> np.ndarray:
+    if is_tensor(samples):
+        return as_numpy(tensor_starts.weighted_mean(samples, weight))
+    return np.average(samples, axis=0, weights=weight)
+
+
 def weighted_k_means(
-    samples: np.ndarray, weight: np.ndarray, k: int, random_state: np.random.RandomState, max_iter: int = 100
+    samples: Array, weight: Array, k: int, random_state: np.random.RandomState, max_iter: int = 100
 ) -> np.ndarray:
     """k centres by k-means++ and Lloyd's iterations, where a weight is exactly a number of copies.
 
     The rows must be in canonical order: k-means++ then draws the same rows from weights as from copies, which
     scikit-learn's KMeans, drawing by row number, does not. Assignments are one matrix product, new centres another.
     """
+    exact = len(samples) <= EXACT
     if k == 1:
-        return _inside(np.average(samples, axis=0, weights=weight)[None], samples)
+        return _inside(_mean(samples, weight)[None], samples)
+    if is_tensor(samples):
+        centres = tensor_starts.k_means(samples, weight, k, random_state, max_iter if exact else LLOYD, exact)
+        return _inside(as_numpy(centres), samples)
     weight = weight.astype(np.float64, copy=False)
     middle = round_centre(samples)
     Z = samples - middle  # products lose no digits near the origin
     centres = _plus_plus(Z, weight, k, random_state)
     assigned = None
-    for _ in range(max_iter if len(Z) <= EXACT else LLOYD):
+    for _ in range(max_iter if exact else LLOYD):
         nearest = (Z @ (-2 * centres.T) + np.einsum("ij,ij->i", centres, centres)).argmin(axis=1)
         if assigned is not None and (nearest == assigned).all():
             break
@@ -195,9 +213,10 @@ def _cluster_sums(Z: np.ndarray, weight: np.ndarray, assigned: np.ndarray, k: in
     return sums
 
 
-def _inside(centres: np.ndarray, samples: np.ndarray) -> np.ndarray:
+def _inside(centres: np.ndarray, samples: Array) -> np.ndarray:
     """Means lie in the range of the samples; rounding may carry those of equal numbers past it."""
-    return np.clip(centres, samples.min(axis=0), samples.max(axis=0))
+    xp = namespace(samples)
+    return np.clip(centres, as_numpy(xp.amin(samples, 0)), as_numpy(xp.amax(samples, 0)))
 
 
 def _plus_plus(Z: np.ndarray, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> np.ndarray:

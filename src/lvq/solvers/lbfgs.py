@@ -1,7 +1,7 @@
-"""L-BFGS on the objective: converges without a learning rate. The iterations are SciPy's.
+"""L-BFGS on the objective: converges without a learning rate.
 
-SciPy gets the parameters as one float64 vector; data and products keep their device and type (NumPy or torch, float32
-or float64).
+The iterations are SciPy's for arrays, and those of `quasi_newton` for tensors, whose parameters stay on their device.
+Both get the parameters as one float64 vector; data and products keep their type (float32 or float64).
 """
 
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from lvq.model.arrays import as_numpy, like
+from lvq.model.arrays import is_tensor, like, namespace, wide, zeros
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
 from lvq.model.samples import ArraySamples
-from lvq.solvers import adam
+from lvq.solvers import adam, quasi_newton
 from lvq.solvers.adam import Moments
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
@@ -128,19 +128,42 @@ def _minimise(
     if max_iter < 1:
         return Found(start, np.inf), False
 
-    def flat(vector: np.ndarray) -> tuple[float, np.ndarray]:
+    def flat(vector: Array) -> tuple[Array, Array]:
         value, gradient = function(unravel(vector, start))
-        return float(value), ravel(gradient)
+        return value, ravel(gradient)
 
-    def callback(intermediate_result: OptimizeResult) -> None:
-        history.append(min(float(intermediate_result.fun), history[-1] if history else np.inf))
+    def seen(value: float) -> None:
+        history.append(min(float(value), history[-1] if history else np.inf))
         report(len(history), history[-1])
 
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HESSIAN_PAIRS, "ftol": tol, "gtol": tol}
-    found = minimize(flat, ravel(start), jac=True, method="L-BFGS-B", callback=callback, options=options)
+    if is_tensor(start.prototypes):
+        x, value, converged = quasi_newton.minimise(flat, ravel(start), max_iter, tol, HESSIAN_PAIRS, seen)
+    else:
+        x, value, converged = _scipy_minimum(flat, ravel(start), max_iter, tol, seen)
     if not history:  # converged before the first step
-        history.append(float(found.fun))
-    return Found(unravel(found.x, start), float(found.fun)), found.status != 1
+        history.append(value)
+    return Found(unravel(x, start), value), converged
+
+
+def _scipy_minimum(
+    function: Callable[[np.ndarray], tuple[Array, np.ndarray]],
+    start: np.ndarray,
+    max_iter: int,
+    tol: float,
+    seen: Callable[[float], None],
+) -> tuple[np.ndarray, float, bool]:
+    """Where SciPy's iterations end, the value there, and whether they converged."""
+
+    def numbers(vector: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = function(vector)
+        return float(value), gradient
+
+    def callback(intermediate_result: OptimizeResult) -> None:
+        seen(intermediate_result.fun)
+
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HESSIAN_PAIRS, "ftol": tol, "gtol": tol}
+    found = minimize(numbers, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+    return found.x, float(found.fun), found.status != 1
 
 
 def _adam_steps(function: Function, free: Params) -> Params:
@@ -151,14 +174,16 @@ def _adam_steps(function: Function, free: Params) -> Params:
     return free
 
 
-def ravel(params: Params) -> np.ndarray:
-    """All numbers as one float64 vector."""
-    parts = [np.ravel(as_numpy(part)).astype(np.float64) for part in params if part is not None]
-    return np.concatenate(parts)
+def ravel(params: Params) -> Array:
+    """All numbers as one float64 vector, where the prototypes are."""
+    prototypes, parts = params.prototypes, [part for part in params if part is not None]
+    if is_tensor(prototypes):
+        parts = [zeros((1,), prototypes) + part if isinstance(part, float) else part for part in parts]
+    return namespace(prototypes).concatenate([wide(part).reshape(-1) for part in parts])
 
 
-def unravel(vector: np.ndarray, template: Params) -> Params:
-    """The vector's numbers in the shapes, types and places of a template."""
+def unravel(vector: Array, template: Params) -> Params:
+    """The vector's numbers in the shapes, types and places of a template; from a tensor all of them are tensors."""
     parts: list[Array | None] = []
     begin = 0
     for part in template:
@@ -168,6 +193,9 @@ def unravel(vector: np.ndarray, template: Params) -> Params:
         shape = tuple(np.shape(part)) if isinstance(part, float) else tuple(part.shape)
         end = begin + int(np.prod(shape))
         piece = vector[begin:end].reshape(shape)
-        parts.append(float(piece) if isinstance(part, float) else like(piece, part))
+        if isinstance(part, float):
+            parts.append(like(piece, template.prototypes) if is_tensor(piece) else float(piece))
+        else:
+            parts.append(like(piece, part))
         begin = end
     return Params(*parts)

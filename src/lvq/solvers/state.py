@@ -10,12 +10,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from lvq.model.arrays import beside, is_tensor, namespace, wide
 from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import Fisher, FisherNeighbours, Relevance
 from lvq.model.samples import ArraySamples, Block
+from lvq.typing import Array
 
-UNIT_ROWS = 4096  # samples whose distances are held at a time
+UNIT_ROWS, UNIT_NUMBERS = 4096, 2**25  # samples whose distances are held at a time; numbers, on a device
 MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
 
 
@@ -34,17 +36,26 @@ class Units(NamedTuple):
 
 def units_of(objective: Objective, relevance: Relevance, params: Params, samples: ArraySamples) -> Units:
     """Measure the spread; 1 where there is none."""
-    metric, link = objective.metric, objective.linked(params)
+    metric, link, xp = objective.metric, objective.linked(params), namespace(samples.X)
+    W, R = (None if part is None else beside(part, samples.X) for part in params[:2])
 
-    def spread(block: Block) -> np.ndarray:
-        smallest = metric.distances(block.X, params.prototypes, params.relevance).min(axis=1)
-        weight = block.weight.astype(np.float64)
-        return np.array([weight @ smallest, weight @ link.value(smallest), weight.sum()])
+    def spread(block: Block) -> Array:
+        smallest = xp.amin(metric.distances(block.X, W, R), 1)
+        weight = wide(block.weight)
+        return xp.stack([weight @ wide(smallest), weight @ wide(link.value(smallest)), weight.sum()])
 
-    by_metric, by_link, total = samples.reduce(spread, UNIT_ROWS)
+    by_metric, by_link, total = samples.reduce(spread, _unit_rows(samples, params)).tolist()
     step, linked = float(by_metric / total) / _stretch(relevance, params), float(by_link / total)
     seen = float(total) if step > 0 and linked > 0 else 0.0
     return Units(step if step > 0 else 1.0, linked if linked > 0 else 1.0, seen)
+
+
+def _unit_rows(samples: ArraySamples, params: Params) -> int:
+    """Samples at a time: on a device many, as each block has a cost of its own there."""
+    if not is_tensor(samples.X):
+        return UNIT_ROWS
+    numbers = max(part.size // samples.n_features for part in params[:2] if part is not None) + 2 * samples.n_features
+    return max(UNIT_ROWS, UNIT_NUMBERS // numbers)
 
 
 def _stretch(relevance: Relevance, params: Params) -> float:

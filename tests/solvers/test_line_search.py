@@ -1,0 +1,104 @@
+"""The line search: its steps satisfy the strong Wolfe conditions, and are those of SciPy's L-BFGS-B."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from lvq.solvers.line_search import CURVATURE, FALL, MAX_TRIALS, line_search
+
+
+def wave(seed):
+    """A function of several minima, falling at zero, and its derivative."""
+    rng = np.random.default_rng(seed)
+    height, speed, phase = rng.normal(size=3), rng.uniform(0.2, 4, 3), rng.uniform(0, 6, 3)
+    tilt = -abs(height * speed).sum() * rng.uniform(0.1, 1) - float((height * speed) @ np.cos(phase))
+    bend = rng.uniform(0.001, 0.1)
+
+    def function(step):
+        angles = speed * step + phase
+        return (
+            float(bend * step**2 + tilt * step + height @ np.sin(angles)),
+            float(2 * bend * step + tilt + (height * speed) @ np.cos(angles)),
+        )
+
+    return function
+
+
+def searched(function, step):
+    """The steps of a search, and whether it found one."""
+    steps = []
+
+    def evaluate(at):
+        steps.append(at)
+        return function(at)
+
+    return steps, line_search(evaluate, *function(0.0), step)
+
+
+def valley(seed):
+    """A function of one minimum, steep on one side and flat on the other, and its derivative."""
+    minimum, scale, bend = np.random.default_rng(seed).uniform([0.1, 0.5, 0.01], [5, 20, 1])
+
+    def function(step):
+        root = np.sqrt(1 + (scale * (step - minimum)) ** 2)
+        away = step - minimum
+        return float(root + bend * away**2 + np.exp(-step)), float(
+            scale**2 * away / root + 2 * bend * away - np.exp(-step)
+        )
+
+    return function
+
+
+@pytest.mark.parametrize("first", [1e-3, 0.1, 1.0, 30.0])
+def test_strong_wolfe_conditions(first):
+    for seed in range(50):
+        function = valley(seed)
+        value, slope = function(0.0)
+        assert slope < 0
+        steps, found = searched(function, first)
+        assert found
+        assert steps[0] == first
+        assert len(steps) <= MAX_TRIALS
+        end, end_slope = function(steps[-1])
+        assert end <= value + FALL * steps[-1] * slope
+        assert abs(end_slope) <= CURVATURE * abs(slope)
+
+
+def test_the_steps_are_those_of_scipy():
+    """In one dimension its first direction is the first line; the first step there has length one."""
+    more = 0
+    for seed in range(50):
+        function, theirs = wave(seed), []
+
+        def along(x, function=function, theirs=theirs):
+            theirs.append(float(x[0]))
+            value, slope = function(float(x[0]))
+            return value, np.array([slope])
+
+        minimize(along, [0.0], jac=True, method="L-BFGS-B", options={"maxiter": 1, "gtol": 0, "ftol": 0})
+        _, slope = function(0.0)
+        steps, _ = searched(lambda step, slope=slope, function=function: _scaled(function, -slope, step), 1 / -slope)
+        np.testing.assert_allclose(-slope * np.array(steps), theirs[1 : len(steps) + 1], rtol=1e-6)
+        assert len(theirs) == len(steps) + 1
+        more += len(steps) > 1
+    assert more > 10  # the first step alone would show little
+
+
+def _scaled(function, scale, step):
+    value, slope = function(scale * step)
+    return value, scale * slope
+
+
+def test_values_that_are_not_finite_are_left_behind():
+    steps, found = searched(lambda step: (-step, -1.0) if step < 0.5 else (float("nan"), 1.0), 10.0)
+    assert steps[:3] == [10.0, 1.0, 0.1]
+    assert not found  # it falls for ever below one half, and nothing is to be had above
+    steps, found = searched(lambda step: ((step - 0.2) ** 2, 2 * step - 0.4) if step < 0.5 else (np.inf, np.inf), 10.0)
+    assert found
+    assert steps[-1] == pytest.approx(0.2, abs=0.18)
+
+
+def test_a_function_without_a_fall_ends():
+    steps, found = searched(lambda step: (step, 1.0) if step else (0.0, -1.0), 1.0)  # a wrong derivative
+    assert not found
+    assert len(steps) == MAX_TRIALS
