@@ -46,6 +46,8 @@ class Parts:
         Parameters of the start, which a warm start and a stream must not change.
     device : str, optional
         Where the batch solvers compute.
+    max_runs : int
+        Most runs of lbfgs.
     """
 
     cost: CostOrRule
@@ -59,6 +61,7 @@ class Parts:
     sharpness: float = 5.0
     start: tuple[tuple[str, object], ...] = ()
     device: str | None = None
+    max_runs: int = lbfgs.MAX_RUNS
 
     @property
     def learns_width(self) -> bool:
@@ -159,7 +162,7 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
         problem, params, arranged = _on_device(problem, params, arranged, parts.device)
     if parts.solver == "lbfgs":
         tol = lbfgs.default_tol(samples.n_samples) if parts.batch.tol is None else parts.batch.tol
-        result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, tol, report)
+        result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, tol, report, parts.max_runs)
     else:
         result = adam.train(problem, params, arranged, parts.batch, state.random_state, report)
     W, R, learned = (as_numpy(part) for part in result.params)

@@ -33,7 +33,13 @@ Function = Callable[[Params], tuple[Array, Params]]
 
 
 def train(
-    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, tol: float, report: Report = silent
+    problem: Problem,
+    params: Params,
+    samples: ArraySamples,
+    max_iter: int,
+    tol: float,
+    report: Report = silent,
+    max_runs: int = MAX_RUNS,
 ) -> Result:
     """Minimise until the objective falls by less than `tol` of its size in a step, or for `max_iter` steps.
 
@@ -58,12 +64,14 @@ def train(
         Relative fall of the objective, and largest entry of the gradient, at which to stop.
     report : callable
         Called with the number of iterations done and the objective.
+    max_runs : int
+        Most runs; with one, no steps of Adam follow.
     """
     start, stages = problem.free(params), _stages(samples)
     found, most = start, max_iter if len(stages) == 1 else -(-max_iter // 2)
     for stage in stages[:-1]:
-        found, _, _ = _runs(problem, found, stage, most, max(tol, STAGE_TOL), MAX_RUNS, silent)
-    best, history, converged = _runs(problem, found, samples, most, tol, MAX_RUNS if found is start else 1, report)
+        found, _, _ = _runs(problem, found, stage, most, max(tol, STAGE_TOL), max_runs, silent)
+    best, history, converged = _runs(problem, found, samples, most, tol, max_runs if found is start else 1, report)
     return Result(problem.params(best), len(history), history, converged)
 
 

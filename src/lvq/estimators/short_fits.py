@@ -1,0 +1,145 @@
+"""Short fits in the folds of a search: begun once, continued from round to round, and scored.
+
+They do what `fit` does with checked samples, without its checks and warnings, and without the steps of Adam between the
+runs of lbfgs, which would take most of their time.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from lvq.estimators import training as steps
+from lvq.estimators.classifier import LVQClassifier
+from lvq.estimators.training import Parts, Training
+from lvq.estimators.validation import check_cost_matrix_classes
+from lvq.model.samples import ArraySamples
+from lvq.solvers.progress import silent
+
+MIN_PROBABILITY = 1e-6  # of a probability, so that one sample cannot outweigh all others
+
+Scorer = Callable[..., float]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Training samples of a fold, and the validation samples on which its models are scored.
+
+    Parameters
+    ----------
+    samples : ArraySamples
+        Training samples, with class indices.
+    classes : ndarray of shape (n_classes,)
+        Their classes.
+    X, y, weight : ndarray
+        Validation samples, their labels and their weights.
+    weighted : bool
+        Whether a scorer gets the weights; one of the user need not support them where there are none.
+    """
+
+    samples: ArraySamples
+    classes: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    weighted: bool
+
+
+def make_fold(X: np.ndarray, labels: np.ndarray, weight: np.ndarray, train: Any, test: Any) -> Fold:
+    """A fold of checked samples; those of weight 0 are not trained on."""
+    train = np.arange(len(X))[train]
+    train = train[weight[train] > 0]
+    classes, y = np.unique(labels[train], return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            "The 'cv' parameter of LVQClassifierCV must leave samples of at least two classes in every training fold, "
+            f"got one with the classes {classes.tolist()}. Use fewer folds, or stratified ones."
+        )
+    samples = ArraySamples(X[train], y, weight[train] / weight[train].mean())
+    return Fold(samples, classes, X[test], labels[test], weight[test], not np.all(weight == 1))
+
+
+@dataclass
+class ShortFit:
+    """A candidate in a fold.
+
+    Parameters
+    ----------
+    model : LVQClassifier
+        Fitted so far.
+    fold : Fold
+        The fold.
+    iterations : int
+        Iterations that it may have had; fewer where it has converged.
+    """
+
+    model: LVQClassifier
+    fold: Fold
+    iterations: int = 0
+
+    def advance(self, iterations: int) -> None:
+        """Continue to so many iterations in all, or to the candidate's own limit."""
+        model, before = self.model, self.iterations
+        self.iterations = max(before, min(iterations, model.max_iter))
+        if self.iterations == before or model.n_iter_ < before:  # nothing to do, or converged
+            return
+        parts = _parts(model, self.iterations - before)
+        training = steps.restarted(parts, model._training(), len(self.fold.classes), model._state.random_state)
+        training, result = steps.run(parts, training, self.fold.samples, silent)
+        _set_fitted(model, parts, training, self.fold, before + result.n_iter)
+
+    def scores(self, scorer: Scorer | None) -> np.ndarray:
+        """The score of the fold, or, without a scorer, the log-likelihood of each of its validation samples.
+
+        A class without samples in the training fold has no probability there.
+        """
+        fold = self.fold
+        if scorer is not None:
+            weights = {"sample_weight": fold.weight} if fold.weighted else {}
+            return np.array([scorer(self.model, fold.X, fold.y, **weights)], dtype=np.float64)
+        correct = fold.y[:, None] == fold.classes
+        probability = np.sum(self.model.predict_proba(fold.X) * correct, axis=1, dtype=np.float64)
+        return np.log(np.maximum(probability, MIN_PROBABILITY))
+
+
+def begin(candidates: Sequence[LVQClassifier], fold: Fold) -> list[ShortFit]:
+    """Fits of candidates at their start in a fold; those that differ in their ridge alone share it."""
+    fits: list[ShortFit] = []
+    for candidate in candidates:
+        model = clone(candidate)
+        check_cost_matrix_classes(model, len(fold.classes))
+        parts = _parts(model, 0)
+        same = next((fit.model._training() for fit in fits if share_start(fit.model, model)), None)
+        if same is None:
+            training = model._begin(parts, fold.samples, fold.classes, check_random_state(model.random_state))
+        else:
+            training = steps.restarted(parts, same, len(fold.classes), same.state.random_state)
+        model.n_features_in_ = fold.samples.n_features
+        _set_fitted(model, parts, training, fold, 0)
+        fits.append(ShortFit(model, fold))
+    return fits
+
+
+def share_start(one: LVQClassifier, other: LVQClassifier) -> bool:
+    """Whether two candidates differ at most in the size of their ridge; without one the start is another."""
+    ours, theirs = one.get_params(deep=False), other.get_params(deep=False)
+    ours["ridge"], theirs["ridge"] = one.ridge > 0, other.ridge > 0
+    return all(_same(value, theirs[name]) for name, value in ours.items())
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter are the same object, or equal numbers or strings."""
+    return one is other or (isinstance(one, int | float | str) and type(one) is type(other) and one == other)
+
+
+def _parts(model: LVQClassifier, iterations: int) -> Parts:
+    parts = model._parts(model.device)
+    online, batch = replace(parts.online, max_iter=iterations), replace(parts.batch, max_iter=iterations)
+    return replace(parts, online=online, batch=batch, max_runs=1)
+
+
+def _set_fitted(model: LVQClassifier, parts: Parts, training: Training, fold: Fold, n_iter: int) -> None:
+    model._set_fitted(training, parts, fold.classes, None, n_iter, np.array([]))
