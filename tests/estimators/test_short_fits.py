@@ -68,10 +68,22 @@ def test_no_more_iterations_than_the_candidate_allows():
 
 def test_a_converged_fit_is_not_continued(monkeypatch):
     fit = short_fit(LVQClassifier(random_state=0, tol=0.5), [20])
+    assert fit.converged
     assert fit.model.n_iter_ < 20
     monkeypatch.setattr(lbfgs, "train", None)
     fit.advance(30)
     assert fit.iterations == 30
+
+
+def test_large_data_are_continued_too(monkeypatch):
+    """Part of the iterations is then spent on parts of the samples, and does not count in `n_iter_`."""
+    monkeypatch.setattr(lbfgs, "SMALLEST_STAGE", 5)
+    fit = short_fit(LVQClassifier(random_state=0, tol=0.0), [4])
+    before, n_iter = fit.model.prototypes_.copy(), fit.model.n_iter_
+    assert n_iter < 4
+    fit.advance(8)
+    assert fit.model.n_iter_ > n_iter
+    assert not np.array_equal(fit.model.prototypes_, before)
 
 
 def test_no_steps_of_adam(monkeypatch):

@@ -114,9 +114,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "cv": ("int, splitter or iterable", "Folds, as in scikit-learn."),
     "candidates": (
         "sequence of dict, optional",
-        "Parameters of `LVQClassifier` to compare, in the order of preference, usually from simple to complex; None "
-        "compares one prototype per class with one matrix for all, and one and two prototypes per class with a matrix "
-        "each, all with three ridges.",
+        "Parameters of `LVQClassifier` to compare, in the order of preference; None compares two and one prototypes "
+        "per class with a matrix each, and one with one matrix for all, each with three ridges.",
     ),
     "scoring": (
         "str, callable or None",

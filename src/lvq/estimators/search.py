@@ -20,21 +20,22 @@ from lvq.estimators.validation import check_parts, check_training_data
 from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
 
-# from linear decision boundaries (one prototype per class, one matrix for all) to the structure of `LVQClassifier`
-LINEAR: dict[str, Any] = {"relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0}
-ONE: dict[str, Any] = {"relevance": "local_matrix", "n_prototypes": 1}
 TWO: dict[str, Any] = {"relevance": "local_matrix", "n_prototypes": 2}
-# in the order of preference: of candidates that the scores cannot tell apart the first is taken
+ONE: dict[str, Any] = {"relevance": "local_matrix", "n_prototypes": 1}
+LINEAR: dict[str, Any] = {"relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0}
+
+# What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
+# The first are the best on the mean of many sets; the last have linear decision boundaries.
 CANDIDATES: tuple[dict[str, Any], ...] = (
-    LINEAR | {"ridge": 0.03},
-    LINEAR | {"ridge": 0.003},
-    LINEAR | {"ridge": 0.001},
-    ONE | {"ridge": 0.03},
-    ONE | {"ridge": 0.003},
-    ONE | {"ridge": 0.001},
     TWO | {"ridge": 0.03},
     TWO | {"ridge": 0.003},
     TWO | {"ridge": 0.001},
+    ONE | {"ridge": 0.03},
+    ONE | {"ridge": 0.003},
+    ONE | {"ridge": 0.001},
+    LINEAR | {"ridge": 0.03},
+    LINEAR | {"ridge": 0.003},
+    LINEAR | {"ridge": 0.001},
 )
 
 

@@ -74,22 +74,26 @@ class ShortFit:
         The fold.
     iterations : int
         Iterations that it may have had; fewer where it has converged.
+    converged : bool
+        Whether the solver has stopped by itself.
     """
 
     model: LVQClassifier
     fold: Fold
     iterations: int = 0
+    converged: bool = False
 
     def advance(self, iterations: int) -> None:
         """Continue to so many iterations in all, or to the candidate's own limit."""
         model, before = self.model, self.iterations
         self.iterations = max(before, min(iterations, model.max_iter))
-        if self.iterations == before or model.n_iter_ < before:  # nothing to do, or converged
+        if self.iterations == before or self.converged:
             return
         parts = _parts(model, self.iterations - before)
         training = steps.restarted(parts, model._training(), len(self.fold.classes), model._state.random_state)
         training, result = steps.run(parts, training, self.fold.samples, silent)
-        _set_fitted(model, parts, training, self.fold, before + result.n_iter)
+        _set_fitted(model, parts, training, self.fold, model.n_iter_ + result.n_iter)
+        self.converged = result.converged
 
     def scores(self, scorer: Scorer | None) -> np.ndarray:
         """The score of the fold, or, without a scorer, the log-likelihood of each of its validation samples.
