@@ -38,7 +38,6 @@ SECOND = (
     "phoneme", "ring", "spambase", "tae", "titanic",
 )  # fmt: skip
 POOL = FIRST + SECOND
-QUICK = ("iris", "hayes_roth", "glass2", "bupa")
 MAX_ROWS = 1200
 GRID, SEARCH, DEFAULT = "SVC grid", "LVQClassifierCV", "LVQClassifier"
 

@@ -90,6 +90,14 @@ def test_a_better_candidate_before_the_best_one_is_preferred_to_a_worse_one():
     assert choose(made([row - 1, row + wobble - 1e-4, row])) == 1
 
 
+def test_a_score_that_is_not_a_number_is_the_worst():
+    table = random_table(12)
+    table[1, 3] = np.nan
+    assert choose(made(table + np.array([[0.0], [5.0], [3.0]]))) == 2
+    assert choose(made(np.full((2, 5), np.nan))) == 0
+    assert choose(made([[-np.inf] * 5, [0.0] * 5])) == 1
+
+
 def test_a_single_unit_has_no_error():
     scores = made([[1.0], [2.0], [1.9]], fold=[0], test_ratio=1.0)
     assert np.isnan(scores.standard_errors(1)).all()

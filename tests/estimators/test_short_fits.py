@@ -178,15 +178,15 @@ def test_samples_of_weight_zero_are_left_out_of_training():
     weight = np.ones(N)
     weight[TRAIN[::2]] = 0
     fold = make_fold(*data(), weight, TRAIN, TEST)
-    assert fold.samples.n_samples == len(TRAIN) - len(TRAIN[::2])
+    assert fold.samples().n_samples == len(TRAIN) - len(TRAIN[::2])
 
 
 def test_a_boolean_mask_is_a_fold():
     X, y = data()
     mask = np.isin(np.arange(N), TRAIN)
     one, other = make_fold(X, y, np.ones(N), mask, ~mask), fold_of()
-    np.testing.assert_array_equal(one.samples.X, other.samples.X)
-    np.testing.assert_array_equal(one.X, other.X)
+    np.testing.assert_array_equal(one.samples().X, other.samples().X)
+    np.testing.assert_array_equal(one.test, other.test)
 
 
 def test_a_training_fold_of_one_class():

@@ -89,6 +89,7 @@ def successive_halving(
         numbers[:, left] = means, scores.deviations(), fits.iterations(left), np.full(len(left), n_folds)
         best = np.sort(np.argsort(-means, kind="stable")[:kept])
         left = [left[index] for index in best]
+        fits.keep(left)
     table = dict(zip(("mean_test_score", "std_test_score", "n_iter", "n_folds"), numbers))
     table |= {name: table[name].astype(int) for name in ("n_iter", "n_folds")}
     return Outcome(left, scores._replace(table=scores.table[best]), table)
@@ -108,14 +109,18 @@ class Fits:
         units = self.parallel(delayed(_advance)(self.begun[pair], iterations, scorer) for pair in pairs)
         rows = [np.concatenate(units[start : start + n_folds]) for start in range(0, len(units), n_folds)]
         used = self.folds[:n_folds]
-        weight = [fold.weight.astype(np.float64) if scorer is None else np.ones(1) for fold in used]
+        weight = [fold.weight[fold.test].astype(np.float64) if scorer is None else np.ones(1) for fold in used]
         number = np.repeat(np.arange(n_folds), [len(part) for part in weight])
-        test_ratio = float(np.mean([len(fold.X) / fold.samples.n_samples for fold in used]))
+        test_ratio = float(np.mean([len(fold.test) / len(fold.train) for fold in used]))
         return Scores(np.stack(rows), np.concatenate(weight), number, test_ratio)
 
     def iterations(self, left: Sequence[int]) -> list[int]:
         """Iterations that the fits of some candidates may have had."""
         return [self.begun[candidate, 0].iterations for candidate in left]
+
+    def keep(self, left: Sequence[int]) -> None:
+        """Forget the fits of all other candidates."""
+        self.begun = {pair: fit for pair, fit in self.begun.items() if pair[0] in left}
 
     def _begin(self, left: Sequence[int], n_folds: int) -> None:
         missing = [[candidate for candidate in left if (candidate, fold) not in self.begun] for fold in range(n_folds)]

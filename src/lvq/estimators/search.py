@@ -1,10 +1,11 @@
 """LVQClassifierCV: number of prototypes, shared or local matrices, and ridge chosen by cross-validation."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Self
 
 import numpy as np
 from joblib import Parallel
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
@@ -16,17 +17,19 @@ from lvq.estimators.parameters import estimator
 from lvq.estimators.prediction import ModelPredictions
 from lvq.estimators.selection import choose
 from lvq.estimators.short_fits import make_fold
+from lvq.estimators.tensors import require_torch
 from lvq.estimators.validation import check_parts, check_training_data
 from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
+from lvq.typing import Argument, ClassWeight, CrossValidation, Seed
 
-TWO: dict[str, Any] = {"relevance": "local_matrix", "n_prototypes": 2}
-ONE: dict[str, Any] = {"relevance": "local_matrix", "n_prototypes": 1}
-LINEAR: dict[str, Any] = {"relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0}
+TWO: dict[str, Argument] = {"relevance": "local_matrix", "n_prototypes": 2}
+ONE: dict[str, Argument] = {"relevance": "local_matrix", "n_prototypes": 1}
+LINEAR: dict[str, Argument] = {"relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0}
 
 # What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
 # The first are the best on the mean of many sets; the last have linear decision boundaries.
-CANDIDATES: tuple[dict[str, Any], ...] = (
+CANDIDATES: tuple[dict[str, Argument], ...] = (
     TWO | {"ridge": 0.03},
     TWO | {"ridge": 0.003},
     TWO | {"ridge": 0.001},
@@ -80,14 +83,14 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     _doc_link_template = DOCUMENTATION
 
     estimator: LVQClassifier | None = None
-    candidates: Any = None
-    cv: Any = 5
-    scoring: Any = None
-    random_state: Any = None
+    candidates: Sequence[Mapping[str, Argument]] | None = None
+    cv: CrossValidation = 5
+    scoring: str | Callable[..., float] | None = None
+    random_state: Seed = None
     n_jobs: int | None = None
     verbose: bool = False
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose by cross-validation, then fit on all samples.
 
         Parameters
@@ -107,7 +110,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         self._validate_params()
         given = CANDIDATES if self.candidates is None else self.candidates
         candidates = self._specified(given)
@@ -117,8 +120,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         splits = check_cv(self.cv, labels, classifier=True).split(data, labels)
         folds = [make_fold(data, labels, weight, train, test) for train, test in splits]
         scorer = None if self.scoring is None else get_scorer(self.scoring)
-        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=10 * bool(self.verbose))
-        outcome = successive_halving(candidates, folds, scorer, parallel)
+        with Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=10 * bool(self.verbose)) as parallel:
+            outcome = successive_halving(candidates, folds, scorer, parallel)
         best = outcome.finalists[choose(outcome.scores)]
         fitted = {
             "best_estimator_": candidates[best].fit(X, y, sample_weight),
@@ -129,7 +132,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         self.__dict__.update(fitted)
         return self
 
-    def _specified(self, given: Any) -> list[LVQClassifier]:
+    def _specified(self, given: Sequence[Mapping[str, Argument]]) -> list[LVQClassifier]:
         """The candidates as estimators, their parameters checked."""
         base = LVQClassifier() if self.estimator is None else self.estimator
         if not isinstance(base, LVQClassifier):
@@ -145,14 +148,16 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
                     f"{candidate!r}."
                 )
         seed = {} if self.random_state is None else {"random_state": self.random_state}
-        candidates = [clone(base).set_params(**seed, **candidate) for candidate in given]
+        candidates = [clone(base).set_params(**(seed | dict(candidate))) for candidate in given]
         for candidate in candidates:
             candidate._validate_params()
+            if candidate.device is not None:
+                require_torch(candidate.device)
             check_parts(candidate, candidate._parts(candidate.device))
         return candidates
 
     @property
-    def class_weight(self) -> Any:
+    def class_weight(self) -> ClassWeight:
         """That of the estimator whose structure is chosen."""
         return getattr(self.estimator, "class_weight", None)
 

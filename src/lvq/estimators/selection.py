@@ -44,13 +44,13 @@ class Scores(NamedTuple):
         scores are correlated: the variance of a mean over K folds grows by the factor 1 + K n_test/n_train (Nadeau and
         Bengio 2003).
         """
-        difference = self.table - self.table[reference]
         fraction = self.weight / self.weight.sum()
-        spread = (difference - (difference @ fraction)[:, None]) ** 2 @ fraction
         concentration = float(fraction @ fraction)  # one over the number of units where their weights are equal
         n_folds = len(np.unique(self.fold))
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.sqrt(spread * concentration / (1 - concentration) * (1 + n_folds * self.test_ratio))
+            difference = self.table - self.table[reference]
+            variance = (difference - (difference @ fraction)[:, None]) ** 2 @ fraction / (1 - concentration)
+            return np.sqrt(variance * concentration * (1 + n_folds * self.test_ratio))
 
 
 def choose(scores: Scores, allowed: float = STANDARD_ERRORS) -> int:
@@ -81,6 +81,9 @@ def choose(scores: Scores, allowed: float = STANDARD_ERRORS) -> int:
     2
     """
     mean = scores.means()
+    mean[np.isnan(mean)] = -np.inf  # a scorer may return NaN
     best = int(mean.argmax())
+    if not np.isfinite(mean[best]):
+        return best
     behind, error = mean[best] - mean, scores.standard_errors(best)
     return int(np.argmax((behind <= allowed * error) | (behind <= 0)))

@@ -6,7 +6,6 @@ runs of lbfgs, which would take most of their time.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -18,6 +17,7 @@ from lvq.estimators.training import Parts, Training
 from lvq.estimators.validation import check_cost_matrix_classes
 from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import silent
+from lvq.typing import Argument, Labels
 
 MIN_PROBABILITY = 1e-6  # of a probability, so that one sample cannot outweigh all others
 
@@ -26,40 +26,43 @@ Scorer = Callable[..., float]
 
 @dataclass(frozen=True)
 class Fold:
-    """Training samples of a fold, and the validation samples on which its models are scored.
+    """Rows of a fold: those to train on, and those on which its models are scored. All folds hold the same samples.
 
     Parameters
     ----------
-    samples : ArraySamples
-        Training samples, with class indices.
+    X, labels, weight : ndarray
+        All samples, their classes and their weights.
+    train, test : ndarray of int
+        Rows to train on and to validate on.
     classes : ndarray of shape (n_classes,)
-        Their classes.
-    X, y, weight : ndarray
-        Validation samples, their labels and their weights.
-    weighted : bool
-        Whether a scorer gets the weights; one of the user need not support them where there are none.
+        Classes of the rows to train on.
     """
 
-    samples: ArraySamples
-    classes: np.ndarray
     X: np.ndarray
-    y: np.ndarray
+    labels: Labels
     weight: np.ndarray
-    weighted: bool
+    train: np.ndarray
+    test: np.ndarray
+    classes: Labels
+
+    def samples(self) -> ArraySamples:
+        """The samples to train on, with class indices."""
+        weight = self.weight[self.train]
+        y = np.searchsorted(self.classes, self.labels[self.train])
+        return ArraySamples(self.X[self.train], y, weight / weight.mean())
 
 
-def make_fold(X: np.ndarray, labels: np.ndarray, weight: np.ndarray, train: Any, test: Any) -> Fold:
+def make_fold(X: np.ndarray, labels: Labels, weight: np.ndarray, train: np.ndarray, test: np.ndarray) -> Fold:
     """A fold of checked samples; those of weight 0 are not trained on."""
-    train = np.arange(len(X))[train]
+    train, test = np.arange(len(X))[train], np.arange(len(X))[test]
     train = train[weight[train] > 0]
-    classes, y = np.unique(labels[train], return_inverse=True)
+    classes = np.unique(labels[train])
     if len(classes) < 2:
         raise ValueError(
             "The 'cv' parameter of LVQClassifierCV must leave samples of at least two classes in every training fold, "
             f"got one with the classes {classes.tolist()}. Use fewer folds, or stratified ones."
         )
-    samples = ArraySamples(X[train], y, weight[train] / weight[train].mean())
-    return Fold(samples, classes, X[test], labels[test], weight[test], not np.all(weight == 1))
+    return Fold(X, labels, weight, train, test, classes)
 
 
 @dataclass
@@ -91,37 +94,39 @@ class ShortFit:
             return
         parts = _parts(model, self.iterations - before)
         training = steps.restarted(parts, model._training(), len(self.fold.classes), model._state.random_state)
-        training, result = steps.run(parts, training, self.fold.samples, silent)
+        training, result = steps.run(parts, training, self.fold.samples(), silent)
         _set_fitted(model, parts, training, self.fold, model.n_iter_ + result.n_iter)
         self.converged = result.converged
 
     def scores(self, scorer: Scorer | None) -> np.ndarray:
         """The score of the fold, or, without a scorer, the log-likelihood of each of its validation samples.
 
-        A class without samples in the training fold has no probability there.
+        A class without samples in the training fold has no probability there. A scorer of the user need not support
+        weights where all are one.
         """
         fold = self.fold
+        X, labels = fold.X[fold.test], fold.labels[fold.test]
         if scorer is not None:
-            weights = {"sample_weight": fold.weight} if fold.weighted else {}
-            return np.array([scorer(self.model, fold.X, fold.y, **weights)], dtype=np.float64)
-        correct = fold.y[:, None] == fold.classes
-        probability = np.sum(self.model.predict_proba(fold.X) * correct, axis=1, dtype=np.float64)
+            weights = {} if np.all(fold.weight == 1) else {"sample_weight": fold.weight[fold.test]}
+            return np.array([scorer(self.model, X, labels, **weights)], dtype=np.float64)
+        correct = labels[:, None] == fold.classes
+        probability = np.sum(self.model.predict_proba(X) * correct, axis=1, dtype=np.float64)
         return np.log(np.maximum(probability, MIN_PROBABILITY))
 
 
 def begin(candidates: Sequence[LVQClassifier], fold: Fold) -> list[ShortFit]:
     """Fits of candidates at their start in a fold; those that differ in their ridge alone share it."""
-    fits: list[ShortFit] = []
+    fits, samples = list[ShortFit](), fold.samples()
     for candidate in candidates:
         model = clone(candidate)
         check_cost_matrix_classes(model, len(fold.classes))
         parts = _parts(model, 0)
         same = next((fit.model._training() for fit in fits if share_start(fit.model, model)), None)
         if same is None:
-            training = model._begin(parts, fold.samples, fold.classes, check_random_state(model.random_state))
+            training = model._begin(parts, samples, fold.classes, check_random_state(model.random_state))
         else:
             training = steps.restarted(parts, same, len(fold.classes), same.state.random_state)
-        model.n_features_in_ = fold.samples.n_features
+        model.n_features_in_ = samples.n_features
         _set_fitted(model, parts, training, fold, 0)
         fits.append(ShortFit(model, fold))
     return fits
@@ -134,7 +139,7 @@ def share_start(one: LVQClassifier, other: LVQClassifier) -> bool:
     return all(_same(value, theirs[name]) for name, value in ours.items())
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: Argument, other: Argument) -> bool:
     """Whether two values of a parameter are the same object, or equal numbers or strings."""
     return one is other or (isinstance(one, int | float | str) and type(one) is type(other) and one == other)
 
