@@ -27,7 +27,7 @@ def fitted_estimators() -> list:
     """One fitted instance of every estimator, and of the reject classifier."""
     y = np.arange(60) % 2
     X = np.random.default_rng(0).normal(size=(60, 2)) + 3 * y[:, None]
-    quick = {"cv": 2, "ridges": (0.01,), "structures": ({"n_prototypes": 1},)}
+    quick = {"cv": 2, "candidates": ({"n_prototypes": 1, "ridge": 0.01},)}
     made = [part(**(quick if name == "LVQClassifierCV" else {})) for name, part in estimator_types().items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

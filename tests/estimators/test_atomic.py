@@ -17,7 +17,11 @@ from lvq.estimators import base
 from lvq.estimators.registry import estimator_types
 
 PACKAGE = str(Path(lvq.__file__).parent)
-SEARCH = {"cv": 2, "ridges": (0.01, 0.001), "structures": ({"n_prototypes": 1},), "random_state": 0}
+SEARCH = {
+    "cv": 2,
+    "candidates": [{"n_prototypes": 1, "ridge": ridge} for ridge in (0.01, 0.003, 0.001, 0.0003)],
+    "random_state": 0,
+}
 DEFAULTS = [part(random_state=0, max_iter=3) for name, part in estimator_types().items() if name != "LVQClassifierCV"]
 STATEFUL = [
     OLVQ1(relevance="fc2", n_prototypes=2, random_state=0, max_iter=3),

@@ -46,7 +46,7 @@ def two_threads():
         LVQClassifier(max_iter=3),
         GMLVQ(solver="adam", max_iter=2),
         GLVQ(solver="online", n_prototypes=2, max_iter=2),
-        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, ridges=(0.01,)),
+        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, candidates=[{"ridge": 0.01}]),
     ],
     ids=lambda model: f"{type(model).__name__}-{model.get_params().get('solver')}",
 )

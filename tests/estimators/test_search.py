@@ -10,17 +10,18 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQClassifier, LVQClassifierCV
-from lvq.estimators.search import RIDGES, STRUCTURES
 from lvq.model.costs import GLVQCost
+from lvq.solvers import lbfgs
 
 BASE = LVQClassifier(max_iter=30)
-SMALL = {"estimator": BASE, "cv": 3, "ridges": (0.01, 0.001), "structures": STRUCTURES[:2], "random_state": 0}
+PAIR = ({"relevance": "matrix", "n_prototypes": 1, "ridge": 0.01}, {"relevance": "local_matrix", "n_prototypes": 1})
+SMALL = {"estimator": BASE, "cv": 3, "candidates": PAIR, "random_state": 0}
+ONE = ({"n_prototypes": 1, "ridge": 0.01},)
 quietly = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than requested:UserWarning"
 )
@@ -55,27 +56,17 @@ def log_likelihood(model, X, y):
     return total / len(X)
 
 
-def by_hand(X, y, structure, ridges, folds, score=log_likelihood):
-    """The path of one structure, written out: each fit starts from the one before."""
-    table = []
-    for train, test in folds.split(X, y):
-        model = LVQClassifier(random_state=0, max_iter=30, warm_start=True, **structure)
-        path = (quiet_fit(model.set_params(ridge=ridge), X[train], y[train]) for ridge in ridges)
-        table.append([score(fitted, X[test], y[test]) for fitted in path])
-    return np.array(table)
+def by_hand(X, y, candidate, folds, score=log_likelihood):
+    """Scores of a candidate in each fold."""
+    model = LVQClassifier(random_state=0, max_iter=30, **candidate)
+    return [score(quiet_fit(clone(model), X[train], y[train]), X[test], y[test]) for train, test in folds.split(X, y)]
 
 
-def test_results_are_those_of_the_paths(searched):
-    model, X, y = searched
-    tables = [by_hand(X, y, structure, SMALL["ridges"], StratifiedKFold(3)) for structure in SMALL["structures"]]
-    table = np.hstack(tables)
-    np.testing.assert_allclose(model.cv_results_["mean_test_score"], table.mean(axis=0))
-    np.testing.assert_allclose(model.cv_results_["std_test_score"], table.std(axis=0))
-    expected = [structure | {"ridge": ridge} for structure in SMALL["structures"] for ridge in SMALL["ridges"]]
-    assert model.cv_results_["params"] == expected
-    best = int(table.mean(axis=0).argmax())  # of equal ones the first
-    assert model.best_params_ == expected[best]
-    assert model.best_score_ == pytest.approx(table.mean(axis=0)[best])
+@pytest.fixture
+def single_runs(monkeypatch):
+    """Whole fits as short ones are: by a single run of lbfgs, without the steps of Adam that may follow."""
+    train = lbfgs.train
+    monkeypatch.setattr(lbfgs, "train", lambda *given: train(*given[:6], 1))
 
 
 def fraction_correct(model, X, y):
@@ -83,14 +74,36 @@ def fraction_correct(model, X, y):
     return np.mean(model.predict(X) == y)
 
 
-@pytest.mark.parametrize("scoring", ["accuracy", "callable"])
-def test_scoring_decides(scoring):
+@pytest.mark.parametrize("scoring", [None, "accuracy", fraction_correct], ids=["default", "name", "callable"])
+@pytest.mark.usefixtures("single_runs")
+def test_scores_are_those_of_fits_in_the_folds(scoring):
     X, y = small_data()
-    score = fraction_correct if scoring == "callable" else get_scorer(scoring)
-    given = fraction_correct if scoring == "callable" else scoring
-    model = quiet_fit(LVQClassifierCV(**SMALL, scoring=given), X, y)
-    tables = [by_hand(X, y, structure, SMALL["ridges"], StratifiedKFold(3), score) for structure in SMALL["structures"]]
-    np.testing.assert_allclose(model.cv_results_["mean_test_score"], np.hstack(tables).mean(axis=0))
+    model = quiet_fit(LVQClassifierCV(**SMALL, scoring=scoring), X, y)
+    score = log_likelihood if scoring is None else fraction_correct
+    table = np.array([by_hand(X, y, candidate, StratifiedKFold(3), score) for candidate in PAIR])
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], table.mean(axis=1))
+    np.testing.assert_allclose(model.cv_results_["std_test_score"], table.std(axis=1))
+    assert model.cv_results_["params"] == list(PAIR)
+    assert model.cv_results_["n_iter"].tolist() == [30, 30]
+    assert model.cv_results_["n_folds"].tolist() == [3, 3]
+    assert model.best_params_ in PAIR
+    assert model.best_score_ == model.cv_results_["mean_test_score"][PAIR.index(model.best_params_)]
+
+
+@pytest.mark.parametrize("better", range(6))
+def test_the_best_candidate_wins(better):
+    """Wherever it is in the list, through all rounds."""
+    X, y = small_data()
+    ridges = [0.1, 0.05, 0.02, 0.01, 0.005, 0.002]
+    candidates = [{"relevance": None, "n_prototypes": 1, "ridge": ridge} for ridge in ridges]
+
+    def score(model, X, y):
+        return float(model.ridge == ridges[better])
+
+    model = quiet_fit(LVQClassifierCV(estimator=BASE, candidates=candidates, scoring=score, cv=3), X, y)
+    assert model.best_params_ == candidates[better]
+    assert model.best_score_ == 1
+    assert model.cv_results_["n_iter"].tolist().count(30) == 3
 
 
 def test_a_class_without_samples_in_a_training_fold():
@@ -109,61 +122,57 @@ def test_an_unknown_scoring():
         LVQClassifierCV(**SMALL, scoring="accurate").fit(X, y)
 
 
-@pytest.mark.parametrize("ridges", [(0.01,), (0.1, 0.01, 0.001)])
-def test_only_the_winner_warns_of_its_iterations(ridges):
+@pytest.mark.parametrize("candidates", [ONE, None], ids=["one", "default"])
+def test_only_the_winner_warns_of_its_iterations(candidates):
     X, y = small_data()
     with pytest.warns(ConvergenceWarning, match="Increase max_iter") as warned:
-        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=3, ridges=ridges, random_state=0).fit(X, y)
+        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=3, candidates=candidates, random_state=0).fit(X, y)
     assert len(warned) == 1
 
 
-def test_the_winner_is_the_best_path_on_all_samples(searched):
+def test_the_winner_is_fitted_on_all_samples_as_it_would_be_alone(searched):
     model, X, y = searched
-    best = dict(model.best_params_)
-    last = SMALL["ridges"].index(best.pop("ridge"))
-    path = LVQClassifier(random_state=0, max_iter=30, warm_start=True, **best)
-    for ridge in SMALL["ridges"][: last + 1]:
-        quiet_fit(path.set_params(ridge=ridge), X, y)
-    np.testing.assert_array_equal(model.prototypes_, path.prototypes_)
-    np.testing.assert_array_equal(model.omega_, path.omega_)
+    alone = quiet_fit(LVQClassifier(**({"random_state": 0, "max_iter": 30} | model.best_params_)), X, y)
+    np.testing.assert_array_equal(model.prototypes_, alone.prototypes_)
+    np.testing.assert_array_equal(model.omega_, alone.omega_)
     for method in ("predict", "predict_proba", "decision_function"):
-        np.testing.assert_array_equal(getattr(model, method)(X), getattr(path, method)(X))
-    assert model.best_estimator_.objective_value(X, y) == path.objective_value(X, y)
-    np.testing.assert_array_equal(model.explain(X).contributions, path.explain(X).contributions)
+        np.testing.assert_array_equal(getattr(model, method)(X), getattr(alone, method)(X))
+    assert model.best_estimator_.objective_value(X, y) == alone.objective_value(X, y)
+    np.testing.assert_array_equal(model.explain(X).contributions, alone.explain(X).contributions)
 
 
-def test_a_path_is_really_warm_started():
-    """Five iterations a fit and three times the same ridge: each starts where the last ended, so each ends lower."""
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("make_seed", [int, np.random.RandomState], ids=["number", "RandomState"])
+def test_the_same_result_again_and_in_threads(n_jobs, make_seed):
+    """Two prototypes start at random, and five candidates need two rounds."""
     X, y = small_data()
-    values = []
-
-    def objective(model, X, y):
-        values.append(model.objective_value(X, y))
-        return 0.0
-
-    everything = [(np.arange(len(X)), np.arange(len(X)))]
-    settings = {"structures": ({"n_prototypes": 1},), "ridges": (0.01, 0.01, 0.01), "cv": everything}
-    base = LVQClassifier(max_iter=5)
-    quiet_fit(LVQClassifierCV(estimator=base, scoring=objective, random_state=0, **settings), X, y)
-    assert values[0] > values[1] > values[2]
+    candidates = [{"n_prototypes": 2, "ridge": ridge} for ridge in (0.1, 0.03, 0.01, 0.003, 0.001)]
+    model = LVQClassifierCV(estimator=LVQClassifier(max_iter=12), candidates=candidates, cv=3)
+    one = quiet_fit(clone(model).set_params(random_state=0), X, y)
+    other = quiet_fit(clone(model).set_params(random_state=make_seed(0), n_jobs=n_jobs), X, y)
+    assert one.cv_results_["n_folds"].tolist().count(3) == 3
+    for name in ("mean_test_score", "std_test_score", "n_iter", "n_folds"):
+        np.testing.assert_array_equal(other.cv_results_[name], one.cv_results_[name])
+    assert other.best_params_ == one.best_params_
+    np.testing.assert_array_equal(other.prototypes_, one.prototypes_)
 
 
-def test_a_path_that_ends_without_a_ridge():
-    """Without a ridge Omega has unit trace: that fit starts again, as it would alone."""
+def test_a_scale_of_weights_changes_nothing():
     X, y = small_data()
-    structure = {"relevance": "matrix", "n_prototypes": 1}
-    settings = {"estimator": BASE, "cv": 2, "structures": (structure,), "random_state": 0}
-    path = quiet_fit(LVQClassifierCV(ridges=(0.01, 0.0), **settings), X, y)
-    alone = quiet_fit(LVQClassifierCV(ridges=(0.0,), **settings), X, y)
-    assert path.cv_results_["mean_test_score"][1] == alone.best_score_
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(X))
+    one, other = (quiet_fit(LVQClassifierCV(**SMALL), X, y, scale * weight) for scale in (1, 1024))
+    np.testing.assert_array_equal(other.cv_results_["mean_test_score"], one.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(other.prototypes_, one.prototypes_)
 
 
-def test_threads_change_nothing(searched):
-    model, X, y = searched
-    threaded = quiet_fit(clone(model).set_params(n_jobs=2), X, y)
-    np.testing.assert_array_equal(threaded.cv_results_["mean_test_score"], model.cv_results_["mean_test_score"])
-    assert threaded.best_params_ == model.best_params_
-    np.testing.assert_array_equal(threaded.prototypes_, model.prototypes_)
+def test_a_class_with_a_single_sample():
+    """Stratified folds cannot divide it; scikit-learn warns, and the search goes on."""
+    X, y = small_data()
+    y[0] = 3
+    with pytest.warns(UserWarning, match="least populated class"):
+        model = LVQClassifierCV(**(SMALL | {"estimator": LVQClassifier(max_iter=100, tol=0.01)})).fit(X, y)
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+    assert model.classes_.tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +183,7 @@ def test_cv_as_in_scikit_learn(cv):
     if cv == "splits":
         cv = list(StratifiedKFold(2).split(X, y))
     model = quiet_fit(
-        LVQClassifierCV(**(SMALL | {"cv": cv, "structures": STRUCTURES[:1], "estimator": LVQClassifier(max_iter=5)})),
+        LVQClassifierCV(**(SMALL | {"cv": cv, "estimator": LVQClassifier(max_iter=5)})),
         X,
         y,
     )
@@ -188,7 +197,6 @@ def test_clone_and_parameters(searched):
     assert copy.estimator.get_params() == BASE.get_params()
     assert not hasattr(copy, "prototypes_")
     assert copy.set_params(cv=7, estimator__cost="mce").estimator.cost == "mce"
-    assert LVQClassifierCV().ridges == RIDGES
 
 
 def test_the_given_estimator_is_not_fitted(searched):
@@ -208,7 +216,7 @@ def test_class_weight_of_the_estimator():
     """Class weights count in the fits and in the scores, as sample weights of the same size do."""
     X, y = small_data()
     weight = {0: 3.0, 1: 1.0, 2: 0.5}
-    settings = {"structures": ({"n_prototypes": 1},), "ridges": (0.01,), "cv": 3, "random_state": 0}
+    settings = {"candidates": ONE, "cv": 3, "random_state": 0}
     by_class = LVQClassifierCV(estimator=LVQClassifier(max_iter=30, class_weight=weight), **settings)
     by_sample = LVQClassifierCV(estimator=LVQClassifier(max_iter=30), **settings)
     quiet_fit(by_class, X, y)
@@ -226,7 +234,7 @@ def test_a_second_fit_starts_again(searched):
     """Another structure, other classes: nothing of the first fit is left."""
     _, X, y = searched
     model = quiet_fit(LVQClassifierCV(**SMALL), X, y)
-    again = quiet_fit(model.set_params(structures=({"relevance": None, "n_prototypes": 1},)), X[y < 2], y[y < 2])
+    again = quiet_fit(model.set_params(candidates=[{"relevance": None, "n_prototypes": 1}]), X[y < 2], y[y < 2])
     assert again.prototypes_.shape == (2, 4)
     assert again.best_params_["relevance"] is None
     assert not hasattr(again, "omega_")
@@ -241,10 +249,11 @@ def test_in_a_pipeline_and_in_cross_validation():
 
 
 @pytest.mark.parametrize("scoring", [None, "accuracy"])
+@pytest.mark.usefixtures("single_runs")
 def test_weights_count_in_fits_and_in_scores(scoring):
     X, y = small_data()
     weight = np.random.default_rng(0).uniform(0.1, 5, len(X))
-    settings = SMALL | {"structures": ({"n_prototypes": 1},), "ridges": (0.01,), "scoring": scoring}
+    settings = SMALL | {"candidates": ONE, "scoring": scoring}
     model = quiet_fit(LVQClassifierCV(**settings), X, y, weight)
     scores = []
     for train, test in StratifiedKFold(3).split(X, y):
@@ -254,7 +263,8 @@ def test_weights_count_in_fits_and_in_scores(scoring):
         correct = inner.predict(X[test]) == y[test]
         each = correct if scoring else [log_likelihood(inner, x[None], [label]) for x, label in zip(X[test], y[test])]
         scores.append(np.average(each, weights=weight[test]))
-    assert model.best_score_ == pytest.approx(np.mean(scores))
+    pooled = None if scoring else [weight[test].sum() for _, test in StratifiedKFold(3).split(X, y)]
+    assert model.best_score_ == pytest.approx(np.average(scores, weights=pooled))
 
 
 def test_no_partial_fit():
@@ -266,12 +276,12 @@ def test_names_of_classes_and_features():
     X, y = small_data()
     names = np.array(["ash", "birch", "cedar"])[y]
     frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
-    model = quiet_fit(LVQClassifierCV(**(SMALL | {"structures": STRUCTURES[:1]})), frame, names)
+    model = quiet_fit(LVQClassifierCV(**(SMALL | {"candidates": PAIR[:1]})), frame, names)
     assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert set(model.predict(frame)) <= {"ash", "birch", "cedar"}
 
 
-# -- structures that change more than the matrix -----------------------------------------------------------------------
+# -- candidates that change more than the matrix -----------------------------------------------------------------------
 
 
 def assert_predicts_like(model, X, y, structure):
@@ -292,14 +302,14 @@ def assert_predicts_like(model, X, y, structure):
 def test_predictions_are_those_of_the_winner(structure):
     """Whatever a structure sets, the search predicts as an `LVQClassifier` of that structure does."""
     X, y = small_data()
-    model = quiet_fit(LVQClassifierCV(**(SMALL | {"structures": (structure,), "ridges": (0.01,)})), X, y)
+    model = quiet_fit(LVQClassifierCV(**(SMALL | {"candidates": (structure | {"ridge": 0.01},)})), X, y)
     assert_predicts_like(model, X, y, structure)
 
 
 @pytest.mark.parametrize("winner", ["local_matrix", "matrix"])
 def test_the_winner_transforms_with_one_matrix(winner):
     X, y = small_data()
-    settings = SMALL | {"structures": ({"relevance": winner, "n_prototypes": 1},), "ridges": (0.01,)}
+    settings = SMALL | {"candidates": ({"relevance": winner, "n_prototypes": 1, "ridge": 0.01},)}
     model = quiet_fit(LVQClassifierCV(**settings), X, y)
     assert hasattr(model.best_estimator_, "transform") == (winner == "matrix")
     if winner == "matrix":
@@ -307,15 +317,23 @@ def test_the_winner_transforms_with_one_matrix(winner):
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value"), [("structures", ()), ("ridges", ()), ("ridges", (-1.0,)), ("ridges", (0.01, "a"))]
+    ("candidates", "message"),
+    [
+        ((), "'candidates' parameter of LVQClassifierCV must hold at least one dict"),
+        ("simple", "'candidates' parameter of LVQClassifierCV must be"),
+        (
+            [0.1, 0.2],
+            "'candidates' parameter of LVQClassifierCV must hold dicts of parameters of LVQClassifier, got 0.1",
+        ),
+        ([{"ridge": -1.0}], "'ridge' parameter of LVQClassifier must be"),
+        ([{"n_protos": 2}], "Invalid parameter 'n_protos'"),
+        ([{"relevance": "hebbian", "solver": "lbfgs"}], "solver"),
+    ],
 )
-def test_bad_lists(parameter, value):
+def test_candidates_that_cannot_be_fitted(candidates, message):
+    """All are checked before any of them is fitted."""
     X, y = small_data()
-    with pytest.raises(ValueError, match=parameter.rstrip("s")):
-        LVQClassifierCV(**(SMALL | {parameter: value})).fit(X, y)
-
-
-def test_a_structure_with_an_unknown_name():
-    X, y = small_data()
-    with pytest.raises((TypeError, ValueError), match="n_protos"):
-        LVQClassifierCV(**(SMALL | {"structures": ({"n_protos": 2},)})).fit(X, y)
+    good = [] if isinstance(candidates, str) or not candidates else [{"n_prototypes": 1}]
+    given = [*good, *candidates] if good else candidates
+    with pytest.raises(ValueError, match=message):
+        LVQClassifierCV(**(SMALL | {"candidates": given, "scoring": lambda *_: pytest.fail("fitted")})).fit(X, y)

@@ -15,6 +15,7 @@ from lvq.model.costs import GLVQCost, MCECost, RSLVQCost
 OTHER = {
     "alpha": 7.0,
     "batch_size": 3,
+    "candidates": ({"n_prototypes": 4},),
     "class_weight": {0: 5.0, 1: 1.0, 2: 1.0},
     "cost": "rslvq",
     "cost_matrix": [[0, 5, 1], [1, 0, 1], [1, 1, 0]],
@@ -39,7 +40,6 @@ OTHER = {
     "relevance": "fc1",
     "relevance_rate": 0.4,
     "ridge": 0.7,
-    "ridges": (1.0,),
     "schedule": "constant",
     "scoring": "accuracy",
     "shuffle": False,
@@ -47,7 +47,6 @@ OTHER = {
     "solver": "adam",
     "squared": True,
     "step": "gradient",
-    "structures": ({"n_prototypes": 4},),
     "tol": 0.1,
     "validation_fraction": 0.3,
     "verbose": True,
@@ -68,7 +67,9 @@ EXAMPLES = [
     LOGM(class_weight="balanced", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 1, 0]], random_state=0),
     RSLVQ(decision="posterior", n_prototypes=2, random_state=0),
     LVQClassifier(relevance="matrix", n_prototypes=1, random_state=0),
-    LVQClassifierCV(estimator=LVQClassifier(max_iter=10), cv=2, ridges=(0.1, 0.01), random_state=0),
+    LVQClassifierCV(
+        estimator=LVQClassifier(max_iter=10), cv=2, candidates=[{"ridge": 0.1}, {"ridge": 0.01}], random_state=0
+    ),
 ]
 
 

@@ -152,7 +152,7 @@ def test_transform_of_tensors(place, data):
 @places
 def test_a_search_takes_tensors(place, data):
     X, y = data
-    model = LVQClassifierCV(cv=2, ridges=(0.01,), structures=({"n_prototypes": 1},), random_state=0)
+    model = LVQClassifierCV(cv=2, candidates=({"n_prototypes": 1, "ridge": 0.01},), random_state=0)
     plain = quiet_fit(clone(model), X, y)
     found = quiet_fit(clone(model), torch.as_tensor(X, device=place), torch.as_tensor(y, device=place))
     np.testing.assert_array_equal(found.predict(torch.as_tensor(X, device=place)).cpu().numpy(), plain.predict(X))

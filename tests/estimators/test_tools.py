@@ -127,7 +127,7 @@ def test_importances_select_features(model, informative):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_importances_of_a_search_are_those_of_its_winner(informative):
     X, y = informative
-    model = LVQClassifierCV(cv=2, ridges=(0.01,), random_state=0)
+    model = LVQClassifierCV(cv=2, candidates=[{"ridge": 0.01}], random_state=0)
     np.testing.assert_array_equal(SelectFromModel(model, max_features=2).fit(X, y).get_support(indices=True), [1, 5])
 
 

@@ -39,7 +39,7 @@ VARIANTS = [
     LVQ1(relevance="hebbian", n_prototypes=2),
     LVQClassifier(),
     LVQClassifier(relevance="gradient", cost="glvq"),
-    LVQClassifierCV(cv=2, ridges=(0.01,)),
+    LVQClassifierCV(cv=2, candidates=[{"ridge": 0.01}]),
 ]
 
 

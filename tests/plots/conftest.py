@@ -19,7 +19,7 @@ ALONE = {
     "local by prototype": LGMLVQ(local="prototype", n_prototypes=2, rank=2),
     "posterior": RSLVQ(decision="posterior", n_prototypes=2),
     "default": LVQClassifier(max_iter=30),
-    "search": LVQClassifierCV(cv=2, ridges=(0.01,), structures=[{"relevance": "matrix", "max_iter": 30}]),
+    "search": LVQClassifierCV(cv=2, candidates=[{"relevance": "matrix", "max_iter": 30, "ridge": 0.01}]),
 }
 WRAPPED = {
     "pipeline": make_pipeline(StandardScaler(), GMLVQ(random_state=0)),

@@ -58,7 +58,7 @@ def test_models_of_each_kind(name):
     "model",
     [
         LVQClassifier(max_iter=5),
-        LVQClassifierCV(estimator=LVQClassifier(max_iter=5), cv=2, ridges=(0.01,)),
+        LVQClassifierCV(estimator=LVQClassifier(max_iter=5), cv=2, candidates=[{"ridge": 0.01}]),
         RSLVQ(max_iter=5, decision="posterior"),
         LGMLVQ(max_iter=5, n_prototypes=2, local="prototype"),
         GMLVQ(max_iter=5, rank=1),

@@ -112,18 +112,17 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "The classifier whose structure and ridge are chosen; None is ``LVQClassifier()``.",
     ),
     "cv": ("int, splitter or iterable", "Folds, as in scikit-learn."),
-    "structures": (
+    "candidates": (
         "sequence of dict, optional",
-        "Parameters of `LVQClassifier` to compare; None compares one prototype per class with one matrix for all, "
-        "and one and two prototypes per class with a matrix each.",
+        "Parameters of `LVQClassifier` to compare, in the order of preference; None compares two and one prototypes "
+        "per class with a matrix each, and one with one matrix for all, each with three ridges.",
     ),
-    "ridges": ("sequence of float", "Ridges to compare, from strong to weak."),
     "scoring": (
         "str, callable or None",
         "Score to maximise, as in scikit-learn, for example 'accuracy' or 'balanced_accuracy'; None: the mean "
         "log-likelihood.",
     ),
-    "n_jobs": ("int, optional", "Threads over folds and structures; None means one, -1 all cores."),
+    "n_jobs": ("int, optional", "Threads over folds and candidates; None means one, -1 all cores."),
     "ridge": (
         "float or 'auto'",
         "[lbfgs, adam] Weight of the penalty |Omega|^2; the size of Omega is then learned, instead of its unit trace. "
@@ -194,8 +193,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "cost": [one_of(*COSTS), HasMethods(["value_and_derivative"])],
     "estimator": [HasMethods(["fit", "predict_proba"]), None],
     "cv": ["cv_object"],
-    "structures": [tuple, list, None],
-    "ridges": [tuple, list],
+    "candidates": [tuple, list, None],
     "scoring": [one_of(*get_scorer_names()), callable, None],
     "n_jobs": [Integral, None],
     "ridge": [not_negative, one_of("auto")],

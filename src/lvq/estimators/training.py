@@ -49,6 +49,8 @@ class Parts:
         Parameters of the start, which a warm start and a stream must not change.
     device : str, optional
         Where the batch solvers compute.
+    max_runs : int
+        Most runs of lbfgs.
     """
 
     cost: CostOrRule
@@ -62,6 +64,7 @@ class Parts:
     sharpness: float = 5.0
     start: tuple[tuple[str, object], ...] = ()
     device: str | None = None
+    max_runs: int = lbfgs.MAX_RUNS
 
     @property
     def learns_width(self) -> bool:
@@ -163,7 +166,8 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
     arranged = samples.arranged(centre)
     if parts.solver == "lbfgs":
-        result = lbfgs.train(problem, params, arranged, parts.batch.max_iter, parts.batch.tol, report)
+        settings = parts.batch.max_iter, parts.batch.tol
+        result = lbfgs.train(problem, params, arranged, *settings, report, parts.max_runs)
     else:
         result = adam.train(problem, params, arranged, parts.batch, state.random_state, report)
     W, R, learned = (as_numpy(part) for part in result.params)

@@ -33,7 +33,13 @@ Function = Callable[[Params], tuple[Array, Params]]
 
 
 def train(
-    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, tol: float | None, report: Report = silent
+    problem: Problem,
+    params: Params,
+    samples: ArraySamples,
+    max_iter: int,
+    tol: float | None,
+    report: Report = silent,
+    max_runs: int = MAX_RUNS,
 ) -> Result:
     """Minimise until the objective falls by less than `tol` of its size in a step, or for `max_iter` steps.
 
@@ -59,6 +65,8 @@ def train(
         data 2e-5, and as many iterations as there were epochs of Adam at most.
     report : callable
         Called with the number of iterations done and the objective.
+    max_runs : int
+        Most runs; with one, no steps of Adam follow.
     """
     free, history = problem.free(params), list[float]()
     parallel = isinstance(samples.X, np.ndarray) and problem.n_blocks(free, samples) > 1
@@ -67,7 +75,7 @@ def train(
         def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples, mapping)
 
-        max_runs = MAX_RUNS if isinstance(problem.objective.cost, MarginCost) else 1
+        max_runs = max_runs if isinstance(problem.objective.cost, MarginCost) else 1
         if samples.n_samples < LARGE:
             tol = TOL if tol is None else tol
             best, converged = _runs(function, free, max_iter, tol, max_runs, history, report)

@@ -1,0 +1,191 @@
+"""`LVQClassifierCV` against a grid search of a support vector machine: processor time and accuracy on the same folds.
+
+`python -m benchmarks.search [--sets NAME ...] [--folds 3] [--repeats 1]` needs `LVQ_DATA`, the folder of the
+development pool: 28 sets, of each at most 1,200 rows, drawn once. Text columns are one-hot encoded, features scaled to
+unit variance on the training fold. The grid has 16 points (C and gamma of an RBF kernel) and 5 folds. A cell is one
+outer fold of one set: all methods are fitted one after the other, by one thread, so that their processor times can be
+compared on a busy machine too. Finished cells are stored at once, one JSON object a line; a stopped run goes on.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import os
+import pathlib
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from lvq import LVQClassifier, LVQClassifierCV
+from lvq.datasets import load_dataset
+
+RESULTS = pathlib.Path(__file__).parent / "results" / "search.jsonl"
+FIRST = (
+    "iris", "wine", "wdbc", "diabetes", "glass2", "heart", "ionosphere", "sonar", "vehicle", "haberman", "segment",
+    "affordance", "tecator", "digits",
+)  # fmt: skip
+SECOND = (
+    "australian", "banana", "breast", "bupa", "contraceptive", "german", "hayes_roth", "led7digit", "mammographic",
+    "phoneme", "ring", "spambase", "tae", "titanic",
+)  # fmt: skip
+POOL = FIRST + SECOND
+MAX_ROWS = 1200
+GRID, SEARCH, DEFAULT = "SVC grid", "LVQClassifierCV", "LVQClassifier"
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Samples and class indices of a set of the pool, at most `MAX_ROWS` of them."""
+    X, y = load_dataset(name, return_X_y=True) if name in FIRST else _read_table(name)
+    if len(X) > MAX_ROWS:
+        kept = np.sort(np.random.RandomState(0).choice(len(X), MAX_ROWS, replace=False))
+        X, y = X[kept], y[kept]
+    varies = np.ptp(X, axis=0) > 0
+    return X[:, varies].astype(np.float64), np.unique(y, return_inverse=True)[1]
+
+
+def _read_table(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A table whose last column is the class; columns that are not numbers are one-hot encoded."""
+    path = pathlib.Path(os.environ["LVQ_DATA"]) / f"{name}.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
+        _, *rows = csv.reader(stream)
+    *columns, target = map(np.array, zip(*rows))
+    return np.column_stack([_as_numbers(column) for column in columns]), target
+
+
+def _as_numbers(column: np.ndarray) -> np.ndarray:
+    try:
+        return column.astype(np.float64)[:, None]
+    except ValueError:
+        return (column[:, None] == np.unique(column)).astype(np.float64)
+
+
+def methods(n_features: int) -> dict[str, Any]:
+    """Name -> estimator for samples of so many features."""
+    grid = {"C": [0.1, 1, 10, 100], "gamma": [g / n_features for g in (0.03, 0.15, 0.6, 3)]}
+    return {
+        GRID: GridSearchCV(SVC(), grid, cv=5),
+        SEARCH: LVQClassifierCV(random_state=0),
+        DEFAULT: LVQClassifier(random_state=0),
+    }
+
+
+def cell(dataset: str, repeat: int, fold: int, folds: int) -> dict[str, Any]:
+    """One outer fold of one set: accuracy and processor seconds of each method, and what the search chose."""
+    X, y = load(dataset)
+    splits = StratifiedKFold(folds, shuffle=True, random_state=repeat).split(X, y)
+    train, test = list(splits)[fold]
+    scaler = StandardScaler().fit(X[train])
+    row: dict[str, Any] = {"dataset": dataset, "repeat": repeat, "fold": fold, "folds": folds}
+    for name, model in methods(X.shape[1]).items():
+        start = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a default is taken as it is
+            model.fit(scaler.transform(X[train]), y[train])
+        seconds = time.process_time() - start
+        accuracy = float(np.mean(model.predict(scaler.transform(X[test])) == y[test]))
+        row[name] = {"accuracy": round(accuracy, 5), "seconds": round(seconds, 4)}
+        if name == SEARCH:
+            row[name]["params"] = {key: str(value) for key, value in model.best_params_.items()}
+    return row
+
+
+def measure(
+    sets: Iterable[str] = POOL,
+    folds: int = 3,
+    repeats: int = 1,
+    path: pathlib.Path | None = RESULTS,
+) -> Iterator[dict[str, Any]]:
+    """All cells, one after the other; with a path those stored there are not computed again, and new ones are added.
+
+    Parameters
+    ----------
+    sets : iterable of str
+        Names of sets.
+    folds, repeats : int
+        Outer folds, and repetitions of them.
+    path : pathlib.Path, optional
+        File of finished cells.
+
+    Yields
+    ------
+    row : dict
+        "dataset", "repeat", "fold", "folds", and for each method its "accuracy" and "seconds".
+    """
+    lines = path.read_text().splitlines() if path is not None and path.exists() else []
+    stored = {_key(row): row for row in map(json.loads, lines)}
+    for repeat in range(repeats):
+        for dataset in sets:
+            for fold in range(folds):
+                key = (dataset, repeat, fold, folds)
+                if key not in stored:
+                    stored[key] = cell(*key)
+                    if path is not None:
+                        with path.open("a") as file:
+                            file.write(json.dumps(stored[key]) + "\n")
+                yield stored[key]
+
+
+def _key(row: dict[str, Any]) -> tuple[str, int, int, int]:
+    return row["dataset"], row["repeat"], row["fold"], row["folds"]
+
+
+def summary(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each set, and one for their mean: accuracy in percent, and seconds, of each method.
+
+    "ratio" is the search's time over that of the grid; that of the mean is the ratio of the mean times.
+    """
+    rows = list(rows)
+    names = [name for name in (GRID, SEARCH, DEFAULT) if rows and name in rows[0]]
+    table = []
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        own = [row for row in rows if row["dataset"] == dataset]
+        entry: dict[str, Any] = {"dataset": dataset}
+        for name in names:
+            entry[f"{name} accuracy"] = 100 * float(np.mean([row[name]["accuracy"] for row in own]))
+            entry[f"{name} seconds"] = float(np.mean([row[name]["seconds"] for row in own]))
+        table.append(entry)
+    keys = [key for key in table[0] if key != "dataset"] if table else []
+    table.append({"dataset": "mean"} | {key: float(np.mean([entry[key] for entry in table])) for key in keys})
+    for entry in table:
+        entry["ratio"] = entry[f"{SEARCH} seconds"] / entry[f"{GRID} seconds"]
+    return table
+
+
+def as_markdown(table: list[dict[str, Any]]) -> str:
+    """The summary as a table."""
+    head = list(table[0])
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for entry in table:
+        shown = (value if isinstance(value, str) else f"{value:.2f}" for value in entry.values())
+        lines.append("| " + " | ".join(shown) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure what is missing, print and store the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sets", nargs="*", default=POOL)
+    parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--results", type=pathlib.Path, default=RESULTS)
+    arguments = parser.parse_args()
+    rows = []
+    for row in measure(arguments.sets, arguments.folds, arguments.repeats, arguments.results):
+        rows.append(row)
+        print(json.dumps(row), flush=True)
+    text = as_markdown(summary(rows))
+    arguments.results.with_suffix(".md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

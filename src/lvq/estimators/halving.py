@@ -1,0 +1,138 @@
+"""Successive halving: short fits of all candidates in some folds, longer ones of the best candidates in all folds.
+
+The rule knows nothing of the candidates but their scores.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from lvq.estimators.classifier import LVQClassifier
+from lvq.estimators.selection import Scores
+from lvq.estimators.short_fits import Fold, Scorer, ShortFit, begin
+from lvq.solvers.threads import single_threaded_products
+
+KEPT_FRACTION, MIN_KEPT = 1 / 3, 3  # of the candidates after each round but the last
+
+
+class Round(NamedTuple):
+    """Iterations that each fit has had at the end of a round, and the fraction of the folds that take part."""
+
+    iterations: int
+    folds: float
+
+
+# 10 iterations show which candidates are poor, and 30 which one is the best; 5 favour the simple ones
+ROUNDS = (Round(10, 0.4), Round(20, 0.6), Round(30, 1.0))
+
+
+def rounds_for(n_candidates: int) -> list[tuple[Round, int]]:
+    """The rounds for a number of candidates, each with the number of candidates that are kept after it.
+
+    A round after which all would be kept is left out, except the last.
+
+    Examples
+    --------
+    >>> [(part.iterations, kept) for part, kept in rounds_for(9)]
+    [(10, 3), (30, 3)]
+    >>> [(part.iterations, kept) for part, kept in rounds_for(30)]
+    [(10, 10), (20, 4), (30, 4)]
+    """
+    plan, left = list[tuple[Round, int]](), n_candidates
+    for part in ROUNDS[:-1]:
+        kept = max(MIN_KEPT, int(np.ceil(KEPT_FRACTION * left)))
+        if kept < left:
+            plan.append((part, kept))
+            left = kept
+    return [*plan, (ROUNDS[-1], left)]
+
+
+class Outcome(NamedTuple):
+    """What successive halving returns.
+
+    `finalists` are the candidates of the last round, in the order in which they were given, and `scores` their scores.
+    `table` has one entry for each candidate, of the last round it took part in: its "mean_test_score", its
+    "std_test_score" over the folds, the iterations of its fits, "n_iter", and the number of folds, "n_folds".
+    """
+
+    finalists: list[int]
+    scores: Scores
+    table: dict[str, np.ndarray]
+
+
+def successive_halving(
+    candidates: Sequence[LVQClassifier], folds: Sequence[Fold], scorer: Scorer | None, parallel: Parallel
+) -> Outcome:
+    """Compare candidates round by round.
+
+    Parameters
+    ----------
+    candidates : sequence of LVQClassifier
+        Not fitted.
+    folds : sequence of Fold
+        The folds.
+    scorer : callable, optional
+        A scorer of scikit-learn; None is the log-likelihood of each validation sample.
+    parallel : joblib.Parallel
+        Runs the fits, in threads.
+    """
+    fits = Fits(candidates, folds, parallel)
+    left, numbers = list(range(len(candidates))), np.zeros((4, len(candidates)))
+    for part, kept in rounds_for(len(candidates)):
+        n_folds = max(1, round(part.folds * len(folds)))
+        with single_threaded_products():  # the fits are what runs in parallel
+            scores = fits.scores(left, n_folds, part.iterations, scorer)
+        means = scores.means()
+        numbers[:, left] = means, scores.deviations(), fits.iterations(left), np.full(len(left), n_folds)
+        best = np.sort(np.argsort(-means, kind="stable")[:kept])
+        left = [left[index] for index in best]
+        fits.keep(left)
+    table = dict(zip(("mean_test_score", "std_test_score", "n_iter", "n_folds"), numbers))
+    table |= {name: table[name].astype(int) for name in ("n_iter", "n_folds")}
+    return Outcome(left, scores._replace(table=scores.table[best]), table)
+
+
+class Fits:
+    """The fits of candidates in folds, by their numbers; begun when they are first needed."""
+
+    def __init__(self, candidates: Sequence[LVQClassifier], folds: Sequence[Fold], parallel: Parallel) -> None:
+        self.candidates, self.folds, self.parallel = candidates, folds, parallel
+        self.begun: dict[tuple[int, int], ShortFit] = {}
+
+    def scores(self, left: Sequence[int], n_folds: int, iterations: int, scorer: Scorer | None) -> Scores:
+        """Scores of some candidates in the first folds, after so many iterations."""
+        self._begin(left, n_folds)
+        pairs = product(left, range(n_folds))
+        units = self.parallel(delayed(_advance)(self.begun[pair], iterations, scorer) for pair in pairs)
+        rows = [np.concatenate(units[start : start + n_folds]) for start in range(0, len(units), n_folds)]
+        used = self.folds[:n_folds]
+        weight = [fold.weight[fold.test].astype(np.float64) if scorer is None else np.ones(1) for fold in used]
+        number = np.repeat(np.arange(n_folds), [len(part) for part in weight])
+        test_ratio = float(np.mean([len(fold.test) / len(fold.train) for fold in used]))
+        return Scores(np.stack(rows), np.concatenate(weight), number, test_ratio)
+
+    def iterations(self, left: Sequence[int]) -> list[int]:
+        """Iterations that the fits of some candidates may have had."""
+        return [self.begun[candidate, 0].iterations for candidate in left]
+
+    def keep(self, left: Sequence[int]) -> None:
+        """Forget the fits of all other candidates."""
+        self.begun = {pair: fit for pair, fit in self.begun.items() if pair[0] in left}
+
+    def _begin(self, left: Sequence[int], n_folds: int) -> None:
+        missing = [[candidate for candidate in left if (candidate, fold) not in self.begun] for fold in range(n_folds)]
+        started = self.parallel(
+            delayed(begin)([self.candidates[candidate] for candidate in numbers], self.folds[fold])
+            for fold, numbers in enumerate(missing)
+        )
+        for fold, numbers in enumerate(missing):
+            self.begun |= {(candidate, fold): fit for candidate, fit in zip(numbers, started[fold])}
+
+
+def _advance(fit: ShortFit, iterations: int, scorer: Scorer | None) -> np.ndarray:
+    """Scores of a fit after so many iterations."""
+    fit.advance(iterations)
+    return fit.scores(scorer)
