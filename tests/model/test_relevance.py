@@ -140,3 +140,11 @@ def test_the_automatic_rank(n, rows, unit_trace):
     X, y = random.normal(size=(300, n)), np.arange(300) % 3
     rule = MatrixRelevance(rank="auto", unit_trace=unit_trace)
     assert rule.start(X, y, np.ones(300), np.arange(3)).shape == (rows, n)
+
+
+@pytest.mark.parametrize(("n_samples", "ridge"), [(20, 0.003), (500, 0.003), (5000, 0.0003), (15_000, 0.0001)])
+def test_automatic_ridge(n_samples, ridge):
+    rule = MatrixRelevance(unit_trace=False, ridge="auto").for_samples(n_samples)
+    assert rule.ridge == pytest.approx(ridge)
+    assert MatrixRelevance(ridge=0.5).for_samples(n_samples).ridge == 0.5
+    assert GradientRelevance().for_samples(n_samples) == GradientRelevance()

@@ -172,7 +172,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         with single_threaded_products(product_threads()):
             if warm:
                 check_unchanged(self, parts, classes, stream=False)
-                training = steps.restarted(parts, self._training(), len(classes), random_state)
+                training = steps.restarted(parts, self._training(), samples.n_samples, len(classes), random_state)
             else:
                 training = self._begin(parts, samples, classes, random_state)
             training, result = steps.run(parts, training, samples, report)

@@ -52,7 +52,7 @@ class LVQClassifier(CostBasedLVQ):
     relevance: str | Relevance | None = "local_matrix"
     rank: int | Literal["auto"] | None = "auto"
     local: Literal["class", "prototype"] = "prototype"
-    ridge: float = 0.003
+    ridge: float | Literal["auto"] = "auto"
     log_determinant: float = 0.0
     kernel: str | Link | None = "gaussian"
     xi: float = 2.0
@@ -65,7 +65,7 @@ class LVQClassifier(CostBasedLVQ):
         rule = make_relevance(self, self.relevance)
         if not isinstance(rule, MatrixRelevance):
             return rule
-        free = self.ridge > 0 and self.solver != "online"
+        free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
         return replace(
             rule,
             local=None if rule.local is None else self.local,

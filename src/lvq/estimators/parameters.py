@@ -125,8 +125,9 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "n_jobs": ("int, optional", "Threads over folds and structures; None means one, -1 all cores."),
     "ridge": (
-        "float",
+        "float or 'auto'",
         "[lbfgs, adam] Weight of the penalty |Omega|^2; the size of Omega is then learned, instead of its unit trace. "
+        "'auto' is 0.003 up to 500 samples, and 1.5 divided by their number (weights do not count) for more. "
         "0 keeps the unit trace, and so does the online solver.",
     ),
     "log_determinant": (
@@ -197,7 +198,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "ridges": [tuple, list],
     "scoring": [one_of(*get_scorer_names()), callable, None],
     "n_jobs": [Integral, None],
-    "ridge": [not_negative],
+    "ridge": [not_negative, one_of("auto")],
     "log_determinant": [not_negative],
     "device": [str, None],
     "batch_size": [at_least_one],

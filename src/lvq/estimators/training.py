@@ -103,28 +103,32 @@ def begin(
     random_state: np.random.RandomState,
 ) -> Training:
     """Starting metric and kernel, and the units that make the rest independent of scale."""
-    relevance = parts.relevance.start(samples.X, samples.y, samples.weight, labels)
+    rule = parts.relevance.for_samples(samples.n_samples)
+    relevance = rule.start(samples.X, samples.y, samples.weight, labels)
     params = Params(prototypes, relevance, None)
-    plain = Objective(parts.relevance.metric(labels), Identity(), parts.cost, labels)
+    plain = Objective(rule.metric(labels), Identity(), parts.cost, labels)
     spread = units_of(plain, Relevance(), params, samples).link
-    params = params._replace(relevance=parts.relevance.scaled_start(relevance, spread))
+    params = params._replace(relevance=rule.scaled_start(relevance, spread))
     link = parts.kernel
     if isinstance(link, Kernel):
         spread = units_of(plain, Relevance(), params, samples).link
         width = float(np.sqrt(spread)) if isinstance(parts.kernel_width, str) else float(parts.kernel_width)
         link, params = link.with_width(width), params._replace(width=width)
-    units = units_of(replace(plain, link=link), parts.relevance, params, samples)
+    units = units_of(replace(plain, link=link), rule, params, samples)
     rate = parts.online.learning_rate
-    statistics = new_statistics(parts.relevance, parts.cost, prototypes.shape, n_classes, rate)
-    state = TrainingState(parts.cost, parts.relevance, units, statistics, 0.0, random_state, parts.start)
+    statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
+    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start)
     return Training(params, labels, link, state)
 
 
-def restarted(parts: Parts, training: Training, n_classes: int, random_state: np.random.RandomState) -> Training:
+def restarted(
+    parts: Parts, training: Training, n_samples: int, n_classes: int, random_state: np.random.RandomState
+) -> Training:
     """A warm start: the parameters of the last fit, with new statistics."""
+    rule = parts.relevance.for_samples(n_samples)
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
-    statistics = new_statistics(parts.relevance, parts.cost, shape, n_classes, rate)
-    state = TrainingState(parts.cost, parts.relevance, training.state.units, statistics, 0.0, random_state, parts.start)
+    statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
+    state = TrainingState(parts.cost, rule, training.state.units, statistics, 0.0, random_state, parts.start)
     return replace(training, state=state)
 
 

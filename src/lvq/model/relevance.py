@@ -5,7 +5,7 @@ gradient, so that a batch solver can use it), and its own parameters. Relevances
 every Omega has unit Frobenius norm.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
 from lvq.typing import Array
 
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
+AUTO_RIDGE, RIDGE_SAMPLES = 0.003, 500  # ridge="auto", and the number of samples from which it falls as 1/n_samples
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,10 @@ class Relevance:
     def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray | None:
         """Starting parameters of the metric."""
         return None
+
+    def for_samples(self, n_samples: int) -> "Relevance":
+        """The rule with those of its parameters that depend on the number of samples."""
+        return self
 
     def scaled_start(self, R: Array, spread: float) -> Array:
         """R at the start, when the mean smallest squared distance in it is `spread`."""
@@ -202,8 +207,9 @@ class MatrixRelevance(Relevance):
     unit_trace : bool, default=True
         Keep every Omega at unit Frobenius norm. If False, the norm is learned too, by batch solvers only and best with
         a `ridge`; at the start the mean smallest squared distance is then one.
-    ridge : float, default=0.0
-        Weight of the penalty |Omega|^2 (for `unit_trace=False`).
+    ridge : float or "auto", default=0.0
+        Weight of the penalty |Omega|^2 (for `unit_trace=False`). "auto" is 0.003, and from 500 samples on 1.5 divided
+        by their number: the more samples, the less a penalty is needed.
     log_determinant : float, default=0.0
         Weight of the penalty -log det(Omega Omega')/2 that keeps the rank of Omega from falling (Schneider et al.
         2010).
@@ -213,7 +219,7 @@ class MatrixRelevance(Relevance):
     rank: int | Literal["auto"] | None = None
     local: Literal["class", "prototype"] | None = None
     unit_trace: bool = True
-    ridge: float = 0.0
+    ridge: float | Literal["auto"] = 0.0
     log_determinant: float = 0.0
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
@@ -244,6 +250,12 @@ class MatrixRelevance(Relevance):
             return omega
         return np.repeat(omega[None], len(self.groups(labels)) - 1, axis=0)
 
+    def for_samples(self, n_samples: int) -> "MatrixRelevance":
+        """With the ridge for so many samples."""
+        if self.ridge != "auto":
+            return self
+        return replace(self, ridge=AUTO_RIDGE * min(1.0, RIDGE_SAMPLES / n_samples))
+
     def scaled_start(self, R: Array, spread: float) -> Array:
         """Where the size is free it starts at a mean smallest squared distance of one."""
         return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
@@ -260,6 +272,7 @@ class MatrixRelevance(Relevance):
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices."""
+        assert self.ridge != "auto"  # `for_samples` has set it
         if self.ridge == 0 and self.log_determinant == 0:
             return None
         value, gradient = self.ridge * (R * R).sum(), 2 * self.ridge * R
