@@ -9,7 +9,7 @@ from lvq.model.links import KERNELS, Identity
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
-from lvq.solvers import lbfgs
+from lvq.solvers import adam, lbfgs
 from lvq.solvers.batch import Problem
 from lvq.solvers.quasi_newton import Pairs, minimise
 
@@ -199,3 +199,30 @@ def test_lvq_objectives_have_the_minimum_of_arrays(cost, kernel, relevance, plac
     assert found.history[0] == pytest.approx(plain.history[0], rel=1e-9)
     assert found.history[-1] == pytest.approx(plain.history[-1], rel=2e-2)  # kinks: other minima are close by
     assert found.converged == plain.converged
+
+
+@places
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_large_tensors_begin_with_epochs_of_adam(dtype, place, monkeypatch):
+    """Of few and large batches, whatever the number of samples; the objective is that of arrays to a hundredth."""
+    monkeypatch.setattr(lbfgs, "LARGE", 1000)
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.integers(0, 3, 3000))
+    X = (rng.normal(size=(3000, 6)) + 1.5 * np.eye(3, 6)[y]).astype(dtype)
+    start, weight = np.concatenate([X[y == label][:2] for label in range(3)]), np.full(3000, 1 / 3000, dtype=dtype)
+    samples, sizes = ArraySamples(X, y, weight), []
+    plain = lbfgs.train(problem_of("glvq", Relevance(), False, None), Params(start), samples, 100, None)
+    evaluate = Problem.value_and_gradient
+    monkeypatch.setattr(
+        Problem,
+        "value_and_gradient",
+        lambda self, free, data, m=map: sizes.append(data.n_samples) or evaluate(self, free, data, m),
+    )
+    there = samples.to(lambda array: torch.as_tensor(array, device=place))
+    problem = problem_of("glvq", Relevance(), False, place)
+    found = lbfgs.train(problem, Params(torch.as_tensor(start, device=place)), there, 100, None)
+    assert found.params.prototypes.dtype == there.X.dtype
+    assert found.history[-1] == pytest.approx(plain.history[-1], rel=1e-2)
+    batches = [size for size in sizes if size < 3000]
+    assert len(batches) == adam.GPU_BATCHES * adam.GPU_EPOCHS
+    assert max(batches) - min(batches) <= 1

@@ -280,10 +280,11 @@ class LocalMatrix:
         """The same for tensors and two prototypes a sample, in few calls: a GPU needs as long for each small one."""
         touched, m = by_distance.touched, P.shape[1]
         assert touched is not None
-        group = beside(self._group, Z)[touched][..., None].expand(*touched.shape, m)
+        alone = Z.shape[1] == P.shape[0]  # each prototype is a group
+        group = (touched if alone else beside(self._group, Z)[touched])[..., None].expand(*touched.shape, m)
         pairs = (Z.gather(1, group) - P[touched]) * by_distance.value[..., None]
         by_sample = zeros(Z.shape, Z).scatter_add_(1, group, pairs)
-        if Z.shape[1] == P.shape[0]:
+        if alone:
             return -by_sample.sum(0), by_sample
         return zeros(P.shape, P).index_add_(0, touched.reshape(-1), pairs.reshape(-1, m), alpha=-1), by_sample
 

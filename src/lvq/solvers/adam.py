@@ -22,6 +22,7 @@ DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square,
 EPSILON = 1e-8
 FIRST_SAMPLES = 400_000  # before L-BFGS: samples of all epochs, which are 10 to 20
 FIRST_RATE, FIRST_BATCHES = 0.02, 64  # and their first rate, and the number of batches of an epoch, at least
+GPU_BATCHES, GPU_EPOCHS = 16, 20  # of tensors: on a GPU a step takes a millisecond up to some 10,000 samples
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,11 @@ def first_epochs(
     The order of the samples is the same in every call, so that the result is a function of the data.
     """
     single = Params(_single(params.prototypes), _single(params.relevance), params.width)
-    batch = samples.n_samples // FIRST_BATCHES
-    batch = min(max(batch, 64), 512 if isinstance(samples.X, np.ndarray) else 2048)  # a GPU needs larger ones
-    epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
+    if isinstance(samples.X, np.ndarray):
+        batch = min(max(samples.n_samples // FIRST_BATCHES, 64), 512)
+        epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
+    else:
+        batch, epochs = -(-samples.n_samples // GPU_BATCHES), GPU_EPOCHS
     settings = Adam(learning_rate=FIRST_RATE, batch_size=batch, max_iter=min(epochs, max_iter))
     found = train(problem, single, samples, settings, np.random.RandomState(0), report, mapping)
     W, R, width = found.params
