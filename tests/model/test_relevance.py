@@ -1,5 +1,7 @@
 """Rules of the metric's parameters: starts, shapes, constraints and penalties."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -144,7 +146,15 @@ def test_the_automatic_rank(n, rows, unit_trace):
 
 @pytest.mark.parametrize(("n_samples", "ridge"), [(20, 0.003), (500, 0.003), (5000, 0.0003), (15_000, 0.0001)])
 def test_automatic_ridge(n_samples, ridge):
-    rule = MatrixRelevance(unit_trace=False, ridge="auto").for_samples(n_samples)
+    rule = MatrixRelevance(unit_trace=False, ridge="auto").for_data(n_samples, 3, 4)
     assert rule.ridge == pytest.approx(ridge)
-    assert MatrixRelevance(ridge=0.5).for_samples(n_samples).ridge == 0.5
-    assert GradientRelevance().for_samples(n_samples) == GradientRelevance()
+    assert MatrixRelevance(ridge=0.5).for_data(n_samples, 3, 4).ridge == 0.5
+    assert GradientRelevance().for_data(n_samples, 3, 4) == GradientRelevance()
+
+
+def test_automatic_local_matrices():
+    rule = MatrixRelevance(local="auto", rank="auto")
+    assert rule.for_data(100, 784, 20).local == "prototype"
+    assert rule.for_data(100, 784, 20_000).local is None
+    assert rule.for_data(100, 16_384, 40).local is None
+    assert replace(rule, local="class").for_data(100, 16_384, 40).local == "class"

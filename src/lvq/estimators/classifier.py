@@ -51,7 +51,7 @@ class LVQClassifier(CostBasedLVQ):
     n_prototypes: int | dict[Label, int] = 2
     relevance: str | Relevance | None = "local_matrix"
     rank: int | Literal["auto"] | None = "auto"
-    local: Literal["class", "prototype"] = "prototype"
+    local: Literal["class", "prototype", "auto"] = "auto"
     ridge: float | Literal["auto"] = "auto"
     log_determinant: float = 0.0
     kernel: str | Link | None = "gaussian"

@@ -48,7 +48,7 @@ class GLVQ(CostBasedLVQ):
     cost_matrix: ArrayLike | None = None
     relevance: str | Relevance | None = None
     rank: int | None = None
-    local: Literal["class", "prototype"] = "class"
+    local: Literal["class", "prototype", "auto"] = "class"
 
     def _cost(self) -> GLVQCost:
         return glvq_cost(self)
@@ -156,7 +156,7 @@ class LGMLVQ(CostBasedLVQ):
     slope: float | Literal["time"] | None = None
     cost_matrix: ArrayLike | None = None
     rank: int | None = None
-    local: Literal["class", "prototype"] = "class"
+    local: Literal["class", "prototype", "auto"] = "class"
     log_determinant: float = 0.0
     relevance_rate: float = 0.001
 
@@ -194,7 +194,7 @@ class MCE(CostBasedLVQ):
     cost_matrix: ArrayLike | None = None
     relevance: str | Relevance | None = None
     rank: int | None = None
-    local: Literal["class", "prototype"] = "class"
+    local: Literal["class", "prototype", "auto"] = "class"
 
     def _cost(self) -> MCECost:
         return MCECost(self.alpha, self.xi, prices=self._prices())
@@ -225,7 +225,7 @@ class LOGM(CostBasedLVQ):
     cost_matrix: ArrayLike | None = None
     relevance: str | Relevance | None = None
     rank: int | None = None
-    local: Literal["class", "prototype"] = "class"
+    local: Literal["class", "prototype", "auto"] = "class"
 
     def _cost(self) -> LOGMCost:
         return LOGMCost(self.alpha, self.xi, prices=self._prices())

@@ -61,8 +61,9 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '"auto" is the same up to 64 features, and 32 rows for more: as accurate there, at a fraction of the time.',
     ),
     "local": (
-        '{"class", "prototype"}',
-        "Whether each class or each prototype has its own matrix, where matrices are local.",
+        '{"class", "prototype", "auto"}',
+        "Whether each class or each prototype has its own matrix, where matrices are local. 'auto' is each prototype, "
+        "or one matrix for all where there would be over 4,000,000 numbers in the matrices.",
     ),
     "kernel": (
         '{"gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic"} or Kernel, optional',
@@ -178,7 +179,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "init": [one_of(*STARTS), "array-like", tuple],
     "relevance": [one_of(*RELEVANCES), None, Relevance],
     "rank": [at_least_one, one_of("auto"), None],
-    "local": [one_of("class", "prototype")],
+    "local": [one_of("class", "prototype", "auto")],
     "kernel": [one_of(*KERNELS), None, HasMethods(["value", "derivative"])],
     "kernel_width": [positive, one_of("auto", "learned")],
     "slope": [positive, one_of("time"), None],

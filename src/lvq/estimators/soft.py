@@ -33,7 +33,7 @@ class SNPC(CostBasedLVQ):
     xi: float = 1.0
     relevance: str | Relevance | None = None
     rank: int | None = None
-    local: Literal["class", "prototype"] = "class"
+    local: Literal["class", "prototype", "auto"] = "class"
     decision: Literal["nearest", "posterior"] = "nearest"
 
     def _cost(self) -> SNPCCost:
@@ -65,7 +65,7 @@ class RSLVQ(CostBasedLVQ):
     xi: float = 1.0
     relevance: str | Relevance | None = None
     rank: int | None = None
-    local: Literal["class", "prototype"] = "class"
+    local: Literal["class", "prototype", "auto"] = "class"
     decision: Literal["nearest", "posterior"] = "nearest"
 
     def _cost(self) -> RSLVQCost:

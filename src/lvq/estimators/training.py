@@ -106,7 +106,7 @@ def begin(
     random_state: np.random.RandomState,
 ) -> Training:
     """Starting metric and kernel, and the units that make the rest independent of scale."""
-    rule = parts.relevance.for_samples(samples.n_samples)
+    rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
     relevance = rule.start(samples.X, samples.y, samples.weight, labels)
     params = Params(prototypes, relevance, None)
     plain = Objective(rule.metric(labels), Identity(), parts.cost, labels)
@@ -128,7 +128,8 @@ def restarted(
     parts: Parts, training: Training, n_samples: int, n_classes: int, random_state: np.random.RandomState
 ) -> Training:
     """A warm start: the parameters of the last fit, with new statistics."""
-    rule = parts.relevance.for_samples(n_samples)
+    n_prototypes, n_features = training.params.prototypes.shape
+    rule = parts.relevance.for_data(n_samples, n_features, n_prototypes)
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
     state = TrainingState(parts.cost, rule, training.state.units, statistics, 0.0, random_state, parts.start)
@@ -224,12 +225,12 @@ def add_prototypes(
     kept = np.flatnonzero(order < len(training.labels))
     relevance = params.relevance
     if relevance is not None and relevance.ndim == 3:
-        relevance = parts.relevance.start(samples.X, samples.y, samples.weight, merged)
+        relevance = state.relevance.start(samples.X, samples.y, samples.weight, merged)
         assert relevance is not None
         per_prototype = len(relevance) == len(merged)
         relevance[kept if per_prototype else np.isin(np.unique(every), training.labels)] = params.relevance
     W = np.concatenate((params.prototypes, prototypes))[order]
-    statistics = new_statistics(parts.relevance, parts.cost, W.shape, n_classes, parts.online.learning_rate)
+    statistics = new_statistics(state.relevance, parts.cost, W.shape, n_classes, parts.online.learning_rate)
     for name, before in state.statistics._asdict().items():
         after = getattr(statistics, name)
         if name in ("seen", "scores"):  # of the classes and of the whole; all others are of the prototypes

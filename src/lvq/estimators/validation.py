@@ -91,9 +91,11 @@ def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray,
             "Set warm_start=False to start again."
         )
     changed = [repr(key) for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
-    if _shape_of(parts.relevance) != _shape_of(state.relevance):
+    n_prototypes, n_features = model.prototypes.shape
+    relevance = parts.relevance.for_data(1, n_features, n_prototypes)
+    if _shape_of(relevance) != _shape_of(state.relevance):
         changed.append("'relevance'")
-    elif getattr(parts.relevance, "unit_trace", False) and not getattr(state.relevance, "unit_trace", True):
+    elif getattr(relevance, "unit_trace", False) and not getattr(state.relevance, "unit_trace", True):
         changed.append("'solver' or 'ridge'")  # units measured without unit trace do not fit unit trace
     if stream and type(parts.cost) is not type(state.cost):
         changed.append("'cost'")

@@ -16,6 +16,7 @@ from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
 from lvq.typing import Array
 
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
+MAX_LOCAL = 4_000_000  # numbers in all matrices up to which local="auto" gives each prototype its own
 AUTO_RIDGE, RIDGE_SAMPLES = 0.003, 500  # ridge="auto", and the number of samples from which it falls as 1/n_samples
 
 
@@ -35,8 +36,8 @@ class Relevance:
         """Starting parameters of the metric."""
         return None
 
-    def for_samples(self, n_samples: int) -> "Relevance":
-        """The rule with those of its parameters that depend on the number of samples."""
+    def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "Relevance":
+        """The rule with those of its parameters that depend on the size of the data."""
         return self
 
     def scaled_start(self, R: Array, spread: float) -> Array:
@@ -202,8 +203,9 @@ class MatrixRelevance(Relevance):
     rank : int, "auto" or None, default=None
         Rows of Omega; None means as many as features. With fewer samples than features and `unit_trace=False`, None
         means as many as there are directions in which samples differ: the identity in these.
-    local : {None, "class", "prototype"}, default=None
-        Whether each class or each prototype has its own matrix; None means one matrix for all.
+    local : {None, "class", "prototype", "auto"}, default=None
+        Whether each class or each prototype has its own matrix; None means one matrix for all. "auto" is "prototype"
+        up to 4,000,000 numbers in all matrices, and None beyond.
     unit_trace : bool, default=True
         Keep every Omega at unit Frobenius norm. If False, the norm is learned too, by batch solvers only and best with
         a `ridge`; at the start the mean smallest squared distance is then one.
@@ -217,13 +219,14 @@ class MatrixRelevance(Relevance):
 
     weighted_step: bool = True
     rank: int | Literal["auto"] | None = None
-    local: Literal["class", "prototype"] | None = None
+    local: Literal["class", "prototype", "auto"] | None = None
     unit_trace: bool = True
     ridge: float | Literal["auto"] = 0.0
     log_determinant: float = 0.0
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
         """Limits of the groups with one matrix each: group k has the prototypes groups[k] to groups[k + 1]."""
+        assert self.local != "auto"  # `for_data` has set it
         if self.local is None:
             return (0, len(labels))
         if self.local == "prototype":
@@ -250,11 +253,15 @@ class MatrixRelevance(Relevance):
             return omega
         return np.repeat(omega[None], len(self.groups(labels)) - 1, axis=0)
 
-    def for_samples(self, n_samples: int) -> "MatrixRelevance":
-        """With the ridge for so many samples."""
-        if self.ridge != "auto":
-            return self
-        return replace(self, ridge=AUTO_RIDGE * min(1.0, RIDGE_SAMPLES / n_samples))
+    def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "MatrixRelevance":
+        """With the ridge for so many samples, and local matrices where they are not too large."""
+        rule = self
+        if self.ridge == "auto":
+            rule = replace(rule, ridge=AUTO_RIDGE * min(1.0, RIDGE_SAMPLES / n_samples))
+        if self.local == "auto":
+            size = n_prototypes * resolved_rank(self.rank, n_features) * n_features
+            rule = replace(rule, local="prototype" if size <= MAX_LOCAL else None)
+        return rule
 
     def scaled_start(self, R: Array, spread: float) -> Array:
         """Where the size is free it starts at a mean smallest squared distance of one."""
@@ -272,7 +279,7 @@ class MatrixRelevance(Relevance):
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices."""
-        assert self.ridge != "auto"  # `for_samples` has set it
+        assert self.ridge != "auto"  # `for_data` has set it
         if self.ridge == 0 and self.log_determinant == 0:
             return None
         value, gradient = self.ridge * (R * R).sum(), 2 * self.ridge * R
@@ -292,7 +299,7 @@ def _norms(omega: Array) -> Array:
 class LocalMatrixRelevance(MatrixRelevance):
     """A matrix for each class."""
 
-    local: Literal["class", "prototype"] | None = "class"
+    local: Literal["class", "prototype", "auto"] | None = "class"
 
 
 RELEVANCES: dict[str, type[Relevance]] = {
