@@ -6,7 +6,8 @@ import numpy as np
 
 from lvq import GLVQ
 from lvq.model.links import Identity
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import PrototypeModel
 
 FITTED = GLVQ(solver="online", max_iter=1, random_state=0).fit([[0.0], [1.0]], [0, 1])

@@ -20,7 +20,7 @@ from lvq.estimators.found import FoundModel, need_model
 from lvq.input_columns import model_inputs
 from lvq.linear_maps import Floats, compose, input_map, project
 from lvq.model.arrays import as_numpy
-from lvq.model.metrics import LocalMatrix
+from lvq.model.local_matrix import LocalMatrix
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.scorers import find_reject_classifier

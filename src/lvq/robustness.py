@@ -26,7 +26,7 @@ from lvq.input_columns import model_inputs
 from lvq.linear_maps import Floats, compose, input_map, project, pull_back
 from lvq.local_radii import LocalBounds, ratio
 from lvq.model.arrays import as_numpy
-from lvq.model.metrics import LocalMatrix
+from lvq.model.local_matrix import LocalMatrix
 from lvq.model.prototype_model import PrototypeModel
 
 # the dual norm, by scipy's name of the distance

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lvq.model.metrics import Diagonal, DistanceGradient, Euclidean, LocalMatrix, Matrix, squared_distances
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, DistanceGradient, Euclidean, Matrix, squared_distances
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 FEATURES = 5

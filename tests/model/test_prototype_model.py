@@ -15,7 +15,8 @@ from sklearn.datasets import make_blobs
 from lvq import GLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
 from lvq.model import prototype_model
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import DecisionRule, PrototypeModel, largest_value
 
 N_FEATURES = 4

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.relevance import (
     RELEVANCES,
     FisherNeighbours,

@@ -11,7 +11,8 @@ import pytest
 
 from lvq import GLVQ
 from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
 from lvq.model.storage import LINKS, METRICS
 

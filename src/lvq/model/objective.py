@@ -18,7 +18,8 @@ import numpy as np
 from lvq.model.arrays import namespace
 from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
-from lvq.model.metrics import DistanceGradient, LocalMatrix, Metric, SharedMetric
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
 from lvq.model.pairs import Search, search_for
 from lvq.model.samples import ArraySamples, Block, Map
 from lvq.typing import Array

@@ -19,7 +19,8 @@ from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like
 from lvq.model.certainty import Nearest, nearest, relative_similarity
 from lvq.model.folded import folded_prototypes, largest_value, within_limits
 from lvq.model.links import Identity, Kernel, Link
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric, SharedMetric
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric, SharedMetric
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
 from lvq.typing import Array

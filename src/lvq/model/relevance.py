@@ -12,7 +12,8 @@ import numpy as np
 
 from lvq.model.arrays import namespace, numpy_type
 from lvq.model.directions import discriminant_directions, span
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric
 from lvq.typing import Array
 
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond

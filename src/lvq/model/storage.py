@@ -11,7 +11,8 @@ import numpy as np
 
 from lvq.files import write_atomically
 from lvq.model.links import KERNELS, Identity, Link
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix, Metric
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
 from lvq.typing import Argument, JSONValue
 

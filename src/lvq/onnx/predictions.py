@@ -11,7 +11,8 @@ import numpy as np
 
 from lvq.model.arrays import round_centre
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Kernel, RationalQuadratic
-from lvq.model.metrics import Diagonal, Euclidean, LocalMatrix, Matrix
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import PrototypeModel, largest_value
 from lvq.onnx.graph import Graph
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lvq.model.metrics import LocalMatrix
+from lvq.model.local_matrix import LocalMatrix
 from lvq.onnx.predictions import Predictions
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.measures import SampleFunction

@@ -23,7 +23,8 @@ from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 
 from lvq.estimators.found import need_model
-from lvq.model.metrics import Euclidean, LocalMatrix
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Euclidean
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots.fitted_arrays import mean_lambda, model_inputs
 from lvq.plots.original_features import Floats

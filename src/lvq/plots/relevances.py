@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import Names
-from lvq.model.metrics import Euclidean, LocalMatrix
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Euclidean
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import group_classes, group_names, relevance_profile

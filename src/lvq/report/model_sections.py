@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.model.metrics import LocalMatrix
+from lvq.model.local_matrix import LocalMatrix
 from lvq.plots import group_names, lambda_matrix, prototype_names
 from lvq.report.cross_validation import FoldResult, relevances_of
 from lvq.report.features import Features, Floats
