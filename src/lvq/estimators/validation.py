@@ -6,6 +6,7 @@ checked here.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -198,8 +199,22 @@ def check_samples(
     estimator: BaseEstimator, X: ArrayLike, *, values: bool = True, types: Sequence[type] = FLOATS
 ) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
+    if not values and _fits(estimator, X):
+        return X
     samples = validate_data(estimator, X, reset=False, dtype=types, ensure_all_finite=values)
     return check_magnitude(estimator, samples) if values else samples
+
+
+def _fits(estimator: BaseEstimator, X: ArrayLike) -> TypeGuard[np.ndarray]:
+    """Whether this is a plain array of the right shape and type, which scikit-learn need not look at."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.float32)
+        and len(X) > 0
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    )
 
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
