@@ -307,10 +307,11 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         n_iter: int,
         history: np.ndarray,
     ) -> None:
-        names = getattr(self, "feature_names_in_", None)
+        names, seed = getattr(self, "feature_names_in_", None), self.random_state
+        shared = seed is None or seed is training.state.random_state  # and may be used elsewhere
         fitted = {
             "model_": steps.fitted_model(training, parts, classes, names, samples),
-            "_state": training.state.copy(),  # a copy: the user's own RandomState may be used elsewhere
+            "_state": training.state.copy() if shared else training.state,
             "_device": getattr(self, "device", None),
             "_class_weight": self.class_weight,
             "n_iter_": n_iter,

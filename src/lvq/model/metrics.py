@@ -110,8 +110,7 @@ def squared_distances(X: Array, W: Array) -> Array:
 def squared_from_origin(Z: Array, P: Array, squares: Array | None = None) -> Array:
     """|z - p|^2 for all pairs, from products as they are."""
     xp = namespace(Z)
-    D = long_product(Z, P.T)
-    D *= -2
+    D = long_product(Z, (-2 * P).T)
     D += row_squares(Z)[:, None]
     D += row_squares(P) if squares is None else squares
     return xp.clip(D, 0, None, out=D) if xp is np else D.clamp_(min=0)
@@ -121,7 +120,9 @@ def row_squares(rows: Array) -> Array:
     """Sum of squares of each row; float32 is summed in float64."""
     if namespace(rows) is not np:
         return (rows * rows).sum(1)
-    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype, copy=False)
+    if rows.dtype == np.float64:
+        return np.einsum("ij,ij->i", rows, rows)
+    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype)
 
 
 def long_product(A: Array, B: Array) -> Array:
