@@ -22,7 +22,7 @@ check: .venv/.developer
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Against the machine's own limit and other libraries in the same run, about 40 minutes; nothing else should run.
+# Against the machine's own limit and other libraries in the same run, about 45 minutes; nothing else should run.
 # Libraries that could not be installed are reported as missing.
 bench: .venv/.developer
 	-$(BIN)/python -m benchmarks environments

@@ -10,7 +10,7 @@ from benchmarks.results import FOLDER, read
 from benchmarks.rounds import LEAST_SECONDS, TIMES_OURS, Row
 
 INTRODUCTION = f"""Made by `python -m benchmarks page` from the files of `benchmarks/results/`; do not edit.
-`make bench` measures again (about 40 minutes, and nothing else should run), after `python -m benchmarks environments`
+`make bench` measures again (about 45 minutes, and nothing else should run), after `python -m benchmarks environments`
 has installed the other libraries.
 
 Every number is measured in the same run as what it is compared with: the participants of a case take turns, round by
@@ -26,7 +26,7 @@ that was stopped counts with the time at which it was stopped; "not decided" if 
 def write(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") -> pathlib.Path:
     """Write the page and the figures; gives the page's path."""
     found = {name: content for name in (*cases.NAMES, "gpu") if (content := read(results, name))}
-    rows: dict[str, list[Row]] = {name: content["rows"] for name, content in found.items()}
+    rows = {name: measured(content) for name, content in found.items()}
     parts = ["# Benchmarks", *INTRODUCTION.split("\n\n"), *conditions(found)]
     parts += ["## Goals", EXPLANATION, goals.table(rows)]
     for name in cases.NAMES:
@@ -36,6 +36,11 @@ def write(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") ->
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text("\n\n".join(map(wrapped, parts)) + "\n", encoding="utf-8")
     return page
+
+
+def measured(content: dict[str, Any]) -> list[Row]:
+    """The rows of a case, without those whose data were missing."""
+    return [row for row in content["rows"] if not row["status"].startswith("skipped")]
 
 
 def wrapped(part: str) -> str:
@@ -50,20 +55,21 @@ def wrapped(part: str) -> str:
 def conditions(found: dict[str, dict[str, Any]]) -> list[str]:
     """Machines and commits, with the cases measured there, and the versions of all libraries."""
     places: dict[str, list[str]] = {}
-    versions: dict[str, str] = {}
+    versions: dict[str, list[str]] = {}
     for name, content in found.items():
         if name == "gpu":
-            continue
+            continue  # its section names its machine
         machine = content["machine"]
         where = [machine["processor"], f"{machine['cores']} cores", f"{machine['memory_gigabytes']} GB"]
         where += [machine["system"], f"Python {machine['python']}", f"commit {content['commit']}"]
         places.setdefault(", ".join(where), []).append(name)
         for library, packages in content.get("versions", {}).items():
-            versions[library] = ", ".join(f"{package} {version}" for package, version in packages.items())
+            shown = ", ".join(f"{package} {version}" for package, version in packages.items())
+            versions.setdefault(shown, []).append(text.name(library))
     if not places:
         return []
     machines = [f"- {where}: {', '.join(names)}" for where, names in places.items()]
-    listed = [f"- with {text.name(library)}: {packages}" for library, packages in versions.items()]
+    listed = [f"- {', '.join(dict.fromkeys(libraries))}: {packages}" for packages, libraries in versions.items()]
     return ["Machine and versions:", "\n".join([*machines, *listed])]
 
 
@@ -75,17 +81,18 @@ def section(name: str, content: dict[str, Any] | None, docs: pathlib.Path) -> li
         return [*parts, "Not measured yet."]
     if not content["complete"]:
         parts.append("The run was not finished.")
-    measured = [row for row in content["rows"] if not row["status"].startswith("skipped")]
+    rows = measured(content)
     draw = cases.figure_of(name)
-    if draw and measured:
+    if draw and rows:
         path = docs / "images" / f"benchmarks-{name}.svg"
-        draw(measured, path)
+        draw(rows, path)
         parts.append(f"![{case.TITLE}](images/{path.name})")
-    parts.append(case.report(measured))
+    if rows:
+        parts.append(case.report(rows))
     skipped = dict.fromkeys(row["status"] for row in content["rows"] if row["status"].startswith("skipped"))
     failed = dict.fromkeys(
         f"{text.name(row['library'])}: {row['status']}"
-        for row in measured
+        for row in rows
         if row["status"].startswith(("failed", "not installed"))
     )
     if skipped or failed:

@@ -34,12 +34,13 @@ class Store:
         return self.content["rows"]
 
     def has(self, cell: Row) -> bool:
-        """Whether a cell is stored."""
-        return any(row["cell"] == name_of(cell) for row in self.rows)
+        """Whether a cell is stored; one whose data were missing is not."""
+        return any(row["cell"] == name_of(cell) and not row["status"].startswith("skipped") for row in self.rows)
 
     def add(self, cell: Row, rows: list[Row], seconds: float) -> None:
-        """Store the rows of a cell."""
-        self.rows.extend({"cell": name_of(cell), **cell, **rounded(row)} for row in rows)
+        """Store the rows of a cell, in the place of earlier ones."""
+        kept = [row for row in self.rows if row["cell"] != name_of(cell)]
+        self.rows[:] = kept + [{"cell": name_of(cell), **cell, **rounded(row)} for row in rows]
         self.content["seconds"] = round(self.content["seconds"] + seconds, 1)
         self.write()
 

@@ -12,10 +12,9 @@ from benchmarks.workers.measures import quartiles
 
 Row = dict[str, Any]
 #: A participant is measured again while its repetitions of a cell take no longer than this together, in seconds.
-REPEAT_SECONDS = 6.0
+REPEAT_SECONDS = 4.0
 #: A peer is stopped at this many times our own time, but not before LEAST_SECONDS nor after the limit of the run.
 TIMES_OURS, LEAST_SECONDS = 10, 20.0
-OWN_SECONDS = 600.0
 LVQ_PEERS = ("sklvq", "sklearn-lvq", "prosemble", "prototorch")
 PEERS = (*specifications(), "scikit-learn")
 
@@ -29,6 +28,8 @@ class Run:
     repeat: int = 3
     quick: bool = False
     timeout: float = 120.0
+    #: Largest seconds of a task of ours.
+    own_timeout: float = 300.0
     peers: tuple[str, ...] = PEERS
     #: When the case should end, by time.monotonic(); peers are not started after it.
     end: float = float("inf")
@@ -71,7 +72,7 @@ class _State:
         self.results.append(result)
         again = [found["wall"] * found.get("calls", 1) for found in self.results[1:]]
         # the first time may contain compilation, so it is no estimate of the next
-        expected = sum(again) + result["wall"] if again else result["wall"] / 2
+        expected = sum(again) + result["wall"] if again else result["wall"] / 3
         self.finished = expected > REPEAT_SECONDS
 
     def row(self) -> Row:
@@ -100,7 +101,7 @@ def interleave(run: Run, entries: Sequence[Entry], repeat: int | None = None) ->
                 state.status, state.finished = "not run: the time of the case is used up", True
                 continue
             task = {**state.entry.task, "evaluate": number == 0} | ({"at_least": 0.0} if run.quick else {})
-            entry, limit = state.entry, OWN_SECONDS if state.entry.ours else peer_limit(run, states[0])
+            entry, limit = state.entry, run.own_timeout if state.entry.ours else peer_limit(run, states[0])
             fresh = entry.fresh and not run.quick
             state.add(run.workers.ask(entry.library, task, threads=entry.threads, timeout=limit, fresh=fresh))
     return [state.row() for state in states]

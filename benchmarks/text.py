@@ -60,10 +60,13 @@ def spread(row: Row, key: str = "cpu") -> str:
     if row["status"] != "ok" or key not in row:
         return short(row["status"])
     found = row[key]
-    text = seconds(found["median"])
-    if found["n"] > 1 and seconds(found["q1"]) != seconds(found["q3"]):
-        text += f" ({seconds(found['q1'])} to {seconds(found['q3'])})"
-    return text
+    median, low, high = (seconds(found[key]) for key in ("median", "q1", "q3"))
+    if found["n"] == 1 or low == high:
+        return median
+    unit = " " + median.split()[1]
+    if low.endswith(unit) and high.endswith(unit):
+        low, high = low.removesuffix(unit), high.removesuffix(unit)
+    return f"{median} ({low} to {high})"
 
 
 def short(status: str) -> str:

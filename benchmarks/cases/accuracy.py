@@ -11,14 +11,14 @@ from benchmarks.rounds import LVQ_PEERS, Entry, Row, Run, interleave
 from benchmarks.workers.models import SCIKIT_LEARN
 
 TITLE = "Accuracy of defaults"
-MINUTES = 5.0
+MINUTES = 3.0
 SETS = ("iris", "wine", "wdbc", "digits")
 #: A model ends after the fold in which it has used this many seconds.
-SECONDS = 15.0
+SECONDS = 8.0
 MODELS: tuple[tuple[str, str], ...] = (
     ("lvq", "default"), ("lvq", "gmlvq"), ("lvq", "glvq"),
     *((library, model) for library in LVQ_PEERS for model in ("gmlvq", "glvq")),
-    ("r-class", "lvq1"),
+    ("r-class", "olvq1"),
     *(("scikit-learn", model) for model in SCIKIT_LEARN),
 )  # fmt: skip
 
@@ -37,7 +37,7 @@ def run(cell: Row, run: Run) -> list[Row]:
     entries = [Entry(library, task | {"model": model}, {"peer_model": model}) for library, model in MODELS]
     if run.quick:
         entries = [entry for entry in entries if entry.task["model"] in ("glvq", "nearest_centroid")]
-    limited = replace(run, timeout=4 * SECONDS)
+    limited = replace(run, timeout=5 * SECONDS)
     return interleave(limited, entries, repeat=0)
 
 
@@ -50,7 +50,7 @@ def report(rows: list[Row]) -> str:
         cells_ = [_accuracy(here[name]) if name in here else "" for name in sets]
         done = [np.mean(row["accuracies"]) for row in here.values() if row["status"] == "ok"]
         mean = text.percent(float(np.mean(done))) if len(done) == len(sets) else ""
-        lines.append([text.name(library), "OLVQ1" if library == "r-class" else text.name(model), *cells_, mean])
+        lines.append([text.name(library), text.name(model), *cells_, mean])
     return (
         "Percent correct, mean over stratified folds that are the same for all, features standardised in the fold "
         "(median CPU seconds of a fit); [k]: only k folds, as more would have taken too long. prototorch has no "

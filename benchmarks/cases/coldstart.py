@@ -12,7 +12,7 @@ from benchmarks.rounds import Row, Run
 from benchmarks.workers.measures import quartiles
 
 TITLE = "Cold start"
-MINUTES = 3.0
+MINUTES = 1.0
 #: Library and model -> the import and the estimator of the program; iris is read from files, to import nothing else.
 PROGRAMS = {
     ("lvq", "default"): ("import lvq", "lvq.LVQClassifier()"),

@@ -7,8 +7,8 @@ from benchmarks import data, text
 from benchmarks.rounds import Entry, Row, Run, interleave
 
 TITLE = "Large sets with default threads"
-MINUTES = 8.0
-SECONDS = 60.0
+MINUTES = 6.0
+SECONDS = 30.0
 PEERS = ("logistic_regression", "hist_gradient_boosting")
 
 

@@ -8,7 +8,7 @@ from benchmarks.results import one, select
 from benchmarks.rounds import Entry, Row, Run, interleave
 
 TITLE = "One online epoch"
-MINUTES = 4.0
+MINUTES = 3.0
 SETS = ("iris", "wine", "wdbc", "digits", "blobs")
 #: Who trains sample by sample; prototorch is asked and fails, sklearn-lvq has no such solver.
 PEERS = ("sklvq", "prosemble", "prototorch", "r-class")

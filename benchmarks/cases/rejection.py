@@ -10,7 +10,7 @@ from benchmarks.rounds import Entry, Row, Run, interleave
 from benchmarks.workers.rejection import CONFIDENCE, CROSSED, MAPIE, OURS
 
 TITLE = "Rejection"
-MINUTES = 4.0
+MINUTES = 2.0
 SETS = ("segment", "digits", "satimage", "vehicle", "wdbc")
 LEVELS = (0.02, 0.05, 0.1)
 SAMPLES, SEEDS = 3000, 2

@@ -9,7 +9,7 @@ from benchmarks.results import select
 from benchmarks.rounds import Entry, Row, Run, interleave
 
 TITLE = "Search"
-MINUTES = 7.0
+MINUTES = 4.0
 MODELS = (("lvq", "search"), ("lvq", "default"), ("scikit-learn", "svc_grid"))
 
 
@@ -26,17 +26,27 @@ def run(cell: Row, run: Run) -> list[Row]:
     return interleave(run, entries, repeat=0)
 
 
+def by_model(rows: list[Row]) -> dict[str, dict[str, Row]]:
+    """Model -> set -> row, where it was measured."""
+    models = dict.fromkeys(row["peer_model"] for row in rows)
+    return {model: {row["set"]: row for row in select(rows, peer_model=model)} for model in models}
+
+
+def shared_sets(rows: list[Row]) -> set[str]:
+    """The sets that all models have."""
+    done = by_model(rows)
+    return set.intersection(*(set(found) for found in done.values())) if done else set()
+
+
 def means(rows: list[Row]) -> dict[str, tuple[float, float]]:
     """Model -> mean CPU seconds and mean test accuracy, over the sets that all models have."""
-    models = list(dict.fromkeys(row["peer_model"] for row in rows))
-    done = {model: {row["set"]: row for row in select(rows, peer_model=model)} for model in models}
-    shared = set.intersection(*(set(found) for found in done.values())) if done else set()
+    shared = shared_sets(rows)
     return {
         model: (
             float(np.mean([found[name]["cpu"]["median"] for name in shared])),
             float(np.mean([found[name]["test_accuracy"] for name in shared])),
         )
-        for model, found in done.items()
+        for model, found in by_model(rows).items()
         if shared
     }
 

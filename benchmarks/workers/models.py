@@ -26,9 +26,9 @@ class Model:
         """An estimator in scikit-learn's manner."""
         raise NotImplementedError(f"{type(self).__name__} has no model {self.task['model']!r}")
 
-    def prepare(self, n_features: int) -> None:
+    def prepare(self, X: np.ndarray) -> None:
         """Import the library, which does not belong to the time of a fit."""
-        self.make(n_features)
+        self.make(X.shape[1])
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> None:
         """Train; classes are 0, 1, 2, ..."""
@@ -65,6 +65,13 @@ class Ours(Model):
         if model == "gmlvq":
             return lvq.GMLVQ(rank=task.get("rank"), **given)
         return lvq.GLVQ(**given) if model == "glvq" else super().make(n_features)
+
+    def prepare(self, X: np.ndarray) -> None:
+        """The online solver is compiled too, once for a machine: that is stored on disk."""
+        model = self.make(X.shape[1])
+        if self.task.get("epochs"):
+            y = np.repeat([0, 1], 2 * self.task.get("per_class", 1))
+            model.fit(np.random.default_rng(0).standard_normal((len(y), X.shape[1])).astype(X.dtype), y)
 
     def prototypes(self) -> Prototypes | None:
         if self.task["model"] not in ("lvq1", "glvq", "gmlvq"):

@@ -22,7 +22,7 @@ MOST_ROWS, COMPARED_ROWS = 10_000, 200
 def fit(task: Task) -> dict[str, Any]:
     """Seconds of `fit`; with "evaluate" also accuracies and, for models with prototypes, the objective."""
     data, model = load(task["data"]), LIBRARIES[task["library"]](task)
-    model.prepare(data["X"].shape[1])
+    model.prepare(data["X"])
     found = measures.times(lambda: model.fit(data["X"], data["y"]), task.get("at_least", 0.2))
     found |= model.own_times or {}
     return found | (evaluate(model, data) if task.get("evaluate") else {})
@@ -84,7 +84,7 @@ def predict(task: Task) -> dict[str, Any]:
     X, rows, fitting = data["X_test"], 256, 256
     while rows < len(X):
         try:
-            once = measures.times(partial(model.predict, X[:rows]), 0)["wall"]
+            once = (measures.times(partial(model.predict, X[:rows]), 0) | (model.own_times or {}))["wall"]
         except (MemoryError, RuntimeError):
             break
         fitting = rows
@@ -120,7 +120,7 @@ def product(task: Task) -> dict[str, Any]:
 def folds(task: Task) -> dict[str, Any]:
     """Accuracy on each fold, features standardised on the training part; ends early when `seconds` are used up."""
     data, model = load(task["data"]), LIBRARIES[task["library"]](task)
-    model.prepare(data["X"].shape[1])
+    model.prepare(data["X"])
     accuracies: list[float] = []
     cpu: list[float] = []
     for test in [numbers == number for numbers in data["folds"].T for number in np.unique(numbers)]:

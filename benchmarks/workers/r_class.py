@@ -14,24 +14,25 @@ MOST_FOR_START = 3000
 
 
 class RClass(Model):
-    """`epochs` of lvq1 with `per_class` prototypes; with "own" olvq1 with all defaults."""
+    """`epochs` of lvq1 with `per_class` prototypes, or olvq1 with all defaults."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
-        if task["model"] not in ("lvq1", "glvq") or (task["model"] == "glvq" and not task.get("short")):
+        # where only predictions are measured, the prototypes of lvq1 do for those of GLVQ
+        if task["model"] not in ("lvq1", "olvq1") and not (task["model"] == "glvq" and task.get("short")):
             raise NotImplementedError(f"R's class has no model {task['model']!r}")
 
-    def prepare(self, n_features: int) -> None:
+    def prepare(self, X: np.ndarray) -> None:
         """R is started at each call."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> None:
         """Train in a process of R's own."""
         epochs, classes = self.task.get("epochs") or 1, int(y.max()) + 1
-        method = "olvq1" if self.task.get("own") else "lvq1"
+        method = "olvq1" if self.task["model"] == "olvq1" else "lvq1"
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             write(folder, X, y)
-            size = 0 if self.task.get("own") else classes * self.task.get("per_class", 1)
+            size = 0 if method == "olvq1" else classes * self.task.get("per_class", 1)
             found = run(folder, method, *X.shape, size, epochs, int(len(X) <= MOST_FOR_START))
             self.codebook = np.fromfile(folder / "codebook.bin").reshape(-1, X.shape[1], order="F")
             self.labels = np.fromfile(folder / "labels.bin", dtype=np.int32)
