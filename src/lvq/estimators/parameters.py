@@ -157,12 +157,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '{"linear", "constant", "inverse"}',
         "[online, adam] Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done).",
     ),
-    "max_iter": ("int", "Epochs; iterations of lbfgs."),
+    "max_iter": ("int", "Epochs; iterations of lbfgs, which count its first epochs on large data."),
     "tol": (
         "float, optional",
         "Stop when the mean cost of an epoch has not fallen by more than this for `n_iter_no_change` epochs; None runs "
-        "all epochs. For lbfgs the relative fall of the objective in one iteration; None means 1e-5, or 2e-5 from "
-        "40,000 samples on.",
+        "all epochs. For lbfgs the relative fall of the objective in one iteration; None means 1e-5. From 15,000 "
+        "samples on None means 2e-5, and at most as many iterations as there were epochs of Adam before them.",
     ),
     "n_iter_no_change": ("int", "[online, adam] Patience of `tol`."),
     "shuffle": ("bool", "[online] A new order in every epoch; False keeps the order of the data."),
