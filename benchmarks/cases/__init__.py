@@ -10,7 +10,8 @@ from benchmarks.rounds import Row, Run
 
 #: In the order of a full run and of the page.
 NAMES = (
-    "fit", "large", "predict", "online", "growth", "coldstart", "memory", "accuracy", "search", "rejection", "wide",
+    "fit", "large", "solvers", "predict", "online", "growth", "coldstart", "memory", "accuracy", "search", "rejection",
+    "wide",
 )  # fmt: skip
 
 
