@@ -148,8 +148,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         y : array-like or torch tensor of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples; with lbfgs and below 15,000 samples a weight is exactly a number of copies. Online it
-            is the factor of each sample's step, after division by their mean. A sample of weight 0 is left out.
+            Weights of the samples; with lbfgs and below 15,000 samples a weight is exactly a number of copies. Online
+            it is the factor of each sample's step, after division by their mean. A sample of weight 0 is left out.
 
         Returns
         -------
