@@ -96,6 +96,9 @@ def fits(results: Results) -> Iterable[Goal]:
         behind = [text.model_name(row) for row in found if not row["as_good"]]
         shown = f"{text.digits(worst['ratio'])} ({text.model_name(worst)}; {worst['peer']})"
         shown = f"over {shown}" if worst["stopped"] else shown
+        equal = [row["equal"] for row in found if row["equal"] is not None]
+        if equal and min(equal) > worst["ratio"]:
+            shown += f"; {text.digits(min(equal))} among peers that reach our objective to {fit.REACHED}"
         if behind:
             shown += f"; the fastest peer is better in {', '.join(behind)}"
         below = worst["ratio"] < limit

@@ -19,8 +19,9 @@ pools have one thread, in CPU seconds; "default threads" sets nothing and is in 
 {TIMES_OURS} times our time, but not before {LEAST_SECONDS:.0f} s nor after 120 s. What did not run is named as such."""
 
 EXPLANATION = """For fits the worst of all models counts, against the fastest LVQ library whatever it reaches, and our
-objective and test accuracy must not be worse than that library's (by more than 0.001 and a standard error). A library
-that was stopped counts with the time at which it was stopped; "not decided" if that is too early."""
+objective and test accuracy must not be worse than that library's (by more than 0.001 and a standard error). The ratio
+for the fastest of those that reach our objective is given beside it. A library that was stopped counts with the time at
+which it was stopped; "not decided" if that is too early."""
 
 
 def write(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") -> pathlib.Path:

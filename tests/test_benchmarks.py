@@ -215,7 +215,7 @@ def test_a_peer_that_failed_on_a_smaller_set_is_left_out():
     model = {"model": "glvq", "rank": None, "per_class": 10}
     stopped = {"set": "digits", **model, "library": "sklvq", "status": "over 20 s"}
     cell = {"set": "mnist", **model}
-    assert fit.known_to_fail("sklvq", cell, [stopped]) == "not run: over 20 s on digits"
+    assert fit.known_to_fail("sklvq", cell, [stopped]) == "not run: over 20 s on digits, 10 per class"
     assert fit.known_to_fail("prosemble", cell, [stopped]) is None
     assert fit.known_to_fail("sklvq", {"set": "iris", **model}, [stopped]) is None
     assert fit.known_to_fail("sklvq", cell | {"per_class": 1}, [stopped]) is None
@@ -281,6 +281,14 @@ def fit_rows(ours, theirs, **peer):
 def test_the_goal_of_a_fit(rows, held):
     found = [goal for goal in goals.goals({"fit": rows}) if goal.goal.startswith("`fit` on digits")]
     assert [goal.held for goal in found] == [held]
+
+
+def test_the_ratio_to_peers_that_reach_our_objective():
+    quick = [dict(row, library="prosemble", cpu={"median": 2.0}, objective=-0.4) for row in fit_rows(1.0, 8.0)[1::2]]
+    found = fit.ratios(fit_rows(1.0, 8.0) + quick, "digits")
+    assert {(row["peer"], row["ratio"], row["equal"], row["as_good"]) for row in found} == {
+        ("prosemble", 2.0, 8.0, True)
+    }
 
 
 def test_goals_without_results_are_not_measured():
