@@ -120,9 +120,7 @@ def row_squares(rows: Array) -> Array:
     """Sum of squares of each row; float32 is summed in float64."""
     if namespace(rows) is not np:
         return (rows * rows).sum(1)
-    if rows.dtype == np.float64:
-        return np.einsum("ij,ij->i", rows, rows)
-    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype)
+    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype, copy=False)
 
 
 def long_product(A: Array, B: Array) -> Array:
