@@ -54,8 +54,14 @@ def take_columns(values: Array, index: Array) -> Array:
     """values[i, index[i]] for each row i."""
     xp = namespace(values)
     if xp is np:
-        return np.take_along_axis(values, index[:, None], axis=1)[:, 0]
+        return values[np.arange(len(index)), index]
     return xp.gather(values, 1, index[:, None])[:, 0]
+
+
+def as_columns(one: Array, other: Array) -> Array:
+    """Two vectors as the columns of a matrix."""
+    xp = namespace(one)
+    return np.array((one, other)).T if xp is np else xp.stack((one, other), 1)
 
 
 def zeros(shape: tuple[int, ...], like: Array) -> Array:

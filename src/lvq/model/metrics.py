@@ -15,6 +15,7 @@ from scipy import sparse
 from lvq.model.arrays import fused_kernels, namespace, round_centre, zeros
 from lvq.typing import Array
 
+DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
 PART = 128  # products of float32 that are summed before they are added to others
 
 
@@ -45,7 +46,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value @ rows
         if namespace(self.value) is np:
-            return self._as_sparse(rows.shape[0]) @ rows
+            return self._whole(rows.shape[0], rows.shape[1]) @ rows
         return sum(self.value[:, k, None] * rows[self.touched[:, k]] for k in range(self.touched.shape[1]))
 
     def scatter(self, rows: Array, count: int) -> Array:
@@ -53,7 +54,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
-            return self._as_sparse(count).T @ rows
+            return self._whole(count, rows.shape[1]).T @ rows
         total = zeros((count, rows.shape[1]), rows)
         for k in range(self.touched.shape[1]):
             total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
@@ -75,9 +76,15 @@ class DistanceGradient(NamedTuple):
         result -= self.gather(others)
         return result
 
-    def _as_sparse(self, count: int) -> sparse.csr_array:
+    def _whole(self, count: int, columns: int) -> np.ndarray | sparse.csr_array:
+        """dE/dD as one matrix for a product with so many columns: dense where that is faster."""
         assert self.touched is not None
         samples, touched = self.value.shape
+        if samples * count * columns <= DENSE:
+            whole, first = np.zeros(samples * count, dtype=self.value.dtype), np.arange(0, samples * count, count)
+            for k in range(touched):
+                whole[first + self.touched[:, k]] += self.value[:, k]
+            return whole.reshape(samples, count)
         pointers = np.arange(0, samples * touched + 1, touched)
         return sparse.csr_array((self.value.ravel(), self.touched.ravel(), pointers), shape=(samples, count))
 
@@ -120,9 +127,7 @@ def row_squares(rows: Array) -> Array:
     """Sum of squares of each row; float32 is summed in float64."""
     if namespace(rows) is not np:
         return (rows * rows).sum(1)
-    if rows.dtype == np.float64:
-        return np.einsum("ij,ij->i", rows, rows)
-    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype)
+    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype, copy=False)
 
 
 def long_product(A: Array, B: Array) -> Array:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvq.model.arrays import namespace
+from lvq.model.arrays import as_columns, namespace
 from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
 from lvq.model.local_matrix import LocalMatrix
@@ -190,10 +190,9 @@ class MarginPart(Part):
         pair = self.search(Z, y)
         price = self.cost.price(y, self.objective.labels, pair.other)
         cost, by_plus, by_minus = self.cost.regularised(link.value(pair.d_plus), link.value(pair.d_minus), price)
-        xp = namespace(Z)
         plus = by_plus * link.derivative(pair.d_plus) * weight
         minus = by_minus * link.derivative(pair.d_minus) * weight
-        by_distance = DistanceGradient(xp.stack((plus, minus), 1), xp.stack((pair.own, pair.other), 1))
+        by_distance = DistanceGradient(as_columns(plus, minus), as_columns(pair.own, pair.other))
         by_prototype, by_relevance = metric.back(X, params.prototypes, params.relevance, Z, self.P, by_distance)
         by_width = None if params.width is None else -2 * (plus @ pair.d_plus + minus @ pair.d_minus)
         return PartialSum(weight @ cost, Params(by_prototype, by_relevance, by_width))
