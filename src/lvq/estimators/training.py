@@ -137,9 +137,7 @@ def restarted(
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
     before = training.state
-    state = TrainingState(
-        parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, before.variances
-    )
+    state = TrainingState(parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, before.variances)
     return replace(training, state=state)
 
 

@@ -129,8 +129,8 @@ def check_solver(estimator: BaseEstimator, parts: Parts) -> None:
     if parts.ignores_missing and (solver == "online" or parts.device is not None):
         what = "solver='online'" if solver == "online" else f"the device {parts.device!r}"
         raise ValueError(
-            f"missing='ignore' of {name} needs solver='lbfgs' or 'adam' and NumPy arrays, without a device; got {what}. "
-            "Change that, or fill missing values first, for example with sklearn.impute.SimpleImputer."
+            f"missing='ignore' of {name} needs solver='lbfgs' or 'adam' and NumPy arrays, without a device; got "
+            f"{what}. Change that, or fill missing values first, for example with sklearn.impute.SimpleImputer."
         )
     if solver != "online" and not relevance.smooth:
         raise ValueError(
@@ -259,9 +259,7 @@ def _validated(
     types: Sequence[type] = FLOATS,
     missing: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    return validate_data(
-        estimator, X, y, reset=reset, dtype=types, ensure_all_finite="allow-nan" if missing else True
-    )
+    return validate_data(estimator, X, y, reset=reset, dtype=types, ensure_all_finite="allow-nan" if missing else True)
 
 
 def check_labelled(

@@ -23,8 +23,8 @@ Where s = 0 (nothing observed, or only features without weight or variance), d =
 
 Solvers see a sample as a packed row: its values, 0 where they are missing, followed by its mask. In a metric without
 products of features the distances are then one product, of twice the width:
-|m x|^2 - 2 (m x)'(Lambda w) + m'(Lambda w^2). A matrix needs Omega e for each prototype, N M m n multiplications: as many
-as local matrices need without missing values, but M times as many as one matrix for all does. There the quadratic forms
+|m x|^2 - 2 (m x)'(Lambda w) + m'(Lambda w^2). A matrix needs Omega e for each prototype, N M m n multiplications. Local
+matrices of the prototypes need as many without missing values, one matrix for all only N (n + M) m: the quadratic forms
 m'(diag(w_j) Lambda diag(w_j)) m have no common factor over the prototypes j.
 """
 
@@ -140,7 +140,7 @@ class Measured(NamedTuple):
 
     D: np.ndarray  # (N, M)
     fraction: np.ndarray  # (N, K), s of each row in each matrix
-    images: np.ndarray | None  # (M, N, m), Omega e; None in a metric without matrices
+    images: np.ndarray | None  # (N, M, m), Omega e; None in a metric without matrices
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Observed:
 
     def measure(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> Measured:
         """Distances in the coordinates they are given, with what `back` needs."""
-        (values, mask), fraction = _split(X), self.fractions(X, R)
+        values, fraction = _split(X)[0], self.fractions(X, R)
         if R is None or R.ndim == 1:
             relevance = np.ones(W.shape[1], dtype=W.dtype) if R is None else R
             D = X @ np.concatenate((-2 * relevance * W, relevance * W * W), axis=1).T
@@ -180,22 +180,31 @@ class Observed:
             np.maximum(D, 0, out=D)
             images = None
         else:
-            omega, D = _stacked(R), np.empty((len(X), len(W)), dtype=X.dtype)
-            images = np.empty((len(W), len(X), omega.shape[1]), dtype=X.dtype)
-            for j, group in enumerate(self._groups(len(W))):
-                np.matmul(values - mask * W[j], omega[group].T, out=images[j])
-                np.einsum("ij,ij->i", images[j], images[j], out=D[:, j])
-        D /= fraction[:, self._groups(len(W))]
+            images = self._images(X, W, R)
+            D = np.einsum("ijk,ijk->ij", images, images)
+        D /= fraction if fraction.shape[1] == 1 else fraction[:, self._groups(len(W))]
         return Measured(D, fraction, images)
+
+    def _images(self, X: np.ndarray, W: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """Omega e, (N, M, m): with one Omega it is Omega x less a product of the mask with Omega diag(w_j)."""
+        (values, mask), m = _split(X), R.shape[-2]
+        if R.ndim == 2:
+            images = (mask @ (-W[:, None] * R).reshape(-1, R.shape[1]).T).reshape(len(X), len(W), m)
+            images += (values @ R.T)[:, None]
+            return images
+        images, difference = np.empty((len(X), len(W), m), dtype=X.dtype), np.empty_like(values, order="C")
+        for j, group in enumerate(self._groups(len(W))):
+            np.multiply(mask, W[j], out=difference)
+            np.subtract(values, difference, out=difference)
+            images[:, j] = difference @ R[group].T
+        return images
 
     def fractions(self, X: np.ndarray, R: np.ndarray | None) -> np.ndarray:
         """The observed fraction s of each matrix for each packed row, (N, K); 1 where it would be 0 or all is seen."""
-        mask = _split(X)[1]
         weights, total = self._weights(R, X.dtype)
-        seen = mask @ weights.T
-        fraction = seen / np.where(total > 0, total, 1)
-        fraction[(seen <= 0) | (fraction <= 0)] = 1
-        fraction[mask.all(axis=1)] = 1
+        fraction = _split(X)[1] @ (weights / np.where(total > 0, total, 1)[:, None]).T
+        fraction[fraction <= 0] = 1
+        fraction[complete_rows(X)] = 1
         return fraction
 
     def back(
@@ -223,26 +232,30 @@ class Observed:
     @staticmethod
     def _back_vectors(
         X: np.ndarray, W: np.ndarray, R: np.ndarray | None, by_square: DistanceGradient
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         """Of e'diag(lambda)e: one scatter of packed rows gives the sums of m x and of m for each prototype."""
         pulled, seen = _split(by_square.scatter(X, len(W)))
-        values, relevance = _split(X)[0], 1 if R is None else R
+        if R is None:
+            return 2 * (seen * W - pulled), None
+        values = _split(X)[0]
         by_relevance = by_square.row_sums() @ (values * values) + (W * (seen * W - 2 * pulled)).sum(axis=0)
-        return 2 * relevance * (seen * W - pulled), by_relevance
+        return 2 * R * (seen * W - pulled), by_relevance
 
     def _back_matrices(
         self, X: np.ndarray, W: np.ndarray, R: np.ndarray, images: np.ndarray, by_square: DistanceGradient
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of |Omega e|^2, prototype by prototype: dW = -2 sum m (Omega'Omega e), dOmega = 2 sum (Omega e) e'."""
-        omega, by_prototype = _stacked(R), np.zeros_like(W)
+        """Of |Omega e|^2: with A = sum (Omega e) x' and C = sum (Omega e) m', dOmega = 2 (A - C w) and dw = -2 Omega'C.
+
+        The last is of the diagonal alone: dw_l = -2 sum_k Omega_kl C_kl. One product with packed rows gives both sums.
+        """
+        omega, by_prototype = _stacked(R), np.empty_like(W)
         by_matrix = np.zeros_like(omega)
         for j, group in enumerate(self._groups(len(W))):
             rows, value = _column(by_square, j)
-            values, mask = _split(X[rows])
-            image = images[j][rows] * value[:, None]
-            by_matrix[group] += image.T @ (values - mask * W[j])
-            by_prototype[j] = -np.einsum("ij,ij->j", mask, image @ omega[group])
-        return 2 * by_prototype, 2 * by_matrix.reshape(R.shape)
+            of_values, of_mask = _split((images[rows, j] * value[:, None]).T @ X[rows])
+            by_matrix[group] += of_values - of_mask * W[j]
+            by_prototype[j] = (omega[group] * of_mask).sum(axis=0)
+        return -2 * by_prototype, 2 * by_matrix.reshape(R.shape)
 
     def _back_fractions(
         self, X: np.ndarray, R: np.ndarray, fraction: np.ndarray, by_fraction: DistanceGradient, count: int
@@ -256,7 +269,7 @@ class Observed:
         groups = self._groups(count)
         one_hot = (groups[:, None] == np.arange(len(total))).astype(X.dtype)
         by_group = by_fraction.gather(one_hot)  # (N, K)
-        by_group[mask @ weights.T <= 0] = 0  # there s is a constant
+        by_group[mask @ weights.T <= 0] = 0  # there s is a constant, as in complete rows, where m - s is 0
         variances = self.variances.astype(X.dtype)
         slope = (by_group.T @ mask - (by_group * fraction).sum(axis=0)[:, None]) * variances
         return slope / np.where(total > 0, total, 1)[:, None]
@@ -277,6 +290,12 @@ class Observed:
         return np.repeat(np.arange(len(self.metric.groups) - 1), np.diff(self.metric.groups))
 
 
+def complete_rows(X: np.ndarray) -> np.ndarray:
+    """Whether packed rows have no missing value."""
+    mask = _split(X)[1]
+    return mask @ np.ones(mask.shape[1], dtype=X.dtype) == mask.shape[1]
+
+
 def _split(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Values and mask of packed rows."""
     n = rows.shape[1] // 2
@@ -288,6 +307,8 @@ def _column(gradient: DistanceGradient, j: int) -> tuple[slice | np.ndarray, np.
     if gradient.touched is None:
         return slice(None), gradient.value[:, j]
     rows, place = np.nonzero(gradient.touched == j)
+    if len(rows) == len(gradient.touched):  # all of them, as in the case of two prototypes
+        return slice(None), gradient.value[rows, place]
     return rows, gradient.value[rows, place]
 
 

@@ -20,7 +20,7 @@ from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
-from lvq.model.missing import Measured, Observed
+from lvq.model.missing import Measured, Observed, complete_rows
 from lvq.model.pairs import Search, search_for
 from lvq.model.samples import ArraySamples, Block, Map
 from lvq.typing import Array
@@ -182,7 +182,7 @@ class ObservedPart(GeneralPart):
     def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of the samples' costs, and its gradient."""
         n = self.params.prototypes.shape[1]
-        whole = block.X[:, n:].all(axis=1)
+        whole = complete_rows(block.X)
         if not whole.any():
             return super().__call__(block)
         complete = self.complete(Block(block.X[whole, :n], block.y[whole], block.weight[whole]))

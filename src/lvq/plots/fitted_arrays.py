@@ -16,8 +16,8 @@ from lvq.estimators.found import FoundModel, find_layer, last_step, need_model
 from lvq.input_columns import Names
 from lvq.model.arrays import as_numpy
 from lvq.model.local_matrix import LocalMatrix
-from lvq.model.prototype_model import PrototypeModel
 from lvq.model.missing import require_complete
+from lvq.model.prototype_model import PrototypeModel
 from lvq.plots.original_features import Floats, names_by_step, to_original_units
 from lvq.rejection.classifier import RejectClassifier
 from lvq.typing import Labels

@@ -73,7 +73,9 @@ class Predictions:
     @cached_property
     def inputs(self) -> np.ndarray:
         """Samples as they reach the model."""
-        assert self.model and self.found is not None
+        if self.found is None or not hasattr(self.found.estimator, "model_"):
+            self.model  # noqa: B018 (raises the error)
+        assert self.found is not None
         return model_inputs(self.found, self.X)
 
     @cached_property
