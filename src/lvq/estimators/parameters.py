@@ -144,8 +144,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '{"raise", "ignore"}',
         "[lbfgs, adam] What NaN in X means: an error, or a missing value, in `fit` and in predictions. With "
         '"ignore" distances are over the observed features, divided by the fraction of the metric that they are, the '
-        "sum of Lambda_ll times the variance of feature l. A row without any value is equally far from all prototypes: "
-        "it does not change the training, and its prediction is the first class, of certainty 0.",
+        "sum of Lambda_ll times the variance of feature l. A row without any value is left out in `fit`, and equally "
+        "far from all prototypes later: its prediction is the first class, of certainty 0.",
     ),
     "batch_size": ("int", "[adam] Samples in one step."),
     "validation_fraction": (

@@ -131,7 +131,14 @@ class IncompleteSamples(ArraySamples):
 
 
 def samples_of(X: Array, y: Array, weight: Array) -> ArraySamples:
-    """Samples in memory; of another kind where values are missing."""
+    """Samples in memory; of another kind where values are missing.
+
+    Rows without any value are left out, except those of a class that has no others.
+    """
+    if has_missing(X):
+        known = ~np.isnan(X).all(axis=1)
+        keep = known | ~np.isin(y, y[known])
+        X, y, weight = X[keep], y[keep], weight[keep]
     return IncompleteSamples.of(X, y, weight) if has_missing(X) else ArraySamples(X, y, weight)
 
 
@@ -212,10 +219,12 @@ class Observed:
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Gradient by prototypes and R, from what `measure` has found."""
         groups, touched, D = self._groups(len(W)), by_distance.touched, found.D
-        if touched is None:
-            fraction = found.fraction[:, groups]
-        else:
-            fraction, D = np.take_along_axis(found.fraction, groups[touched], 1), np.take_along_axis(D, touched, 1)
+        fraction = found.fraction  # one column where all prototypes share a metric
+        if touched is not None:
+            D = np.take_along_axis(D, touched, 1)
+            fraction = fraction if fraction.shape[1] == 1 else np.take_along_axis(fraction, groups[touched], 1)
+        elif fraction.shape[1] > 1:
+            fraction = fraction[:, groups]
         scaled = DistanceGradient(by_distance.value / fraction, touched)
         if found.images is None:
             by_prototype, by_relevance = self._back_vectors(X, W, R, scaled)

@@ -28,6 +28,7 @@ from lvq.typing import Array
 MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
 MAX_THREADS = 4  # blocks that may be worked on at the same time within that
 MIN_ROWS, MIN_WORK = 256, 2**24  # rows and products of one block, at least: less is not worth a thread's call
+MIN_COMPLETE = 0.1  # fraction of complete rows from which they are worth a copy of the block
 CACHE_BYTES = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
 
 
@@ -183,7 +184,7 @@ class ObservedPart(GeneralPart):
         """Weighted sum of the samples' costs, and its gradient."""
         n = self.params.prototypes.shape[1]
         whole = complete_rows(block.X)
-        if not whole.any():
+        if whole.mean() < MIN_COMPLETE:
             return super().__call__(block)
         complete = self.complete(Block(block.X[whole, :n], block.y[whole], block.weight[whole]))
         return complete if whole.all() else complete + super().__call__(Block(*(part[~whole] for part in block)))
@@ -192,7 +193,7 @@ class ObservedPart(GeneralPart):
         found = self.metric.measure(X, self.params.prototypes, self.params.relevance)
         return found.D, found
 
-    def _pull_back(self, X: Array, images: Measured, by_distance: DistanceGradient) -> tuple[Array, Array | None]:
+    def _pull_back(self, X: Array, images: Array, by_distance: DistanceGradient) -> tuple[Array, Array | None]:
         return self.metric.back(X, self.params.prototypes, self.params.relevance, images, by_distance)
 
 
