@@ -4,8 +4,8 @@
 
 Values of four data sets are removed, from training and test samples alike: at random, each with the same probability,
 or not at random, with a probability that grows with the rank of the value among those of its feature (twice the
-fraction times the rank, from 0 to 1). Stratified 3-fold cross-validation, the same folds and the same missing values for
-all methods; features are scaled to unit variance in the fold. Writes accuracies, one for each fold, to
+fraction times the rank, from 0 to 1). Stratified 3-fold cross-validation, the same folds and the same missing values
+for all methods; features are scaled to unit variance in the fold. Writes accuracies, one for each fold, to
 `experiments/results/missing_values.json`. `LVQ_DATA` names the folder of data sets.
 """
 
