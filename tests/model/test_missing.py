@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from lvq.model.incomplete_samples import IncompleteSamples, filled, samples_of
 from lvq.model.links import Identity
-from lvq.model.missing import IncompleteSamples, Observed, filled, packed, samples_of
+from lvq.model.missing import Observed, packed
 from lvq.model.objective import Objective, Params
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance

@@ -37,8 +37,8 @@ from lvq.estimators.validation import (
 )
 from lvq.model.arrays import as_numpy, is_tensor, namespace
 from lvq.model.costs import CostOrRule
+from lvq.model.incomplete_samples import samples_of
 from lvq.model.links import Kernel, Link
-from lvq.model.missing import samples_of
 from lvq.model.objective import Params
 from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples

@@ -17,8 +17,8 @@ from lvq.estimators.tensors import floating
 from lvq.estimators.training import beside_samples
 from lvq.estimators.validation import as_prices, check_labelled
 from lvq.model.arrays import as_numpy, is_tensor
+from lvq.model.incomplete_samples import samples_of
 from lvq.model.metrics import Matrix
-from lvq.model.missing import samples_of
 from lvq.model.objective import Params
 from lvq.model.relevance import MatrixRelevance, Relevance
 from lvq.solvers.adam import Adam

@@ -15,7 +15,7 @@ from lvq.estimators import training as steps
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.training import Parts, Training
 from lvq.estimators.validation import check_cost_matrix_classes
-from lvq.model.missing import samples_of
+from lvq.model.incomplete_samples import samples_of
 from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import silent
 from lvq.typing import Argument, Labels
