@@ -37,6 +37,7 @@ from lvq.estimators.validation import (
 )
 from lvq.model.arrays import as_numpy, is_tensor, namespace
 from lvq.model.costs import CostOrRule
+from lvq.model.incomplete_samples import samples_of
 from lvq.model.links import Kernel, Link
 from lvq.model.objective import Params
 from lvq.model.relevance import Relevance
@@ -52,7 +53,7 @@ from lvq.typing import ClassWeight, Label, Seed
 # Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
 # project has no public address; with an empty one the view shows no link.
 DOCUMENTATION = ""
-START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
+START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width", "missing")
 
 
 @contextmanager
@@ -112,8 +113,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             batch=self._batch(),
             by_posterior=getattr(self, "decision", "nearest") == "posterior",
             sharpness=float(getattr(cost, "slope", 0.0) or 5.0),
-            start=tuple((name, getattr(self, name)) for name in START_PARAMETERS),
+            start=tuple((name, getattr(self, name)) for name in START_PARAMETERS if hasattr(self, name)),
             device=device,
+            ignores_missing=getattr(self, "missing", "raise") == "ignore",
         )
 
     def _solver(self, relevance: Relevance) -> str:
@@ -253,7 +255,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             return training_tensors(self, X, y, sample_weight, reset=reset)
         given = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         X, y, weight, classes = check_training_data(self, *given, reset=reset, types=float_types(device))
-        samples = ArraySamples(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
+        samples = samples_of(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
         return samples if device is None else samples.to(lambda array: on_device(array, device)), classes
 
     def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:

@@ -64,8 +64,8 @@ class ModelPredictions:
     def _inputs(self, X: ArrayLike) -> Array:
         """Validated samples: an array, or a tensor on the device where it is predicted."""
         check_is_fitted(self)
-        if not is_tensor(X):
-            X = check_samples(self, X, types=float_types(self._device))
+        if not is_tensor(X) or self.model_.variances is not None:
+            X = check_samples(self, as_numpy(X), types=float_types(self._device))
             return X if self._device is None else on_device(X, self._device)
         tensor = floating(X, self.model_.dtype, type(self).__name__)
         if tensor.ndim != 2 or tensor.shape[1] != self.n_features_in_ or not within_limits(tensor):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
+from sklearn.utils import Tags
 
 from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.estimators.classifier import LVQClassifier
@@ -162,6 +163,16 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     def class_weight(self) -> ClassWeight:
         """That of the estimator whose structure is chosen."""
         return getattr(self.estimator, "class_weight", None)
+
+    @property
+    def missing(self) -> str:
+        """That of the estimator whose structure is chosen."""
+        return getattr(self.estimator, "missing", "raise")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
 
     @property
     def model_(self) -> PrototypeModel:  # type: ignore[override]

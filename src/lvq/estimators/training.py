@@ -51,6 +51,8 @@ class Parts:
         Where the batch solvers compute.
     max_runs : int
         Most runs of lbfgs.
+    ignores_missing : bool
+        Whether missing values are allowed, and ignored.
     """
 
     cost: CostOrRule
@@ -65,6 +67,7 @@ class Parts:
     start: tuple[tuple[str, object], ...] = ()
     device: str | None = None
     max_runs: int = lbfgs.MAX_RUNS
+    ignores_missing: bool = False
 
     @property
     def learns_width(self) -> bool:
@@ -109,7 +112,8 @@ def begin(
     rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
     relevance = rule.start(samples.X, samples.y, samples.weight, labels)
     params = Params(prototypes, relevance, None)
-    plain = Objective(rule.metric(labels), Identity(), parts.cost, labels)
+    variances = samples.variances() if parts.ignores_missing else None
+    plain = Objective(samples.measured(rule.metric(labels), variances), Identity(), parts.cost, labels)
     link, units = parts.kernel, units_of(plain, Relevance(), params, samples)
     scaled = rule.scaled_start(relevance, units.link)
     if scaled is not relevance:
@@ -124,7 +128,7 @@ def begin(
         units = units_of(replace(plain, link=link), rule, params, samples)
     rate = parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
-    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start)
+    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances)
     return Training(params, labels, link, state)
 
 
@@ -136,7 +140,8 @@ def restarted(
     rule = parts.relevance.for_data(n_samples, n_features, n_prototypes)
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
-    state = TrainingState(parts.cost, rule, training.state.units, statistics, 0.0, random_state, parts.start)
+    before = training.state
+    state = TrainingState(parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, before.variances)
     return replace(training, state=state)
 
 
@@ -166,7 +171,9 @@ def run_online(
 def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
     """Train by L-BFGS or Adam, where the samples are."""
     centre, state = samples.centre(), training.state
-    objective, params = beside_samples(training.objective(), training.params, samples.X)
+    objective = training.objective()
+    objective = replace(objective, metric=samples.measured(objective.metric, state.variances))
+    objective, params = beside_samples(objective, training.params, samples.X)
     problem = Problem(objective, state.relevance, float(np.sqrt(state.units.step)))
     params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
     arranged = samples.arranged(centre)
@@ -269,4 +276,5 @@ def fitted_model(
         decision=rule,
         importances=importances,
         feature_names=None if names is None else tuple(str(name) for name in names),
+        variances=training.state.variances,
     )

@@ -10,7 +10,7 @@ The pullback touches two prototypes a sample and is a scatter of 2N rows, O(Nn),
 touch every prototype and need that second product.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
+from lvq.model.missing import Measured, Observed, complete_rows
 from lvq.model.pairs import Search, search_for
 from lvq.model.samples import ArraySamples, Block, Map
 from lvq.typing import Array
@@ -27,6 +28,7 @@ from lvq.typing import Array
 MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
 MAX_THREADS = 4  # blocks that may be worked on at the same time within that
 MIN_ROWS, MIN_WORK = 256, 2**24  # rows and products of one block, at least: less is not worth a thread's call
+MIN_COMPLETE = 0.1  # fraction of complete rows from which they are worth a copy of the block
 CACHE_BYTES = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
 
 
@@ -101,6 +103,8 @@ class Objective:
 
     def part(self, params: Params, search: Search) -> "Part":
         """A function of a block of samples; what is the same for all blocks is computed here."""
+        if isinstance(self.metric, Observed):
+            return ObservedPart(self, params, replace(self, metric=self.metric.metric).part(params, search))
         if isinstance(self.metric, SharedMetric) and isinstance(self.cost, MarginCost):
             return MarginPart(self, params, search)
         return LocalPart(self, params) if isinstance(self.metric, LocalMatrix) else GeneralPart(self, params)
@@ -164,6 +168,33 @@ class LocalPart(GeneralPart):
     def _pull_back(self, X: Array, images: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
         W, R = self.params.prototypes, self.params.relevance
         return self.metric.back(X, W, R, images, self.P, by_distance)
+
+
+class ObservedPart(GeneralPart):
+    """Samples with missing values, as packed rows; those without any are a part of the ordinary kind."""
+
+    def __init__(self, objective: Objective, params: Params, complete: Part) -> None:
+        super().__init__(objective, params)
+        assert isinstance(objective.metric, Observed)
+        self.metric, self.complete = objective.metric, complete
+        rank = 0 if params.relevance is None or params.relevance.ndim == 1 else params.relevance.shape[-2]
+        self.columns += len(objective.labels) * rank + 4 * params.prototypes.shape[1]
+
+    def __call__(self, block: Block) -> PartialSum:
+        """Weighted sum of the samples' costs, and its gradient."""
+        n = self.params.prototypes.shape[1]
+        whole = complete_rows(block.X)
+        if whole.mean() < MIN_COMPLETE:
+            return super().__call__(block)
+        complete = self.complete(Block(block.X[whole, :n], block.y[whole], block.weight[whole]))
+        return complete if whole.all() else complete + super().__call__(Block(*(part[~whole] for part in block)))
+
+    def _distances(self, X: Array) -> tuple[Array, Measured]:
+        found = self.metric.measure(X, self.params.prototypes, self.params.relevance)
+        return found.D, found
+
+    def _pull_back(self, X: Array, images: Array, by_distance: DistanceGradient) -> tuple[Array, Array | None]:
+        return self.metric.back(X, self.params.prototypes, self.params.relevance, images, by_distance)
 
 
 class MarginPart(Part):

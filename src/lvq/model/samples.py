@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from lvq.model.arrays import is_tensor, like, round_centre
+from lvq.model.metrics import Metric
 from lvq.typing import Array
 
 Total = TypeVar("Total")
@@ -109,6 +110,29 @@ class ArraySamples:
         """A point near the mean with few digits, so that subtracting it is exact for round numbers."""
         return round_centre(self.X)
 
+    def variances(self) -> np.ndarray:
+        """Weighted variance of each feature."""
+        return observed_variances(self.X, self.weight)
+
+    def measured(self, metric: Metric, variances: np.ndarray | None) -> Metric:
+        """The metric for the rows of blocks: here the metric itself."""
+        return metric
+
     def to(self, move: Callable[[Array], Array]) -> Self:
         """The same samples moved by a function, for example to a device."""
         return type(self)(move(self.X), move(self.y), move(self.weight))
+
+
+def observed_variances(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weighted variance of the observed values of each feature, in float64; 0 where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> observed_variances(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2)).tolist()
+    [1.0, 0.0]
+    """
+    mass = weight.astype(np.float64) @ ~np.isnan(X)
+    mass = np.where(mass > 0, mass, 1)
+    mean = weight @ np.nan_to_num(X, copy=True).astype(np.float64) / mass
+    return weight @ np.nan_to_num(X - mean) ** 2 / mass
