@@ -75,7 +75,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "to_onnx": "onnx",
 }
 _PACKAGES = (
-    "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots", "rejection",
+    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots", "rejection",
     "report", "robustness", "solvers", "tables", "workflow",
 )  # fmt: skip
 

@@ -48,7 +48,8 @@ def train(
     another run, as long as that helps.
 
     With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
-    takes L-BFGS tens of them, so that L-BFGS only finishes the work.
+    takes L-BFGS tens of them, so that L-BFGS only finishes the work. Samples in partitions on several machines have no
+    such batches: L-BFGS does all of the work.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def train(
             return problem.value_and_gradient(free, samples, mapping)
 
         max_runs = max_runs if isinstance(problem.objective.cost, MarginCost) else 1
-        if samples.n_samples < LARGE:
+        if samples.n_samples < LARGE or not samples.in_memory:
             tol = TOL if tol is None else tol
             best, converged = _runs(function, free, max_iter, tol, max_runs, history, report)
         else:
