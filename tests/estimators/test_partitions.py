@@ -14,7 +14,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
-QUICK = {"max_iter": 20, "random_state": 0}
+QUICK = {"max_iter": 8, "random_state": 0}
 MODELS = [
     lvq.GLVQ(**QUICK),
     lvq.GLVQ(n_prototypes=3, init="samples", **QUICK),
@@ -84,22 +84,24 @@ def test_weights(data):
 def test_the_partitions_do_not_matter(data):
     """Also empty ones, of unknown sizes, and labels in other partitions than the samples."""
     X, y = data
-    expected = fitted(MODELS[0], X, y)
+    model = clone(MODELS[0]).set_params(max_iter=3)
+    expected = fitted(model, X, y)
     unknown = da.from_array(X, chunks=(70, 5))[da.from_array(np.arange(240) >= 0, chunks=70)]
     assert np.isnan(unknown.shape[0])
     first_empty = da.concatenate([da.zeros((0, 5)), da.from_array(X, chunks=(100, 5))])
     for samples in (da.from_array(X, chunks=(33, 2)), unknown, first_empty):
         for labels in (da.from_array(y, chunks=50), y, y.tolist()):
-            assert_equal(expected, fitted(MODELS[0], samples, labels))
+            assert_equal(expected, fitted(model, samples, labels))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_data_frames(data):
     X, y = pd.DataFrame(data[0], columns=list("abcde")), pd.Series(data[1]).map(dict(enumerate("xyz")))
     frame = dd.from_pandas(X, npartitions=4)
-    expected = fitted(MODELS[4], X, y)
+    model = clone(MODELS[4]).set_params(max_iter=3)
+    expected = fitted(model, X, y)
     for labels in (dd.from_pandas(y, npartitions=4), dd.from_pandas(y, npartitions=3), y):
-        found = fitted(MODELS[4], frame, labels)
+        found = fitted(model, frame, labels)
         assert_equal(expected, found)
         assert found.classes_.tolist() == ["x", "y", "z"]
         assert found.feature_names_in_.tolist() == list("abcde")
@@ -108,15 +110,14 @@ def test_data_frames(data):
         found.predict(frame.rename(columns={"a": "A"}))
 
 
-def methods():
-    yield from ((False, name) for name in ("predict", "predict_proba", "decision_function", "transform"))
-    rejecting = ("accept", "reason", "certainty", "cell", "predict_or_reject", "predict", "predict_proba")
-    yield from ((True, name) for name in (*rejecting, "decision_function"))
+SCORES = ("predict", "predict_proba", "decision_function")
+REJECTING = ("accept", "reason", "certainty", "cell", "predict_or_reject", *SCORES)
+METHODS = [*((False, name) for name in (*SCORES, "transform")), *((True, name) for name in REJECTING)]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", ["array", "frame"])
-@pytest.mark.parametrize(("rejecting", "name"), methods())
+@pytest.mark.parametrize(("rejecting", "name"), METHODS)
 def test_predictions(rejecting, name, kind, data):
     X, y = data
     X = X if kind == "array" else pd.DataFrame(X, columns=list("abcde"))
@@ -173,7 +174,7 @@ def test_messages_name_the_partition(data):
 def test_other_errors(data):
     X, y = data
     samples = da.from_array(X, chunks=(60, 5))
-    with pytest.raises(ValueError, match=r"y of GLVQ\.fit must have one value for each of the 240 samples of X, got 239"):
+    with pytest.raises(ValueError, match=r"y of GLVQ\.fit must have .* the 240 samples of X, got 239"):
         lvq.GLVQ().fit(samples, y[1:])
     with pytest.raises(ValueError, match="at least two classes, got 1 class: 0"):
         lvq.GLVQ().fit(samples, 0 * y)

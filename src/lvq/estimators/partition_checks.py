@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _check_sample_weight, column_or_1d
+from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
 from lvq.estimators.validation import check_classes, check_magnitude, check_spread
 from lvq.model.partitions import PartitionedSamples, extent_of
@@ -141,8 +141,8 @@ def _aligned(estimator: BaseEstimator, name: str, values: MatrixLike | None, len
         total = len(values)
     if total != sum(lengths):
         raise ValueError(
-            f"{name} of {type(estimator).__name__}.fit must have one value for each of the {sum(lengths)} samples of X, "
-            f"got {total}."
+            f"{name} of {type(estimator).__name__}.fit must have one value for each of the {sum(lengths)} samples of "
+            f"X, got {total}."
         )
     if not is_dask(values):
         return np.split(values, np.cumsum(lengths)[:-1])
@@ -173,7 +173,9 @@ def partition_moments(X: Delayed, dtype: np.dtype, n_features: int) -> tuple[int
 
 
 def _class_table(
-    estimator: BaseEstimator, found: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], sample_weight: object
+    estimator: BaseEstimator,
+    found: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    sample_weight: MatrixLike | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Classes that have a weight above 0, and the weight of each."""
     names, counts, weights = (np.concatenate(parts) for parts in zip(*found))
@@ -216,7 +218,9 @@ def _checked(
             raise ValueError(f"X has {len(X)} samples and y has {len(y)} labels.")
         if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype == object and any(v is None for v in y)):
             raise ValueError("y contains NaN or missing labels.")
-        weight = _check_sample_weight(weight, X, dtype=X.dtype, ensure_non_negative=True)
+        weight = np.ones(len(X), X.dtype) if weight is None else check_array(weight, dtype=X.dtype, ensure_2d=False)
+        if weight.shape != (len(X),) or weight.min() < 0:  # all may be 0 here: other partitions may have others
+            raise ValueError("sample_weight must be one non-negative number for each sample.")
     return Block(X, y, weight)
 
 

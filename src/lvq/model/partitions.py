@@ -1,8 +1,8 @@
 """Training samples in the partitions of a dask collection: the samples stay where they are, only sums move.
 
 Every sum over the samples is computed partition by partition where the partitions lie, and the sums are added in a
-fixed tree, so that the result depends neither on the number of workers nor on which of them computes what. A lost worker
-is replaced by dask, which computes the lost partitions again from their source.
+fixed tree, so that the result depends neither on the number of workers nor on which of them computes what. A lost
+worker is replaced by dask, which computes the lost partitions again from their source.
 
 dask is imported where it is used.
 """
@@ -235,9 +235,8 @@ class _Scatter:
 
 def _arranged(block: Block, centre: np.ndarray, total: float) -> Block:
     shifted = ArraySamples(*block).arranged(centre)
-    return Block(
-        shifted.X, shifted.y, shifted.weight * (block.weight.sum(dtype=np.float64) / total).astype(centre.dtype)
-    )
+    fraction = block.weight.sum(dtype=np.float64) / total
+    return Block(shifted.X, shifted.y, shifted.weight * fraction.astype(centre.dtype))
 
 
 def _drawn(block: Block, wanted: np.ndarray, seed: tuple[int, int]) -> Block:
