@@ -36,7 +36,9 @@ class Cluster:
         place = np.arange(partitions) * self.workers // partitions
         free = np.full(self.workers, self.latency + self.sum_bytes / self.bandwidth)  # the parameters arrive
         clock, done = 0.0, np.empty(partitions)
-        for p in np.argsort(np.arange(partitions) % -(-partitions // self.workers), kind="stable"):  # all workers in turn
+        for p in np.argsort(
+            np.arange(partitions) % -(-partitions // self.workers), kind="stable"
+        ):  # all workers in turn
             clock += self.per_task
             begin = max(clock, free[place[p]])
             done[p] = free[place[p]] = begin + rows * self.per_row * (1 + rng.exponential(self.delay))

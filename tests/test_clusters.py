@@ -48,7 +48,9 @@ def test_two_processes_and_a_killed_worker(client):
     assert len(killed) == 1
     assert_close(quiet, disturbed, 0.0)
     rejecting = RejectClassifier(model, cv="prefit").fit(samples, labels)
-    np.testing.assert_array_equal(rejecting.predict_or_reject(X, -1).compute(), rejecting.predict_or_reject(samples, -1))
+    np.testing.assert_array_equal(
+        rejecting.predict_or_reject(X, -1).compute(), rejecting.predict_or_reject(samples, -1)
+    )
     client.wait_for_workers(2)
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
-from lvq.estimators.validation import check_classes, check_magnitude, check_spread
+from lvq.estimators.validation import check_classes, check_magnitude, check_range
 from lvq.model.partitions import PartitionedSamples, extent_of
 from lvq.model.samples import ArraySamples, Block
 from lvq.typing import ClassWeight, Delayed, MatrixLike
@@ -94,7 +94,7 @@ def training_partitions(
         with named(number):
             check_magnitude(estimator, np.stack((extent.low, extent.high)))
     samples = PartitionedSamples.of([block for _, block, _ in kept], [extent for _, _, extent in kept], dtype)
-    check_spread(estimator, np.stack((samples.extent.low, samples.extent.high)))
+    check_range(estimator, np.stack((samples.extent.low, samples.extent.high)))
     return samples, classes
 
 
