@@ -5,6 +5,7 @@ are a data frame with the class in the column "label" and the number of the part
 sums move. For dask no code is needed: see docs/clusters.md.
 """
 
+import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
@@ -58,6 +59,7 @@ def on_spark(frame: pd.DataFrame, n_partitions: int) -> Sums:
     """`mapInPandas` on a local Spark session of two cores."""
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     rows = spark.createDataFrame(frame).repartitionByRange(n_partitions, "part").cache()
 

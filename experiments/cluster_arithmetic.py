@@ -1,8 +1,9 @@
 """Time of one evaluation on many workers: a simulation with the constants that experiments/clusters.py measured.
 
 One scheduler hands out tasks one after another. A worker computes its partitions one after another, each with a random
-delay. Sums are added in a tree of 8, each by the worker of its first part, which fetches the others. `python -m
-experiments.cluster_arithmetic` compares it with the measured evaluations, then prints 1,000 workers and 10 billion rows.
+delay. Sums are added in a tree of 8, each by the worker of its first part, which fetches the others.
+
+`python -m experiments.cluster_arithmetic` compares it with the measured evaluations and prints some of 10 billion rows.
 """
 
 import json

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    import experiments.clusters
-
-    experiments.clusters.main()  # workers find its functions by that name
+    import_module("experiments.clusters").main()  # workers find its functions by that name
