@@ -75,8 +75,8 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "to_onnx": "onnx",
 }
 _PACKAGES = (
-    "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots", "rejection",
-    "report", "robustness", "solvers", "tables", "workflow",
+    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots",
+    "rejection", "report", "robustness", "solvers", "tables", "workflow",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 
 from lvq.estimators import training as steps
 from lvq.estimators.parameters import estimator
+from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
 from lvq.estimators.prediction import ModelPredictions
 from lvq.estimators.tensor_checks import training_tensors
 from lvq.estimators.tensors import float_types, floating, on_device, require_torch
@@ -145,9 +146,10 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or torch tensor of shape (n_samples, n_features)
-            Samples. With lbfgs and adam tensors stay on their device, from the start to the last iteration.
-        y : array-like or torch tensor of shape (n_samples,)
+        X : array-like, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
+            Samples. With lbfgs and adam tensors stay on their device, from the start to the last iteration, and with
+            lbfgs the samples of dask stay on their workers.
+        y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples; with lbfgs and below 15,000 samples a weight is exactly a number of copies. Online
@@ -214,6 +216,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     def _partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> Self:
+        refuse_dask(self, X, "partial_fit", "Give the partitions one after another.")
         first = not hasattr(self, "model_")
         self._validate_params()
         parts = self._parts()
@@ -250,6 +253,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self, parts: Parts, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
     ) -> tuple[ArraySamples, np.ndarray]:
         """Checked samples where the solver computes, and their classes."""
+        if is_dask(X):
+            check_partitioned_solver(self, parts.solver, parts.device)
+            return training_partitions(self, X, y, sample_weight, reset=reset)
         device = None if parts.solver == "online" else parts.device
         if is_tensor(X) and device is not None:
             return training_tensors(self, X, y, sample_weight, reset=reset)
@@ -279,11 +285,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self, samples: ArraySamples, classes: np.ndarray, random_state: RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         """Prototypes for those classes that have samples."""
-        X, y, weight = samples.sample(None, random_state)
+        assert isinstance(self.init, str)  # given prototypes are of all classes
+        most = int(self._counts(classes).max())
+        X, y, weight = samples.start_rows(self.init, most, random_state)
         present, inner = namespace(y).unique(y, return_inverse=True)
         present = as_numpy(present)
         counts = self._counts(classes)[present]
-        assert isinstance(self.init, str)  # given prototypes are of all classes
         W, labels = start_prototypes(X, inner, weight, counts, self.init, random_state, classes[present])
         return W, present[labels]
 

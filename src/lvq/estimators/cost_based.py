@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
+from lvq.estimators.over_partitions import by_partition
 from lvq.estimators.parameters import estimator
 from lvq.estimators.tensor_checks import labelled_tensors
 from lvq.estimators.tensors import floating
@@ -115,6 +116,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         free = problem.free(Params(params.prototypes - centre, params.relevance))
         return float(problem.value_and_gradient(free, samples.arranged(centre))[0])
 
+    @by_partition
     def transform(self, X: ArrayLike) -> Array:
         """Map samples to the space in which the model measures: ``X @ omega_.T``; with one matrix for all prototypes.
 

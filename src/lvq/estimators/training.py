@@ -16,8 +16,8 @@ from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.objective import Objective, Params
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
-from lvq.model.relevance import Relevance
-from lvq.model.samples import ArraySamples
+from lvq.model.relevance import Relevance, VectorRelevance
+from lvq.model.samples import ArraySamples, Block
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
@@ -110,7 +110,7 @@ def begin(
 ) -> Training:
     """Starting metric and kernel, and the units that make the rest independent of scale."""
     rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
-    relevance = rule.start(samples.X, samples.y, samples.weight, labels)
+    relevance = rule.start(*_rows_for(rule, samples), labels)
     params = Params(prototypes, relevance, None)
     variances = samples.variances() if parts.ignores_missing else None
     plain = Objective(samples.measured(rule.metric(labels), variances), Identity(), parts.cost, labels)
@@ -130,6 +130,13 @@ def begin(
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances)
     return Training(params, labels, link, state)
+
+
+def _rows_for(rule: Relevance, samples: ArraySamples) -> Block:
+    """What a metric starts from; without a matrix only the number of features counts, and no sample is moved."""
+    if type(rule) is Relevance or isinstance(rule, VectorRelevance):
+        return Block(samples.X, samples.y, samples.weight)
+    return samples.metric_rows()
 
 
 def restarted(
@@ -265,7 +272,8 @@ def fitted_model(
     importances = None
     if params.relevance is not None and samples is not None and params.relevance.ndim <= 3:
         counts = np.diff(getattr(metric, "groups", (0, len(training.labels))))
-        importances = feature_importances(samples.X, samples.weight, params.relevance, counts)
+        X, _, weight = samples.metric_rows()
+        importances = feature_importances(X, weight, params.relevance, counts)
     return PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,

@@ -106,7 +106,13 @@ def round_centre(rows: Array) -> Array:
     """A point near the rows' mean whose digits are few, so that subtracting it from round numbers is exact."""
     xp = namespace(rows)
     low, high = (rows.min(0), rows.max(0)) if xp is np else (rows.amin(0), rows.amax(0))
-    mean = xp.clip(rows.mean(0), low, high)  # rounding may carry the mean of equal numbers past them
+    return rounded_centre(rows.mean(0), low, high)
+
+
+def rounded_centre(mean: Array, low: Array, high: Array) -> Array:
+    """`round_centre` of rows with a given mean and range."""
+    xp = namespace(mean)
+    mean = xp.clip(mean, low, high)  # rounding may carry the mean of equal numbers past them
     spread = xp.maximum(high - mean, mean - low)
     one = xp.ones_like(spread)
     quantum = xp.exp2(xp.floor(xp.log2(xp.where(spread > 0, spread, one))))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -66,6 +66,7 @@ class ArraySamples:
     [5.0, 5.0]
     """
 
+    in_memory: ClassVar[bool] = True  # whether single samples can be taken
     X: Array
     y: Array
     weight: Array
@@ -94,6 +95,14 @@ class ArraySamples:
     def take(self, rows: slice | Array) -> Block:
         """Some samples by slice or index."""
         return Block(self.X[rows], self.y[rows], self.weight[rows])
+
+    def start_rows(self, init: str, n_prototypes: int, random_state: np.random.RandomState) -> Block:
+        """Samples from which prototypes start: all."""
+        return self.sample(None, random_state)
+
+    def metric_rows(self) -> Block:
+        """Samples from whose means and covariances the metric starts and features get importances: all."""
+        return Block(self.X, self.y, self.weight)
 
     def arranged(self, centre: Array) -> Self:
         """The same samples class by class, relative to a centre, with weights of sum one."""

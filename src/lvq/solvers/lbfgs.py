@@ -50,7 +50,8 @@ def train(
     another run, as long as that helps. A run of one prototype per class that ends at a small gradient has not stalled.
 
     With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
-    takes L-BFGS tens of them, so that L-BFGS only finishes the work.
+    takes L-BFGS tens of them, so that L-BFGS only finishes the work. Samples in partitions on several machines have no
+    such batches: L-BFGS does all of the work.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def train(
             return problem.value_and_gradient(free, samples, mapping)
 
         max_runs = max_runs if isinstance(problem.objective.cost, MarginCost) else 1
-        if samples.n_samples < LARGE:
+        if samples.n_samples < LARGE or not samples.in_memory:
             tol = TOL if tol is None else tol
             best, converged = _runs(function, free, max_iter, tol, max_runs, _calm(problem), history, report)
         else:
