@@ -232,15 +232,15 @@ def run_program(folder, checkpoint, kill_after=None):
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 def test_killed_at_random_moments(seed, tmp_path):
-    X, y = make_rows(4000, seed)
+    X, y = make_rows(2000, seed)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(kind=np.array(["x", "y", "z"])[y])
-    frame[:1500].to_parquet(tmp_path / "one.parquet", index=False)
-    frame[1500:].to_csv(tmp_path / "two.csv", index=False)
+    frame[:700].to_parquet(tmp_path / "one.parquet", index=False)
+    frame[700:].to_csv(tmp_path / "two.csv", index=False)
     seconds, _ = run_program(tmp_path, "")
     expected = (tmp_path / "model.lvq").read_bytes()
     (tmp_path / "model.lvq").unlink()
     draw, checkpoint, kills = random.Random(seed), tmp_path / "run.checkpoint", 0
-    for _ in range(4):
+    for _ in range(3):
         _, ended = run_program(tmp_path, str(checkpoint), draw.uniform(0, seconds))
         kills += not ended
         assert ended or not (tmp_path / "model.lvq").exists()
@@ -249,4 +249,4 @@ def test_killed_at_random_moments(seed, tmp_path):
     assert (tmp_path / "model.lvq").read_bytes() == expected
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".tmp") == []
     save(load(tmp_path / "model.lvq"), tmp_path / "again.lvq")
-    assert lvq.load(tmp_path / "again.lvq").predict(frame[["a", "b", "c", "d"]]).shape == (4000,)
+    assert lvq.load(tmp_path / "again.lvq").predict(frame[["a", "b", "c", "d"]]).shape == (2000,)

@@ -320,15 +320,15 @@ def batches(count):
         yield X, (X[:, 0] > 0).astype(int)
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-lvq.fit_batches(lvq.GLVQ(), lambda: batches(20), classes=[0, 1], batch_rows=20_000)
+lvq.fit_batches(lvq.GLVQ(), lambda: batches(10), classes=[0, 1], batch_rows=20_000)
 before = peak()
-lvq.fit_batches(lvq.GLVQ(), lambda: batches(100), classes=[0, 1], batch_rows=20_000)
+lvq.fit_batches(lvq.GLVQ(), lambda: batches(60), classes=[0, 1], batch_rows=20_000)
 print(peak() - before)
 """
 
 
 def test_memory_does_not_grow_with_the_stream():
-    """100 batches are 512 MB; after 20 of them no more than 32 MB are added."""
+    """60 batches are 307 MB; after 10 of them no more than 32 MB are added."""
     result = subprocess.run([sys.executable, "-c", MEMORY], check=True, capture_output=True, text=True)
     assert int(result.stdout) < 32 * 1024
 
