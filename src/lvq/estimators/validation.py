@@ -6,6 +6,7 @@ checked here.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -198,8 +199,22 @@ def check_samples(
     estimator: BaseEstimator, X: ArrayLike, *, values: bool = True, types: Sequence[type] = FLOATS
 ) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
+    if not values and _fits(X, estimator):
+        return X
     samples = validate_data(estimator, X, reset=False, dtype=types, ensure_all_finite=values)
     return check_magnitude(estimator, samples) if values else samples
+
+
+def _fits(X: ArrayLike, estimator: BaseEstimator) -> TypeGuard[np.ndarray]:
+    """Whether this is a plain array of the right shape and type, which scikit-learn need not look at."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.float32)
+        and len(X) > 0
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    )
 
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
@@ -220,9 +235,10 @@ def smallest_range(dtype: np.dtype) -> float:
     return float(np.sqrt(np.finfo(dtype).tiny)) * 1e5
 
 
-def check_spread(estimator: BaseEstimator, X: np.ndarray) -> None:
-    """Raise ValueError where all samples are so close that squared distances underflow."""
-    spread, limit = float((X.max(axis=0) - X.min(axis=0)).max()), smallest_range(X.dtype)
+def check_range(estimator: BaseEstimator, X: np.ndarray) -> None:
+    """`check_magnitude`; and raise ValueError where all samples are so close that squared distances underflow."""
+    low, high = check_magnitude(estimator, np.stack((X.min(axis=0), X.max(axis=0))))
+    spread, limit = float((high - low).max()), smallest_range(X.dtype)
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
@@ -283,8 +299,7 @@ def check_training_data(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
     X, y = _validated(estimator, X, y, reset=reset, types=types)
-    check_magnitude(estimator, X)
-    check_spread(estimator, X)
+    check_range(estimator, X)
     check_classification_targets(y)
     weight = sample_weights(estimator.class_weight, X, y, sample_weight)
     if (weight == 0).any() and not keep_all:
@@ -328,8 +343,7 @@ def check_batch(
             f"classes={classes!r} is not the same as on the first call to {name}.partial_fit: {known.tolist()!r}."
         )
     X, y = _validated(estimator, X, y, reset=first)
-    check_magnitude(estimator, X)
-    check_spread(estimator, X)
+    check_range(estimator, X)
     check_classification_targets(y)
     if first and len(known) < 2:
         raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")

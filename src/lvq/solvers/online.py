@@ -146,8 +146,7 @@ class _Engine:
         width = float(getattr(objective.link, "width", 1.0) if params.width is None else params.width)
         self.learns_width = params.width is not None
         self.width = np.array([width, 1e-3 * width, 1e3 * width])
-        self.radius = float(np.square(X).sum(axis=1, dtype=np.float64).max())
-        self.radius += float(np.square(params.prototypes).sum(axis=1, dtype=np.float64).max())
+        self.radius = sum(float(np.einsum("ij,ij->i", rows, rows).max()) for rows in (X, params.prototypes))
         self.soft = isinstance(objective.cost, SoftCost)
         self._lay_out(params, X.shape[1])
 
