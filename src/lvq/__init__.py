@@ -23,6 +23,7 @@ if _TYPE_CHECKING:
     from lvq.persistence import LoadError, load, save
     from lvq.rejection import GuaranteeError, RejectClassifier
     from lvq.robustness import certified_accuracy, certified_radius
+    from lvq.streaming import fit_batches
     from lvq.versions import show_versions
 
 __version__ = "0.1.0"
@@ -52,6 +53,7 @@ __all__ = [
     "certified_radius",
     "counterfactual",
     "explain",
+    "fit_batches",
     "load",
     "save",
     "show_versions",
@@ -69,6 +71,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "certified_radius": "robustness",
     "counterfactual": "counterfactuals",
     "explain": "explanation",
+    "fit_batches": "streaming",
     "load": "persistence",
     "save": "persistence",
     "show_versions": "versions",
@@ -76,7 +79,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
 }
 _PACKAGES = (
     "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots",
-    "rejection", "report", "robustness", "solvers", "tables", "workflow",
+    "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 
 

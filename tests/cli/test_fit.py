@@ -358,3 +358,12 @@ def test_debug_raises_the_error(lvq, tmp_path):
 
 def test_names_of_the_files():
     assert {runs.MODEL, runs.REPORT, runs.METRICS} == FILES
+
+
+def test_a_stream(lvq, tmp_path):
+    path = table_of(tmp_path, **two_classes(2000))
+    completed = lvq("fit", path, "--target", "kind", "--out", tmp_path / "run", "--model", "glvq", "--stream")
+    assert completed.code == 0, completed.err
+    assert "Accuracy" in completed.out
+    assert "Note: The table was read in parts" in completed.err
+    assert {file.name for file in (tmp_path / "run").iterdir()} == FILES

@@ -54,6 +54,7 @@ def fit(
     categorical: given.Categorical = None,
     test_size: given.TestSize = 0.25,
     folds: given.Folds = 5,
+    stream: given.Stream = False,
     seed: given.Seed = 0,
     force: given.Force = False,
     json: given.Json = False,
@@ -64,6 +65,9 @@ def fit(
     Numbers are standardised, texts are one-hot encoded. A missing number becomes the median of its column, with an
     indicator feature; a missing text is a category. Rows without a class, and columns that are empty, constant, without
     a name or row numbers, are left out with a note.
+
+    With --stream the table may be larger than memory: all features must be numbers without gaps, and there is no
+    cross-validation.
     """
     with report_errors(debug):
         check_table(table)
@@ -88,6 +92,7 @@ def fit(
                 categorical=categorical or (),
                 test_size=test_size,
                 folds=folds,
+                stream=stream,
                 seed=seed,
                 force=force,
                 progress=progress,

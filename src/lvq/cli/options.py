@@ -75,6 +75,7 @@ TestSize = Annotated[float, _fraction("Fraction of rows held out for the test.")
 Folds = Annotated[int, _number("Folds of the cross-validation; 0 for none.", 0)]
 CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
 Repeats = Annotated[int, _number("Repetitions with other folds.", 1)]
+Stream = Annotated[bool, typer.Option("--stream", help="Read a table of numbers in parts, each row once.")]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
 Quick = Annotated[bool, typer.Option("--quick", help="Run a small part.")]
 Jobs = Annotated[int | None, _number("Number of parallel jobs.", 1)]

@@ -77,9 +77,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, trusted: Iterabl
     if not isinstance(model, BaseEstimator) or isinstance(model, type):
         raise TypeError(f"lvq.save takes an estimator, got {model!r}.")
     names = trusted_names(trusted)
-    data = _to_bytes(model, names)
+    data = to_bytes(model, names)
     try:
-        same = _to_bytes(_from_bytes(data, names, math.inf)[0], names) == data
+        same = to_bytes(from_bytes(data, names, math.inf)[0], names) == data
     except LoadError as error:
         raise ValueError(f"lvq.save cannot store this {type(model).__name__}: a file of it {error}") from error
     if not same:
@@ -118,7 +118,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Trusted] = (), max_b
             raise LoadError("is a folder." if place.is_dir() else "is a device, pipe or socket, not a file.")
         if (size := place.stat().st_size) > max_bytes:
             raise LoadError(f"has {size} bytes, more than max_bytes={max_bytes}. Increase max_bytes.")
-        model, saved = _from_bytes(place.read_bytes(), names, max_bytes)
+        model, saved = from_bytes(place.read_bytes(), names, max_bytes)
     except LoadError as error:
         raise LoadError(f"{place.name} {error}") from error.__cause__
     if saved not in (None, metadata.version("scikit-learn")):
@@ -127,7 +127,8 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Trusted] = (), max_b
     return model
 
 
-def _to_bytes(model: BaseEstimator, names: frozenset[str]) -> bytes:
+def to_bytes(model: BaseEstimator, names: frozenset[str] = frozenset()) -> bytes:
+    """The content of a model's file; `names` are those of trusted classes."""
     encoder = Encoder(names)
     try:
         node = encoder.node(model)
@@ -142,7 +143,9 @@ def _to_bytes(model: BaseEstimator, names: frozenset[str]) -> bytes:
     return TITLE + FORMAT + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
-def _from_bytes(data: bytes, names: frozenset[str], max_bytes: float) -> tuple[BaseEstimator, str | None]:
+def from_bytes(
+    data: bytes, names: frozenset[str] = frozenset(), max_bytes: float = math.inf
+) -> tuple[BaseEstimator, str | None]:
     """The model, and the version of scikit-learn that wrote its parts; None where it has none of them."""
     title, checksum, body, *_ = *data.split(b"\n", 2), b"", b""
     if title.startswith(PICKLES):

@@ -209,14 +209,19 @@ def read_parts(
     >>> [part["size"].tolist() for part in read_parts(path, ["size"])]
     [['1.5']]
     """
-    path = Path(path)
+    for batch in read_batches(Path(path), columns):
+        yield to_frame(batch, numbers, exact)
+
+
+def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table | pa.RecordBatch]:
+    """The parts of `read_parts` as Arrow tables or batches."""
     kind, table = open_table(path)
     wanted = [name for name in table.names if name] if columns is None else list(columns)
     any_rows = False
     try:
         for batch in table.parts(wanted):
             any_rows = any_rows or batch.num_rows > 0
-            yield to_frame(batch, numbers, exact)
+            yield batch
     except _READ_ERRORS as error:
         raise TableError(_unreadable(path, kind, error)) from error
     if not any_rows:

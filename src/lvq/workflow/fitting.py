@@ -21,6 +21,8 @@ from lvq.workflow.preparation import Samples, prepare
 from lvq.workflow.runs import check_folder, write_run
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from lvq.report import FoldResult
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
@@ -68,6 +70,7 @@ def fit_table(
     categorical: Sequence[str] = (),
     test_size: float = 0.25,
     folds: int = 5,
+    stream: bool = False,
     seed: int = 0,
     force: bool = False,
     progress: Progress = quiet,
@@ -106,6 +109,10 @@ def fit_table(
         Fraction of the rows that is held out for the test.
     folds : int, default=5
         Number of folds of the cross-validation; 0 for none.
+    stream : bool, default=False
+        Read the table in parts, as it may be larger than memory, and train each row once by `lvq.fit_batches`. All
+        features must be numbers without gaps, there is no cross-validation, and up to 20,000 rows each are held out for
+        the test and for the thresholds.
     seed : int, default=0
         Seed of all random numbers.
     force : bool, default=False
@@ -138,6 +145,12 @@ def fit_table(
     estimator = make_model(model, prototypes=prototypes, rank=rank, kernel=kernel, seed=seed)
     if out is not None:
         check_folder(out, force=force)
+    if stream:
+        if categorical:
+            raise ValueError("stream=True (--stream) takes numbers only, so that categorical must not be given.")
+        return _fit_stream(
+            table, target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, progress
+        )
     steps = folds + 4
     progress("Reading", 0, steps)
     samples = _read_samples(table, target, drop, categorical)
@@ -162,6 +175,42 @@ def fit_table(
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", steps, steps)
     return FitResult(classifier, summary, samples.notes, folder)
+
+
+def _fit_stream(
+    table: Path,
+    target: str,
+    estimator: BaseEstimator,
+    out: str | Path | None,
+    max_error: float | None,
+    confidence: float,
+    coverage: float | None,
+    drop: Sequence[str],
+    test_size: float,
+    seed: int,
+    progress: Progress,
+) -> FitResult:
+    from lvq.report import summarize
+    from lvq.workflow.streamed import fit_streamed
+
+    progress("Fitting", 0, 3)
+    fitted = fit_streamed(table, target, estimator, drop=tuple(drop), test_size=test_size, seed=seed)
+    classifier = make_reject_classifier(
+        fitted.pipeline, max_error=max_error, confidence=confidence, coverage=coverage,
+        n_samples=len(fitted.calibration[1]), seed=seed,
+    )  # fmt: skip
+    classifier.set_params(cv="prefit").fit(*fitted.calibration)
+    progress("Summarising", 1, 3)
+    summary = summarize(
+        classifier, *fitted.test, name=type(estimator).__name__, data_name=table.name, target_name=target, seed=seed,
+        protocol=f"{fitted.notes[0]} Numbers were standardised.",
+    )  # fmt: skip
+    summary["data"]["n_train"] = fitted.n_train
+    summary["notes"] = list(fitted.notes)
+    progress("Writing", 2, 3)
+    folder = None if out is None else write_run(classifier, summary, out)
+    progress("Done", 3, 3)
+    return FitResult(classifier, summary, fitted.notes, folder)
 
 
 def _read_samples(table: Path, target: str, drop: Sequence[str], categorical: Sequence[str]) -> Samples:

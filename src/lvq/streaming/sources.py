@@ -1,0 +1,148 @@
+"""Sources of rows: functions that return batches, and tables on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from lvq.streaming.blocks import Block, Position, Source, rows_from
+from lvq.typing import Argument, JSONValue, Labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+Batches: TypeAlias = "Callable[[], Iterable[object]] | str | os.PathLike[str] | Sequence[object]"
+Kind = Literal["text", "number", "as stored"]  # of the classes in a file
+SAMPLE_BYTES = 1 << 16  # at either end of a file, by which it is recognised
+
+
+def make_source(batches: Batches, target: str | None, features: Sequence[str] | None, classes: Labels | None) -> Source:
+    """The source that an argument `batches` means."""
+    if isinstance(batches, str | os.PathLike):
+        batches = [batches]
+    if isinstance(batches, Sequence) and batches and all(isinstance(item, str | os.PathLike) for item in batches):
+        if target is None:
+            raise ValueError("fit_batches needs target=, the column of classes, to read files.")
+        kind: Kind = "as stored" if classes is None else "number" if classes.dtype.kind in "iuf" else "text"
+        return FileSource([Path(str(path)) for path in batches], target, features, kind)
+    if callable(batches):
+        return FunctionSource(batches, target, features)
+    if isinstance(batches, Sequence) and batches:
+        return FunctionSource(lambda: iter(batches), target, features)
+    raise TypeError(
+        "batches of fit_batches must be a function that returns a new iterator of batches at each call, a list of "
+        f"batches, or one or several paths; got {type(batches).__name__}. An iterator can be read only once: give the "
+        "function that makes it."
+    )
+
+
+class FunctionSource:
+    """Batches that a function returns, each (X, y) or a table with a column of classes."""
+
+    def __init__(
+        self, function: Callable[[], Iterable[object]], target: str | None, features: Sequence[str] | None
+    ) -> None:
+        self.function, self.target, self.features = function, target, features
+
+    def blocks(self, start: Position) -> Iterator[Block]:
+        """Batches from a position on; those before are made again and skipped."""
+        row = 0
+        for number, batch in enumerate(self.function(), start=1):
+            block = self._block(batch, Position(0, row), f"batch {number}")
+            row += len(block.y)
+            wanted = rows_from(block, start.row)
+            if wanted is not None:
+                yield wanted
+
+    def _block(self, batch: Argument, start: Position, place: str) -> Block:
+        if not isinstance(batch, tuple):
+            return self._table_block(batch, start, place)
+        if len(batch) != 2:
+            raise ValueError(f"{place}: a batch must be a pair (X, y) or a table, got {len(batch)} items.")
+        X, y = batch
+        names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
+        try:
+            X, y = np.asarray(X), np.asarray(y)
+            X = X if X.dtype == np.float32 else X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{place}: X must hold numbers ({error}).") from error
+        if X.ndim != 2 or y.shape != (len(X),):
+            raise ValueError(
+                f"{place}: X must have two dimensions and y one value for each row, got the shapes {X.shape} and "
+                f"{y.shape}."
+            )
+        return Block(X, y, start, place, names)
+
+    def _table_block(self, table: Argument, start: Position, place: str) -> Block:
+        from lvq.streaming.table_rows import block_of
+
+        if self.target is None:
+            raise ValueError(f"{place}: a batch must be a pair (X, y); a table needs target=, its column of classes.")
+        return block_of(as_arrow(table, place), self.target, self.features, start, place, "as stored")
+
+    def description(self) -> JSONValue:
+        """A function cannot be recognised."""
+        return "a function"
+
+
+def as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa.Table | pa.RecordBatch:
+    """A table in memory as Arrow."""
+    import pyarrow as pa
+
+    if isinstance(table, pa.Table | pa.RecordBatch):
+        return table
+    if hasattr(table, "columns") and hasattr(table, "iloc"):
+        return pa.Table.from_pandas(table, preserve_index=False)
+    raise TypeError(
+        f"{place}: a batch must be a pair (X, y), a pandas DataFrame or an Arrow table, got {type(table).__name__}."
+    )
+
+
+class FileSource:
+    """Tables on disk, one after another; all have the columns of the first."""
+
+    def __init__(self, paths: list[Path], target: str, features: Sequence[str] | None, kind: Kind) -> None:
+        from lvq.tables import TableError, column_names
+
+        self.paths, self.target, self.kind = paths, target, kind
+        names = column_names(paths[0])
+        self.features = [name for name in names if name and name != target] if features is None else list(features)
+        for path in paths:
+            present = names if path == paths[0] else column_names(path)
+            absent = [name for name in (target, *self.features) if name not in present]
+            if absent:
+                raise TableError(
+                    f"{path} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, present))}."
+                )
+
+    def blocks(self, start: Position) -> Iterator[Block]:
+        """Parts of the files from a position on."""
+        from lvq.streaming.table_rows import block_of
+        from lvq.tables.reading import read_batches
+
+        for number, path in enumerate(self.paths[start.file :], start=start.file):
+            row, first = 0, start.row if number == start.file else 0
+            for batch in read_batches(path, [*self.features, self.target]):
+                begin, row = row, row + batch.num_rows
+                if row <= first:
+                    continue
+                batch = batch.slice(max(0, first - begin))
+                position = Position(number, max(begin, first))
+                yield block_of(batch, self.target, self.features, position, str(path), self.kind)
+
+    def description(self) -> JSONValue:
+        """Name, size and a digest of both ends of each file."""
+        return [[path.name, path.stat().st_size, _digest(path)] for path in self.paths]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        content = file.read(SAMPLE_BYTES)
+        file.seek(max(0, path.stat().st_size - SAMPLE_BYTES))
+        return hashlib.sha256(content + file.read()).hexdigest()

@@ -1,0 +1,142 @@
+"""Fit a model to a table larger than memory: numbers only, in passes over the file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lvq.streaming import fit_batches
+from lvq.streaming.blocks import Block, Layout, Position
+from lvq.streaming.sources import FileSource
+from lvq.tables import TableError, as_text, column_names, read_parts
+from lvq.workflow.preparation import MIN_CLASS_ROWS, check_columns, listed
+
+MIN_ROWS = 1000  # fewer rows are no stream
+MAX_HELD_OUT = 20_000  # rows that are kept in memory, for the test and for the thresholds each
+CALIBRATION = 0.3  # fraction of the other rows for the thresholds, up to that number
+
+
+@dataclass(frozen=True)
+class StreamedFit:
+    """A pipeline fitted to a table that was not read whole, and the rows that were held out."""
+
+    pipeline: Pipeline
+    test: tuple[pd.DataFrame, np.ndarray]
+    calibration: tuple[pd.DataFrame, np.ndarray]
+    n_train: int
+    notes: tuple[str, ...]
+
+
+def fit_streamed(
+    table: Path, target: str, estimator: BaseEstimator, *, drop: tuple[str, ...], test_size: float, seed: int
+) -> StreamedFit:
+    """Fit a pipeline of StandardScaler and a model to a table in three passes: classes, standardisation, training.
+
+    The rows for the test and for the thresholds are drawn at random and never used in training. All columns must hold
+    numbers in every row.
+    """
+    names = column_names(table)
+    check_columns(names, [target, *drop], str(table))
+    features = [name for name in names if name and name not in (target, *drop)]
+    if not features:
+        raise TableError(f"{table} has no column that can be a feature.")
+    source = FileSource([table], target, features, "text")
+    counts = _class_counts(table, target)
+    total = sum(counts.values())
+    held_out = HeldOut.drawn(total, test_size, seed)
+    layout = Layout(classes=np.array(sorted(counts)))
+
+    def blocks() -> Iterator[Block]:
+        return map(layout.checked, source.blocks(Position()))
+
+    def batches() -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+        for block in blocks():
+            kept = ~held_out.mask(block)
+            yield pd.DataFrame(block.X[kept], columns=features), block.y[kept]
+
+    pipeline = make_pipeline(StandardScaler(), streaming_model(estimator))
+    fit_batches(pipeline, batches, classes=layout.classes, random_state=seed)
+    test, calibration = held_out.collected(blocks(), features)
+    note = (
+        f"The table was read in parts (stream): {len(held_out.rows)} rows, drawn at random, were held out for test and "
+        f"thresholds, and the model was trained on the {total - len(held_out.rows)} others, each once; there is no "
+        "cross-validation."
+    )
+    return StreamedFit(pipeline, test, calibration, total - len(held_out.rows), (note,))
+
+
+def streaming_model(estimator: BaseEstimator) -> BaseEstimator:
+    """The estimator in a form that has `partial_fit`: without a ridge where it has one."""
+    if not hasattr(estimator, "partial_fit") and "ridge" in estimator.get_params():
+        estimator = estimator.set_params(ridge=0.0)
+    if not hasattr(estimator, "partial_fit"):
+        raise ValueError(
+            f"{type(estimator).__name__} needs the whole table and cannot be fitted with --stream (stream=True); "
+            "choose another model, such as lvq, gmlvq or glvq."
+        )
+    return estimator
+
+
+def _class_counts(table: Path, target: str) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for part in read_parts(table, [target]):
+        counts.update(as_text(part[target]).tolist())
+    missing = counts.pop(None, 0)  # type: ignore[call-overload]
+    rare = [name for name, count in counts.items() if count < MIN_CLASS_ROWS]
+    if missing:
+        raise TableError(
+            f"{missing} rows of {table} have no value of {target!r}; with --stream (stream=True) every row needs one."
+        )
+    if len(counts) < 2 or rare:
+        raise TableError(
+            f"The column {target!r} of {table} must have two classes or more with at least {MIN_CLASS_ROWS} rows each; "
+            f"got {len(counts)} classes{', of which fewer rows have ' + listed(rare) if rare else ''}."
+        )
+    if sum(counts.values()) < MIN_ROWS:
+        raise TableError(
+            f"{table} has {sum(counts.values())} rows; --stream (stream=True) is for tables larger than memory and "
+            f"needs {MIN_ROWS}. Leave it out."
+        )
+    return counts
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Rows that are not for training: their numbers, ascending, and which of them are for the test."""
+
+    rows: np.ndarray
+    for_test: np.ndarray
+
+    @classmethod
+    def drawn(cls, total: int, test_size: float, seed: int) -> HeldOut:
+        """Rows drawn at random."""
+        n_test = min(MAX_HELD_OUT, ceil(test_size * total))
+        n_calibration = min(MAX_HELD_OUT, ceil(CALIBRATION * (total - n_test)))
+        rng = np.random.default_rng(seed)  # which needs no memory for the rows that are not drawn
+        rows = rng.choice(total, n_test + n_calibration, replace=False, shuffle=False)
+        return cls(np.sort(rows), rng.permutation(len(rows)) < n_test)
+
+    def mask(self, block: Block) -> np.ndarray:
+        """Which rows of a block are held out."""
+        begin, end = np.searchsorted(self.rows, [block.start.row, block.start.row + len(block.y)])
+        mask = np.zeros(len(block.y), dtype=bool)
+        mask[self.rows[begin:end] - block.start.row] = True
+        return mask
+
+    def collected(
+        self, blocks: Iterator[Block], features: list[str]
+    ) -> tuple[tuple[pd.DataFrame, np.ndarray], tuple[pd.DataFrame, np.ndarray]]:
+        """The rows for the test, and those for the thresholds."""
+        parts = [(block.X[mask], block.y[mask]) for block in blocks for mask in [self.mask(block)]]
+        X, y = (np.concatenate(values) for values in zip(*parts))
+        frame, test = pd.DataFrame(X, columns=features), self.for_test
+        return (frame[test].reset_index(drop=True), y[test]), (frame[~test].reset_index(drop=True), y[~test])

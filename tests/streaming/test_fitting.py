@@ -1,0 +1,337 @@
+"""`fit_batches`: the same as calls of `partial_fit` by hand, from functions and files, in bounded memory."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
+
+import lvq
+from lvq import GLVQ, GMLVQ, LVQ1, RSLVQ, LVQClassifier, fit_batches
+
+
+def cut(X, y, size):
+    """A function that returns batches."""
+    return lambda: ((X[begin : begin + size], y[begin : begin + size]) for begin in range(0, len(X), size))
+
+
+# -- what is learned ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [GLVQ, GMLVQ, LVQ1, RSLVQ, lambda **given: LVQClassifier(ridge=0, **given)])
+def test_it_is_partial_fit_batch_by_batch(make, rows):
+    X, y = rows
+    expected = make(random_state=3)
+    for _ in range(2):
+        for begin in range(0, len(X), 64):
+            expected.partial_fit(X[begin : begin + 64], y[begin : begin + 64], classes=[0, 1, 2])
+    model = fit_batches(make(random_state=3), cut(X, y, 130), epochs=2, batch_rows=64, shuffle_rows=0)
+    np.testing.assert_array_equal(model.prototypes_, expected.prototypes_)
+    assert model.n_iter_ == expected.n_iter_
+
+
+def test_the_first_pass_standardises(rows):
+    X, y = rows
+    model = fit_batches(make_pipeline(StandardScaler(), GLVQ()), cut(X, y, 130), batch_rows=64)
+    np.testing.assert_allclose(model[0].mean_, X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(model[0].var_, X.var(axis=0), rtol=1e-12)
+    assert model.score(X, y) > 0.9
+
+
+def test_another_scaler(rows):
+    X, y = rows
+    model = fit_batches(make_pipeline(MinMaxScaler(), GLVQ()), cut(X, y, 130))
+    np.testing.assert_array_equal(model[0].data_max_, X.max(axis=0))
+
+
+def test_a_model_of_scikit_learn(rows):
+    X, y = rows
+    model = fit_batches(make_pipeline(StandardScaler(), SGDClassifier()), cut(X, y, 130))
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("size", [1, 64, 130, 1000])
+def test_the_size_of_batches_does_not_matter(size, rows):
+    X, y = rows
+    models = [fit_batches(GLVQ(), cut(X, y, cuts), batch_rows=64, shuffle_rows=300) for cuts in (size, 77)]
+    np.testing.assert_array_equal(models[0].prototypes_, models[1].prototypes_)
+
+
+def test_the_buffer_shuffles_by_the_seed(rows):
+    X, y = rows
+    found = [
+        fit_batches(GLVQ(shuffle=False), cut(X, y, 100), batch_rows=50, shuffle_rows=200, random_state=seed).prototypes_
+        for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    assert (found[0] != found[2]).any()
+
+
+def test_every_row_is_used_once_in_each_epoch(rows):
+    X, y = rows
+    seen = []
+
+    class Recording(GLVQ):
+        def partial_fit(self, X, y, classes=None, sample_weight=None):
+            seen.append(X.copy())
+            return super().partial_fit(X, y, classes)
+
+    fit_batches(Recording(), cut(X, y, 130), classes=[0, 1, 2], epochs=3, batch_rows=50, shuffle_rows=170)
+    used = np.concatenate(seen)
+    epochs = used.reshape(3, *X.shape)
+    for epoch in epochs:
+        np.testing.assert_array_equal(np.sort(epoch, axis=0), np.sort(X, axis=0))
+    assert (epochs[0] != epochs[1]).any()
+    first = epochs[0][:170]  # rows stay within their buffer
+    np.testing.assert_array_equal(np.sort(first, axis=0), np.sort(X[:170], axis=0))
+
+
+def test_a_sorted_stream_needs_a_buffer(rows):
+    """With a buffer that holds all rows, the order of the stream does not matter to the accuracy."""
+    X, y = rows
+    order = np.argsort(y)
+    model = fit_batches(make_pipeline(StandardScaler(), GLVQ()), cut(X[order], y[order], 100), batch_rows=50)
+    assert model.score(X, y) > 0.9
+
+
+def test_float32_stays(rows):
+    X, y = rows
+    assert fit_batches(GLVQ(), cut(X.astype(np.float32), y, 100)).prototypes_.dtype == np.float32
+
+
+def test_given_classes_need_no_first_pass(rows):
+    X, y = rows
+    calls = []
+
+    def batches():
+        calls.append(1)
+        return cut(X, y, 100)()
+
+    model = fit_batches(GLVQ(), batches, classes=[0, 1, 2, 3])
+    assert len(calls) == 1
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    fit_batches(GLVQ(), batches)
+    assert len(calls) == 3
+
+
+def test_parameters_stay_and_an_older_fit_is_forgotten(rows, frame):
+    X, y = rows
+    random_state = np.random.RandomState(0)
+    model = GLVQ(random_state=random_state).fit(frame.drop(columns="kind"), y)
+    assert fit_batches(model, cut(X, y, 100)) is model
+    assert model.random_state is random_state
+    assert not hasattr(model, "feature_names_in_")
+    assert fit_batches(GLVQ(), cut(X, y, 100)).random_state is None
+
+
+# -- kinds of batches --------------------------------------------------------------------------------------------------
+
+
+def written(frame, folder, kind):
+    """Two files of the frame."""
+    paths = []
+    for number, part in enumerate((frame[:430], frame[430:])):
+        path = folder / f"part{number}.{kind}"
+        if kind == "csv":
+            part.to_csv(path, index=False)
+        elif kind == "parquet":
+            pq.write_table(pa.Table.from_pandas(part, preserve_index=False), path, row_group_size=150)
+        else:
+            pyarrow.feather.write_feather(part.reset_index(drop=True), path)
+        paths.append(path)
+    return paths
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
+def test_files_are_what_their_rows_are(kind, frame, tmp_path):
+    pipeline = make_pipeline(StandardScaler(), GLVQ())
+    settings = {"batch_rows": 64, "shuffle_rows": 300, "epochs": 2}
+    X, y = frame.drop(columns="kind"), frame["kind"].to_numpy(dtype=str)
+    expected = fit_batches(clone(pipeline), [(X, y)], **settings)
+    model = fit_batches(pipeline, written(frame, tmp_path, kind), target="kind", **settings)
+    np.testing.assert_array_equal(model[-1].prototypes_, expected[-1].prototypes_)
+    assert model.classes_.tolist() == ["x", "y", "z"]
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert model.score(X, y) > 0.9
+
+
+def test_one_path_and_some_columns(frame, tmp_path):
+    path = written(frame.assign(note="text"), tmp_path, "csv")[0]
+    model = fit_batches(GLVQ(), path, target="kind", features=["d", "a"])
+    assert model.feature_names_in_.tolist() == ["d", "a"]
+
+
+@pytest.mark.parametrize("convert", [lambda table: table, pa.Table.from_pandas])
+def test_tables_in_memory(convert, frame):
+    model = fit_batches(GLVQ(), lambda: (convert(frame[begin : begin + 100]) for begin in (0, 100)), target="kind")
+    assert model.classes_.tolist() == ["x", "y", "z"]
+
+
+def test_classes_of_files(rows, frame, tmp_path):
+    """Integers stay integers in Parquet; in CSV the given classes tell."""
+    numbered = frame.assign(kind=rows[1])
+    parquet, text = written(numbered, tmp_path, "parquet"), written(numbered, tmp_path, "csv")
+    assert fit_batches(GLVQ(), parquet, target="kind").classes_.tolist() == [0, 1, 2]
+    assert fit_batches(GLVQ(), text, target="kind").classes_.tolist() == ["0", "1", "2"]
+    assert fit_batches(GLVQ(), text, target="kind", classes=[0, 1, 2]).classes_.tolist() == [0, 1, 2]
+    assert fit_batches(GLVQ(), parquet, target="kind", classes=["0", "1", "2"]).classes_.tolist() == ["0", "1", "2"]
+
+
+# -- bad input: a message that names file and row, and nothing changes -------------------------------------------------
+
+
+def check_refused(message, batches, error=ValueError, **settings):
+    model = make_pipeline(StandardScaler(), GLVQ())
+    with pytest.raises(error, match=message):
+        fit_batches(model, batches, **settings)
+    for step in model:
+        with pytest.raises(NotFittedError):
+            check_is_fitted(step)
+
+
+def test_another_width_in_the_seventh_batch(rows):
+    X, y = rows
+    batches = list(cut(X, y, 100)())
+    batches[6] = (batches[6][0][:, :3], batches[6][1])
+    check_refused("batch 7, row 601: 3 features, but the rows before have 4", batches)
+
+
+def test_other_columns(frame):
+    batches = [frame[:50], frame[50:][["b", "a", "c", "d", "kind"]]]
+    check_refused("batch 2, row 51: the columns are 'b', 'a'", batches, target="kind")
+
+
+def test_a_new_class_in_the_last_file(frame, tmp_path):
+    paths = written(frame, tmp_path, "parquet")
+    last = frame[430:].copy()
+    last.iloc[-1, -1] = "new"
+    last.to_parquet(paths[1], index=False)
+    message = r"part1.parquet, row 570: the class 'new' is not among the classes \['x', 'y', 'z'\]"
+    check_refused(message, paths, target="kind", classes=["x", "y", "z"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_not_finite(kind, value, frame, tmp_path):
+    frame.iloc[800, 1] = value
+    paths = written(frame, tmp_path, kind)
+    check_refused(f"part1.{kind}, row 371: the value in column 'b' is {value}", paths, target="kind")
+
+
+def test_a_missing_class(frame, tmp_path):
+    frame.iloc[800, 4] = None
+    check_refused("part1.csv, row 371: the class is missing", written(frame, tmp_path, "csv"), target="kind")
+    X = np.zeros((2, 2))
+    check_refused("batch 1, row 2: the class is missing", [(X, np.array([0, np.nan]))])
+
+
+def test_a_text_in_a_column_of_numbers(frame, tmp_path):
+    frame = frame.astype({"b": object})
+    frame.iloc[800, 1] = "many"
+    check_refused("row 371: the column 'b' holds 'many', not a number", written(frame, tmp_path, "csv"), target="kind")
+
+
+def test_a_row_of_another_width_in_a_file(frame, tmp_path):
+    paths = written(frame, tmp_path, "csv")
+    with paths[1].open("a") as file:
+        file.write("1,2,3\n")
+    check_refused("part1.csv has 3 values in", paths, target="kind")
+
+
+def test_a_file_without_a_column(frame, tmp_path):
+    paths = written(frame, tmp_path, "csv")
+    frame.drop(columns="c").to_csv(paths[1], index=False)
+    check_refused("part1.csv has no column 'c'", paths, target="kind")
+
+
+def test_a_file_that_disappears(frame, tmp_path):
+    paths = written(frame, tmp_path, "parquet")
+
+    class Removing(StandardScaler):
+        def transform(self, X, copy=None):
+            paths[1].unlink(missing_ok=True)
+            return super().transform(X, copy)
+
+    model = make_pipeline(Removing(), GLVQ())
+    with pytest.raises(ValueError, match=r"The file .*part1.parquet does not exist"):
+        fit_batches(model, paths, target="kind", epochs=2, batch_rows=64, shuffle_rows=64)
+    assert not hasattr(model[-1], "model_")
+    check_refused(r"part1.parquet does not exist", paths, target="kind")
+
+
+def test_an_empty_file(frame, tmp_path):
+    path = tmp_path / "empty.csv"
+    frame[:0].to_csv(path, index=False)
+    check_refused("empty.csv has", path, target="kind")
+
+
+@pytest.mark.parametrize(
+    ("batches", "message", "error"),
+    [
+        (iter([]), "only once: give the function that makes it", TypeError),
+        (lambda: [], "got no rows", ValueError),
+        (lambda: [(np.zeros((0, 2)), [])], "got no rows", ValueError),
+        ("rows.csv", "needs target=", ValueError),
+        ([(np.zeros((3, 2)), [0, 1])], r"batch 1: X must have two dimensions .* \(3, 2\) and \(2,\)", ValueError),
+        ([(np.zeros((3, 2)), [0, 1, 0], 1)], "batch 1: a batch must be a pair", ValueError),
+        ([([["a"]], [0])], "batch 1: X must hold numbers", ValueError),
+        ([pd.DataFrame({"a": [1]})], "batch 1: .* a table needs target=", ValueError),
+        ([(np.zeros((3, 2)), [0, 0, 0])], "at least two classes", ValueError),
+    ],
+)
+def test_bad_batches(batches, message, error):
+    check_refused(message, batches, error)
+
+
+@pytest.mark.parametrize("name", ["epochs", "batch_rows", "shuffle_rows", "every", "reseed_after"])
+def test_numbers_that_are_too_small(name, rows):
+    check_refused(f"{name} of fit_batches must be . or more, got -1", [rows], **{name: -1})
+
+
+def test_models_that_cannot_stream(rows):
+    with pytest.raises(TypeError, match=r"needs an estimator with partial_fit.* got SVC"):
+        fit_batches(SVC(), [rows])
+    with pytest.raises(TypeError, match="got StandardScaler, MinMaxScaler, GLVQ"):
+        fit_batches(make_pipeline(StandardScaler(), MinMaxScaler(), GLVQ()), [rows])
+    with pytest.raises(TypeError, match="reseed_after of fit_batches needs a model of lvq"):
+        fit_batches(SGDClassifier(), [rows], reseed_after=10)
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+MEMORY = """
+import resource, sys
+import numpy as np
+import lvq
+def batches(count):
+    for seed in range(count):
+        X = np.random.default_rng(seed).normal(size=(20_000, 32))
+        yield X, (X[:, 0] > 0).astype(int)
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+lvq.fit_batches(lvq.GLVQ(), lambda: batches(10), classes=[0, 1], batch_rows=20_000)
+before = peak()
+lvq.fit_batches(lvq.GLVQ(), lambda: batches(60), classes=[0, 1], batch_rows=20_000)
+print(peak() - before)
+"""
+
+
+def test_memory_does_not_grow_with_the_stream():
+    """60 batches are 307 MB; after 10 of them no more than 32 MB are added."""
+    result = subprocess.run([sys.executable, "-c", MEMORY], check=True, capture_output=True, text=True)
+    assert int(result.stdout) < 32 * 1024
+
+
+def test_public_name():
+    assert lvq.fit_batches is fit_batches

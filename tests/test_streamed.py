@@ -1,0 +1,119 @@
+"""`fit_table(stream=True)`, `lvq fit --stream`: tables read in parts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lvq.persistence import load
+from lvq.workflow import fit_table, predict_table
+from lvq.workflow.streamed import HeldOut
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 3
+    X = rng.normal(size=(3000, 4)) + 4 * np.eye(4)[y]
+    return pd.DataFrame(X * [1, 100, 1, 1], columns=["a", "b", "c", "d"]).assign(kind=np.array(["x", "y", "z"])[y])
+
+
+def write(frame, path):
+    {".csv": frame.to_csv, ".parquet": frame.to_parquet, ".feather": frame.to_feather}[path.suffix](
+        path, **({} if path.suffix == ".feather" else {"index": False})
+    )
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather"])
+def test_a_run(suffix, frame, tmp_path):
+    path = write(frame, tmp_path / f"table{suffix}")
+    result = fit_table(path, "kind", stream=True, model="glvq", out=tmp_path / "run")
+    assert result.summary["scores"]["accuracy"] > 0.9
+    assert result.summary["scores"]["n_samples"] == 750
+    assert result.summary["data"]["n_train"] == 3000 - 750 - 675
+    assert "read in parts" in result.notes[0]
+    assert {file.name for file in (tmp_path / "run").iterdir()} == {"model.lvq", "report.html", "metrics.json"}
+    model = load(tmp_path / "run" / "model.lvq")
+    assert model.classes_.tolist() == ["x", "y", "z"]
+    predicted = predict_table(tmp_path / "run", path, tmp_path / "predicted.csv")
+    assert predicted.rows == 3000
+
+
+def test_formats_give_the_same_model(frame, tmp_path):
+    frame = frame.round(3)
+    models = [
+        fit_table(write(frame, tmp_path / f"table{suffix}"), "kind", stream=True).model.estimator_[-1].prototypes_
+        for suffix in (".csv", ".parquet")
+    ]
+    np.testing.assert_array_equal(*models)
+
+
+def test_a_guarantee(frame, tmp_path):
+    path = write(frame, tmp_path / "table.parquet")
+    result = fit_table(path, "kind", stream=True, model="gmlvq", max_error=0.1)
+    assert result.summary["model"]["rejection"]["guarantee"]["max_error"] == 0.1
+
+
+def test_held_out_rows_are_not_trained_on(frame, tmp_path, monkeypatch):
+    """Every row is either trained on once, or in the test, or in the calibration."""
+    from lvq.workflow import streamed
+
+    seen = []
+
+    def recording(pipeline, batches, **settings):
+        seen.extend(X for X, _ in batches())
+        return fit(pipeline, batches, **settings)
+
+    fit = streamed.fit_batches
+    monkeypatch.setattr(streamed, "fit_batches", recording)
+    fitted = streamed.fit_streamed(
+        write(frame, tmp_path / "table.csv"),
+        "kind",
+        streamed.streaming_model(make()),
+        drop=("d",),
+        test_size=0.2,
+        seed=1,
+    )
+    parts = [*seen, fitted.test[0], fitted.calibration[0]]
+    assert [len(fitted.test[0]), fitted.n_train] == [600, sum(map(len, seen))]
+    used = np.sort(np.concatenate([part["a"].to_numpy() for part in parts]))
+    np.testing.assert_allclose(used, np.sort(frame["a"]), rtol=1e-15)
+    assert list(fitted.test[0]) == ["a", "b", "c"]
+
+
+def make():
+    from lvq import GLVQ
+
+    return GLVQ()
+
+
+def test_rows_are_drawn_without_memory_for_all():
+    drawn = HeldOut.drawn(10**12, 0.25, seed=0)
+    assert len(drawn.rows) == 40_000
+    assert drawn.for_test.sum() == 20_000
+    assert (np.diff(drawn.rows) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda frame: frame.assign(a="text"), {}, r"table.csv, row 1: the column 'a' holds 'text', not a number"),
+        (
+            lambda frame: frame.assign(a=frame["a"].where(frame.index != 70)),
+            {},
+            r"table.csv, row 71: the value in column",
+        ),
+        (lambda frame: frame.assign(kind=frame["kind"].where(frame.index != 70)), {}, "1 rows of .* have no value of"),
+        (lambda frame: frame[:500], {}, "has 500 rows; --stream"),
+        (lambda frame: frame.assign(kind="x"), {}, "got 1 classes"),
+        (lambda frame: frame, {"model": "lvq-cv"}, "LVQClassifierCV needs the whole table"),
+        (lambda frame: frame, {"categorical": ["a"]}, "categorical must not be given"),
+        (lambda frame: frame, {"drop": ["e"]}, "has no column 'e'"),
+        (lambda frame: frame, {"drop": ["a", "b", "c", "d"]}, "no column that can be a feature"),
+    ],
+)
+def test_bad_tables(change, options, message, frame, tmp_path):
+    path = write(change(frame), tmp_path / "table.csv")
+    with pytest.raises(ValueError, match=message):
+        fit_table(path, "kind", stream=True, out=tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
