@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
+from sklearn.utils import Tags
 
 from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.estimators.classifier import LVQClassifier
@@ -131,6 +132,11 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         }
         self.__dict__.update(fitted)
         return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = getattr(self.estimator, "device", None) is None
+        return tags
 
     def _specified(self, given: Sequence[Mapping[str, Argument]]) -> list[LVQClassifier]:
         """The candidates as estimators, their parameters checked."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -19,9 +20,11 @@ from lvq.model.arrays import numpy_type
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
-from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
+from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance, resolved_rank
+from lvq.model.sparse_rows import canonical, column_range, is_sparse, numbers
 from lvq.typing import Array, ClassWeight
 
+MAX_SPARSE_RANK = 1024  # rows of Omega for sparse samples, whose features may be very many
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
 
 
@@ -151,6 +154,16 @@ def check_rank(estimator: BaseEstimator, relevance: Relevance, n_features: int) 
         )
 
 
+def check_sparse_matrix(estimator: BaseEstimator, relevance: Relevance, n_features: int) -> None:
+    """Raise ValueError for a matrix of full rank over so many sparse features that it would not fit into memory."""
+    if isinstance(relevance, MatrixRelevance) and resolved_rank(relevance.rank, n_features) > MAX_SPARSE_RANK:
+        raise ValueError(
+            f"The 'rank' parameter of {type(estimator).__name__} must be at most {MAX_SPARSE_RANK} for sparse X, as "
+            f"Omega is dense; got rank={relevance.rank!r} for {n_features} features. Give a small rank, for example "
+            "rank=10, or use relevance='gradient' or None."
+        )
+
+
 def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
     if not getattr(parts.relevance, "unit_trace", True):
@@ -198,13 +211,26 @@ def check_samples(
     estimator: BaseEstimator, X: ArrayLike, *, values: bool = True, types: Sequence[type] = FLOATS
 ) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
-    samples = validate_data(estimator, X, reset=False, dtype=types, ensure_all_finite=values)
+    samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=types, ensure_all_finite=values)
+    if is_sparse(samples):
+        samples = sparse_samples(estimator, samples, getattr(estimator, "_device", None))
     return check_magnitude(estimator, samples) if values else samples
+
+
+def sparse_samples(estimator: BaseEstimator, X: Array, device: str | None) -> sparse.csr_array:
+    """Sparse samples as a CSR array; ValueError for a device, which takes dense samples only."""
+    if device is not None:
+        raise ValueError(
+            f"The 'device' parameter of {type(estimator).__name__} must be None for sparse X, got {device!r}: tensors "
+            "are dense. Use device=None, or give X.toarray() where it fits into memory."
+        )
+    return canonical(X)
 
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
     """Raise ValueError for values that are so large that squared distances overflow."""
-    largest = float(max(X.max(initial=0), -X.min(initial=0)))
+    values = numbers(X)
+    largest = float(max(values.max(initial=0), -values.min(initial=0)))
     limit = largest_value(X.dtype, X.shape[1])
     if largest > limit:
         raise ValueError(
@@ -222,7 +248,8 @@ def smallest_range(dtype: np.dtype) -> float:
 
 def check_spread(estimator: BaseEstimator, X: np.ndarray) -> None:
     """Raise ValueError where all samples are so close that squared distances underflow."""
-    spread, limit = float((X.max(axis=0) - X.min(axis=0)).max()), smallest_range(X.dtype)
+    low, high = column_range(X)
+    spread, limit = float((high - low).max()), smallest_range(X.dtype)
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
@@ -240,7 +267,10 @@ def check_width(estimator: BaseEstimator, width: float | None) -> None:
 def _validated(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, types: Sequence[type] = FLOATS
 ) -> tuple[np.ndarray, np.ndarray]:
-    return validate_data(estimator, X, y, reset=reset, dtype=types)
+    samples, y = validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=types)
+    if is_sparse(samples):
+        samples = sparse_samples(estimator, samples, getattr(estimator, "device", None))
+    return samples, y
 
 
 def check_labelled(

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from lvq.model.arrays import fused_kernels, namespace, round_centre, zeros
+from lvq.model.sparse_rows import filled, is_sparse, row_squares, scaled_columns, squared
 from lvq.typing import Array
 
 
@@ -51,7 +52,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
-            return self._as_sparse(count).T @ rows
+            return filled(self._as_sparse(count).T @ rows)
         total = zeros((count, rows.shape[1]), rows)
         for k in range(self.touched.shape[1]):
             total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
@@ -101,8 +102,15 @@ def squared_distances(X: Array, W: Array) -> Array:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
     [[25.0, 1.0]]
     """
+    return squared_from_origin(*from_centre(X, W))
+
+
+def from_centre(X: Array, W: Array) -> tuple[Array, Array]:
+    """Samples and prototypes relative to a centre of the prototypes; sparse samples and theirs stay as they are."""
+    if is_sparse(X):
+        return X, W
     centre = round_centre(W)
-    return squared_from_origin(X - centre, W - centre)
+    return X - centre, W - centre
 
 
 def squared_from_origin(Z: Array, P: Array) -> Array:
@@ -110,7 +118,7 @@ def squared_from_origin(Z: Array, P: Array) -> Array:
     xp = namespace(Z)
     D = Z @ P.T
     D *= -2
-    D += (Z * Z).sum(1)[:, None]
+    D += (row_squares(Z) if is_sparse(Z) else (Z * Z).sum(1))[:, None]
     D += (P * P).sum(1)
     return xp.clip(D, 0, None, out=D) if xp is np else D.clamp_(min=0)
 
@@ -135,15 +143,14 @@ class SharedMetric:
 
     def distances(self, X: Array, W: Array, R: Array | None = None) -> Array:
         """Squared distances, (N, M)."""
-        centre = round_centre(W)
-        return squared_from_origin(self.project(X - centre, R), self.project(W - centre, R))
+        X, W = from_centre(X, W)
+        return squared_from_origin(self.project(X, R), self.project(W, R))
 
     def pullback(
         self, X: Array, W: Array, R: Array | None, by_distance: DistanceGradient
     ) -> tuple[Array, Array | None]:
         """Gradient by the prototypes and by the metric's parameters."""
-        centre = round_centre(W)
-        X, W = X - centre, W - centre
+        X, W = from_centre(X, W)
         return self.back(X, W, R, self.project(X, R), self.project(W, R), by_distance)
 
 
@@ -169,7 +176,7 @@ class Diagonal(SharedMetric):
 
     def project(self, X: Array, R: Array) -> Array:
         """z_l = sqrt(lambda_l) x_l."""
-        return X * R**0.5
+        return scaled_columns(X, R**0.5)
 
     def back(
         self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient
@@ -177,7 +184,7 @@ class Diagonal(SharedMetric):
         """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2."""
         pulled, columns = by_distance.scatter_all(X, W.shape[0])
         weighted = columns[:, None] * W
-        by_relevance = by_distance.row_sums() @ (X * X) + (W * (weighted - 2 * pulled)).sum(0)
+        by_relevance = by_distance.row_sums() @ squared(X) + (W * (weighted - 2 * pulled)).sum(0)
         return 2 * R * (weighted - pulled), by_relevance
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lvq.model.arrays import first_argmin, fused_kernels, namespace, take_columns
+from lvq.model.sparse_rows import row_squares
 from lvq.typing import Array
 
 
@@ -54,8 +55,8 @@ class SortedSearch:
         def search(Z: np.ndarray, y: np.ndarray) -> NearestPair:
             scores = Z @ folded
             scores += squares
-            own = np.empty(len(Z), dtype=np.intp)
-            d_plus = np.empty(len(Z), dtype=Z.dtype)
+            own = np.empty(len(y), dtype=np.intp)
+            d_plus = np.empty(len(y), dtype=Z.dtype)
             runs = np.flatnonzero(np.diff(y, prepend=-1, append=-1))
             for begin, end in pairwise(runs):
                 low, high = np.searchsorted(labels, (y[begin], y[begin] + 1))
@@ -66,7 +67,7 @@ class SortedSearch:
                 mine[...] = np.inf
             other = scores.argmin(axis=1)
             d_minus = np.take_along_axis(scores, other[:, None], axis=1)[:, 0]
-            lengths = np.einsum("ij,ij->i", Z, Z)
+            lengths = row_squares(Z)
             return NearestPair(own, other, np.maximum(d_plus + lengths, 0), np.maximum(d_minus + lengths, 0))
 
         return search

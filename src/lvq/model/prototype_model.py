@@ -23,6 +23,7 @@ from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric, SharedMetric
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
+from lvq.model.sparse_rows import canonical, filled, is_sparse, numbers, take_rows
 from lvq.typing import Array
 
 LARGEST = sys.float_info.max  # integers of Python can be larger
@@ -201,7 +202,7 @@ class PrototypeModel:
 
     def contributions(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
         """Contribution u_l (Lambda u)_l of each feature to the squared distance of each sample to its prototype."""
-        u, R = X - self.prototypes[prototypes], self.relevance
+        u, R = filled(X) - self.prototypes[prototypes], self.relevance
         if R is None:
             return u * u
         if R.ndim == 1:
@@ -270,17 +271,20 @@ class PrototypeModel:
         parts = [as_numpy(function(self.distances(block))) for block in self._blocks(X)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _blocks(self, X: Array) -> list[Array]:
-        """Views of the samples; at least one, which may be empty."""
+    def _blocks(self, X: Array, filled: bool = False) -> list[Array]:
+        """Views of the samples; at least one, which may be empty. Sparse rows are not copied, unless `filled`."""
         rows = max(1, BLOCK_BYTES // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
-        return [X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows)]
+        if is_sparse(X) and not filled:
+            images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
+            rows = max(1, BLOCK_BYTES // (8 * (4 * len(self.prototypes) + 2 * images)))
+        return [take_rows(X, slice(begin, begin + rows)) for begin in range(0, max(1, X.shape[0]), rows)]
 
     def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
         """Index of the predicted class of each sample, by folded prototypes where all share a metric.
 
         None where values are not finite or too large: such samples need not be checked before.
         """
-        if self.decision.by_posterior or type(self.metric) not in (Euclidean, Diagonal, Matrix):
+        if self.decision.by_posterior or is_sparse(X) or type(self.metric) not in (Euclidean, Diagonal, Matrix):
             return self.over_blocks(self.decide, X) if within_limits(X) else None
         winner = folded_prototypes(self, X.dtype).nearest(X, mapping)
         return None if winner is None else self.labels[winner]
@@ -312,7 +316,7 @@ class PrototypeModel:
 
     def explain(self, X: ArrayLike) -> Explanation:
         """Winner, rival, certainty and the contribution of each feature, for each sample."""
-        parts = [self._explain(block) for block in self._blocks(self.checked(X))]
+        parts = [self._explain(block) for block in self._blocks(self.checked(X), filled=True)]
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
 
     def _explain(self, X: np.ndarray) -> Explanation:
@@ -323,16 +327,16 @@ class PrototypeModel:
 
     def checked(self, X: ArrayLike) -> np.ndarray:
         """Samples as a floating array; ValueError where they do not fit the model."""
-        X = np.asarray(as_numpy(X))
+        X = canonical(X) if is_sparse(X) else np.asarray(as_numpy(X))
         if X.dtype.kind == "c":
             raise ValueError(f"X of PrototypeModel must hold real numbers, got {X.dtype}.")
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"X of PrototypeModel must have shape (n_samples, {self.n_features}), got {X.shape}.")
-        if not np.isfinite(X).all():
+        if not np.isfinite(numbers(X)).all():
             raise ValueError("X of PrototypeModel contains NaN or infinite values.")
-        largest, limit = float(np.abs(X).max(initial=0)), largest_value(X.dtype, X.shape[1])
+        largest, limit = float(np.abs(numbers(X)).max(initial=0)), largest_value(X.dtype, X.shape[1])
         if largest > limit:
             raise ValueError(
                 f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; the "

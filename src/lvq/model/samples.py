@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from lvq.model.arrays import is_tensor, like, round_centre
+from lvq.model.sparse_rows import is_sparse, take_rows
 from lvq.typing import Array
 
 Total = TypeVar("Total")
@@ -55,7 +56,7 @@ class Samples(Protocol):
 
 @dataclass(frozen=True)
 class ArraySamples:
-    """Samples in memory: a NumPy array or a torch tensor.
+    """Samples in memory: a NumPy array, a CSR array or a torch tensor.
 
     Examples
     --------
@@ -92,7 +93,7 @@ class ArraySamples:
 
     def take(self, rows: slice | Array) -> Block:
         """Some samples by slice or index."""
-        return Block(self.X[rows], self.y[rows], self.weight[rows])
+        return Block(take_rows(self.X, rows), self.y[rows], self.weight[rows])
 
     def arranged(self, centre: Array) -> Self:
         """The same samples class by class, relative to a centre, with weights of sum one."""
@@ -101,13 +102,16 @@ class ArraySamples:
             X = self.X[order].sub_(centre)  # one copy, not two: the samples may fill half of the device
         else:
             order = np.argsort(self.y, kind="stable")
-            X = np.ascontiguousarray((self.X - centre)[order])
+            X = self.X[order] if is_sparse(self.X) else np.ascontiguousarray((self.X - centre)[order])
         weight = self.weight[order]
         return type(self)(X, self.y[order], like(weight / weight.sum(), self.X))
 
     def centre(self) -> Array:
-        """A point near the mean with few digits, so that subtracting it is exact for round numbers."""
-        return round_centre(self.X)
+        """A point near the mean with few digits, so that subtracting it is exact for round numbers.
+
+        The origin for sparse samples, which stay as they are.
+        """
+        return np.zeros(self.n_features, dtype=self.X.dtype) if is_sparse(self.X) else round_centre(self.X)
 
     def to(self, move: Callable[[Array], Array]) -> Self:
         """The same samples moved by a function, for example to a device."""
