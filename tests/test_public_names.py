@@ -95,6 +95,19 @@ def test_the_estimators_add_nothing_to_scikit_learn():
     assert loaded_by(modules) - classifier - sys.stdlib_module_names == {"lvq"}
 
 
+def test_a_first_fit_loads_only_what_it_uses():
+    """A first fit in a fresh process takes about as long as scikit-learn's import: nothing else may be loaded."""
+    code = (
+        "import sys, lvq\n"
+        "lvq.LVQClassifier(max_iter=1, n_prototypes=1, tol=1.0).fit([[0.0], [1.0], [0.1], [1.1]], [0, 1, 0, 1])\n"
+        "print(*sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, capture_output=True, text=True)
+    loaded = set(result.stdout.split())
+    assert "lvq.solvers.lbfgs" in loaded
+    assert not loaded & {"sklearn.metrics", "sklearn.model_selection", "numba", "matplotlib", "lvq.solvers.kernels"}
+
+
 def test_making_an_estimator_imports_no_large_package():
     """Parameters can be read, and bad input is refused, before anything is compiled."""
     code = (

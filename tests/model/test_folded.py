@@ -3,77 +3,159 @@
 import numpy as np
 import pytest
 
-from lvq.model import folded
-from lvq.model.folded import FoldedPrototypes, folded_prototypes, within_limits
+from lvq.model import folded, prototype_model
+from lvq.model.folded import FoldedPrototypes, folded_prototypes, prepared_prototypes, within_limits
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import PrototypeModel
 
-METRICS = {"plain": Euclidean(), "diagonal": Diagonal(), "matrix": Matrix()}
+METRICS = {"plain": Euclidean(), "diagonal": Diagonal(), "matrix": Matrix(), "square matrix": Matrix()}
 
 
 def parameters(kind, n, random):
-    return {"plain": None, "diagonal": random.random(n), "matrix": random.normal(size=(min(n, 4), n))}[kind]
+    if kind == "plain":
+        return None
+    return random.random(n) if kind == "diagonal" else random.normal(size=(n if "square" in kind else min(n, 4), n))
 
 
-def case(kind, n, shift, dtype, seed=0, count=600, prototypes=40):
+def make_model(kind, n, shift, dtype, seed=0, prototypes=40, classes=8):
     random = np.random.default_rng(seed)
     W = (random.normal(size=(prototypes, n)) + shift).astype(dtype)
-    X = (2 * random.normal(size=(count, n)) + shift).astype(dtype)
     R = parameters(kind, n, random)
-    return METRICS[kind], W, None if R is None else R.astype(dtype), X
+    labels = np.sort(np.arange(prototypes) % classes)
+    return PrototypeModel(W, labels, np.arange(classes), METRICS[kind], None if R is None else R.astype(dtype))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def samples(model, count=600, seed=1, dtype=None):
+    """Samples around the prototypes, and some near the midplane of two, nearer and nearer."""
+    random = np.random.default_rng(seed)
+    W = model.prototypes.astype(np.float64)
+    X = W.mean(axis=0) + 2 * random.normal(size=(count, W.shape[1]))
+    one, other = W[random.integers(len(W), size=(2, count))]
+    X[::2] = ((one + other) / 2 + 10.0 ** -random.integers(1, 9, (count, 1)) * (one - other))[::2]
+    return X.astype(dtype or model.dtype)
+
+
+def by_distances(model, X):
+    return model.over_blocks(model.decide, X)  # the same blocks: products of other rows may round otherwise
+
+
+TYPES = [(np.float64, np.float64), (np.float32, np.float32), (np.float64, np.float32), (np.float32, np.float64)]
+
+
+@pytest.mark.parametrize(("of_model", "of_samples"), TYPES)
 @pytest.mark.parametrize("shift", [0.0, 100.0])
-@pytest.mark.parametrize("n", [1, 3, 70])
+@pytest.mark.parametrize("n", [1, 3, 70, 300])
 @pytest.mark.parametrize("kind", METRICS)
-def test_labels_are_those_of_the_distances(kind, n, shift, dtype):
-    metric, W, R, X = case(kind, n, shift, dtype)
-    found = FoldedPrototypes(metric, W, R, X.dtype).nearest(X)
-    np.testing.assert_array_equal(found, metric.distances(X, W, R).argmin(axis=1))
+def test_labels_are_those_of_the_distances(kind, n, shift, of_model, of_samples):
+    model = make_model(kind, n, shift, of_model)
+    X = samples(model, dtype=of_samples)
+    np.testing.assert_array_equal(model.predicted(X), by_distances(model, X))
+
+
+def exact_differences(model, X, T):
+    """Of each sample's distances to the first and to all other prototypes, in a longer type."""
+    centre, P, squares = (part.astype(T) for part in prepared_prototypes(model))
+    R = model.relevance
+    Z = X.astype(T) - centre
+    if R is not None:
+        Z = Z * (R**0.5).astype(T) if R.ndim == 1 else np.einsum("ij,kj->ik", Z, R.astype(T))
+    scores = squares - 2 * np.einsum("ij,kj->ik", Z, P)
+    return scores - scores[:, :1]
+
+
+@pytest.mark.parametrize(("of_model", "of_samples"), TYPES)
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+@pytest.mark.parametrize("n", [2, 40, 300])
+@pytest.mark.parametrize("kind", METRICS)
+def test_the_bound_holds_for_scores_and_distances(kind, n, shift, of_model, of_samples):
+    """Errors of single differences, by a longer type; those of scores and of distances may add up."""
+    model = make_model(kind, n, shift, of_model)
+    X = samples(model, 300, dtype=of_samples)
+    exact = exact_differences(model, X, np.longdouble)
+    part = folded_prototypes(model, X.dtype)
+    scores = (X @ part.folded + part.offset).astype(np.longdouble)
+    D = model.distances(X).astype(np.longdouble)
+    errors = np.abs(scores - scores[:, :1] - exact).max(axis=1) + np.abs(D - D[:, :1] - exact).max(axis=1)
+    lengths = np.linalg.norm(X.astype(np.float64), axis=1)
+    bound = part.bound[0] + part.bound[1] * lengths + part.bound[2] * lengths**2
+    assert (errors <= bound).all()
+    # and is no larger than what n roundings in the same direction can make of the largest terms
+    largest = np.linalg.norm(model.prototypes.astype(np.float64), axis=1).max() + lengths
+    size = 1.0 if model.relevance is None else float(np.square(model.relevance.astype(np.float64)).sum())
+    eps = max(n * np.finfo(of_samples).eps, np.finfo(of_model).eps)  # the squares have the type of the model
+    assert (bound <= 40 * eps * size * largest**2).all()
 
 
 @pytest.mark.parametrize("kind", METRICS)
 def test_close_rows_are_decided_by_the_distances(kind, monkeypatch):
     """Samples halfway between two prototypes: the product alone would decide some of them by rounding."""
-    metric, W, R, _ = case(kind, 6, 1e4, np.float64)
-    X = np.concatenate([(W[k] + W[k + 1 :]) / 2 for k in range(5)])
-    seen = []
-    distances = type(metric).distances
-    monkeypatch.setattr(
-        type(metric), "distances", lambda self, X, W, R: seen.append(len(X)) or distances(self, X, W, R)
-    )
-    found = FoldedPrototypes(metric, W, R, X.dtype).nearest(X)
-    assert sum(seen) > 0
-    D = metric.distances(X, W, R)
-    np.testing.assert_array_less(D[np.arange(len(X)), found] - D.min(axis=1), 1e-9 * D.max(axis=1))
+    model = make_model(kind, 6, 1e4, np.float64)
+    X = np.concatenate([(model.prototypes[k] + model.prototypes[k + 1 :]) / 2 for k in range(5)])
+    close = folded_prototypes(model, X.dtype).predicted(X).close
+    assert 0 < len(close) < len(X)
+    expected = by_distances(model, X)
+    np.testing.assert_array_equal(model.predicted(X), expected)
+    monkeypatch.setattr(prototype_model, "SMALL", 0)  # of these rows alone, whose products may round otherwise
+    few = model.predicted(X)
+    others = np.setdiff1d(np.arange(len(X)), close)
+    np.testing.assert_array_equal(few[others], expected[others])
+    np.testing.assert_array_equal(few[close], model.decide(model.distances(X[close])))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", METRICS)
+def test_distances_of_a_model_are_those_of_its_metric(kind, dtype):
+    """The prepared prototypes are those that the metric makes anew in each call."""
+    model = make_model(kind, 300, 1.0, dtype)
+    X = samples(model)
+    np.testing.assert_array_equal(model.distances(X), model.metric.distances(X, model.prototypes, model.relevance))
+
+
+def test_prototypes_of_one_class_need_no_decision():
+    W = np.array([[0.0, 1.0], [0.0, 1.0 + 1e-15], [9.0, 9.0]])
+    X = np.zeros((1, 2))
+    one_class = PrototypeModel(W, np.array([0, 0, 1]), np.arange(2))
+    two_classes = PrototypeModel(W, np.array([0, 1, 1]), np.arange(2))
+    assert len(folded_prototypes(one_class, X.dtype).predicted(X).close) == 0
+    assert len(folded_prototypes(two_classes, X.dtype).predicted(X).close) == 1
+
+
+def test_distances_that_are_cut_at_zero_are_equal():
+    """Far from the centre close prototypes all have the distance 0 in float32: the lowest index wins."""
+    W = np.array([[1000.0, 0.0], [-1000.0, 0.0], [1000.0, 1e-3], [1000.0, -1e-3]], dtype=np.float32)
+    model = PrototypeModel(W, np.arange(4), np.arange(4))
+    X = np.repeat(W, 3, axis=0) + np.float32(2e-4) * np.arange(3, dtype=np.float32)[[0, 1, 2] * 4, None]
+    np.testing.assert_array_equal(model.predicted(X), by_distances(model, X))
 
 
 def test_ties_go_to_the_lowest_index():
     W = np.array([[1.0, 2.0], [1.0, 2.0], [5.0, 5.0], [5.0, 5.0]])
-    found = FoldedPrototypes(Euclidean(), W, None, np.dtype(float)).nearest(np.array([[1.0, 1.0], [6.0, 6.0]]))
-    assert found.tolist() == [0, 2]
+    model = PrototypeModel(W, np.arange(4), np.arange(4))
+    assert model.predicted(np.array([[1.0, 1.0], [6.0, 6.0]])).tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200, -1e200])
 @pytest.mark.parametrize("kind", METRICS)
 def test_values_that_are_not_finite_or_too_large(kind, bad):
-    metric, W, R, X = case(kind, 3, 0.0, np.float64)
+    model = make_model(kind, 3, 0.0, np.float64)
+    X = samples(model)
     X[-1, 1] = bad
-    assert FoldedPrototypes(metric, W, R, X.dtype).nearest(X) is None
+    assert model.predicted(X) is None
+    assert model.over_blocks_if_valid(model.decide, X) is None
     assert not within_limits(X)
     assert within_limits(X[:-1])
 
 
 def test_blocks_give_the_same_and_may_run_in_any_map(monkeypatch):
-    metric, W, R, X = case("matrix", 8, 0.0, np.float64, count=1000)
-    whole = FoldedPrototypes(metric, W, R, X.dtype).nearest(X)
+    model = make_model("matrix", 8, 0.0, np.float64)
+    X = samples(model, 1000)
+    part = folded_prototypes(model, X.dtype)
+    whole = part.predicted(X)
     monkeypatch.setattr(folded, "BLOCK_BYTES", 8 * (8 + 40) * 70)
     calls = []
-    blocks = FoldedPrototypes(metric, W, R, X.dtype).nearest(
-        X, lambda f, items: [calls.append(1) or f(i) for i in items]
-    )
-    np.testing.assert_array_equal(blocks, whole)
+    blocks = part.predicted(X, lambda f, items: [calls.append(1) or f(i) for i in items])
+    np.testing.assert_array_equal(blocks.labels, whole.labels)
+    np.testing.assert_array_equal(blocks.close, whole.close)
     assert len(calls) == -(-1000 // 70)
 
 
@@ -82,6 +164,8 @@ def test_folding_happens_once_for_each_type():
     double = folded_prototypes(model, np.dtype(np.float64))
     assert folded_prototypes(model, np.dtype(np.float64)) is double
     assert folded_prototypes(model, np.dtype(np.float32)) is not double
+    assert prepared_prototypes(model) is prepared_prototypes(model)
+    assert isinstance(double, FoldedPrototypes)
     assert vars(model).keys() == {*PrototypeModel.__dataclass_fields__}
 
 

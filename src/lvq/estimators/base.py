@@ -155,8 +155,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         y : array-like or torch tensor of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples; with lbfgs a weight is exactly a number of copies. Online it is the factor of each
-            sample's step, after division by their mean. A sample of weight 0 is left out.
+            Weights of the samples; with lbfgs and below 15,000 samples a weight is exactly a number of copies. Online
+            it is the factor of each sample's step, after division by their mean. A sample of weight 0 is left out.
 
         Returns
         -------
@@ -316,10 +316,11 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         n_iter: int,
         history: np.ndarray,
     ) -> None:
-        names = getattr(self, "feature_names_in_", None)
+        names, seed = getattr(self, "feature_names_in_", None), self.random_state
+        shared = seed is None or seed is training.state.random_state  # and may be used elsewhere
         fitted = {
             "model_": steps.fitted_model(training, parts, classes, names, samples),
-            "_state": training.state.copy(),  # a copy: the user's own RandomState may be used elsewhere
+            "_state": training.state.copy() if shared else training.state,
             "_device": getattr(self, "device", None),
             "_class_weight": self.class_weight,
             "n_iter_": n_iter,

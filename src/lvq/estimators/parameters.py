@@ -11,7 +11,6 @@ from inspect import Signature
 from numbers import Integral, Real
 from typing import TypeVar, dataclass_transform
 
-from sklearn.metrics import get_scorer_names
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from lvq.estimators.prediction import ModelPredictions
@@ -158,12 +157,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '{"linear", "constant", "inverse"}',
         "[online, adam] Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done).",
     ),
-    "max_iter": ("int", "Epochs; iterations of lbfgs."),
+    "max_iter": ("int", "Epochs; iterations of lbfgs, which count its first epochs on large data."),
     "tol": (
         "float, optional",
         "Stop when the mean cost of an epoch has not fallen by more than this for `n_iter_no_change` epochs; None runs "
-        "all epochs. For lbfgs the relative fall of the objective in one iteration; None means 1e-5, or 2e-5 from "
-        "40,000 samples on.",
+        "all epochs. For lbfgs the relative fall of the objective in one iteration; None means 1e-5. From 15,000 "
+        "samples on None means 2e-5, and at most as many iterations as there were epochs of Adam before them.",
     ),
     "n_iter_no_change": ("int", "[online, adam] Patience of `tol`."),
     "shuffle": ("bool", "[online] A new order in every epoch; False keeps the order of the data."),
@@ -195,7 +194,6 @@ CONSTRAINTS: dict[str, list[object]] = {
     "estimator": [HasMethods(["fit", "predict_proba"]), None],
     "cv": ["cv_object"],
     "candidates": [tuple, list, None],
-    "scoring": [one_of(*get_scorer_names()), callable, None],
     "n_jobs": [Integral, None],
     "ridge": [not_negative, one_of("auto")],
     "log_determinant": [not_negative],
@@ -233,7 +231,7 @@ def estimator(cls: Class) -> Class:
     entries = [entry(field.name, *PARAMETERS[field.name], field.default, "    ") for field in fields(cls) if field.init]
     text = (cls.__doc__ or "").replace("{parameters}", "\n    ".join(["Parameters", "----------", *entries]))
     cls.__doc__ = text.replace("{attributes}", ATTRIBUTES)
-    own = cls.__dict__.get("_own_constraints", {})  # where a class is stricter than the table
-    constraints = {field.name: own.get(field.name, CONSTRAINTS[field.name]) for field in fields(cls)}
+    known = CONSTRAINTS | cls.__dict__.get("_own_constraints", {})  # where a class is stricter than the table
+    constraints = {field.name: known[field.name] for field in fields(cls)}
     cls._parameter_constraints = constraints  # type: ignore[attr-defined]
     return cls

@@ -1,20 +1,20 @@
 """LVQClassifierCV: number of prototypes, shared or local matrices, and ridge chosen by cross-validation."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from joblib import Parallel
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 
 from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.halving import successive_halving
-from lvq.estimators.parameters import estimator
+from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.prediction import ModelPredictions
 from lvq.estimators.selection import choose
 from lvq.estimators.short_fits import make_fold
@@ -82,6 +82,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     _doc_link_module = "lvq"
     _doc_link_template = DOCUMENTATION
+    # here and not in the table: the names are in sklearn.metrics, which no other estimator needs to load
+    _own_constraints: ClassVar[dict[str, list[object]]] = {"scoring": [one_of(*get_scorer_names()), callable, None]}
 
     estimator: LVQClassifier | None = None
     candidates: Sequence[Mapping[str, Argument]] | None = None

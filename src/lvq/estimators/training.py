@@ -21,7 +21,7 @@ from lvq.model.samples import ArraySamples
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
-from lvq.solvers.state import MIN_UNIT_SAMPLES, Result, TrainingState, mean_units, new_statistics, units_of
+from lvq.solvers.state import MIN_UNIT_SAMPLES, Result, TrainingState, mean_units, new_statistics, stretched, units_of
 from lvq.typing import Array
 
 GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
@@ -110,14 +110,18 @@ def begin(
     relevance = rule.start(samples.X, samples.y, samples.weight, labels)
     params = Params(prototypes, relevance, None)
     plain = Objective(rule.metric(labels), Identity(), parts.cost, labels)
-    spread = units_of(plain, Relevance(), params, samples).link
-    params = params._replace(relevance=rule.scaled_start(relevance, spread))
-    link = parts.kernel
+    link, units = parts.kernel, units_of(plain, Relevance(), params, samples)
+    scaled = rule.scaled_start(relevance, units.link)
+    if scaled is not relevance:
+        params = params._replace(relevance=scaled)
+        units = units_of(plain, Relevance(), params, samples)
     if isinstance(link, Kernel):
-        spread = units_of(plain, Relevance(), params, samples).link
-        width = float(np.sqrt(spread)) if isinstance(parts.kernel_width, str) else float(parts.kernel_width)
+        width = float(np.sqrt(units.link)) if isinstance(parts.kernel_width, str) else float(parts.kernel_width)
         link, params = link.with_width(width), params._replace(width=width)
-    units = units_of(replace(plain, link=link), rule, params, samples)
+    if isinstance(link, Identity):
+        units = stretched(units, rule, params)
+    else:
+        units = units_of(replace(plain, link=link), rule, params, samples)
     rate = parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start)

@@ -6,6 +6,7 @@ checked here.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -211,6 +212,8 @@ def check_samples(
     estimator: BaseEstimator, X: ArrayLike, *, values: bool = True, types: Sequence[type] = FLOATS
 ) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
+    if not values and _fits(X, estimator):
+        return X
     samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=types, ensure_all_finite=values)
     if is_sparse(samples):
         samples = sparse_samples(estimator, samples, getattr(estimator, "_device", None))
@@ -225,6 +228,18 @@ def sparse_samples(estimator: BaseEstimator, X: Array, device: str | None) -> sp
             "are dense. Use device=None, or give X.toarray() where it fits into memory."
         )
     return canonical(X)
+
+
+def _fits(X: ArrayLike, estimator: BaseEstimator) -> TypeGuard[np.ndarray]:
+    """Whether this is a plain array of the right shape and type, which scikit-learn need not look at."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.float32)
+        and len(X) > 0
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    )
 
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
@@ -246,9 +261,9 @@ def smallest_range(dtype: np.dtype) -> float:
     return float(np.sqrt(np.finfo(dtype).tiny)) * 1e5
 
 
-def check_spread(estimator: BaseEstimator, X: np.ndarray) -> None:
-    """Raise ValueError where all samples are so close that squared distances underflow."""
-    low, high = column_range(X)
+def check_range(estimator: BaseEstimator, X: np.ndarray) -> None:
+    """`check_magnitude`; and raise ValueError where all samples are so close that squared distances underflow."""
+    low, high = check_magnitude(estimator, np.stack(column_range(X)))
     spread, limit = float((high - low).max()), smallest_range(X.dtype)
     if 0 < spread < limit:
         raise ValueError(
@@ -267,10 +282,10 @@ def check_width(estimator: BaseEstimator, width: float | None) -> None:
 def _validated(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, types: Sequence[type] = FLOATS
 ) -> tuple[np.ndarray, np.ndarray]:
-    samples, y = validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=types)
+    samples, labels = validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=types)
     if is_sparse(samples):
         samples = sparse_samples(estimator, samples, getattr(estimator, "device", None))
-    return samples, y
+    return samples, labels
 
 
 def check_labelled(
@@ -313,8 +328,7 @@ def check_training_data(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
     X, y = _validated(estimator, X, y, reset=reset, types=types)
-    check_magnitude(estimator, X)
-    check_spread(estimator, X)
+    check_range(estimator, X)
     check_classification_targets(y)
     weight = sample_weights(estimator.class_weight, X, y, sample_weight)
     if (weight == 0).any() and not keep_all:
@@ -358,8 +372,7 @@ def check_batch(
             f"classes={classes!r} is not the same as on the first call to {name}.partial_fit: {known.tolist()!r}."
         )
     X, y = _validated(estimator, X, y, reset=first)
-    check_magnitude(estimator, X)
-    check_spread(estimator, X)
+    check_range(estimator, X)
     check_classification_targets(y)
     if first and len(known) < 2:
         raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")

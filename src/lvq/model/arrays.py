@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import TypeGuard, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from lvq.typing import Array
@@ -65,7 +64,7 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
     return np.zeros(shape, dtype=like.dtype) if xp is np else xp.zeros(shape, dtype=like.dtype, device=like.device)
 
 
-def like(values: ArrayLike | Array, other: Array) -> Array:
+def like(values: Array, other: Array) -> Array:
     """The values as an array with the type and place of another."""
     xp = namespace(other)
     if xp is np:

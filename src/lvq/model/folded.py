@@ -1,28 +1,48 @@
-"""The nearest prototype in a metric that all share, by one product with folded prototypes.
+"""Predictions in a metric that all prototypes share, by one product with folded prototypes.
 
-Of (x - w_j)'Lambda(x - w_j) only ``b_j - 2 x'F_j`` differs between prototypes, with ``F_j = Lambda (w_j - c)`` and
-``b_j = (w_j - c)'Lambda(w_j - c) + 2 c'F_j`` for any centre c: no projection of the samples and no copy of them. For
-each row the rounding errors of these scores and of the distances are bounded; where the two best scores are closer than
-the bound, the row is decided by the distances, so that every label is that of `Metric.distances`.
+Of |Omega (x - w_j)|^2 only ``b_j - 2 x'F_j`` differs between prototypes. ``p_j = Omega (w_j - c)`` are their images
+relative to any centre c, ``F_j = Omega'p_j`` and ``b_j = |p_j|^2 + 2 c'F_j``: samples are neither projected nor copied.
+For each row the rounding errors of these scores and of the distances are bounded. Where the score of a prototype of
+another class is closer to the best than the bound, the distances decide, so that every label is that of
+`SharedMetric.distances`.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.linalg import eigh
 
-from lvq.model.arrays import round_centre
-from lvq.model.metrics import SharedMetric
+from lvq.model.metrics import Diagonal, Matrix, PreparedPrototypes, SharedMetric, additions
 from lvq.model.samples import Map
 from lvq.model.sparse_rows import numbers
 
 if TYPE_CHECKING:
     from lvq.model.prototype_model import PrototypeModel
 
-BLOCK_BYTES = 2**22  # of samples and their scores that are worked on at a time, so that they stay in the cache
+BLOCK_BYTES = 2**21  # of samples and their scores that are worked on at a time, so that they stay in the cache
+POWER_STEPS = 5  # of the power method that bounds an eigenvalue
+DOUBLE, LEAST = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
+NO_ROWS = np.empty(0, dtype=np.intp)
+_prepared: "WeakKeyDictionary[PrototypeModel, PreparedPrototypes]" = WeakKeyDictionary()
 _known: "WeakKeyDictionary[PrototypeModel, dict[np.dtype, FoldedPrototypes]]" = WeakKeyDictionary()
+_dot = getattr(np, "vecdot", lambda one, other: np.einsum("ij,ij->i", one, other))  # NumPy 2 is faster
+
+
+class Decided(NamedTuple):
+    """Class indices, and the rows whose two nearest classes are closer than rounding errors."""
+
+    labels: np.ndarray
+    close: np.ndarray
+
+
+def prepared_prototypes(model: "PrototypeModel") -> PreparedPrototypes:
+    """The prepared prototypes of a model with a shared metric, made once."""
+    known = _prepared.get(model)
+    if known is None:
+        assert isinstance(model.metric, SharedMetric)
+        known = _prepared[model] = model.metric.prepared(model.prototypes, model.relevance)
+    return known
 
 
 def folded_prototypes(model: "PrototypeModel", dtype: np.dtype) -> "FoldedPrototypes":
@@ -30,7 +50,8 @@ def folded_prototypes(model: "PrototypeModel", dtype: np.dtype) -> "FoldedProtot
     known = _known.setdefault(model, {})
     if dtype not in known:
         assert isinstance(model.metric, SharedMetric)
-        known[dtype] = FoldedPrototypes(model.metric, model.prototypes, model.relevance, dtype)
+        prepared = prepared_prototypes(model)
+        known[dtype] = FoldedPrototypes(model.metric, prepared, model.relevance, model.labels, dtype)
     return known[dtype]
 
 
@@ -52,65 +73,127 @@ class FoldedPrototypes:
     ----------
     metric : SharedMetric
         The metric.
-    W, R : ndarray
-        Prototypes and parameters of the metric.
+    prepared : PreparedPrototypes
+        Images of the prototypes.
+    R : ndarray or None
+        Parameters of the metric.
+    labels : ndarray
+        Class index of each prototype.
     dtype : dtype
         Type of the samples.
     """
 
-    def __init__(self, metric: SharedMetric, W: np.ndarray, R: np.ndarray | None, dtype: np.dtype) -> None:
-        self.metric, self.W, self.R = metric, W, R
-        centre = round_centre(W).astype(np.float64)
-        V = W.astype(np.float64) - centre
-        F, largest = _fold(V, R)
-        offset = np.einsum("ij,ij->i", V, F) + 2 * F @ centre
+    def __init__(
+        self,
+        metric: SharedMetric,
+        prepared: PreparedPrototypes,
+        R: np.ndarray | None,
+        labels: np.ndarray,
+        dtype: np.dtype,
+    ) -> None:
+        self.labels = labels
+        P, centre = prepared.P.astype(np.float64), prepared.centre.astype(np.float64)
+        F = _back(metric, P, R)
+        offset = prepared.squares + 2 * F @ centre
         self.folded, self.offset = np.ascontiguousarray((-2 * F).T.astype(dtype)), offset.astype(dtype)
-        # Errors of scores and of distances, both at most (n + 8) eps times the sizes of their terms; two of each enter
-        # a difference. A distance has terms of size Lambda (|x|^2 + |c|^2), a score |F_j| (2 |x| + |w_j - c| + 2 |c|).
-        unit = 2 * (W.shape[1] + 8) * float(np.finfo(dtype).eps)
-        length, distance = float(np.sqrt(centre @ centre)), float(np.sqrt(np.einsum("ij,ij->i", V, V).max()))
-        self.by_length = unit * 2 * float(np.sqrt(np.einsum("ij,ij->i", F, F).max()))
-        self.by_square = unit * 2 * largest
-        self.constant = self.by_length * (length + distance) + self.by_square * length**2
-        self.limit = largest_value(dtype, W.shape[1]) ** 2
+        self.bound = _bound(metric, prepared, R, F, float(np.abs(offset).max()), dtype)
+        self.limit = largest_value(dtype, len(self.folded)) ** 2
 
-    def nearest(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
-        """Index of the nearest prototype of each row; None where values are not finite or too large."""
+    def predicted(self, X: np.ndarray, mapping: Map = map) -> Decided | None:
+        """Class index of each row, and the rows that need the distances; None for values not finite or too large."""
         rows = max(16, BLOCK_BYTES // (sum(self.folded.shape) * X.itemsize))
         if len(X) <= rows:
-            return self._nearest(X, whole=True)
-        parts = list(mapping(self._nearest, (X[begin : begin + rows] for begin in range(0, len(X), rows))))
-        found = [part for part in parts if part is not None]
-        return np.concatenate(found) if len(found) == len(parts) else None
+            return self._predicted(X)
+        begins = range(0, len(X), rows)
+        made = list(mapping(self._predicted, [X[begin : begin + rows] for begin in begins]))
+        parts = [part for part in made if part is not None]
+        if len(parts) < len(made):
+            return None
+        close = [begin + part.close for begin, part in zip(begins, parts) if len(part.close)]
+        return Decided(np.concatenate([part.labels for part in parts]), np.concatenate(close or [NO_ROWS]))
 
-    def _nearest(self, X: np.ndarray, whole: bool = False) -> np.ndarray | None:
-        squares = np.einsum("ij,ij->i", X, X)
+    def _predicted(self, X: np.ndarray) -> Decided | None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = _dot(X, X)
         if not squares.max(initial=0) <= self.limit:  # not finite, or too large
             return None
         scores = X @ self.folded
         scores += self.offset
         winner = scores.argmin(axis=1)
-        if scores.shape[1] == 1:
-            return winner
-        rows = np.arange(len(X))
-        best = scores[rows, winner]
-        scores[rows, winner] = np.inf
-        gap = scores.min(axis=1) - best
-        bound = self.constant + self.by_length * np.sqrt(squares) + self.by_square * squares
-        close = np.flatnonzero(gap <= bound)
-        if len(close) and whole:  # products of other rows may round otherwise, and scores are made of all rows
-            winner[close] = self.metric.distances(X, self.W, self.R).argmin(axis=1)[close]
-        elif len(close):
-            winner[close] = self.metric.distances(X[close], self.W, self.R).argmin(axis=1)
-        return winner
+        predicted = self.labels[winner]
+        if self.labels[0] == self.labels[-1]:
+            return Decided(predicted, NO_ROWS)
+        places = winner + np.arange(0, scores.size, scores.shape[1])
+        lengths = np.sqrt(squares, dtype=np.float64)
+        reach = self.bound[0] + lengths * (self.bound[1] + lengths * self.bound[2])
+        reach += scores.reshape(-1)[places]
+        near = (scores <= reach.astype(scores.dtype)[:, None]).reshape(-1)
+        near[places] = False
+        if not near.any():
+            return Decided(predicted, NO_ROWS)
+        row, prototype = np.divmod(np.flatnonzero(near), scores.shape[1])
+        return Decided(predicted, np.unique(row[self.labels[prototype] != predicted[row]]))
 
 
-def _fold(V: np.ndarray, R: np.ndarray | None) -> tuple[np.ndarray, float]:
-    """Lambda v of each row v, and the largest eigenvalue of Lambda."""
+def _bound(
+    metric: SharedMetric,
+    prepared: PreparedPrototypes,
+    R: np.ndarray | None,
+    F: np.ndarray,
+    offset: float,
+    dtype: np.dtype,
+) -> tuple[float, float, float]:
+    """Coefficients of 1, |x| and |x|^2 in a bound of the rounding errors of a difference between two prototypes.
+
+    A sum of k products a'b has an error of at most k u |a|'|b|, with u half of the type's epsilon. Scores have it for
+    x'F_j, and are compared in their own type. Distances have it for p_j'z and, with a matrix, for the image z of x - c,
+    whose components are at most |Omega| |x - c|; so |Omega|'|p_j| bounds both. Some single roundings of size
+    (|z| + |p_j|)^2 follow. Distances are cut at 0, where they could become equal, so their own errors near 0 count as
+    well.
+    """
+    P, centre = prepared.P.astype(np.float64), prepared.centre.astype(np.float64)
+    (n, m), double = (F.shape[1], P.shape[1]), DOUBLE / 2
+    u = float(np.finfo(dtype).eps) / 2
+    of_distances = additions(m, dtype) + 3 + (additions(n, dtype) if isinstance(metric, Matrix) else 0)
+    by_score = 4 * (n + 4) * u * _longest(F)
+    by_distance = 4 * (of_distances * u + (n + m) * double) * _longest(_back(metric, P, R, absolute=True))
+    stretch, far, longest = _stretch(metric, R), float(np.sqrt(centre @ centre)), _longest(P)
+    around, single = stretch * far + longest, 8 * u + m * double
+    cut = float(np.abs(prepared.squares - np.einsum("ij,ij->i", P, P)).max()) + m * double * longest**2
+    underflow = 16 * (n + m) * float(np.finfo(dtype).tiny) * (1 + float(np.abs(P).sum(axis=1).max()))
+    slack = 1.01 / max(1 - 2 * (n + m) * u, LEAST)  # errors of errors, and of |x|
+    constant = 8 * u * offset + by_distance * far + single * around**2 + cut + underflow
+    return (
+        slack * constant,
+        slack * (by_score + by_distance + 2 * single * stretch * around),
+        slack * single * stretch**2,
+    )
+
+
+def _longest(rows: np.ndarray) -> float:
+    return float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max()))
+
+
+def _back(metric: SharedMetric, P: np.ndarray, R: np.ndarray | None, *, absolute: bool = False) -> np.ndarray:
+    """Omega'p of each row p; or of the absolute values of both."""
+    P = np.abs(P) if absolute else P
     if R is None:
-        return V, 1.0
-    R = R.astype(np.float64)
-    if R.ndim == 1:
-        return V * R, float(R.max())
-    G = R @ R.T if len(R) <= R.shape[1] else R.T @ R
-    return (V @ R.T) @ R, (1 + 1e-6) * float(eigh(G, eigvals_only=True, subset_by_index=(len(G) - 1, len(G) - 1))[0])
+        return P
+    if isinstance(metric, Diagonal):
+        return P * R**0.5
+    return P @ (np.abs(R) if absolute else R).astype(np.float64)
+
+
+def _stretch(metric: SharedMetric, R: np.ndarray | None) -> float:
+    """A bound of |Omega x| for |x| = 1."""
+    if R is None:
+        return 1.0
+    if isinstance(metric, Diagonal):
+        return float(R.max()) ** 0.5
+    size, x = np.abs(R).astype(np.float64), np.ones(R.shape[1])
+    smallest = float(np.square(size).sum())  # of all bounds so far on the largest eigenvalue of |Omega|'|Omega|
+    for _ in range(POWER_STEPS):  # for every positive x the largest ratio is such a bound
+        after = size.T @ (size @ x)
+        smallest = min(smallest, float((after / x).max()))
+        x = np.maximum(after / max(float(after.max()), LEAST), 1e-6)
+    return smallest**0.5

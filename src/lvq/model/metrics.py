@@ -12,9 +12,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
+from lvq.model import sparse_rows
 from lvq.model.arrays import fused_kernels, namespace, round_centre, zeros
-from lvq.model.sparse_rows import filled, is_sparse, row_squares, scaled_columns, squared
+from lvq.model.sparse_rows import filled, is_sparse, scaled_columns, squared
 from lvq.typing import Array
+
+PART = 128  # products of float32 that are summed before they are added to others
 
 
 class DistanceGradient(NamedTuple):
@@ -113,14 +116,48 @@ def from_centre(X: Array, W: Array) -> tuple[Array, Array]:
     return X - centre, W - centre
 
 
-def squared_from_origin(Z: Array, P: Array) -> Array:
+def squared_from_origin(Z: Array, P: Array, squares: Array | None = None) -> Array:
     """|z - p|^2 for all pairs, from products as they are."""
     xp = namespace(Z)
-    D = Z @ P.T
-    D *= -2
-    D += (row_squares(Z) if is_sparse(Z) else (Z * Z).sum(1))[:, None]
-    D += (P * P).sum(1)
+    D = long_product(Z, (-2 * P).T)
+    D += row_squares(Z)[:, None]
+    D += row_squares(P) if squares is None else squares
     return xp.clip(D, 0, None, out=D) if xp is np else D.clamp_(min=0)
+
+
+def row_squares(rows: Array) -> Array:
+    """Sum of squares of each row; float32 is summed in float64."""
+    if namespace(rows) is not np:
+        return (rows * rows).sum(1)
+    if is_sparse(rows):
+        return sparse_rows.row_squares(rows)
+    if rows.dtype == np.float64:
+        return np.einsum("ij,ij->i", rows, rows)
+    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype)
+
+
+def long_product(A: Array, B: Array) -> Array:
+    """A @ B, in float32 by parts of a long inner axis: rounding errors grow with the longest sum of products."""
+    length = A.shape[1]
+    if namespace(A) is not np or is_sparse(A) or additions(length, A.dtype) == length or B.dtype != np.float32:
+        return A @ B
+    total = A[:, :PART] @ B[:PART]
+    for begin in range(PART, length, PART):
+        total += A[:, begin : begin + PART] @ B[begin : begin + PART]
+    return total
+
+
+def additions(length: int, dtype: np.dtype) -> int:
+    """Additions that the first product of a `long_product` takes part in, at most."""
+    return length if dtype != np.float32 or length <= 2 * PART else PART + -(-length // PART)
+
+
+class PreparedPrototypes(NamedTuple):
+    """What distances need of the prototypes: a centre, the images relative to it, and their squares."""
+
+    centre: Array
+    P: Array
+    squares: Array
 
 
 @dataclass(frozen=True)
@@ -141,10 +178,25 @@ class SharedMetric:
         """Gradient by prototypes and R, given the images Z of X and P of W."""
         raise NotImplementedError
 
+    def prepared(self, W: Array, R: Array | None) -> PreparedPrototypes:
+        """What distances need of the prototypes; the same for all samples."""
+        centre = round_centre(W)
+        P = self.project(W - centre, R)
+        return PreparedPrototypes(centre, P, row_squares(P))
+
+    def measured(self, X: Array, prepared: PreparedPrototypes, R: Array | None) -> Array:
+        """Squared distances to prepared prototypes, (N, M)."""
+        return squared_from_origin(self.image(X - prepared.centre, R), prepared.P, prepared.squares)
+
+    def image(self, X: Array, R: Array | None) -> Array:
+        """`project` with few rounding errors."""
+        return self.project(X, R)
+
     def distances(self, X: Array, W: Array, R: Array | None = None) -> Array:
         """Squared distances, (N, M)."""
-        X, W = from_centre(X, W)
-        return squared_from_origin(self.project(X, R), self.project(W, R))
+        if is_sparse(X):
+            return squared_from_origin(self.project(X, R), self.project(W, R))
+        return self.measured(X, self.prepared(W, R), R)
 
     def pullback(
         self, X: Array, W: Array, R: Array | None, by_distance: DistanceGradient
@@ -195,6 +247,10 @@ class Matrix(SharedMetric):
     def project(self, X: Array, R: Array) -> Array:
         """z = Omega x."""
         return X @ R.T
+
+    def image(self, X: Array, R: Array) -> Array:
+        """z = Omega x, with few rounding errors."""
+        return long_product(X, R.T)
 
     def back(
         self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient

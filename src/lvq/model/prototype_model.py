@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like
 from lvq.model.certainty import Nearest, nearest, relative_similarity
-from lvq.model.folded import folded_prototypes, largest_value, within_limits
+from lvq.model.folded import folded_prototypes, largest_value, prepared_prototypes, within_limits
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric, SharedMetric
@@ -27,7 +27,9 @@ from lvq.model.sparse_rows import canonical, filled, is_sparse, numbers, take_ro
 from lvq.typing import Array
 
 LARGEST = sys.float_info.max  # integers of Python can be larger
-BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time
+BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time on a device
+CACHE_BYTES = 2**21  # the same on a processor: they stay in its cache
+SMALL = 2**24  # products of distances up to which they are computed for all rows
 PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
 ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances")
 
@@ -182,6 +184,8 @@ class PrototypeModel:
 
         Tensors are measured on their device and give tensors. X must be a floating array of finite numbers.
         """
+        if isinstance(self.metric, SharedMetric) and not is_tensor(X) and not is_sparse(X):
+            return self.metric.measured(X, prepared_prototypes(self), self.relevance)
         return self.metric.distances(X, *self._parameters(X))
 
     def _parameters(self, X: Array) -> tuple[Array, Array | None]:
@@ -266,18 +270,38 @@ class PrototypeModel:
 
     # -- functions of samples ------------------------------------------------------------------------------------------
 
-    def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array) -> np.ndarray:
+    def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array, mapping: Map = map) -> np.ndarray:
         """A function of distances for all samples, block by block, so that memory stays bounded."""
-        parts = [as_numpy(function(self.distances(block))) for block in self._blocks(X)]
+        parts = list(mapping(lambda block: as_numpy(function(self.distances(block))), self._blocks(X)))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def over_blocks_if_valid(
+        self, function: Callable[[Array], np.ndarray], X: np.ndarray, mapping: Map = map
+    ) -> np.ndarray | None:
+        """`over_blocks` of samples that need not be checked before; None where some are not finite or too large."""
+
+        def part(block: np.ndarray) -> np.ndarray | None:
+            return function(self.distances(block)) if within_limits(block) else None
+
+        parts = [result for result in mapping(part, self._blocks(X)) if result is not None]
+        if len(parts) < len(self._blocks(X)):
+            return None
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _blocks(self, X: Array, filled: bool = False) -> list[Array]:
         """Views of the samples; at least one, which may be empty. Sparse rows are not copied, unless `filled`."""
-        rows = max(1, BLOCK_BYTES // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
+        size = BLOCK_BYTES if is_tensor(X) else CACHE_BYTES
+        rows = max(1, size // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
         if is_sparse(X) and not filled:
             images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
             rows = max(1, BLOCK_BYTES // (8 * (4 * len(self.prototypes) + 2 * images)))
         return [take_rows(X, slice(begin, begin + rows)) for begin in range(0, max(1, X.shape[0]), rows)]
+
+    @property
+    def products(self) -> int:
+        """Products of numbers in the distances of one sample."""
+        matrix = 0 if self.relevance is None or self.relevance.ndim == 1 else self.relevance.size
+        return matrix + self.prototypes.size
 
     def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
         """Index of the predicted class of each sample, by folded prototypes where all share a metric.
@@ -285,9 +309,16 @@ class PrototypeModel:
         None where values are not finite or too large: such samples need not be checked before.
         """
         if self.decision.by_posterior or is_sparse(X) or type(self.metric) not in (Euclidean, Diagonal, Matrix):
-            return self.over_blocks(self.decide, X) if within_limits(X) else None
-        winner = folded_prototypes(self, X.dtype).nearest(X, mapping)
-        return None if winner is None else self.labels[winner]
+            return self.over_blocks_if_valid(self.decide, X, mapping)
+        decided = folded_prototypes(self, X.dtype).predicted(X, mapping)
+        if decided is None or not len(decided.close):
+            return None if decided is None else decided.labels
+        predicted, close = decided
+        if len(X) * self.products <= SMALL:  # products of other rows may round otherwise, and scores are of all rows
+            predicted[close] = self.over_blocks(self.decide, X, mapping)[close]
+        else:
+            predicted[close] = self.over_blocks(self.decide, X[close], mapping)
+        return predicted
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The predicted class of each sample.
@@ -334,15 +365,15 @@ class PrototypeModel:
             X = X.astype(np.float64)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"X of PrototypeModel must have shape (n_samples, {self.n_features}), got {X.shape}.")
-        if not np.isfinite(numbers(X)).all():
+        if within_limits(X):
+            return X
+        values = numbers(X)
+        if not np.isfinite(values).all():
             raise ValueError("X of PrototypeModel contains NaN or infinite values.")
-        largest, limit = float(np.abs(numbers(X)).max(initial=0)), largest_value(X.dtype, X.shape[1])
-        if largest > limit:
-            raise ValueError(
-                f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; the "
-                f"largest allowed is {limit:.3g}."
-            )
-        return X
+        raise ValueError(
+            f"X of PrototypeModel holds values as large as {np.abs(values).max():.3g}, whose squared distances "
+            f"overflow; the largest allowed is {largest_value(X.dtype, X.shape[1]):.3g}."
+        )
 
     # -- arrays --------------------------------------------------------------------------------------------------------
 

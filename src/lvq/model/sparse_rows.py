@@ -75,7 +75,7 @@ def row_squares(X: Array) -> np.ndarray:
     """Squared length of each row."""
     if not is_sparse(X):
         return np.einsum("ij,ij->i", X, X)
-    return (squared(X) @ np.ones(X.shape[1], dtype=X.dtype)).astype(X.dtype, copy=False)
+    return (squared(X) @ np.ones(X.shape[1])).astype(X.dtype, copy=False)
 
 
 def relative_to(X: Array, centre: Array) -> Array:

@@ -140,10 +140,10 @@ def canonical_order(samples: Array) -> tuple[Array, np.ndarray]:
         return sparse_starts.canonical_order(samples)
     rows = np.ascontiguousarray(samples) + 0.0  # the sum turns minus zero into zero
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    order = np.argsort(keys, kind="stable")
-    new = np.ones(len(rows), dtype=bool)
-    new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
-    return order, np.flatnonzero(new)
+    order = keys.argsort(kind="stable")
+    keys, new = keys[order], np.ones(len(rows), dtype=bool)
+    new[1:] = keys[1:] != keys[:-1]
+    return order, new.nonzero()[0]
 
 
 def _start_class(
@@ -202,27 +202,31 @@ def weighted_k_means(
     middle = round_centre(samples)
     Z = samples - middle  # products lose no digits near the origin
     centres = _plus_plus(Z, weight, k, random_state)
-    assigned = None
+    weighted = Z * weight.astype(Z.dtype)[:, None] if exact else None
+    assigned = np.full(len(Z), -1)
     for _ in range(max_iter if exact else LLOYD):
-        nearest = (Z @ (-2 * centres.T) + np.einsum("ij,ij->i", centres, centres)).argmin(axis=1)
-        if assigned is not None and (nearest == assigned).all():
+        scores = Z @ (-2 * centres).T
+        scores += np.einsum("ij,ij->i", centres, centres)
+        nearest = scores.argmin(axis=1)
+        if (nearest == assigned).all():
             break
         assigned = nearest
         mass = np.bincount(assigned, weight, k)
-        full = mass > 0
-        centres[full] = _cluster_sums(Z, weight.astype(Z.dtype), assigned, k)[full] / mass[full, None]
+        present = mass.nonzero()[0]
+        if weighted is None:
+            one_hot = sparse.csr_array((weight.astype(Z.dtype), (assigned, np.arange(len(Z)))), shape=(k, len(Z)))
+            sums = (one_hot @ Z)[present]
+        else:
+            sums = _cluster_sums(weighted, assigned, present)
+        centres[present] = sums / mass[present, None]
     return _inside(centres + middle, samples)
 
 
-def _cluster_sums(Z: np.ndarray, weight: np.ndarray, assigned: np.ndarray, k: int) -> np.ndarray:
-    """Weighted sum of the samples of each cluster, (k, n_features)."""
-    if len(Z) > EXACT:
-        return sparse.csr_array((weight, (assigned, np.arange(len(Z)))), shape=(k, len(Z))) @ Z
-    order = np.argsort(assigned, kind="stable")  # in the order of the samples, as rounding is then that of copies
-    present, first = np.unique(assigned[order], return_index=True)
-    sums = np.zeros((k, Z.shape[1]), dtype=Z.dtype)
-    sums[present] = np.add.reduceat((Z * weight[:, None])[order], first, axis=0)
-    return sums
+def _cluster_sums(weighted: np.ndarray, assigned: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Sum of the rows of each cluster, in the order of the samples, as rounding is then that of copies."""
+    order = assigned.argsort(kind="stable")
+    first = assigned[order].searchsorted(present)
+    return np.add.reduceat(weighted.take(order, axis=0), first, axis=0)
 
 
 def _inside(centres: np.ndarray, samples: Array) -> np.ndarray:
@@ -241,15 +245,16 @@ def _range(samples: Array) -> tuple[np.ndarray, np.ndarray]:
 def _plus_plus(Z: np.ndarray, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> np.ndarray:
     """k-means++ draws; distances by products, those of a drawn row to its copies exactly zero."""
     squares = np.einsum("ij,ij->i", Z, Z)
+    unclear = 1e-6 * squares.max()  # what a product cannot tell from zero is computed as a sum of squares
     distance = np.ones(len(Z))
     chosen: list[int] = []
     for draw in random_state.uniform(size=k):
-        cumulative = np.cumsum(weight * distance)
-        chosen.append(min(int(np.searchsorted(cumulative, draw * cumulative[-1], side="right")), len(Z) - 1))
+        cumulative = (weight * distance).cumsum()
+        chosen.append(min(int(cumulative.searchsorted(draw * cumulative[-1], side="right")), len(Z) - 1))
         row = Z[chosen[-1]]
-        far = (squares - 2 * (Z @ row) + squares[chosen[-1]]).astype(np.float64)
-        close = far <= 1e-6 * squares.max()  # what a product cannot tell from zero is computed as a sum of squares
-        far[close] = np.square(Z[close] - row).sum(axis=1, dtype=np.float64)
+        far = (squares - 2 * (Z @ row) + squares[chosen[-1]]).astype(np.float64, copy=False)
+        close = (far <= unclear).nonzero()[0]
+        far[close] = np.square(Z[close] - row).sum(axis=1, dtype=np.float64) if len(close) > 1 else 0.0
         distance = far if len(chosen) == 1 else np.minimum(distance, far)
     return Z[chosen].copy()
 

@@ -151,8 +151,7 @@ class _Engine:
         width = float(getattr(objective.link, "width", 1.0) if params.width is None else params.width)
         self.learns_width = params.width is not None
         self.width = np.array([width, 1e-3 * width, 1e3 * width])
-        self.radius = _largest_square(X)
-        self.radius += float(np.square(params.prototypes).sum(axis=1, dtype=np.float64).max())
+        self.radius = sum(float(row_squares(rows).max()) for rows in (X, params.prototypes))
         self.soft = isinstance(objective.cost, SoftCost)
         self._lay_out(params, X.shape[1], is_sparse(X))
 
@@ -295,11 +294,6 @@ class _Engine:
             assert relevance is not None
             relevance = omega.reshape(relevance.shape)
         return Params(self.W.copy(), relevance, self.width[0] if self.learns_width else None)
-
-
-def _largest_square(X: Array) -> float:
-    """Largest squared length of a sample."""
-    return float((row_squares(X) if is_sparse(X) else np.square(X).sum(axis=1, dtype=np.float64)).max())
 
 
 # The compiled loops check no bounds. The following two functions check every size that the loops need, immediately

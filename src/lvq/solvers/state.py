@@ -4,13 +4,12 @@ A `TrainingState` is what must be kept to continue a stream or a warm start. Sol
 they work on a copy and return it, so an interrupted call leaves the old state unchanged.
 """
 
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from lvq.model.arrays import beside, is_tensor, namespace, wide
+from lvq.model.arrays import beside, first_argmin, is_tensor, namespace, take_columns, wide
 from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import Fisher, FisherNeighbours, Relevance
@@ -40,7 +39,8 @@ def units_of(objective: Objective, relevance: Relevance, params: Params, samples
     W, R = (None if part is None else beside(part, samples.X) for part in params[:2])
 
     def spread(block: Block) -> Array:
-        smallest = xp.amin(metric.distances(block.X, W, R), 1)
+        D = metric.distances(block.X, W, R)
+        smallest = take_columns(D, first_argmin(D)) if xp is np else xp.amin(D, 1)  # NumPy's is faster by the index
         weight = wide(block.weight)
         return xp.stack([weight @ wide(smallest), weight @ wide(link.value(smallest)), weight.sum()])
 
@@ -48,6 +48,11 @@ def units_of(objective: Objective, relevance: Relevance, params: Params, samples
     step, linked = float(by_metric / total) / _stretch(relevance, params), float(by_link / total)
     seen = float(total) if step > 0 and linked > 0 else 0.0
     return Units(step if step > 0 else 1.0, linked if linked > 0 else 1.0, seen)
+
+
+def stretched(units: Units, relevance: Relevance, params: Params) -> Units:
+    """Units measured without a rule, for the steps of a rule."""
+    return units._replace(step=units.step / _stretch(relevance, params)) if units.samples else units
 
 
 def _unit_rows(samples: ArraySamples, params: Params) -> int:
@@ -142,7 +147,9 @@ class TrainingState:
 
     def copy(self) -> Self:
         """The same with a random state of its own; statistics are copied by the solver."""
-        return replace(self, random_state=deepcopy(self.random_state))
+        random_state = np.random.RandomState(0)  # with any seed: the state replaces it
+        random_state.set_state(self.random_state.get_state(legacy=False))
+        return replace(self, random_state=random_state)
 
     def scaled_cost(self, dtype: np.dtype) -> CostOrRule:
         """The cost in plain numbers: multiples of the spread become absolute, prices take the data's type."""

@@ -1,0 +1,362 @@
+"""The benchmarks: formulas against slow ones, workers that fail, stored results, and a quick run of every case."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks import cases, data, environments, goals, machine, page, text
+from benchmarks.__main__ import main
+from benchmarks.cases import fit, search
+from benchmarks.processes import Workers, thread_settings
+from benchmarks.results import Store, read
+from benchmarks.rounds import Entry, Run, interleave, peer_limit
+from benchmarks.runner import rows_of
+from benchmarks.workers import measures
+from benchmarks.workers.__main__ import run as run_task
+
+
+@pytest.fixture(scope="module")
+def workers():
+    with Workers() as found:
+        yield found
+
+
+@pytest.fixture
+def no_environments(monkeypatch, tmp_path):
+    """No other library is installed."""
+    monkeypatch.setattr(environments, "FOLDER", tmp_path / "none")
+    monkeypatch.setattr(environments, "has_r_class", lambda: False)
+
+
+# -- formulas ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rank", [None, 2])
+def test_scores_of_prototypes_are_those_of_loops(seed, rank, monkeypatch):
+    monkeypatch.setattr(measures, "BLOCK", 7)
+    random = np.random.default_rng(seed)
+    X, y = random.standard_normal((20, 4)), random.integers(0, 3, 20)
+    W, labels = random.standard_normal((6, 4)), np.repeat(np.arange(3), 2)
+    omega = None if rank is None else random.standard_normal((rank, 4))
+    margins, correct = [], []
+    for x, label in zip(X, y):
+        d = [float(np.sum(((np.eye(4) if omega is None else omega) @ (x - w)) ** 2)) for w in W]
+        d_plus, d_minus = (min(d[j] for j in range(6) if (labels[j] == label) == own) for own in (True, False))
+        margins.append((d_plus - d_minus) / (d_plus + d_minus))
+        correct.append(labels[int(np.argmin(d))] == label)
+    found = measures.prototype_scores(X, y, W, labels, omega)
+    assert found["objective"] == pytest.approx(np.mean(margins), abs=1e-12)
+    assert found["accuracy"] == np.mean(correct)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 64])
+def test_the_limit_is_the_same_in_blocks(rows):
+    random = np.random.default_rng(0)
+    X, F, b = random.standard_normal((50, 3)), random.standard_normal((3, 5)), random.standard_normal(5)
+    expected = [int(np.argmin(b - x @ F)) for x in X]
+    assert measures.product_and_argmin(X, F, b, None).tolist() == expected
+    assert measures.product_and_argmin(X, F, b, rows).tolist() == expected
+
+
+def test_quartiles_and_exponent():
+    assert measures.quartiles([1.0, 2.0, 3.0, 4.0, 100.0]) == {"median": 3.0, "q1": 2.0, "q3": 4.0, "n": 5}
+    assert measures.exponent([1, 10, 100], [2.0, 200.0, 20_000.0]) == pytest.approx(2)
+
+
+def test_extra_memory_is_that_of_the_call():
+    if not sys.platform.startswith("linux"):
+        pytest.skip("reads /proc")
+    found = measures.extra_megabytes(lambda: np.ones(40 * 2**17).sum())  # 40 MB
+    assert 35 < found < 60
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(2.34, "2.3 s"), (0.0123, "12 ms"), (0.0036, "3.6 ms"), (4e-7, "0.4 µs"), (240, "240 s")]
+)
+def test_durations_have_a_unit(value, shown):
+    assert text.seconds(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("quartiles", "shown"),
+    [((2.0, 1.0, 3.0), "2 s (1 to 3)"), ((1.0, 0.5, 2.0), "1 s (500 ms to 2 s)"), ((1.0,) * 3, "1 s")],
+)
+def test_a_spread_is_shown_where_there_is_one(quartiles, shown):
+    row = {"status": "ok", "cpu": dict(zip(("median", "q1", "q3"), quartiles)) | {"n": 3}}
+    assert text.spread(row) == shown
+
+
+def test_drawn_data_have_their_shapes():
+    found = data.blobs(60, 5, 3, 9)
+    assert found["X"].shape == (60, 5)
+    assert found["X_test"].shape == (9, 5)
+    assert np.bincount(found["y"]).tolist() == [20, 20, 20]
+    assert data.wide(10, 50)["X"].shape == (10, 50)
+
+
+def test_folds_cover_every_sample_once_in_a_repetition():
+    found = data.folds("iris", 5, 2)
+    assert found["folds"].shape == (150, 2)
+    assert all(np.bincount(column).tolist() == [30] * 5 for column in found["folds"].T)
+
+
+def test_text_columns_become_one_column_for_each_value(tmp_path, monkeypatch):
+    import gzip
+
+    monkeypatch.setenv("LVQ_DATA", str(tmp_path))
+    with gzip.open(tmp_path / "small.csv.gz", "wt") as file:
+        file.write("a,b,target\n1,x,no\n2,y,yes\n3,x,no\n")
+    X, y = data.read_csv("small")
+    assert X.tolist() == [[1, 1, 0], [2, 0, 1], [3, 1, 0]]
+    assert y.tolist() == [0, 1, 0]
+
+
+# -- environments and workers ------------------------------------------------------------------------------------------
+
+
+def test_every_package_has_one_version():
+    for specification in environments.specifications().values():
+        for package in specification.get("packages", []) + specification.get("without_dependencies", []):
+            assert re.fullmatch(r"[\w\[\]-]+==[\d.]+", package), package
+
+
+def test_an_unknown_environment_is_an_error(capsys):
+    assert main(["environments", "sklvqq"]) == 1
+    assert "unknown environment sklvqq" in capsys.readouterr().out
+
+
+def test_an_unknown_case_is_an_error(capsys):
+    assert main(["fitt"]) == 2
+    assert "unknown case fitt" in capsys.readouterr().out
+
+
+def test_a_missing_library_is_a_result(no_environments):
+    with Workers() as workers:
+        found = workers.ask("sklvq", {"operation": "fit"})
+    assert found == {"status": "not installed: python -m benchmarks environments sklvq"}
+
+
+def test_errors_of_a_task_are_results():
+    task = {"operation": "versions", "packages": ["no-such-package"]}
+    assert run_task(task)["status"].startswith("failed: PackageNotFoundError")
+    with data.Data() as folders:
+        where = folders.folder(data.blobs, 30, 2, 2)
+        task = {"operation": "fit", "library": "lvq", "model": "unknown", "data": where}
+        assert run_task(task) == {"status": "not offered: Ours has no model 'unknown'"}
+
+
+def test_a_worker_that_is_stopped_or_dies_is_replaced(workers):
+    task = {"operation": "versions", "packages": ["numpy"]}
+    assert workers.ask("numpy", task, timeout=0.0)["status"] == "over 0 s"
+    assert workers.ask("numpy", task)["versions"] == {"numpy": np.__version__}
+    next(iter(workers.found.values())).process.kill()
+    assert workers.ask("numpy", task)["status"] in ("ok", "failed: the process ended with code -9")
+    assert workers.ask("numpy", task)["status"] == "ok"
+
+
+def test_one_thread_is_set_for_every_pool():
+    assert thread_settings(None) == {}
+    assert {thread_settings(1)[name] for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")} == {"1"}
+
+
+# -- rounds ------------------------------------------------------------------------------------------------------------
+
+
+class Scripted:
+    """Stands for the workers: gives prepared seconds in turn, and records who was asked."""
+
+    def __init__(self, seconds):
+        self.seconds, self.asked = {library: list(values) for library, values in seconds.items()}, []
+
+    def ask(self, library, task, *, threads, timeout, fresh):
+        self.asked.append(library)
+        value = self.seconds[library].pop(0)
+        if value > timeout:
+            return {"status": f"over {timeout:.0f} s"}
+        return {"status": "ok", "wall": value, "cpu": value, "calls": 1, "evaluated": task["evaluate"]}
+
+
+def test_participants_take_turns_and_the_first_round_is_apart():
+    workers = Scripted({"lvq": [9.0, 1.0, 1.5, 0.5], "sklvq": [5.0, 3.0, 3.0]})
+    rows = interleave(Run(workers, None, repeat=3), [Entry("lvq", {}), Entry("sklvq", {})])
+    assert workers.asked == ["lvq", "sklvq", "lvq", "sklvq", "lvq", "lvq"]  # 3 s again would be more than 4 s in all
+    assert rows[0]["cpu"] == {"median": 1.0, "q1": 0.75, "q3": 1.25, "n": 3, "first": 9.0}
+    assert rows[0]["evaluated"] is True
+    assert rows[1]["cpu"]["n"] == 1
+
+
+def test_a_peer_is_stopped_at_a_multiple_of_our_time():
+    run = Run(Scripted({"lvq": [3.0], "sklvq": [31.0]}), None, repeat=0)
+    rows = interleave(run, [Entry("lvq", {}), Entry("sklvq", {})])
+    assert rows[1] == {"library": "sklvq", "threads": 1, "status": "over 30 s"}
+
+
+@pytest.mark.parametrize(("ours", "limit"), [(0.01, 20), (5, 50), (100, 120)])
+def test_the_limit_of_a_peer(ours, limit):
+    class First:
+        entry = Entry("lvq", {})
+        results = ({"wall": ours},)
+
+    assert peer_limit(Run(None, None), First) == limit
+
+
+def test_peers_are_not_started_after_the_end_of_the_case_but_ours_is():
+    run = Run(Scripted({"lvq": [1.0]}), None, repeat=0, end=0.0)
+    rows = interleave(run, [Entry("lvq", {}), Entry("sklvq", {})])
+    assert [row["status"] for row in rows] == ["ok", "not run: the time of the case is used up"]
+
+
+def test_a_peer_that_failed_on_a_smaller_set_is_left_out():
+    model = {"model": "glvq", "rank": None, "per_class": 10}
+    stopped = {"set": "digits", **model, "library": "sklvq", "status": "over 20 s"}
+    cell = {"set": "mnist", **model}
+    assert fit.known_to_fail("sklvq", cell, [stopped]) == "not run: over 20 s on digits, 10 per class"
+    assert fit.known_to_fail("prosemble", cell, [stopped]) is None
+    assert fit.known_to_fail("sklvq", {"set": "iris", **model}, [stopped]) is None
+    assert fit.known_to_fail("sklvq", cell | {"per_class": 1}, [stopped]) is None
+
+
+# -- results, goals and page -------------------------------------------------------------------------------------------
+
+
+def test_a_store_goes_on_where_the_same_commit_was(tmp_path):
+    header = {"commit": "a", "settings": {}, "machine": {}}
+    Store(tmp_path, "fit", header).add({"set": "iris"}, [{"status": "ok", "value": float("nan")}], 1.0)
+    again = Store(tmp_path, "fit", header)
+    assert again.has({"set": "iris"})
+    assert not again.has({"set": "wine"})
+    assert again.rows[0]["value"] is None
+    assert not read(tmp_path, "fit")["complete"]
+    assert not Store(tmp_path, "fit", header | {"commit": "b"}).rows
+    again.add({"set": "iris"}, [{"status": "skipped: no data"}], 1.0)
+    assert [row["status"] for row in again.rows] == ["skipped: no data"]
+    assert not again.has({"set": "iris"})
+    assert not Store(tmp_path, "fit", header, fresh=True).rows
+
+
+def test_a_set_that_is_missing_is_a_row(monkeypatch):
+    def absent(name):
+        raise data.AbsentError(f"the set {name} is not on this machine")
+
+    monkeypatch.setattr(data, "load", absent)
+    with data.Data() as folders:
+        rows = rows_of(cases.load("search"), {"set": "iris"}, Run(None, folders))
+    assert rows == [{"library": "lvq", "threads": None, "status": "skipped: the set iris is not on this machine"}]
+
+
+def test_a_page_of_cases_without_data(tmp_path):
+    skipped = {"library": "lvq", "threads": None, "status": "skipped: no data"}
+    for name in cases.NAMES:
+        Store(tmp_path, name, {"commit": "a", "settings": {}, "machine": machine.description()}).add({}, [skipped], 1.0)
+    assert page.write(tmp_path, tmp_path).read_text(encoding="utf-8").count("- skipped: no data") == len(cases.NAMES)
+
+
+def fit_rows(ours, theirs, **peer):
+    """A row of ours and one of a peer, for every model on digits."""
+    shared = {"set": "digits", "threads": 1, "status": "ok", "objective": -0.5, "test_accuracy": 0.9, "tests": 500}
+    return [
+        {**shared, **model, "library": library, "cpu": {"median": seconds}, **(peer if library == "sklvq" else {})}
+        for model in fit.models("digits")
+        for library, seconds in (("lvq", ours), ("sklvq", theirs))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "held"),
+    [
+        (fit_rows(1.0, 5.1), True),
+        (fit_rows(1.0, 4.9), False),
+        (fit_rows(1.0, 9.0, objective=-0.6), False),
+        (fit_rows(1.0, 9.0, test_accuracy=0.97), False),
+        (fit_rows(1.0, 9.0, status="over 20 s"), True),
+        (fit_rows(9.0, 9.0, status="over 20 s"), None),
+        ([], None),
+    ],
+)
+def test_the_goal_of_a_fit(rows, held):
+    found = [goal for goal in goals.goals({"fit": rows}) if goal.goal.startswith("`fit` on digits")]
+    assert [goal.held for goal in found] == [held]
+
+
+def test_the_ratio_to_peers_that_reach_our_objective():
+    quick = [dict(row, library="prosemble", cpu={"median": 2.0}, objective=-0.4) for row in fit_rows(1.0, 8.0)[1::2]]
+    found = fit.ratios(fit_rows(1.0, 8.0) + quick, "digits")
+    assert {(row["peer"], row["ratio"], row["equal"], row["as_good"]) for row in found} == {
+        ("prosemble", 2.0, 8.0, True)
+    }
+
+
+def test_goals_without_results_are_not_measured():
+    found = goals.goals({})
+    assert len(found) == 23
+    assert {goal.held for goal in found} == {None}
+    assert "not measured" in goals.table({})
+
+
+def test_the_search_compares_the_sets_that_all_have():
+    rows = [
+        {"set": name, "peer_model": model, "status": status, "cpu": {"median": seconds}, "test_accuracy": 0.5}
+        for model, name, seconds, status in [
+            ("search", "iris", 4.0, "ok"), ("svc_grid", "iris", 1.0, "ok"), ("search", "wine", 8.0, "ok"),
+            ("svc_grid", "wine", 9.0, "over 20 s"),
+        ]
+    ]  # fmt: skip
+    assert search.ratio(rows) == 4.0
+
+
+def test_a_quick_run_of_every_case_and_its_page(tmp_path, no_environments, capsys):
+    """Ours and what is in scikit-learn; the other libraries are reported as missing."""
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "results"
+    assert main(["--quick", "--repeat", "0", "--out", str(out)]) == 0
+    found = {name: read(out, name) for name in cases.NAMES}
+    for name, content in found.items():
+        assert content["complete"], name
+        assert [row for row in content["rows"] if row["status"] == "ok"], name
+        problems = {row["status"] for row in content["rows"]} - {"ok"}
+        assert all(status.startswith(("not installed", "not offered")) for status in problems), problems
+    assert {row["library"] for row in found["fit"]["rows"]} == {
+        "lvq", "numpy", "scikit-learn", "sklvq", "sklearn-lvq", "prosemble", "prototorch"
+    }  # fmt: skip
+    assert str(environments.ROOT) not in json.dumps(found)
+    text_of_page = page.write(out, tmp_path / "docs").read_text(encoding="utf-8")
+    for name in cases.NAMES:
+        assert f"## {cases.load(name).TITLE}" in text_of_page
+    for target in re.findall(r"\]\((images/[^)]+)\)", text_of_page):
+        assert (tmp_path / "docs" / target).read_text(encoding="utf-8").startswith("<?xml")
+    assert "Not measured yet" in text_of_page  # the GPU alone
+    before = {path: path.read_bytes() for path in (tmp_path / "docs").rglob("*.*")}
+    page.write(out, tmp_path / "docs")
+    assert before == {path: path.read_bytes() for path in (tmp_path / "docs").rglob("*.*")}
+
+
+@pytest.mark.slow
+def test_the_gpu_script_runs_alone(tmp_path):
+    pytest.importorskip("torch")
+    command = [sys.executable, str(environments.ROOT / "benchmarks" / "gpu.py"), "--device", "cpu", "--quick"]
+    subprocess.run([*command, "--out", str(tmp_path)], check=True, capture_output=True, cwd=tmp_path)
+    rows = read(tmp_path, "gpu")["rows"]
+    assert [row["model"] for row in rows] == ["glvq", "gmlvq", "default", "glvq"]
+    assert {row["status"] for row in rows} == {"ok"}
+
+
+def test_the_machine_is_named_without_host_or_path():
+    found = machine.description()
+    assert set(found) == {"processor", "cores", "memory_gigabytes", "system", "python"}
+    assert "/" not in found["system"]
+
+
+def test_the_page_in_the_repository_is_that_of_its_results(tmp_path):
+    pytest.importorskip("matplotlib")
+    made = page.write(docs=tmp_path).read_text(encoding="utf-8")
+    assert made == (environments.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+
+
+def test_peers_that_are_not_chosen_are_not_asked():
+    run = Run(Scripted({"lvq": [1.0]}), None, repeat=0, peers=("r-class",))
+    assert [row["library"] for row in interleave(run, [Entry("lvq", {}), Entry("sklvq", {})])] == ["lvq"]
