@@ -119,7 +119,11 @@ def from_centre(X: Array, W: Array) -> tuple[Array, Array]:
 def squared_from_origin(Z: Array, P: Array, squares: Array | None = None) -> Array:
     """|z - p|^2 for all pairs, from products as they are."""
     xp = namespace(Z)
-    D = long_product(Z, (-2 * P).T)
+    if is_sparse(Z):  # a factor of the product, not of the prototypes, which may be larger than the samples
+        D = Z @ P.T
+        D *= -2
+    else:
+        D = long_product(Z, (-2 * P).T)
     D += row_squares(Z)[:, None]
     D += row_squares(P) if squares is None else squares
     return xp.clip(D, 0, None, out=D) if xp is np else D.clamp_(min=0)
@@ -139,7 +143,7 @@ def row_squares(rows: Array) -> Array:
 def long_product(A: Array, B: Array) -> Array:
     """A @ B, in float32 by parts of a long inner axis: rounding errors grow with the longest sum of products."""
     length = A.shape[1]
-    if namespace(A) is not np or is_sparse(A) or additions(length, A.dtype) == length or B.dtype != np.float32:
+    if namespace(A) is not np or additions(length, A.dtype) == length or B.dtype != np.float32:
         return A @ B
     total = A[:, :PART] @ B[:PART]
     for begin in range(PART, length, PART):

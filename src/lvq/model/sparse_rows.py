@@ -1,9 +1,9 @@
 """Samples as rows of a CSR array: what the formulas need of them, without a dense copy of the samples.
 
-Validation makes one `scipy.sparse.csr_array` of every sparse format, in canonical form: sorted columns, no duplicates,
-no stored zeros. Products with dense arrays are SciPy's. The functions here do the rest, most of them for dense arrays
-as well, so that a formula is written once. Sparse samples are never centred, as that would fill them: their distances
-are |x|^2 + |w|^2 - 2 x'w from the origin.
+Validation makes one `scipy.sparse.csr_array` of every sparse format, with no column twice in a row and no stored zeros.
+Products with dense arrays are SciPy's. The functions here do the rest, most of them for dense arrays as well, so that a
+formula is written once. Sparse samples are never centred, as that would fill them: their distances are
+|x|^2 + |w|^2 - 2 x'w from the origin.
 """
 
 from typing import TypeGuard
@@ -14,6 +14,7 @@ from scipy import sparse
 from lvq.typing import Array
 
 INDEX = np.iinfo(np.int32).max
+ROWS = 1024  # that are copied at a time
 
 
 def is_sparse(X: object) -> TypeGuard[sparse.csr_array]:
@@ -22,7 +23,7 @@ def is_sparse(X: object) -> TypeGuard[sparse.csr_array]:
 
 
 def canonical(X: Array) -> sparse.csr_array:
-    """Any sparse matrix or array as a CSR array in canonical form; numbers are shared where they already are so.
+    """Any sparse matrix or array as a CSR array without duplicates and stored zeros; shared where it already is one.
 
     Examples
     --------
@@ -37,11 +38,23 @@ def canonical(X: Array) -> sparse.csr_array:
     if indices.dtype != np.int32 and max(X.nnz, X.shape[1]) <= INDEX:  # one type for the compiled code
         indices, pointers = indices.astype(np.int32), pointers.astype(np.int32)
     rows = sparse.csr_array((X.data, indices, pointers), shape=X.shape)
-    if not rows.has_canonical_format or (rows.data == 0).any():
+    if (rows.data == 0).any() or _has_duplicates(rows):
         rows = rows.copy()
         rows.sum_duplicates()
         rows.eliminate_zeros()
     return rows
+
+
+def _has_duplicates(X: sparse.csr_array) -> bool:
+    """Whether a row has two entries in a column; rows whose columns do not ascend are sorted some at a time."""
+    if X.has_canonical_format:
+        return False
+    for begin in range(0, X.shape[0], ROWS):
+        part = take_rows(X, slice(begin, begin + ROWS)).copy()
+        part.sort_indices()
+        if not part.has_canonical_format:
+            return True
+    return False
 
 
 def take_rows(X: Array, rows: slice | Array) -> Array:
@@ -75,7 +88,14 @@ def row_squares(X: Array) -> np.ndarray:
     """Squared length of each row."""
     if not is_sparse(X):
         return np.einsum("ij,ij->i", X, X)
-    return (squared(X) @ np.ones(X.shape[1])).astype(X.dtype, copy=False)
+    squares = np.zeros(X.shape[0], dtype=X.dtype)
+    for begin in range(0, X.shape[0], ROWS):
+        part = take_rows(X, slice(begin, begin + ROWS))
+        present = np.flatnonzero(np.diff(part.indptr))
+        if len(present):
+            values = part.data.astype(np.float64)
+            squares[begin + present] = np.add.reduceat(values * values, part.indptr[present])
+    return squares
 
 
 def relative_to(X: Array, centre: Array) -> Array:
@@ -86,7 +106,11 @@ def relative_to(X: Array, centre: Array) -> Array:
 def column_range(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value of each column."""
     if is_sparse(X):
-        return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+        full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+        low, high = np.where(full, np.inf, 0).astype(X.dtype), np.where(full, -np.inf, 0).astype(X.dtype)
+        np.minimum.at(low, X.indices, X.data)  # SciPy's own would copy the samples
+        np.maximum.at(high, X.indices, X.data)
+        return low, high
     return X.min(axis=0), X.max(axis=0)
 
 
@@ -106,6 +130,8 @@ def row_keys(X: sparse.csr_array) -> list[bytes]:
     Where two rows first differ, in the column of one entry, the row with the entry is larger than one that has a zero
     there. So a smaller column must give the larger key, and the end of a row the smallest.
     """
+    if not X.has_sorted_indices:
+        X = X.sorted_indices()
     entries = np.empty(X.nnz, dtype=[("column", ">u8"), ("value", f"V{X.dtype.itemsize}")])
     entries["column"] = INDEX - X.indices.astype(np.int64)
     entries["value"] = np.ascontiguousarray(X.data).view(f"V{X.dtype.itemsize}")

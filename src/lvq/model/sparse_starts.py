@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from lvq.model.sparse_rows import row_keys, row_squares, squared, take_rows
+from lvq.model.sparse_rows import row_keys, row_squares, take_rows, with_data
 
 FILLED = 512  # features up to which all axes of a symmetric product are computed from the whole matrix
 SHRINKAGE = 0.1  # of the covariance within the classes towards a multiple of the identity, as for dense rows
@@ -43,7 +43,9 @@ def weighted_mean(samples: sparse.csr_array, weight: np.ndarray) -> np.ndarray:
 
 def deviation(samples: sparse.csr_array, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Weighted standard deviation of each feature."""
-    return np.sqrt(np.maximum(weighted_mean(squared(samples), weight) - mean**2, 0))
+    apart = with_data(samples, (samples.data - mean[samples.indices]) ** 2)
+    stored = weighted_mean(with_data(samples, np.ones_like(samples.data)), weight)
+    return np.sqrt(weighted_mean(apart, weight) + np.maximum(1 - stored, 0) * mean**2)
 
 
 def k_means(

@@ -101,7 +101,7 @@ def train(
     count = samples.n_samples
     y, weight = samples.y, np.ascontiguousarray(samples.weight, dtype=np.float64)
     statistics = state.statistics.shifted(-centre)
-    moved = params._replace(prototypes=params.prototypes - centre)
+    moved = params if is_sparse(X) else params._replace(prototypes=params.prototypes - centre)
     engine = _Engine(objective, state.relevance, moved, X, statistics, state.step)
     epochs = 1 if stream else settings.max_iter
     schedule = "constant" if stream and settings.schedule == "linear" else settings.schedule
@@ -116,7 +116,8 @@ def train(
         stopping.update(history[-1])
         report(len(history), history[-1], last=stopping.converged)
     learned = engine.params()
-    learned = learned._replace(prototypes=learned.prototypes + centre)
+    if not is_sparse(X):
+        learned = learned._replace(prototypes=learned.prototypes + centre)
     after = replace(state, step=engine.step, statistics=engine.statistics.shifted(centre))
     return Result(learned, len(history), history, stopping.converged), after
 
@@ -178,7 +179,7 @@ class _Engine:
             self.W = W.copy()
         elif sparse and not isinstance(self.relevance, VectorRelevance):
             self.loop = "sparse"
-            self.V = np.ascontiguousarray(W.T)
+            self.V = np.array(W.T, order="C")  # a copy in any case
             self.W = self.V.T
             self.distances, self.dots = np.zeros(count), np.zeros(count)
             self.lengths, self.scales = np.zeros(count), np.ones(count)
@@ -293,7 +294,8 @@ class _Engine:
             omega = (self.omega / np.where(norms > 0, norms, 1)).astype(self.dtype)
             assert relevance is not None
             relevance = omega.reshape(relevance.shape)
-        return Params(self.W.copy(), relevance, self.width[0] if self.learns_width else None)
+        W = self.W if self.loop == "sparse" else self.W.copy()  # prototypes may be larger than sparse samples
+        return Params(W, relevance, self.width[0] if self.learns_width else None)
 
 
 # The compiled loops check no bounds. The following two functions check every size that the loops need, immediately
