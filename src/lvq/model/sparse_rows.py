@@ -58,7 +58,7 @@ def _has_duplicates(X: sparse.csr_array) -> bool:
 
 
 def take_rows(X: Array, rows: slice | Array) -> Array:
-    """Some rows; a slice of sparse rows shares their numbers."""
+    """Some rows; a slice of most of the sparse rows shares their numbers."""
     if not is_sparse(X) or not isinstance(rows, slice):
         return X[rows]
     begin, end, _ = rows.indices(X.shape[0])
