@@ -9,7 +9,7 @@ from lvq.solvers import sparse_kernels as kernels
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_moves_follow_the_formula(dtype):
-    """Steps of 1 make the scale zero, many steps away or towards make it leave the range in which V keeps its digits."""
+    """Steps of 1 make the scale zero; many long steps take it out of the range in which V keeps its digits."""
     rng = np.random.default_rng(0)
     X = sparse.csr_array((rng.random((40, 15)) * (rng.random((40, 15)) < 0.3)).astype(dtype))
     W = rng.normal(size=(3, 15))
@@ -31,8 +31,9 @@ def test_moves_follow_the_formula(dtype):
             W[j] += change * (x - W[j])
             assert lengths[j] == pytest.approx(W[j] @ W[j], rel=1e-6 if dtype == np.float64 else 1e-2, abs=tolerance)
     kernels.settle(V, scales, lengths)
-    np.testing.assert_allclose(
-        V.T, W, rtol=1e-9 if dtype == np.float64 else 1e-3, atol=1e-9 if dtype == np.float64 else 1e-3
-    )
-    np.testing.assert_allclose(lengths, (V.astype(np.float64) ** 2).sum(axis=0), rtol=1e-12)
+    near = 1e-9 if dtype == np.float64 else 1e-3
+    np.testing.assert_allclose(V.T, W, rtol=near, atol=near)
+    # the compiled code may square a number before it is rounded to float32
+    rounding = 1e-12 if dtype == np.float64 else 1e-6
+    np.testing.assert_allclose(lengths, (V.astype(np.float64) ** 2).sum(axis=0), rtol=rounding)
     assert (scales == 1).all()
