@@ -14,7 +14,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
 from lvq.estimators import training as steps
 from lvq.estimators.parameters import estimator
@@ -28,6 +28,7 @@ from lvq.estimators.validation import (
     check_cost_matrix_classes,
     check_parts,
     check_rank,
+    check_sparse_matrix,
     check_stream,
     check_training_data,
     check_unchanged,
@@ -43,6 +44,7 @@ from lvq.model.links import Kernel, Link
 from lvq.model.objective import Params
 from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples
+from lvq.model.sparse_rows import is_sparse
 from lvq.model.starts import distribute, prototypes_per_class, start_prototypes
 from lvq.solvers.adam import Adam
 from lvq.solvers.online import Online
@@ -93,6 +95,11 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     random_state: Seed = None
     warm_start: bool = False
     verbose: bool = False
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = getattr(self, "device", None) is None
+        return tags
 
     # -- parts: objects made from the parameters -----------------------------------------------------------------------
 
@@ -266,6 +273,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
+        if is_sparse(samples.X):
+            check_sparse_matrix(self, parts.relevance, samples.n_features)
         if isinstance(parts.kernel, Kernel) and not isinstance(parts.kernel_width, str):
             check_width(self, parts.kernel_width)
         if isinstance(self.init, str):

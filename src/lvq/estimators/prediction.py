@@ -108,7 +108,7 @@ class ModelPredictions:
         if is_tensor(X) or self._device is not None:
             return model.over_blocks(function, self._inputs(X))
         samples = check_samples(self, X, values=False)
-        with block_threads(len(samples) * model.products) as mapping:
+        with block_threads(samples.shape[0] * model.products) as mapping:
             found = model.over_blocks_if_valid(function, samples, mapping)
         return model.over_blocks(function, check_samples(self, X)) if found is None else found  # raises the error
 

@@ -135,6 +135,12 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         self.__dict__.update(fitted)
         return self
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = getattr(self.estimator, "device", None) is None
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
+
     def _specified(self, given: Sequence[Mapping[str, Argument]]) -> list[LVQClassifier]:
         """The candidates as estimators, their parameters checked."""
         base = LVQClassifier() if self.estimator is None else self.estimator
@@ -168,11 +174,6 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     def missing(self) -> str:
         """That of the estimator whose structure is chosen."""
         return getattr(self.estimator, "missing", "raise")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "ignore"
-        return tags
 
     @property
     def model_(self) -> PrototypeModel:  # type: ignore[override]

@@ -55,7 +55,7 @@ class Fold:
 
 def make_fold(X: np.ndarray, labels: Labels, weight: np.ndarray, train: np.ndarray, test: np.ndarray) -> Fold:
     """A fold of checked samples; those of weight 0 are not trained on."""
-    train, test = np.arange(len(X))[train], np.arange(len(X))[test]
+    train, test = np.arange(len(labels))[train], np.arange(len(labels))[test]
     train = train[weight[train] > 0]
     classes = np.unique(labels[train])
     if len(classes) < 2:

@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,9 +21,11 @@ from lvq.model.arrays import numpy_type
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
-from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
+from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance, resolved_rank
+from lvq.model.sparse_rows import canonical, column_range, is_sparse, numbers
 from lvq.typing import Array, ClassWeight
 
+MAX_SPARSE_RANK = 1024  # rows of Omega for sparse samples, whose features may be very many
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
 
 
@@ -158,6 +161,16 @@ def check_rank(estimator: BaseEstimator, relevance: Relevance, n_features: int) 
         )
 
 
+def check_sparse_matrix(estimator: BaseEstimator, relevance: Relevance, n_features: int) -> None:
+    """Raise ValueError for a matrix of full rank over so many sparse features that it would not fit into memory."""
+    if isinstance(relevance, MatrixRelevance) and resolved_rank(relevance.rank, n_features) > MAX_SPARSE_RANK:
+        raise ValueError(
+            f"The 'rank' parameter of {type(estimator).__name__} must be at most {MAX_SPARSE_RANK} for sparse X, as "
+            f"Omega is dense; got rank={relevance.rank!r} for {n_features} features. Give a small rank, for example "
+            "rank=10, or use relevance='gradient' or None."
+        )
+
+
 def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
     if parts.ignores_missing:
@@ -213,8 +226,20 @@ def check_samples(
     if not values and _fits(X, estimator):
         return X
     finite = values and ("allow-nan" if estimator.model_.variances is not None else True)
-    samples = validate_data(estimator, X, reset=False, dtype=types, ensure_all_finite=finite)
+    samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=types, ensure_all_finite=finite)
+    if is_sparse(samples):
+        samples = sparse_samples(estimator, samples, getattr(estimator, "_device", None))
     return check_magnitude(estimator, samples) if values else samples
+
+
+def sparse_samples(estimator: BaseEstimator, X: Array, device: str | None) -> sparse.csr_array:
+    """Sparse samples as a CSR array; ValueError for a device, which takes dense samples only."""
+    if device is not None:
+        raise ValueError(
+            f"The 'device' parameter of {type(estimator).__name__} must be None for sparse X, got {device!r}: tensors "
+            "are dense. Use device=None, or give X.toarray() where it fits into memory."
+        )
+    return canonical(X)
 
 
 def _fits(X: ArrayLike, estimator: BaseEstimator) -> TypeGuard[np.ndarray]:
@@ -231,7 +256,8 @@ def _fits(X: ArrayLike, estimator: BaseEstimator) -> TypeGuard[np.ndarray]:
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
     """Raise ValueError for values that are so large that squared distances overflow."""
-    largest = float(max(np.fmax.reduce(X, axis=None, initial=0), -np.fmin.reduce(X, axis=None, initial=0)))
+    known = numbers(X)
+    largest = float(max(np.fmax.reduce(known, axis=None, initial=0), -np.fmin.reduce(known, axis=None, initial=0)))
     limit = largest_value(X.dtype, X.shape[1])
     if largest > limit:
         raise ValueError(
@@ -249,8 +275,8 @@ def smallest_range(dtype: np.dtype) -> float:
 
 def check_range(estimator: BaseEstimator, X: np.ndarray) -> None:
     """`check_magnitude`; and raise ValueError where all samples are so close that squared distances underflow."""
-    ends = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # NaN where no value is known
-    low, high = check_magnitude(estimator, np.stack(ends))
+    ends = column_range(X) if is_sparse(X) else (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
+    low, high = check_magnitude(estimator, np.stack(ends))  # NaN where no value is known
     spread, limit = float(np.fmax.reduce(high - low, initial=0)), smallest_range(X.dtype)
     if 0 < spread < limit:
         raise ValueError(
@@ -275,7 +301,13 @@ def _validated(
     types: Sequence[type] = FLOATS,
     missing: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    return validate_data(estimator, X, y, reset=reset, dtype=types, ensure_all_finite="allow-nan" if missing else True)
+    finite = "allow-nan" if missing else True
+    samples, labels = validate_data(
+        estimator, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_all_finite=finite
+    )
+    if is_sparse(samples):
+        samples = sparse_samples(estimator, samples, getattr(estimator, "device", None))
+    return samples, labels
 
 
 def check_labelled(

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TypeGuard, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from scipy import sparse
 
 from lvq.typing import Array
 
@@ -18,8 +18,8 @@ Given = TypeVar("Given")
 
 
 def namespace(array: Array) -> ModuleType:
-    """The module whose functions take this array: numpy, or torch where a tensor is given."""
-    if isinstance(array, np.ndarray | np.generic | float):
+    """The module whose functions take this array: torch where a tensor is given, else numpy, for sparse rows too."""
+    if isinstance(array, np.ndarray | np.generic | float) or sparse.issparse(array):
         return np
     if is_tensor(array):
         return sys.modules["torch"]
@@ -70,11 +70,13 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
     return np.zeros(shape, dtype=like.dtype) if xp is np else xp.zeros(shape, dtype=like.dtype, device=like.device)
 
 
-def like(values: ArrayLike, other: Array) -> Array:
+def like(values: Array, other: Array) -> Array:
     """The values as an array with the type and place of another."""
     xp = namespace(other)
     if xp is np:
-        return np.asarray(values, dtype=other.dtype)
+        return (
+            values.astype(other.dtype, copy=False) if sparse.issparse(values) else np.asarray(values, dtype=other.dtype)
+        )
     return xp.asarray(values, dtype=other.dtype, device=other.device)
 
 
@@ -121,7 +123,7 @@ def rounded_centre(mean: Array, low: Array, high: Array) -> Array:
 
 def fused_kernels(array: Array) -> ModuleType | None:
     """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
-    if isinstance(array, np.ndarray) or not array.is_cuda or array.element_size() != 4:
+    if not is_tensor(array) or not array.is_cuda or array.element_size() != 4:
         return None
     if find_spec("triton") is None or sys.modules["torch"].version.hip is not None:  # AMD has no TF32 passes
         return None

@@ -23,6 +23,7 @@ from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
 from lvq.model.missing import Measured, Observed, complete_rows
 from lvq.model.pairs import Search, search_for
 from lvq.model.samples import ArraySamples, Block, Map
+from lvq.model.sparse_rows import is_sparse
 from lvq.typing import Array
 
 MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
@@ -93,6 +94,8 @@ class Objective:
 
     def block_rows(self, X: Array, part: "Part") -> int:
         """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
+        if is_sparse(X):
+            return self._sparse_rows(X.dtype.itemsize, part.params.relevance)
         on_processor = isinstance(X, np.ndarray)
         itemsize = X.itemsize if on_processor else X.element_size()
         rows = self.memory // (part.columns * itemsize * (MAX_THREADS if on_processor else 1))
@@ -100,6 +103,11 @@ class Objective:
             least = min(1024, max(MIN_ROWS, MIN_WORK // (X.shape[1] * part.columns)))
             rows = min(rows, max(least, CACHE_BYTES // (len(self.labels) * itemsize)), max(least, -(-X.shape[0] // 8)))
         return max(1, rows)
+
+    def _sparse_rows(self, itemsize: int, R: Array | None) -> int:
+        """Sparse rows at a time: as many as fit, as the gradient of each block is as large as all prototypes."""
+        images = 0 if R is None else 4 * int(np.prod(R.shape[:-1]))
+        return max(1, self.memory // ((16 * len(self.labels) + images + 48) * itemsize))
 
     def part(self, params: Params, search: Search) -> "Part":
         """A function of a block of samples; what is the same for all blocks is computed here."""
@@ -114,6 +122,7 @@ class Part:
     """The objective of a block of samples; `columns` is how many numbers it holds at a time for each sample."""
 
     columns: int
+    params: Params
 
     def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of their costs, and its gradient."""

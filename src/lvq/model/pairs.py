@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lvq.model.arrays import first_argmin, fused_kernels, namespace, take_columns
+from lvq.model.sparse_rows import row_squares
 from lvq.typing import Array
 
 SMALL = 2**13  # scores up to which masks are faster than slices
@@ -59,7 +60,7 @@ class SortedSearch:
             own, d_plus = (_own_by_mask if scores.size <= SMALL else _own_by_run)(scores, y, labels)
             other = scores.argmin(axis=1)
             d_minus = take_columns(scores, other)
-            lengths = np.einsum("ij,ij->i", Z, Z)
+            lengths = row_squares(Z)
             return NearestPair(own, other, np.maximum(d_plus + lengths, 0), np.maximum(d_minus + lengths, 0))
 
         return search

@@ -24,6 +24,7 @@ from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric, SharedMetric
 from lvq.model.missing import Observed, has_missing, packed, require_complete
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
+from lvq.model.sparse_rows import canonical, filled, is_sparse, numbers, take_rows
 from lvq.typing import Array
 
 LARGEST = sys.float_info.max  # integers of Python can be larger
@@ -189,9 +190,9 @@ class PrototypeModel:
         Tensors are measured on their device and give tensors. X must be a floating array of finite numbers; where the
         model ignores missing values, NaN marks one.
         """
-        if self.variances is not None and has_missing(X):
+        if self.variances is not None and not is_sparse(X) and has_missing(X):
             return self._observed_distances(X)
-        if isinstance(self.metric, SharedMetric) and not is_tensor(X):
+        if isinstance(self.metric, SharedMetric) and not is_tensor(X) and not is_sparse(X):
             return self.metric.measured(X, prepared_prototypes(self), self.relevance)
         return self.metric.distances(X, *self._parameters(X))
 
@@ -240,7 +241,7 @@ class PrototypeModel:
 
         Where values are missing it is divided by s, see `lvq.model.missing`; a missing value contributes 0.
         """
-        (u, factor), R = self.differences(X, prototypes), self.relevance
+        (u, factor), R = self.differences(filled(X), prototypes), self.relevance
         if R is None:
             return u * u * factor
         if R.ndim == 1:
@@ -322,11 +323,14 @@ class PrototypeModel:
             return None
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _blocks(self, X: Array) -> list[Array]:
-        """Views of the samples; at least one, which may be empty."""
+    def _blocks(self, X: Array, filled: bool = False) -> list[Array]:
+        """Views of the samples; at least one, which may be empty. Sparse rows are not copied, unless `filled`."""
         size = BLOCK_BYTES if is_tensor(X) else CACHE_BYTES
         rows = max(1, size // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
-        return [X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows)]
+        if is_sparse(X) and not filled:
+            images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
+            rows = max(1, BLOCK_BYTES // (8 * (4 * len(self.prototypes) + 2 * images)))
+        return [take_rows(X, slice(begin, begin + rows)) for begin in range(0, max(1, X.shape[0]), rows)]
 
     @property
     def products(self) -> int:
@@ -340,7 +344,7 @@ class PrototypeModel:
         None where values are not finite or too large: such samples need not be checked before. Missing values count as
         not finite, so that complete samples need no search for them.
         """
-        if self.decision.by_posterior or type(self.metric) not in (Euclidean, Diagonal, Matrix):
+        if self.decision.by_posterior or is_sparse(X) or type(self.metric) not in (Euclidean, Diagonal, Matrix):
             return self.over_blocks_if_valid(self.decide, X, mapping)
         decided = folded_prototypes(self, X.dtype).predicted(X, mapping)
         if decided is None or not len(decided.close):
@@ -380,7 +384,7 @@ class PrototypeModel:
 
     def explain(self, X: ArrayLike) -> Explanation:
         """Winner, rival, certainty and the contribution of each feature, for each sample."""
-        parts = [self._explain(block) for block in self._blocks(self.checked(X))]
+        parts = [self._explain(block) for block in self._blocks(self.checked(X), filled=True)]
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
 
     def _explain(self, X: np.ndarray) -> Explanation:
@@ -391,7 +395,7 @@ class PrototypeModel:
 
     def checked(self, X: ArrayLike) -> np.ndarray:
         """Samples as a floating array; ValueError where they do not fit the model."""
-        X = np.asarray(as_numpy(X))
+        X = canonical(X) if is_sparse(X) else np.asarray(as_numpy(X))
         if X.dtype.kind == "c":
             raise ValueError(f"X of PrototypeModel must hold real numbers, got {X.dtype}.")
         if X.dtype not in (np.float32, np.float64):
@@ -400,7 +404,8 @@ class PrototypeModel:
             raise ValueError(f"X of PrototypeModel must have shape (n_samples, {self.n_features}), got {X.shape}.")
         if within_limits(X):
             return X
-        known = X if self.variances is None else X[~np.isnan(X)]  # NaN marks a missing value
+        known = numbers(X)
+        known = known if self.variances is None else known[~np.isnan(known)]  # NaN marks a missing value
         if not np.isfinite(known).all():
             raise ValueError("X of PrototypeModel contains NaN or infinite values.")
         largest, limit = np.abs(known).max(initial=0), largest_value(X.dtype, X.shape[1])

@@ -14,6 +14,7 @@ import numpy as np
 
 from lvq.model.arrays import is_tensor, like, round_centre
 from lvq.model.metrics import Metric
+from lvq.model.sparse_rows import is_sparse, take_rows
 from lvq.typing import Array
 
 Total = TypeVar("Total")
@@ -56,7 +57,7 @@ class Samples(Protocol):
 
 @dataclass(frozen=True)
 class ArraySamples:
-    """Samples in memory: a NumPy array or a torch tensor.
+    """Samples in memory: a NumPy array, a CSR array or a torch tensor.
 
     Examples
     --------
@@ -94,7 +95,7 @@ class ArraySamples:
 
     def take(self, rows: slice | Array) -> Block:
         """Some samples by slice or index."""
-        return Block(self.X[rows], self.y[rows], self.weight[rows])
+        return Block(take_rows(self.X, rows), self.y[rows], self.weight[rows])
 
     def start_rows(self, init: str, n_prototypes: int, random_state: np.random.RandomState) -> Block:
         """Samples from which prototypes start: all."""
@@ -111,13 +112,16 @@ class ArraySamples:
             X = self.X[order].sub_(centre)  # one copy, not two: the samples may fill half of the device
         else:
             order = np.argsort(self.y, kind="stable")
-            X = np.ascontiguousarray((self.X - centre)[order])
+            X = self.X[order] if is_sparse(self.X) else np.ascontiguousarray((self.X - centre)[order])
         weight = self.weight[order]
         return type(self)(X, self.y[order], like(weight / weight.sum(), self.X))
 
     def centre(self) -> Array:
-        """A point near the mean with few digits, so that subtracting it is exact for round numbers."""
-        return round_centre(self.X)
+        """A point near the mean with few digits, so that subtracting it is exact for round numbers.
+
+        The origin for sparse samples, which stay as they are.
+        """
+        return np.zeros(self.n_features, dtype=self.X.dtype) if is_sparse(self.X) else round_centre(self.X)
 
     def variances(self) -> np.ndarray:
         """Weighted variance of each feature."""
