@@ -56,9 +56,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
-            if is_sparse(rows):
-                return filled(self._as_sparse(count).T @ rows)
-            return self._whole(count, rows.shape[1]).T @ rows
+            return filled(self._whole(count, rows.shape[1]).T @ rows)
         total = zeros((count, rows.shape[1]), rows)
         for k in range(self.touched.shape[1]):
             total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
