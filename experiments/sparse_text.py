@@ -1,6 +1,6 @@
 """20 newsgroups with all its words: models on sparse rows beside linear ones, with their memory and time.
 
-Run as ``python -m experiments.sparse_text``; the results are in ``experiments/results/sparse_text.json``. Times are CPU
+Run as ``python -m experiments.sparse_text``; it writes ``experiments/results/sparse_text.json``. Times are CPU
 seconds of one process. Memory is the peak that Python and NumPy allocate during ``fit`` and ``predict``, in bytes and
 as a multiple of the CSR matrix of the training samples, which itself is not counted. The time of an epoch is the
 difference between 6 epochs and 1, divided by 5; of lbfgs it is that of an iteration.

@@ -2,7 +2,8 @@
 
 This file repeats the formulas of `lvq.model` in compiled form; a test compares the two. Rules:
 
-- Everything that numba compiles is in this file, because numba's disk cache does not notice an edited callee elsewhere.
+- Everything that numba compiles is in this file, because numba's disk cache does not notice an edited callee elsewhere;
+  except `sparse_kernels`, whose cache holds the time at which this file was changed.
 - Choices are integers inside `Rule`, never function arguments, which miss the disk cache.
 - Every function releases the interpreter lock; parallelism is over folds and restarts, by threads, outside.
 - Prototypes are ordered by class, so the prototypes of class k are the rows `starts[k]:starts[k + 1]`.
