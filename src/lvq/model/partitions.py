@@ -1,4 +1,4 @@
-"""Training samples in the partitions of a dask collection: the samples stay where they are, only sums move.
+"""Training samples in the partitions of a dask collection: parameters are sent, and only sums come back.
 
 Every sum over the samples is computed partition by partition where the partitions lie, and the sums are added in a
 fixed tree, so that the result depends neither on the number of workers nor on which of them computes what. A lost
@@ -87,8 +87,7 @@ class PartitionedSamples(ArraySamples):
     def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
         """Sum of a function over blocks of at most `rows` samples of each partition, in a fixed order.
 
-        The function is sent once and goes from worker to worker; one sum comes back. `mapping` is not used: dask
-        works in parallel.
+        One sum comes back. `mapping` is not used: dask works in parallel, and decides where.
         """
         import dask
 
