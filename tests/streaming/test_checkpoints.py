@@ -215,19 +215,26 @@ lvq.save(model, folder + "/model.lvq")
 """
 
 
-def run_program(folder, checkpoint, kill_after=None):
-    """Run the program; killed after so many seconds of work. Returns the seconds and whether it ended."""
-    with subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder), checkpoint], stdout=subprocess.PIPE) as process:
+def run_program(folder, checkpoint="", kill_after=None):
+    """Run the program; killed after so many checkpoints and seconds."""
+    command = [sys.executable, "-c", PROGRAM, str(folder), str(checkpoint)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
-        begin = time.perf_counter()
-        try:
-            process.wait(kill_after)
-        except subprocess.TimeoutExpired:
+        if kill_after is not None:
+            count, seconds = kill_after
+            written, last = 0, inode(checkpoint)
+            while written < count and process.poll() is None:
+                present = inode(checkpoint)
+                written, last = written + (present != last), present
+            time.sleep(seconds)
             process.send_signal(signal.SIGKILL)
-        code = process.wait()
-    assert code in (0, -signal.SIGKILL)
-    return time.perf_counter() - begin, code == 0
+        assert process.wait() == (0 if kill_after is None else -signal.SIGKILL)
+
+
+def inode(path):
+    """A number that changes when a file is replaced."""
+    return path.stat().st_mtime_ns if path.exists() else None
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
@@ -236,16 +243,14 @@ def test_killed_at_random_moments(seed, tmp_path):
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(kind=np.array(["x", "y", "z"])[y])
     frame[:700].to_parquet(tmp_path / "one.parquet", index=False)
     frame[700:].to_csv(tmp_path / "two.csv", index=False)
-    seconds, _ = run_program(tmp_path, "")
+    run_program(tmp_path)
     expected = (tmp_path / "model.lvq").read_bytes()
     (tmp_path / "model.lvq").unlink()
-    draw, checkpoint, kills = random.Random(seed), tmp_path / "run.checkpoint", 0
-    for _ in range(3):
-        _, ended = run_program(tmp_path, str(checkpoint), draw.uniform(0, seconds))
-        kills += not ended
-        assert ended or not (tmp_path / "model.lvq").exists()
-    run_program(tmp_path, str(checkpoint))
-    assert kills > 0
+    draw, checkpoint = random.Random(seed), tmp_path / "run.checkpoint"
+    for _ in range(3):  # of about 130 checkpoints, so that no run ends before it is killed
+        run_program(tmp_path, checkpoint, (draw.randrange(30), draw.uniform(0, 0.02)))
+        assert not (tmp_path / "model.lvq").exists()
+    run_program(tmp_path, checkpoint)
     assert (tmp_path / "model.lvq").read_bytes() == expected
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".tmp") == []
     save(load(tmp_path / "model.lvq"), tmp_path / "again.lvq")
