@@ -101,11 +101,19 @@ def folds(name: str, splits: int, repeats: int) -> Arrays:
     return found | {"folds": numbers}
 
 
-def pool(name: str) -> Arrays:
-    """A set of the pool: at most 1,200 rows, a fifth of each class for the test, standardised."""
+def pool_rows(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Samples and class indices of a set of the pool, at most 1,200 of them, without constant features."""
     X, y = read_csv(name) if name in POOL_FILES else (load(name).data, load(name).target)
-    rows = np.random.RandomState(0).permutation(len(y))[:POOL_ROWS]
-    X, y, X_test, y_test = stratified(X[rows], y[rows], 0.2)
+    if len(X) > POOL_ROWS:
+        kept = np.sort(np.random.RandomState(0).choice(len(X), POOL_ROWS, replace=False))
+        X, y = X[kept], y[kept]
+    varies = np.ptp(X, axis=0) > 0
+    return X[:, varies].astype(np.float64), np.unique(y, return_inverse=True)[1]
+
+
+def pool(name: str) -> Arrays:
+    """A set of the pool: a fifth of each class for the test, standardised."""
+    X, y, X_test, y_test = stratified(*pool_rows(name), 0.2)
     X, X_test = standardised(X, X_test)
     return {"X": X, "y": y, "X_test": X_test, "y_test": y_test}
 

@@ -8,8 +8,6 @@ compared on a busy machine too. Finished cells are stored at once, one JSON obje
 """
 
 import argparse
-import csv
-import gzip
 import json
 import os
 import pathlib
@@ -25,47 +23,12 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from benchmarks.data import POOL_FILES, POOL_NAMED, pool_rows
 from lvq import LVQClassifier, LVQClassifierCV
-from lvq.datasets import load_dataset
 
 RESULTS = pathlib.Path(__file__).parent / "results" / "search.jsonl"
-FIRST = (
-    "iris", "wine", "wdbc", "diabetes", "glass2", "heart", "ionosphere", "sonar", "vehicle", "haberman", "segment",
-    "affordance", "tecator", "digits",
-)  # fmt: skip
-SECOND = (
-    "australian", "banana", "breast", "bupa", "contraceptive", "german", "hayes_roth", "led7digit", "mammographic",
-    "phoneme", "ring", "spambase", "tae", "titanic",
-)  # fmt: skip
-POOL = FIRST + SECOND
-MAX_ROWS = 1200
+POOL = POOL_NAMED + POOL_FILES
 GRID, SEARCH, DEFAULT = "SVC grid", "LVQClassifierCV", "LVQClassifier"
-
-
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Samples and class indices of a set of the pool, at most `MAX_ROWS` of them."""
-    X, y = load_dataset(name, return_X_y=True) if name in FIRST else _read_table(name)
-    if len(X) > MAX_ROWS:
-        kept = np.sort(np.random.RandomState(0).choice(len(X), MAX_ROWS, replace=False))
-        X, y = X[kept], y[kept]
-    varies = np.ptp(X, axis=0) > 0
-    return X[:, varies].astype(np.float64), np.unique(y, return_inverse=True)[1]
-
-
-def _read_table(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A table whose last column is the class; columns that are not numbers are one-hot encoded."""
-    path = pathlib.Path(os.environ["LVQ_DATA"]) / f"{name}.csv.gz"
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
-        _, *rows = csv.reader(stream)
-    *columns, target = map(np.array, zip(*rows))
-    return np.column_stack([_as_numbers(column) for column in columns]), target
-
-
-def _as_numbers(column: np.ndarray) -> np.ndarray:
-    try:
-        return column.astype(np.float64)[:, None]
-    except ValueError:
-        return (column[:, None] == np.unique(column)).astype(np.float64)
 
 
 def methods(n_features: int) -> dict[str, Any]:
@@ -80,7 +43,7 @@ def methods(n_features: int) -> dict[str, Any]:
 
 def cell(dataset: str, repeat: int, fold: int, folds: int) -> dict[str, Any]:
     """One outer fold of one set: accuracy and processor seconds of each method, and what the search chose."""
-    X, y = load(dataset)
+    X, y = pool_rows(dataset)
     splits = StratifiedKFold(folds, shuffle=True, random_state=repeat).split(X, y)
     train, test = list(splits)[fold]
     scaler = StandardScaler().fit(X[train])

@@ -13,7 +13,9 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 N_FEATURES, N_CLASSES, PART_ROWS, FILE_ROWS = 32, 10, 100_000, 2_000_000
 MEMORY_ROWS, BATCH_ROWS = 1_000_000, 4096
@@ -43,7 +45,7 @@ def make_set(folder: Path, gigabytes: float) -> int:
     return written
 
 
-def model() -> object:
+def model() -> Any:
     """What is trained."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -53,7 +55,7 @@ def model() -> object:
     return make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, solver="online", max_iter=1, random_state=0))
 
 
-def timed(function: object) -> dict:
+def timed(function: Callable[[], object]) -> dict:
     """Seconds of a call, and the peak of memory of the process in MB."""
     wall, cpu = time.perf_counter(), time.process_time()
     function()

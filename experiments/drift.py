@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import SGDClassifier
@@ -54,15 +55,15 @@ def sudden(clusters: int, rng: np.random.Generator) -> Iterator[tuple[np.ndarray
 class Reseeded(lvq.GLVQ):
     """GLVQ whose idle prototypes are reseeded after each batch, as `fit_batches(reseed_after=...)` does."""
 
-    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: list[int] | None = None) -> "Reseeded":
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "Reseeded":
         """One batch."""
-        super().partial_fit(X, y, classes=classes)
+        super().partial_fit(X, y, classes, sample_weight)
         draws = np.random.RandomState(self.n_iter_)
         self.idle = reseed_idle(self, X, y, getattr(self, "idle", []), RESEED_AFTER, draws)
         return self
 
 
-MODELS: dict[str, Callable[[int], object]] = {
+MODELS: dict[str, Callable[[int], Any]] = {
     "GLVQ, constant rate": lambda seed: lvq.GLVQ(n_prototypes=2, random_state=seed),
     "GLVQ, constant rate, idle prototypes reseeded": lambda seed: Reseeded(n_prototypes=2, random_state=seed),
     "GLVQ, falling rate": lambda seed: lvq.GLVQ(n_prototypes=2, schedule="inverse", random_state=seed),
@@ -72,7 +73,7 @@ MODELS: dict[str, Callable[[int], object]] = {
 }
 
 
-def accuracies(model: object, stream: Iterator[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+def accuracies(model: Any, stream: Iterator[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Accuracy on each batch but the first, before the model learns it."""
     found = []
     for number, (X, y) in enumerate(stream):
@@ -98,7 +99,7 @@ def summary(runs: np.ndarray) -> dict[str, float]:
 
 def main() -> None:
     """Run all models on all streams."""
-    result = {}
+    result: dict[str, dict[str, dict[str, float]]] = {}
     for stream, clusters in product((moving, sudden), (1, 2)):
         title = f"{stream.__name__}, clusters of each class: {clusters}"
         result[title] = {}

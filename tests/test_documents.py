@@ -40,7 +40,10 @@ def test_the_documents_are_there():
 def test_python_runs(path, capsys, tmp_path, monkeypatch):
     """Block after block, each document from nothing; a warning is an error."""
     monkeypatch.chdir(tmp_path)
-    needs = {name: name for name in ("matplotlib", "onnx", "vl_convert", "typer")} | {"lvq.report": "jinja2"}
+    needs = {name: name for name in ("matplotlib", "onnx", "vl_convert", "typer")} | {
+        "lvq.report": "jinja2",
+        "import dask": "dask",
+    }
     for word, extra in needs.items():
         if word in path.read_text(encoding="utf-8"):
             pytest.importorskip(extra)

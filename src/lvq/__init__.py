@@ -78,8 +78,8 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "to_onnx": "onnx",
 }
 _PACKAGES = (
-    "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots", "rejection",
-    "report", "robustness", "solvers", "streaming", "tables", "workflow",
+    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots",
+    "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 
 

@@ -109,7 +109,7 @@ class _Geometry:
     def __init__(self, found: FoundModel, X: MatrixLike) -> None:
         model, before = found.model, input_map(found.steps, "counterfactual", clipping=False)
         W = model.prototypes.astype(np.float64)
-        Z = model_inputs(found, X) - W.mean(axis=0)
+        Z = model_inputs(found, X, "counterfactual") - W.mean(axis=0)
         self.link, self.local = model.link, isinstance(model.metric, LocalMatrix)
         if not self.local:
             root = model.matrix_of(0)

@@ -107,12 +107,12 @@ class _Parts(NamedTuple):
 
 def _parts(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices) -> _Parts:
     """The distance of each sample to its prototype, divided over the model's features."""
-    change = Z.astype(np.float64) - model.prototypes[prototypes]
+    change, factor = model.differences(Z.astype(np.float64), prototypes)
     slope, group = np.empty_like(change), model.group[prototypes]
     for index in np.unique(group):
         rows = group == index
         root = model.matrix_of(prototypes[rows][0])
-        slope[rows] = pull_back(project(change[rows], root), root)
+        slope[rows] = pull_back(project(change[rows], root), root) * factor[rows]
     return _Parts(change * slope, change, slope)
 
 

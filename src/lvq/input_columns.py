@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from lvq.estimators.found import FoundModel, transformers
 from lvq.model.arrays import as_numpy
+from lvq.model.missing import require_complete
 
 Names = NDArray[np.str_]
 Indices = NDArray[np.intp]
@@ -31,9 +32,16 @@ class Block(NamedTuple):
     output: slice
 
 
-def model_inputs(found: FoundModel, X: ArrayLike) -> NDArray[np.floating]:
-    """Samples as they reach the model, validated as the estimator does it; always a NumPy array."""
-    Z = validate_data(found.estimator, as_numpy(found.inputs(X)), reset=False, dtype=[np.float64, np.float32])
+def model_inputs(found: FoundModel, X: ArrayLike, complete: str = "") -> NDArray[np.floating]:
+    """Samples as they reach the model, validated as the estimator does it; always a NumPy array.
+
+    With `complete`, the name of a function that cannot ignore missing values, these are an error.
+    """
+    finite = True if found.model.variances is None else "allow-nan"
+    Z = as_numpy(found.inputs(X))
+    Z = validate_data(found.estimator, Z, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=finite)
+    if complete:
+        require_complete(Z, complete)
     return found.model.checked(Z)
 
 

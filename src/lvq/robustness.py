@@ -70,7 +70,7 @@ def certified_radius(model: BaseEstimator, X: ArrayLike, norm: float = 2) -> Flo
         raise ValueError(f"norm must be 1, 2 or inf, got {norm!r}.")
     found = need_model(model, "certified_radius", nearest=True)
     fitted, before = found.model, input_map(found.steps, "certified_radius")
-    Z = model_inputs(found, X)
+    Z = model_inputs(found, X, "certified_radius")
     D = fitted.distances(Z)
     tolerance, D = _rounding(fitted, Z, D), D.astype(np.float64)
     if isinstance(fitted.metric, LocalMatrix):

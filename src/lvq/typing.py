@@ -34,6 +34,9 @@ Argument: TypeAlias = Any
 Labels: TypeAlias = NDArray[np.generic]
 """An array of classes or cells, of any type that NumPy has."""
 
+Delayed: TypeAlias = Any
+"""An object of dask: a value that a worker computes or holds, or an array or data frame of such; dask has no types."""
+
 ClassWeight: TypeAlias = dict[Label, float] | Literal["balanced"] | None
 """Factor of the weights of each class."""
 

@@ -68,7 +68,7 @@ def test_small_problems_use_one_thread(model, monkeypatch):
     monkeypatch.setattr(training, "units_of", watched(training.units_of))
     monkeypatch.setattr(training.online, "train", watched(training.online.train))
     quiet_fit(clone(model), X, y)
-    assert len(seen) > 3
+    assert len(seen) >= 3
     assert set(seen) == {1}
     assert product_threads() == 2  # as before
 

@@ -85,6 +85,13 @@ def test_pullback_equals_loops(name, seed):
     np.testing.assert_allclose(by_metric, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.fixture(params=["dense", "sparse"])
+def either_product(request, monkeypatch):
+    """Products with the derivatives as a dense or as a sparse matrix, whatever their size."""
+    monkeypatch.setattr("lvq.model.metrics.DENSE", 2**30 if request.param == "dense" else 0)
+
+
+@pytest.mark.usefixtures("either_product")
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("repeated", [False, True])
 @pytest.mark.parametrize("name", METRICS)
@@ -96,6 +103,7 @@ def test_touched_and_dense_derivatives_give_the_same_pullback(name, repeated, se
             np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.usefixtures("either_product")
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("repeated", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

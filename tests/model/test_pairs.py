@@ -3,11 +3,22 @@
 import numpy as np
 import pytest
 
+from lvq.model import pairs
 from lvq.model.pairs import MaskedSearch, SortedSearch, search_for
 
 
 def sorted_search(Z, y, P, labels):
-    return SortedSearch().prepare(P, labels)(Z, y)
+    """By slices, as blocks that are not small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "SMALL", 0)
+        return SortedSearch().prepare(P, labels)(Z, y)
+
+
+def small_search(Z, y, P, labels):
+    """By masks, as small blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "SMALL", 2**30)
+        return SortedSearch().prepare(P, labels)(Z, y)
 
 
 def masked_search(Z, y, P, labels):
@@ -16,7 +27,7 @@ def masked_search(Z, y, P, labels):
     return type(found)(*(part.numpy() for part in found))
 
 
-SEARCHES = pytest.mark.parametrize("search", [sorted_search, masked_search])
+SEARCHES = pytest.mark.parametrize("search", [sorted_search, small_search, masked_search])
 
 
 def plain(Z, y, P, labels):

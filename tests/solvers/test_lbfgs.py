@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
@@ -138,6 +139,29 @@ def test_a_run_that_converges_with_its_last_iteration_has_converged(data):
     assert taken[-1]
     # with more iterations it converges too
     assert all(train(problem, start, samples, allowed + more, 1e-3).converged for more in range(1, 30))
+
+
+@pytest.mark.parametrize(
+    ("model", "again"),
+    [
+        (GLVQ(), False),
+        (GMLVQ(), False),
+        (GLVQ(n_prototypes=2), True),  # kinks between the prototypes of a class
+        (GRLVQ(), True),  # relevances that are caught at 0
+        (GLVQ(tol=0.3), True),  # stopped at a large gradient
+    ],
+    ids=short_repr,
+)
+def test_a_run_that_ends_at_a_small_gradient_is_the_only_one(model, again, monkeypatch):
+    runs = []
+    minimise = lbfgs._minimise
+    monkeypatch.setattr(lbfgs, "_minimise", lambda *given: runs.append(minimise(*given)) or runs[-1])
+    clone(model).set_params(random_state=0).fit(*load_iris(return_X_y=True))
+    assert (len(runs) > 1) == again
+    if not again:
+        found, converged = runs[0]
+        assert converged
+        assert found.largest <= lbfgs.CALM
 
 
 def test_a_smaller_tol_gives_a_lower_objective(data):

@@ -14,10 +14,11 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
 from lvq.estimators import training as steps
 from lvq.estimators.parameters import estimator
+from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
 from lvq.estimators.prediction import ModelPredictions
 from lvq.estimators.tensor_checks import training_tensors
 from lvq.estimators.tensors import float_types, floating, on_device, require_torch
@@ -27,6 +28,7 @@ from lvq.estimators.validation import (
     check_cost_matrix_classes,
     check_parts,
     check_rank,
+    check_sparse_matrix,
     check_stream,
     check_training_data,
     check_unchanged,
@@ -37,10 +39,12 @@ from lvq.estimators.validation import (
 )
 from lvq.model.arrays import as_numpy, is_tensor, namespace
 from lvq.model.costs import CostOrRule
+from lvq.model.incomplete_samples import samples_of
 from lvq.model.links import Kernel, Link
 from lvq.model.objective import Params
 from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples
+from lvq.model.sparse_rows import is_sparse
 from lvq.model.starts import distribute, prototypes_per_class, start_prototypes
 from lvq.solvers.adam import Adam
 from lvq.solvers.online import Online
@@ -52,7 +56,7 @@ from lvq.typing import ClassWeight, Label, Seed
 # Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
 # project has no public address; with an empty one the view shows no link.
 DOCUMENTATION = ""
-START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width")
+START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width", "missing")
 
 
 @contextmanager
@@ -92,6 +96,11 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     warm_start: bool = False
     verbose: bool = False
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = getattr(self, "device", None) is None
+        return tags
+
     # -- parts: objects made from the parameters -----------------------------------------------------------------------
 
     def _cost(self) -> CostOrRule:
@@ -112,8 +121,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             batch=self._batch(),
             by_posterior=getattr(self, "decision", "nearest") == "posterior",
             sharpness=float(getattr(cost, "slope", 0.0) or 5.0),
-            start=tuple((name, getattr(self, name)) for name in START_PARAMETERS),
+            start=tuple((name, getattr(self, name)) for name in START_PARAMETERS if hasattr(self, name)),
             device=device,
+            ignores_missing=getattr(self, "missing", "raise") == "ignore",
         )
 
     def _solver(self, relevance: Relevance) -> str:
@@ -143,9 +153,10 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or torch tensor of shape (n_samples, n_features)
-            Samples. With lbfgs and adam tensors stay on their device, from the start to the last iteration.
-        y : array-like or torch tensor of shape (n_samples,)
+        X : array-like, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
+            Samples. With lbfgs and adam tensors stay on their device, from the start to the last iteration, and with
+            lbfgs the samples of dask stay on their workers.
+        y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples; with lbfgs and below 15,000 samples a weight is exactly a number of copies. Online
@@ -212,6 +223,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     def _partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> Self:
+        refuse_dask(self, X, "partial_fit", "Give the partitions one after another.")
         first = not hasattr(self, "model_")
         self._validate_params()
         parts = self._parts()
@@ -248,16 +260,21 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self, parts: Parts, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
     ) -> tuple[ArraySamples, np.ndarray]:
         """Checked samples where the solver computes, and their classes."""
+        if is_dask(X):
+            check_partitioned_solver(self, parts.solver, parts.device)
+            return training_partitions(self, X, y, sample_weight, reset=reset)
         device = None if parts.solver == "online" else parts.device
         if is_tensor(X) and device is not None:
             return training_tensors(self, X, y, sample_weight, reset=reset)
         given = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         X, y, weight, classes = check_training_data(self, *given, reset=reset, types=float_types(device))
-        samples = ArraySamples(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
+        samples = samples_of(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
         return samples if device is None else samples.to(lambda array: on_device(array, device)), classes
 
     def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
+        if is_sparse(samples.X):
+            check_sparse_matrix(self, parts.relevance, samples.n_features)
         if isinstance(parts.kernel, Kernel) and not isinstance(parts.kernel_width, str):
             check_width(self, parts.kernel_width)
         if isinstance(self.init, str):
@@ -277,11 +294,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         self, samples: ArraySamples, classes: np.ndarray, random_state: RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         """Prototypes for those classes that have samples."""
-        X, y, weight = samples.sample(None, random_state)
+        assert isinstance(self.init, str)  # given prototypes are of all classes
+        most = int(self._counts(classes).max())
+        X, y, weight = samples.start_rows(self.init, most, random_state)
         present, inner = namespace(y).unique(y, return_inverse=True)
         present = as_numpy(present)
         counts = self._counts(classes)[present]
-        assert isinstance(self.init, str)  # given prototypes are of all classes
         W, labels = start_prototypes(X, inner, weight, counts, self.init, random_state, classes[present])
         return W, present[labels]
 

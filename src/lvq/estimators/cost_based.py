@@ -1,5 +1,8 @@
 """Estimators with a cost: they can learn sample by sample, by L-BFGS, or by Adam; a shared matrix can transform."""
 
+from dataclasses import replace
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -8,16 +11,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
+from lvq.estimators.over_partitions import by_partition
 from lvq.estimators.parameters import estimator
 from lvq.estimators.tensor_checks import labelled_tensors
 from lvq.estimators.tensors import floating
 from lvq.estimators.training import beside_samples
 from lvq.estimators.validation import as_prices, check_labelled
 from lvq.model.arrays import as_numpy, is_tensor
+from lvq.model.incomplete_samples import samples_of
 from lvq.model.metrics import Matrix
 from lvq.model.objective import Params
 from lvq.model.relevance import MatrixRelevance, Relevance
-from lvq.model.samples import ArraySamples
 from lvq.solvers.adam import Adam
 from lvq.solvers.batch import Problem
 from lvq.typing import Array
@@ -50,9 +54,11 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
     batch_size: int = 256
     validation_fraction: float = 0.0
     device: str | None = None
+    missing: Literal["raise", "ignore"] = "raise"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "ignore"
         if not _has_shared_matrix(self):
             tags.transformer_tags = None
         return tags
@@ -96,18 +102,21 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
             The objective.
         """
         check_is_fitted(self)
-        if is_tensor(X):
+        variances = self.model_.variances
+        if is_tensor(X) and variances is None:
             X = floating(X, self.model_.dtype, type(self).__name__)
             checked = labelled_tensors(self, X, y, sample_weight)
         else:
-            checked = check_labelled(self, X, as_numpy(y), as_numpy(sample_weight))
-        samples, training = ArraySamples(*checked), self._training()
-        centre = samples.centre()
-        objective, params = beside_samples(training.objective(), training.params, samples.X)
+            checked = check_labelled(self, as_numpy(X), as_numpy(y), as_numpy(sample_weight))
+        samples, training = samples_of(*checked), self._training()
+        centre, objective = samples.centre(), training.objective()
+        objective = replace(objective, metric=samples.measured(objective.metric, variances))
+        objective, params = beside_samples(objective, training.params, samples.X)
         problem = Problem(objective, training.state.relevance)
         free = problem.free(Params(params.prototypes - centre, params.relevance))
         return float(problem.value_and_gradient(free, samples.arranged(centre))[0])
 
+    @by_partition
     def transform(self, X: ArrayLike) -> Array:
         """Map samples to the space in which the model measures: ``X @ omega_.T``; with one matrix for all prototypes.
 

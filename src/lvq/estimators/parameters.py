@@ -139,6 +139,13 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '[lbfgs, adam] Where to compute, as torch names it ("cuda", "mps", "cpu"); None is NumPy, or the device of the '
         'tensors given to `fit`. Predictions of arrays are computed there too. On "mps" in float32.',
     ),
+    "missing": (
+        '{"raise", "ignore"}',
+        "[lbfgs, adam] What NaN in X means: an error, or a missing value, in `fit` and in predictions. With "
+        '"ignore" distances are over the observed features, divided by the fraction of the metric that they are, the '
+        "sum of Lambda_ll times the variance of feature l. A row without any value is left out in `fit`, and equally "
+        "far from all prototypes later: its prediction is the first class, of certainty 0.",
+    ),
     "batch_size": ("int", "[adam] Samples in one step."),
     "validation_fraction": (
         "float",
@@ -198,6 +205,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "ridge": [not_negative, one_of("auto")],
     "log_determinant": [not_negative],
     "device": [str, None],
+    "missing": [one_of("raise", "ignore")],
     "batch_size": [at_least_one],
     "validation_fraction": [below_one],
     "step": [one_of(*STEPS)],

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
+from sklearn.utils import Tags
 
 from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.estimators.classifier import LVQClassifier
@@ -134,6 +135,12 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         self.__dict__.update(fitted)
         return self
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = getattr(self.estimator, "device", None) is None
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
+
     def _specified(self, given: Sequence[Mapping[str, Argument]]) -> list[LVQClassifier]:
         """The candidates as estimators, their parameters checked."""
         base = LVQClassifier() if self.estimator is None else self.estimator
@@ -162,6 +169,11 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     def class_weight(self) -> ClassWeight:
         """That of the estimator whose structure is chosen."""
         return getattr(self.estimator, "class_weight", None)
+
+    @property
+    def missing(self) -> str:
+        """That of the estimator whose structure is chosen."""
+        return getattr(self.estimator, "missing", "raise")
 
     @property
     def model_(self) -> PrototypeModel:  # type: ignore[override]

@@ -15,6 +15,7 @@ from lvq.estimators import training as steps
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.training import Parts, Training
 from lvq.estimators.validation import check_cost_matrix_classes
+from lvq.model.incomplete_samples import samples_of
 from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import silent
 from lvq.typing import Argument, Labels
@@ -49,12 +50,12 @@ class Fold:
         """The samples to train on, with class indices."""
         weight = self.weight[self.train]
         y = np.searchsorted(self.classes, self.labels[self.train])
-        return ArraySamples(self.X[self.train], y, weight / weight.mean())
+        return samples_of(self.X[self.train], y, weight / weight.mean())
 
 
 def make_fold(X: np.ndarray, labels: Labels, weight: np.ndarray, train: np.ndarray, test: np.ndarray) -> Fold:
     """A fold of checked samples; those of weight 0 are not trained on."""
-    train, test = np.arange(len(X))[train], np.arange(len(X))[test]
+    train, test = np.arange(len(labels))[train], np.arange(len(labels))[test]
     train = train[weight[train] > 0]
     classes = np.unique(labels[train])
     if len(classes) < 2:

@@ -16,8 +16,8 @@ from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.objective import Objective, Params
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
-from lvq.model.relevance import Relevance
-from lvq.model.samples import ArraySamples
+from lvq.model.relevance import Relevance, VectorRelevance
+from lvq.model.samples import ArraySamples, Block
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
@@ -51,6 +51,8 @@ class Parts:
         Where the batch solvers compute.
     max_runs : int
         Most runs of lbfgs.
+    ignores_missing : bool
+        Whether missing values are allowed, and ignored.
     """
 
     cost: CostOrRule
@@ -65,6 +67,7 @@ class Parts:
     start: tuple[tuple[str, object], ...] = ()
     device: str | None = None
     max_runs: int = lbfgs.MAX_RUNS
+    ignores_missing: bool = False
 
     @property
     def learns_width(self) -> bool:
@@ -107,9 +110,10 @@ def begin(
 ) -> Training:
     """Starting metric and kernel, and the units that make the rest independent of scale."""
     rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
-    relevance = rule.start(samples.X, samples.y, samples.weight, labels)
+    relevance = rule.start(*_rows_for(rule, samples), labels)
     params = Params(prototypes, relevance, None)
-    plain = Objective(rule.metric(labels), Identity(), parts.cost, labels)
+    variances = samples.variances() if parts.ignores_missing else None
+    plain = Objective(samples.measured(rule.metric(labels), variances), Identity(), parts.cost, labels)
     link, units = parts.kernel, units_of(plain, Relevance(), params, samples)
     scaled = rule.scaled_start(relevance, units.link)
     if scaled is not relevance:
@@ -124,8 +128,15 @@ def begin(
         units = units_of(replace(plain, link=link), rule, params, samples)
     rate = parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
-    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start)
+    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances)
     return Training(params, labels, link, state)
+
+
+def _rows_for(rule: Relevance, samples: ArraySamples) -> Block:
+    """What a metric starts from; without a matrix only the number of features counts, and no sample is moved."""
+    if type(rule) is Relevance or isinstance(rule, VectorRelevance):
+        return Block(samples.X, samples.y, samples.weight)
+    return samples.metric_rows()
 
 
 def restarted(
@@ -136,7 +147,8 @@ def restarted(
     rule = parts.relevance.for_data(n_samples, n_features, n_prototypes)
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
-    state = TrainingState(parts.cost, rule, training.state.units, statistics, 0.0, random_state, parts.start)
+    before = training.state
+    state = TrainingState(parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, before.variances)
     return replace(training, state=state)
 
 
@@ -166,7 +178,9 @@ def run_online(
 def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
     """Train by L-BFGS or Adam, where the samples are."""
     centre, state = samples.centre(), training.state
-    objective, params = beside_samples(training.objective(), training.params, samples.X)
+    objective = training.objective()
+    objective = replace(objective, metric=samples.measured(objective.metric, state.variances))
+    objective, params = beside_samples(objective, training.params, samples.X)
     problem = Problem(objective, state.relevance, float(np.sqrt(state.units.step)))
     params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
     arranged = samples.arranged(centre)
@@ -258,7 +272,8 @@ def fitted_model(
     importances = None
     if params.relevance is not None and samples is not None and params.relevance.ndim <= 3:
         counts = np.diff(getattr(metric, "groups", (0, len(training.labels))))
-        importances = feature_importances(samples.X, samples.weight, params.relevance, counts)
+        X, _, weight = samples.metric_rows()
+        importances = feature_importances(X, weight, params.relevance, counts)
     return PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,
@@ -269,4 +284,5 @@ def fitted_model(
         decision=rule,
         importances=importances,
         feature_names=None if names is None else tuple(str(name) for name in names),
+        variances=training.state.variances,
     )

@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,9 +21,11 @@ from lvq.model.arrays import numpy_type
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
-from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
+from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance, resolved_rank
+from lvq.model.sparse_rows import canonical, column_range, is_sparse, numbers
 from lvq.typing import Array, ClassWeight
 
+MAX_SPARSE_RANK = 1024  # rows of Omega for sparse samples, whose features may be very many
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
 
 
@@ -127,6 +130,12 @@ def check_solver(estimator: BaseEstimator, parts: Parts) -> None:
     name, solver, relevance = type(estimator).__name__, parts.solver, parts.relevance
     if solver == "online" and getattr(relevance, "log_determinant", 0) > 0:
         raise ValueError(f"log_determinant of {name} is a penalty of the batch solvers; use solver='lbfgs' or 'adam'.")
+    if parts.ignores_missing and (solver == "online" or parts.device is not None):
+        what = "solver='online'" if solver == "online" else f"the device {parts.device!r}"
+        raise ValueError(
+            f"missing='ignore' of {name} needs solver='lbfgs' or 'adam' and NumPy arrays, without a device; got "
+            f"{what}. Change that, or fill missing values first, for example with sklearn.impute.SimpleImputer."
+        )
     if solver != "online" and not relevance.smooth:
         raise ValueError(
             f"solver={solver!r} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
@@ -152,8 +161,23 @@ def check_rank(estimator: BaseEstimator, relevance: Relevance, n_features: int) 
         )
 
 
+def check_sparse_matrix(estimator: BaseEstimator, relevance: Relevance, n_features: int) -> None:
+    """Raise ValueError for a matrix of full rank over so many sparse features that it would not fit into memory."""
+    if isinstance(relevance, MatrixRelevance) and resolved_rank(relevance.rank, n_features) > MAX_SPARSE_RANK:
+        raise ValueError(
+            f"The 'rank' parameter of {type(estimator).__name__} must be at most {MAX_SPARSE_RANK} for sparse X, as "
+            f"Omega is dense; got rank={relevance.rank!r} for {n_features} features. Give a small rank, for example "
+            "rank=10, or use relevance='gradient' or None."
+        )
+
+
 def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
+    if parts.ignores_missing:
+        raise ValueError(
+            f"{type(estimator).__name__}.partial_fit learns online, which does not support missing='ignore'. Set "
+            "missing='raise', and fill missing values first, for example with sklearn.impute.SimpleImputer."
+        )
     if not getattr(parts.relevance, "unit_trace", True):
         raise ValueError(
             f"{type(estimator).__name__}.partial_fit learns online, which keeps every Omega at unit trace; this model "
@@ -201,8 +225,21 @@ def check_samples(
     """Samples to predict; without `values` only their shape and type are checked."""
     if not values and _fits(X, estimator):
         return X
-    samples = validate_data(estimator, X, reset=False, dtype=types, ensure_all_finite=values)
+    finite = values and ("allow-nan" if estimator.model_.variances is not None else True)
+    samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=types, ensure_all_finite=finite)
+    if is_sparse(samples):
+        samples = sparse_samples(estimator, samples, getattr(estimator, "_device", None))
     return check_magnitude(estimator, samples) if values else samples
+
+
+def sparse_samples(estimator: BaseEstimator, X: Array, device: str | None) -> sparse.csr_array:
+    """Sparse samples as a CSR array; ValueError for a device, which takes dense samples only."""
+    if device is not None:
+        raise ValueError(
+            f"The 'device' parameter of {type(estimator).__name__} must be None for sparse X, got {device!r}: tensors "
+            "are dense. Use device=None, or give X.toarray() where it fits into memory."
+        )
+    return canonical(X)
 
 
 def _fits(X: ArrayLike, estimator: BaseEstimator) -> TypeGuard[np.ndarray]:
@@ -219,7 +256,8 @@ def _fits(X: ArrayLike, estimator: BaseEstimator) -> TypeGuard[np.ndarray]:
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:
     """Raise ValueError for values that are so large that squared distances overflow."""
-    largest = float(max(X.max(initial=0), -X.min(initial=0)))
+    known = numbers(X)
+    largest = float(max(np.fmax.reduce(known, axis=None, initial=0), -np.fmin.reduce(known, axis=None, initial=0)))
     limit = largest_value(X.dtype, X.shape[1])
     if largest > limit:
         raise ValueError(
@@ -237,8 +275,9 @@ def smallest_range(dtype: np.dtype) -> float:
 
 def check_range(estimator: BaseEstimator, X: np.ndarray) -> None:
     """`check_magnitude`; and raise ValueError where all samples are so close that squared distances underflow."""
-    low, high = check_magnitude(estimator, np.stack((X.min(axis=0), X.max(axis=0))))
-    spread, limit = float((high - low).max()), smallest_range(X.dtype)
+    ends = column_range(X) if is_sparse(X) else (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
+    low, high = check_magnitude(estimator, np.stack(ends))  # NaN where no value is known
+    spread, limit = float(np.fmax.reduce(high - low, initial=0)), smallest_range(X.dtype)
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
@@ -254,16 +293,28 @@ def check_width(estimator: BaseEstimator, width: float | None) -> None:
 
 
 def _validated(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, types: Sequence[type] = FLOATS
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    reset: bool,
+    types: Sequence[type] = FLOATS,
+    missing: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    return validate_data(estimator, X, y, reset=reset, dtype=types)
+    finite = "allow-nan" if missing else True
+    samples, labels = validate_data(
+        estimator, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_all_finite=finite
+    )
+    if is_sparse(samples):
+        samples = sparse_samples(estimator, samples, getattr(estimator, "device", None))
+    return samples, labels
 
 
 def check_labelled(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labelled samples for a fitted model: samples, class indices, weights."""
-    X, y = _validated(estimator, X, y, reset=False)
+    X, y = _validated(estimator, X, y, reset=False, missing=estimator.model_.variances is not None)
     check_magnitude(estimator, X)
     check_known(estimator, y, estimator.classes_, "objective_value")
     weight = sample_weights(estimator._class_weight, X, y, sample_weight)
@@ -298,7 +349,8 @@ def check_training_data(
     types: Sequence[type] = FLOATS,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Samples, class indices, weights and classes; samples of weight zero are left out, unless all are to be kept."""
-    X, y = _validated(estimator, X, y, reset=reset, types=types)
+    missing = getattr(estimator, "missing", "raise") == "ignore"
+    X, y = _validated(estimator, X, y, reset=reset, types=types, missing=missing)
     check_range(estimator, X)
     check_classification_targets(y)
     weight = sample_weights(estimator.class_weight, X, y, sample_weight)

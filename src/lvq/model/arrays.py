@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TypeGuard, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from scipy import sparse
 
 from lvq.typing import Array
 
@@ -18,8 +18,8 @@ Given = TypeVar("Given")
 
 
 def namespace(array: Array) -> ModuleType:
-    """The module whose functions take this array: numpy, or torch where a tensor is given."""
-    if isinstance(array, np.ndarray | np.generic | float):
+    """The module whose functions take this array: torch where a tensor is given, else numpy, for sparse rows too."""
+    if isinstance(array, np.ndarray | np.generic | float) or sparse.issparse(array):
         return np
     if is_tensor(array):
         return sys.modules["torch"]
@@ -54,8 +54,14 @@ def take_columns(values: Array, index: Array) -> Array:
     """values[i, index[i]] for each row i."""
     xp = namespace(values)
     if xp is np:
-        return np.take_along_axis(values, index[:, None], axis=1)[:, 0]
+        return values[np.arange(len(index)), index]
     return xp.gather(values, 1, index[:, None])[:, 0]
+
+
+def as_columns(one: Array, other: Array) -> Array:
+    """Two vectors as the columns of a matrix."""
+    xp = namespace(one)
+    return np.array((one, other)).T if xp is np else xp.stack((one, other), 1)
 
 
 def zeros(shape: tuple[int, ...], like: Array) -> Array:
@@ -64,11 +70,13 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
     return np.zeros(shape, dtype=like.dtype) if xp is np else xp.zeros(shape, dtype=like.dtype, device=like.device)
 
 
-def like(values: ArrayLike, other: Array) -> Array:
+def like(values: Array, other: Array) -> Array:
     """The values as an array with the type and place of another."""
     xp = namespace(other)
     if xp is np:
-        return np.asarray(values, dtype=other.dtype)
+        return (
+            values.astype(other.dtype, copy=False) if sparse.issparse(values) else np.asarray(values, dtype=other.dtype)
+        )
     return xp.asarray(values, dtype=other.dtype, device=other.device)
 
 
@@ -100,7 +108,13 @@ def round_centre(rows: Array) -> Array:
     """A point near the rows' mean whose digits are few, so that subtracting it from round numbers is exact."""
     xp = namespace(rows)
     low, high = (rows.min(0), rows.max(0)) if xp is np else (rows.amin(0), rows.amax(0))
-    mean = xp.clip(rows.mean(0), low, high)  # rounding may carry the mean of equal numbers past them
+    return rounded_centre(rows.mean(0), low, high)
+
+
+def rounded_centre(mean: Array, low: Array, high: Array) -> Array:
+    """`round_centre` of rows with a given mean and range."""
+    xp = namespace(mean)
+    mean = xp.clip(mean, low, high)  # rounding may carry the mean of equal numbers past them
     spread = xp.maximum(high - mean, mean - low)
     one = xp.ones_like(spread)
     quantum = xp.exp2(xp.floor(xp.log2(xp.where(spread > 0, spread, one))))
@@ -109,7 +123,7 @@ def round_centre(rows: Array) -> Array:
 
 def fused_kernels(array: Array) -> ModuleType | None:
     """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
-    if isinstance(array, np.ndarray) or not array.is_cuda or array.element_size() != 4:
+    if not is_tensor(array) or not array.is_cuda or array.element_size() != 4:
         return None
     if find_spec("triton") is None or sys.modules["torch"].version.hip is not None:  # AMD has no TF32 passes
         return None

@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol, Self, TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from lvq.model.arrays import first_argmin, namespace, take_columns, zeros
+from lvq.model.arrays import as_columns, first_argmin, namespace, take_columns, zeros
 from lvq.model.metrics import DistanceGradient
 from lvq.model.pairs import NearestPair
 from lvq.typing import Array
@@ -81,8 +81,7 @@ class MarginCost:
         """Cost of each sample and its two derivatives."""
         pair = nearest_pair(H, y, labels)
         cost, by_plus, by_minus = self.regularised(pair.d_plus, pair.d_minus, self.price(y, labels, pair.other))
-        xp = namespace(H)
-        return cost, DistanceGradient(xp.stack((by_plus, by_minus), 1), xp.stack((pair.own, pair.other), 1))
+        return cost, DistanceGradient(as_columns(by_plus, by_minus), as_columns(pair.own, pair.other))
 
     def price(self, y: Array, labels: Array, other: Array) -> Array | None:
         """Price of predicting the class of each sample's nearest other prototype."""

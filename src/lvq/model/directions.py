@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.linalg import eigh
 
-from lvq.model import tensor_starts
+from lvq.model import sparse_starts, tensor_starts
 from lvq.model.arrays import is_tensor
+from lvq.model.sparse_rows import filled, is_sparse
 from lvq.typing import Array
 
 
@@ -28,6 +29,7 @@ def span(X: Array, weight: Array) -> np.ndarray:
     if is_tensor(X):
         rows = tensor_starts.row_space(X, weight)
         return rows if len(rows) else np.eye(n)
+    X = filled(X)  # the matrix that starts from these rows is no smaller
     scaled = X.astype(np.float64, copy=False) / max(
         float(np.abs(X).max()), np.finfo(float).tiny
     )  # squares could overflow
@@ -41,8 +43,10 @@ def distinct_rows(X: Array, enough: int) -> int:
     """Number of distinct rows, counted up to `enough`."""
     if is_tensor(X):
         return tensor_starts.distinct_rows(X, enough)
-    if len(X) < enough:
-        return len(X)
+    if X.shape[0] < enough:
+        return X.shape[0]
+    if is_sparse(X):
+        return sparse_starts.distinct_rows(X, enough)
     seen: set[int] = set()
     for row in X:
         seen.add(hash((row + 0.0).tobytes()))  # the sum turns minus zero into zero
@@ -65,6 +69,8 @@ def discriminant_directions(X: Array, y: Array, weight: Array, rank: int) -> np.
     0
     """
     n = X.shape[1]
+    if is_sparse(X):
+        return sparse_starts.discriminant_directions(X, y, weight, rank)
     rows = span(X, weight)
     if len(rows) == n or rank > len(rows):
         return _directions(X, y, weight, rank, n)

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike
 
 from lvq.model.metrics import Diagonal, Matrix, PreparedPrototypes, SharedMetric, additions
 from lvq.model.samples import Map
+from lvq.model.sparse_rows import numbers
 
 if TYPE_CHECKING:
     from lvq.model.prototype_model import PrototypeModel
@@ -61,8 +62,8 @@ def largest_value(dtype: DTypeLike, n_features: int) -> float:
 
 def within_limits(X: np.ndarray) -> bool:
     """Whether all values are finite and none is too large."""
-    limit = largest_value(X.dtype, X.shape[1])
-    return bool(X.min(initial=0) >= -limit and X.max(initial=0) <= limit)
+    values, limit = numbers(X), largest_value(X.dtype, X.shape[1])
+    return bool(values.min(initial=0) >= -limit and values.max(initial=0) <= limit)
 
 
 class FoldedPrototypes:

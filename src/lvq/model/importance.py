@@ -5,11 +5,16 @@ diagonal of Lambda itself is arbitrary where features are correlated: a change o
 do not vary changes no distance, but does change that diagonal. The diagonal of C Lambda C does not change.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, wide, zeros
+from lvq.model.sparse_rows import is_sparse
 from lvq.model.tensor_starts import blocks
 from lvq.typing import Array
+
+COLUMNS = 1024  # of the covariance of sparse features that are computed at a time
 
 
 def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_prototypes: np.ndarray) -> np.ndarray:
@@ -36,13 +41,42 @@ def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_protot
     fraction, largest = wide(weight / weight.sum()), max(float(X.max()), -float(X.min()))
     tiny = float(np.finfo(numpy_type(fraction)).tiny)
     scale = max(largest, tiny)  # squares of squares could overflow
-    Z, covariance = (_centred if X.shape[0] < X.shape[1] or not is_tensor(X) else _covariance)(X, fraction, scale)
+    unscaled = _of_sparse(X, fraction, scale) if is_sparse(X) else _of_dense(X, fraction, scale)
     total = np.zeros(X.shape[1])
     for part, count in zip([relevance] if relevance.ndim == 1 else np.array(relevance, ndmin=3), n_prototypes):
-        importance = as_numpy(_unscaled(like(part, fraction), Z, fraction, covariance))
+        importance = as_numpy(unscaled(like(part, fraction)))
         total += count * importance / max(float(importance.sum()), tiny)
     n = len(total)
     return total / total.sum() if total.sum() > 0 else np.full(n, 1 / n)
+
+
+def _of_dense(X: Array, fraction: Array, scale: float) -> Callable[[Array], Array]:
+    """The diagonal of C Lambda C as a function of the relevances."""
+    Z, covariance = (_centred if X.shape[0] < X.shape[1] or not is_tensor(X) else _covariance)(X, fraction, scale)
+    return lambda relevance: _unscaled(relevance, Z, fraction, covariance)
+
+
+def _of_sparse(X: Array, fraction: np.ndarray, scale: float) -> Callable[[np.ndarray], np.ndarray]:
+    """The same of sparse rows; of C only some columns are held at a time, and its part from the mean is left apart."""
+    scaled = X.astype(np.float64) / scale
+    mean = fraction @ scaled
+
+    def unscaled(relevance: np.ndarray) -> np.ndarray:
+        if relevance.ndim > 1:
+            images = (scaled @ relevance.T - relevance @ mean) * fraction[:, None]
+            return np.square(scaled.T @ images).sum(axis=1)
+        columns, weighted = scaled.tocsc(), scaled.T.tocsr()
+        weighted.data *= fraction[weighted.indices]
+        parts = []
+        for begin in range(0, len(mean), COLUMNS):
+            product = weighted @ columns[:, begin : begin + COLUMNS]  # of the moments about the origin, these columns
+            here = mean[begin : begin + COLUMNS]
+            crossed = (relevance * mean) @ product
+            product.data *= product.data
+            parts.append(relevance @ product - 2 * here * crossed + here**2 * (relevance @ mean**2))
+        return np.maximum(np.concatenate(parts), 0)  # rounding
+
+    return unscaled
 
 
 def _centred(X: Array, fraction: Array, scale: float) -> tuple[Array, Array | None]:

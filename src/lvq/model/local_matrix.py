@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lvq.model.arrays import beside, namespace, round_centre, zeros
-from lvq.model.metrics import DistanceGradient, squared_from_origin
+from lvq.model.arrays import beside, namespace, zeros
+from lvq.model.metrics import DistanceGradient, from_centre, squared_from_origin
 from lvq.typing import Array
 
 
@@ -23,15 +23,13 @@ class LocalMatrix:
 
     def distances(self, X: Array, W: Array, R: Array) -> Array:
         """Squared distances, (N, M)."""
-        centre = round_centre(W)
-        X, W = X - centre, W - centre
+        X, W = from_centre(X, W)
         parts = [squared_from_origin(X @ R[k].T, W[self._rows(k)] @ R[k].T) for k in range(len(self.groups) - 1)]
         return namespace(X).concatenate(parts, 1)
 
     def pullback(self, X: Array, W: Array, R: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
         """Gradient by the prototypes and by the matrices."""
-        centre = round_centre(W)
-        X, W = X - centre, W - centre
+        X, W = from_centre(X, W)
         return self.back(X, W, R, self.project(X, R), self.images(W, R), by_distance)
 
     # Training projects the samples by all matrices in one product.

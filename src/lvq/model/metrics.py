@@ -12,9 +12,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
+from lvq.model import sparse_rows
 from lvq.model.arrays import fused_kernels, namespace, round_centre, zeros
+from lvq.model.sparse_rows import filled, is_sparse, scaled_columns, squared
 from lvq.typing import Array
 
+DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
 PART = 128  # products of float32 that are summed before they are added to others
 
 
@@ -45,7 +48,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value @ rows
         if namespace(self.value) is np:
-            return self._as_sparse(rows.shape[0]) @ rows
+            return self._whole(rows.shape[0], rows.shape[1]) @ rows
         return sum(self.value[:, k, None] * rows[self.touched[:, k]] for k in range(self.touched.shape[1]))
 
     def scatter(self, rows: Array, count: int) -> Array:
@@ -53,7 +56,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
-            return self._as_sparse(count).T @ rows
+            return filled(self._whole(count, rows.shape[1]).T @ rows)
         total = zeros((count, rows.shape[1]), rows)
         for k in range(self.touched.shape[1]):
             total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
@@ -75,9 +78,15 @@ class DistanceGradient(NamedTuple):
         result -= self.gather(others)
         return result
 
-    def _as_sparse(self, count: int) -> sparse.csr_array:
+    def _whole(self, count: int, columns: int) -> np.ndarray | sparse.csr_array:
+        """dE/dD as one matrix for a product with so many columns: dense where that is faster."""
         assert self.touched is not None
         samples, touched = self.value.shape
+        if samples * count * columns <= DENSE:
+            whole, first = np.zeros(samples * count, dtype=self.value.dtype), np.arange(0, samples * count, count)
+            for k in range(touched):
+                whole[first + self.touched[:, k]] += self.value[:, k]
+            return whole.reshape(samples, count)
         pointers = np.arange(0, samples * touched + 1, touched)
         return sparse.csr_array((self.value.ravel(), self.touched.ravel(), pointers), shape=(samples, count))
 
@@ -103,14 +112,25 @@ def squared_distances(X: Array, W: Array) -> Array:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
     [[25.0, 1.0]]
     """
+    return squared_from_origin(*from_centre(X, W))
+
+
+def from_centre(X: Array, W: Array) -> tuple[Array, Array]:
+    """Samples and prototypes relative to a centre of the prototypes; sparse samples and theirs stay as they are."""
+    if is_sparse(X):
+        return X, W
     centre = round_centre(W)
-    return squared_from_origin(X - centre, W - centre)
+    return X - centre, W - centre
 
 
 def squared_from_origin(Z: Array, P: Array, squares: Array | None = None) -> Array:
     """|z - p|^2 for all pairs, from products as they are."""
     xp = namespace(Z)
-    D = long_product(Z, (-2 * P).T)
+    if is_sparse(Z):  # a factor of the product, not of the prototypes, which may be larger than the samples
+        D = Z @ P.T
+        D *= -2
+    else:
+        D = long_product(Z, (-2 * P).T)
     D += row_squares(Z)[:, None]
     D += row_squares(P) if squares is None else squares
     return xp.clip(D, 0, None, out=D) if xp is np else D.clamp_(min=0)
@@ -120,9 +140,9 @@ def row_squares(rows: Array) -> Array:
     """Sum of squares of each row; float32 is summed in float64."""
     if namespace(rows) is not np:
         return (rows * rows).sum(1)
-    if rows.dtype == np.float64:
-        return np.einsum("ij,ij->i", rows, rows)
-    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype)
+    if is_sparse(rows):
+        return sparse_rows.row_squares(rows)
+    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype, copy=False)
 
 
 def long_product(A: Array, B: Array) -> Array:
@@ -183,14 +203,15 @@ class SharedMetric:
 
     def distances(self, X: Array, W: Array, R: Array | None = None) -> Array:
         """Squared distances, (N, M)."""
+        if is_sparse(X):
+            return squared_from_origin(self.project(X, R), self.project(W, R))
         return self.measured(X, self.prepared(W, R), R)
 
     def pullback(
         self, X: Array, W: Array, R: Array | None, by_distance: DistanceGradient
     ) -> tuple[Array, Array | None]:
         """Gradient by the prototypes and by the metric's parameters."""
-        centre = round_centre(W)
-        X, W = X - centre, W - centre
+        X, W = from_centre(X, W)
         return self.back(X, W, R, self.project(X, R), self.project(W, R), by_distance)
 
 
@@ -216,7 +237,7 @@ class Diagonal(SharedMetric):
 
     def project(self, X: Array, R: Array) -> Array:
         """z_l = sqrt(lambda_l) x_l."""
-        return X * R**0.5
+        return scaled_columns(X, R**0.5)
 
     def back(
         self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient
@@ -224,7 +245,7 @@ class Diagonal(SharedMetric):
         """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2."""
         pulled, columns = by_distance.scatter_all(X, W.shape[0])
         weighted = columns[:, None] * W
-        by_relevance = by_distance.row_sums() @ (X * X) + (W * (weighted - 2 * pulled)).sum(0)
+        by_relevance = by_distance.row_sums() @ squared(X) + (W * (weighted - 2 * pulled)).sum(0)
         return 2 * R * (weighted - pulled), by_relevance
 
 

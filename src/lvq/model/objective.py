@@ -10,23 +10,26 @@ The pullback touches two prototypes a sample and is a scatter of 2N rows, O(Nn),
 touch every prototype and need that second product.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from lvq.model.arrays import namespace
+from lvq.model.arrays import as_columns, namespace
 from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
+from lvq.model.missing import Measured, Observed, complete_rows
 from lvq.model.pairs import Search, search_for
 from lvq.model.samples import ArraySamples, Block, Map
+from lvq.model.sparse_rows import is_sparse
 from lvq.typing import Array
 
 MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
 MAX_THREADS = 4  # blocks that may be worked on at the same time within that
 MIN_ROWS, MIN_WORK = 256, 2**24  # rows and products of one block, at least: less is not worth a thread's call
+MIN_COMPLETE = 0.1  # fraction of complete rows from which they are worth a copy of the block
 CACHE_BYTES = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
 
 
@@ -91,6 +94,8 @@ class Objective:
 
     def block_rows(self, X: Array, part: "Part") -> int:
         """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
+        if is_sparse(X):
+            return self._sparse_rows(X.dtype.itemsize, part.params.relevance)
         on_processor = isinstance(X, np.ndarray)
         itemsize = X.itemsize if on_processor else X.element_size()
         rows = self.memory // (part.columns * itemsize * (MAX_THREADS if on_processor else 1))
@@ -99,8 +104,15 @@ class Objective:
             rows = min(rows, max(least, CACHE_BYTES // (len(self.labels) * itemsize)), max(least, -(-X.shape[0] // 8)))
         return max(1, rows)
 
+    def _sparse_rows(self, itemsize: int, R: Array | None) -> int:
+        """Sparse rows at a time: as many as fit, as the gradient of each block is as large as all prototypes."""
+        images = 0 if R is None else 4 * int(np.prod(R.shape[:-1]))
+        return max(1, self.memory // ((16 * len(self.labels) + images + 48) * itemsize))
+
     def part(self, params: Params, search: Search) -> "Part":
         """A function of a block of samples; what is the same for all blocks is computed here."""
+        if isinstance(self.metric, Observed):
+            return ObservedPart(self, params, replace(self, metric=self.metric.metric).part(params, search))
         if isinstance(self.metric, SharedMetric) and isinstance(self.cost, MarginCost):
             return MarginPart(self, params, search)
         return LocalPart(self, params) if isinstance(self.metric, LocalMatrix) else GeneralPart(self, params)
@@ -110,6 +122,7 @@ class Part:
     """The objective of a block of samples; `columns` is how many numbers it holds at a time for each sample."""
 
     columns: int
+    params: Params
 
     def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of their costs, and its gradient."""
@@ -166,6 +179,33 @@ class LocalPart(GeneralPart):
         return self.metric.back(X, W, R, images, self.P, by_distance)
 
 
+class ObservedPart(GeneralPart):
+    """Samples with missing values, as packed rows; those without any are a part of the ordinary kind."""
+
+    def __init__(self, objective: Objective, params: Params, complete: Part) -> None:
+        super().__init__(objective, params)
+        assert isinstance(objective.metric, Observed)
+        self.metric, self.complete = objective.metric, complete
+        rank = 0 if params.relevance is None or params.relevance.ndim == 1 else params.relevance.shape[-2]
+        self.columns += len(objective.labels) * rank + 4 * params.prototypes.shape[1]
+
+    def __call__(self, block: Block) -> PartialSum:
+        """Weighted sum of the samples' costs, and its gradient."""
+        n = self.params.prototypes.shape[1]
+        whole = complete_rows(block.X)
+        if whole.mean() < MIN_COMPLETE:
+            return super().__call__(block)
+        complete = self.complete(Block(block.X[whole, :n], block.y[whole], block.weight[whole]))
+        return complete if whole.all() else complete + super().__call__(Block(*(part[~whole] for part in block)))
+
+    def _distances(self, X: Array) -> tuple[Array, Measured]:
+        found = self.metric.measure(X, self.params.prototypes, self.params.relevance)
+        return found.D, found
+
+    def _pull_back(self, X: Array, images: Array, by_distance: DistanceGradient) -> tuple[Array, Array | None]:
+        return self.metric.back(X, self.params.prototypes, self.params.relevance, images, by_distance)
+
+
 class MarginPart(Part):
     """A margin cost in a shared metric: only the nearest own and other prototype of each sample matter.
 
@@ -190,10 +230,9 @@ class MarginPart(Part):
         pair = self.search(Z, y)
         price = self.cost.price(y, self.objective.labels, pair.other)
         cost, by_plus, by_minus = self.cost.regularised(link.value(pair.d_plus), link.value(pair.d_minus), price)
-        xp = namespace(Z)
         plus = by_plus * link.derivative(pair.d_plus) * weight
         minus = by_minus * link.derivative(pair.d_minus) * weight
-        by_distance = DistanceGradient(xp.stack((plus, minus), 1), xp.stack((pair.own, pair.other), 1))
+        by_distance = DistanceGradient(as_columns(plus, minus), as_columns(pair.own, pair.other))
         by_prototype, by_relevance = metric.back(X, params.prototypes, params.relevance, Z, self.P, by_distance)
         by_width = None if params.width is None else -2 * (plus @ pair.d_plus + minus @ pair.d_minus)
         return PartialSum(weight @ cost, Params(by_prototype, by_relevance, by_width))

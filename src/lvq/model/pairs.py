@@ -12,7 +12,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lvq.model.arrays import first_argmin, fused_kernels, namespace, take_columns
+from lvq.model.sparse_rows import row_squares
 from lvq.typing import Array
+
+SMALL = 2**13  # scores up to which masks are faster than slices
 
 
 class NearestPair(NamedTuple):
@@ -54,22 +57,36 @@ class SortedSearch:
         def search(Z: np.ndarray, y: np.ndarray) -> NearestPair:
             scores = Z @ folded
             scores += squares
-            own = np.empty(len(Z), dtype=np.intp)
-            d_plus = np.empty(len(Z), dtype=Z.dtype)
-            runs = np.flatnonzero(np.diff(y, prepend=-1, append=-1))
-            for begin, end in pairwise(runs):
-                low, high = np.searchsorted(labels, (y[begin], y[begin] + 1))
-                mine = scores[begin:end, low:high]
-                nearest = mine.argmin(axis=1)
-                own[begin:end] = nearest + low
-                d_plus[begin:end] = np.take_along_axis(mine, nearest[:, None], axis=1)[:, 0]
-                mine[...] = np.inf
+            own, d_plus = (_own_by_mask if scores.size <= SMALL else _own_by_run)(scores, y, labels)
             other = scores.argmin(axis=1)
-            d_minus = np.take_along_axis(scores, other[:, None], axis=1)[:, 0]
-            lengths = np.einsum("ij,ij->i", Z, Z)
+            d_minus = take_columns(scores, other)
+            lengths = row_squares(Z)
             return NearestPair(own, other, np.maximum(d_plus + lengths, 0), np.maximum(d_minus + lengths, 0))
 
         return search
+
+
+# Both give the nearest own prototype and its score, and make the scores of all own prototypes infinite.
+
+
+def _own_by_mask(scores: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    mine = y[:, None] == labels
+    own = np.where(mine, scores, np.inf).argmin(axis=1)
+    d_plus = take_columns(scores, own)
+    np.putmask(scores, mine, np.inf)
+    return own, d_plus
+
+
+def _own_by_run(scores: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    own, d_plus = np.empty(len(y), dtype=np.intp), np.empty(len(y), dtype=scores.dtype)
+    for begin, end in pairwise([0, *(np.flatnonzero(y[1:] != y[:-1]) + 1).tolist(), len(y)]):
+        low, high = np.searchsorted(labels, (y[begin], y[begin] + 1))
+        mine = scores[begin:end, low:high]
+        nearest = mine.argmin(axis=1)
+        own[begin:end] = nearest + low
+        d_plus[begin:end] = take_columns(mine, nearest)
+        mine[...] = np.inf
+    return own, d_plus
 
 
 class MaskedSearch:

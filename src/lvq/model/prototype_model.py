@@ -21,8 +21,10 @@ from lvq.model.folded import folded_prototypes, largest_value, prepared_prototyp
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric, SharedMetric
+from lvq.model.missing import Observed, has_missing, packed, require_complete
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
+from lvq.model.sparse_rows import canonical, filled, is_sparse, numbers, take_rows
 from lvq.typing import Array
 
 LARGEST = sys.float_info.max  # integers of Python can be larger
@@ -30,7 +32,7 @@ BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction hold
 CACHE_BYTES = 2**21  # the same on a processor: they stay in its cache
 SMALL = 2**24  # products of distances up to which they are computed for all rows
 PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
-ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances")
+ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
 
 
 class Explanation(NamedTuple):
@@ -100,6 +102,9 @@ class PrototypeModel:
         known.
     feature_names : tuple of str, optional
         Names of the features.
+    variances : ndarray of shape (n_features,), optional
+        Variance of each feature in the training samples, where missing values are ignored; None where they are an
+        error. See `lvq.model.missing`.
 
     Examples
     --------
@@ -120,6 +125,7 @@ class PrototypeModel:
     decision: DecisionRule = DecisionRule()
     importances: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None
+    variances: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         _check(self)
@@ -181,11 +187,37 @@ class PrototypeModel:
     def distances(self, X: Array) -> Array:
         """Squared distances of samples to prototypes in the learned metric, before any kernel: (N, M).
 
-        Tensors are measured on their device and give tensors. X must be a floating array of finite numbers.
+        Tensors are measured on their device and give tensors. X must be a floating array of finite numbers; where the
+        model ignores missing values, NaN marks one.
         """
-        if isinstance(self.metric, SharedMetric) and not is_tensor(X):
+        if self.variances is not None and not is_sparse(X) and has_missing(X):
+            return self._observed_distances(X)
+        if isinstance(self.metric, SharedMetric) and not is_tensor(X) and not is_sparse(X):
             return self.metric.measured(X, prepared_prototypes(self), self.relevance)
         return self.metric.distances(X, *self._parameters(X))
+
+    def _observed_distances(self, X: np.ndarray) -> np.ndarray:
+        """Distances over observed features; those of complete rows as ever."""
+        complete, D = ~np.isnan(X).any(axis=1), np.empty((len(X), len(self.prototypes)), dtype=X.dtype)
+        D[complete] = self.distances(X[complete])
+        D[~complete] = self._observed().distances(packed(X[~complete]), self.prototypes, self.relevance)
+        return D
+
+    def _observed(self) -> Observed:
+        assert self.variances is not None
+        return Observed(self.metric, self.variances)
+
+    def differences(self, X: np.ndarray, prototypes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Difference u of each sample to its prototype, 0 where a value is missing, and the factor 1/s of u'Lambda u.
+
+        The squared distance is u'Lambda u divided by the observed fraction s of the metric, 1 where nothing is missing.
+        """
+        u = X - self.prototypes[prototypes]
+        if self.variances is None or not has_missing(X):
+            return u, np.ones((len(X), 1), dtype=u.dtype)
+        u[np.isnan(u)] = 0
+        fraction = self._observed().fractions(packed(X), self.relevance)
+        return u, 1 / np.take_along_axis(fraction, self.group[prototypes][:, None], 1)
 
     def _parameters(self, X: Array) -> tuple[Array, Array | None]:
         """Prototypes and parameters of the metric, as tensors like X where it is one."""
@@ -201,20 +233,24 @@ class PrototypeModel:
                 f"images needs one metric for all prototypes; this model has {type(self.metric).__name__}, a matrix "
                 "for each group of prototypes."
             )
+        require_complete(X, "transform")
         return self.metric.project(X, self._parameters(X)[1])
 
     def contributions(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
-        """Contribution u_l (Lambda u)_l of each feature to the squared distance of each sample to its prototype."""
-        u, R = X - self.prototypes[prototypes], self.relevance
+        """Contribution u_l (Lambda u)_l of each feature to the squared distance of each sample to its prototype.
+
+        Where values are missing it is divided by s, see `lvq.model.missing`; a missing value contributes 0.
+        """
+        (u, factor), R = self.differences(filled(X), prototypes), self.relevance
         if R is None:
-            return u * u
+            return u * u * factor
         if R.ndim == 1:
-            return R * u * u
+            return R * u * u * factor
         group, result = self.group[prototypes], np.empty_like(u)
         for g in np.unique(group):
             rows, omega = group == g, R if R.ndim == 2 else R[g]
             result[rows] = u[rows] * ((u[rows] @ omega.T) @ omega)
-        return result
+        return result * factor
 
     # -- functions of distances ----------------------------------------------------------------------------------------
 
@@ -287,11 +323,14 @@ class PrototypeModel:
             return None
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _blocks(self, X: Array) -> list[Array]:
-        """Views of the samples; at least one, which may be empty."""
+    def _blocks(self, X: Array, filled: bool = False) -> list[Array]:
+        """Views of the samples; at least one, which may be empty. Sparse rows are not copied, unless `filled`."""
         size = BLOCK_BYTES if is_tensor(X) else CACHE_BYTES
         rows = max(1, size // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
-        return [X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows)]
+        if is_sparse(X) and not filled:
+            images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
+            rows = max(1, BLOCK_BYTES // (8 * (4 * len(self.prototypes) + 2 * images)))
+        return [take_rows(X, slice(begin, begin + rows)) for begin in range(0, max(1, X.shape[0]), rows)]
 
     @property
     def products(self) -> int:
@@ -302,9 +341,10 @@ class PrototypeModel:
     def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
         """Index of the predicted class of each sample, by folded prototypes where all share a metric.
 
-        None where values are not finite or too large: such samples need not be checked before.
+        None where values are not finite or too large: such samples need not be checked before. Missing values count as
+        not finite, so that complete samples need no search for them.
         """
-        if self.decision.by_posterior or type(self.metric) not in (Euclidean, Diagonal, Matrix):
+        if self.decision.by_posterior or is_sparse(X) or type(self.metric) not in (Euclidean, Diagonal, Matrix):
             return self.over_blocks_if_valid(self.decide, X, mapping)
         decided = folded_prototypes(self, X.dtype).predicted(X, mapping)
         if decided is None or not len(decided.close):
@@ -330,7 +370,8 @@ class PrototypeModel:
             Classes.
         """
         X = self.checked(X)
-        return self.classes[self.predicted(X)]
+        predicted = self.predicted(X)
+        return self.classes[self.over_blocks(self.decide, X) if predicted is None else predicted]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probabilities of the classes, (n_samples, n_classes); not calibrated."""
@@ -343,7 +384,7 @@ class PrototypeModel:
 
     def explain(self, X: ArrayLike) -> Explanation:
         """Winner, rival, certainty and the contribution of each feature, for each sample."""
-        parts = [self._explain(block) for block in self._blocks(self.checked(X))]
+        parts = [self._explain(block) for block in self._blocks(self.checked(X), filled=True)]
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
 
     def _explain(self, X: np.ndarray) -> Explanation:
@@ -354,7 +395,7 @@ class PrototypeModel:
 
     def checked(self, X: ArrayLike) -> np.ndarray:
         """Samples as a floating array; ValueError where they do not fit the model."""
-        X = np.asarray(as_numpy(X))
+        X = canonical(X) if is_sparse(X) else np.asarray(as_numpy(X))
         if X.dtype.kind == "c":
             raise ValueError(f"X of PrototypeModel must hold real numbers, got {X.dtype}.")
         if X.dtype not in (np.float32, np.float64):
@@ -363,12 +404,17 @@ class PrototypeModel:
             raise ValueError(f"X of PrototypeModel must have shape (n_samples, {self.n_features}), got {X.shape}.")
         if within_limits(X):
             return X
-        if not np.isfinite(X).all():
+        known = numbers(X)
+        known = known if self.variances is None else known[~np.isnan(known)]  # NaN marks a missing value
+        if not np.isfinite(known).all():
             raise ValueError("X of PrototypeModel contains NaN or infinite values.")
-        raise ValueError(
-            f"X of PrototypeModel holds values as large as {np.abs(X).max():.3g}, whose squared distances overflow; "
-            f"the largest allowed is {largest_value(X.dtype, X.shape[1]):.3g}."
-        )
+        largest, limit = np.abs(known).max(initial=0), largest_value(X.dtype, X.shape[1])
+        if largest > limit:
+            raise ValueError(
+                f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; "
+                f"the largest allowed is {limit:.3g}."
+            )
+        return X
 
     # -- arrays --------------------------------------------------------------------------------------------------------
 
@@ -428,6 +474,13 @@ def _array_problem(model: PrototypeModel) -> str:
         not _is_array(importances, 1, "f") or len(importances) != W.shape[1] or not np.isfinite(importances).all()
     ):
         return f"has importances that do not fit its {W.shape[1]} features"
+    variances = model.variances
+    if variances is not None and (
+        not _is_array(variances, 1, "f") or len(variances) != W.shape[1] or not np.isfinite(variances).all()
+    ):
+        return f"has variances that do not fit its {W.shape[1]} features"
+    if variances is not None and ((variances < 0).any() or type(model.metric) not in PARAMETER_AXES):
+        return "has variances that are negative, or a metric that cannot ignore missing values"
     return ""
 
 

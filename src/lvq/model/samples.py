@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from lvq.model.arrays import is_tensor, like, round_centre
+from lvq.model.metrics import Metric
+from lvq.model.sparse_rows import is_sparse, take_rows
 from lvq.typing import Array
 
 Total = TypeVar("Total")
@@ -55,7 +57,7 @@ class Samples(Protocol):
 
 @dataclass(frozen=True)
 class ArraySamples:
-    """Samples in memory: a NumPy array or a torch tensor.
+    """Samples in memory: a NumPy array, a CSR array or a torch tensor.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class ArraySamples:
     [5.0, 5.0]
     """
 
+    in_memory: ClassVar[bool] = True  # whether single samples can be taken
     X: Array
     y: Array
     weight: Array
@@ -92,7 +95,15 @@ class ArraySamples:
 
     def take(self, rows: slice | Array) -> Block:
         """Some samples by slice or index."""
-        return Block(self.X[rows], self.y[rows], self.weight[rows])
+        return Block(take_rows(self.X, rows), self.y[rows], self.weight[rows])
+
+    def start_rows(self, init: str, n_prototypes: int, random_state: np.random.RandomState) -> Block:
+        """Samples from which prototypes start: all."""
+        return self.sample(None, random_state)
+
+    def metric_rows(self) -> Block:
+        """Samples from whose means and covariances the metric starts and features get importances: all."""
+        return Block(self.X, self.y, self.weight)
 
     def arranged(self, centre: Array) -> Self:
         """The same samples class by class, relative to a centre, with weights of sum one."""
@@ -101,14 +112,40 @@ class ArraySamples:
             X = self.X[order].sub_(centre)  # one copy, not two: the samples may fill half of the device
         else:
             order = np.argsort(self.y, kind="stable")
-            X = np.ascontiguousarray((self.X - centre)[order])
+            X = self.X[order] if is_sparse(self.X) else np.ascontiguousarray((self.X - centre)[order])
         weight = self.weight[order]
         return type(self)(X, self.y[order], like(weight / weight.sum(), self.X))
 
     def centre(self) -> Array:
-        """A point near the mean with few digits, so that subtracting it is exact for round numbers."""
-        return round_centre(self.X)
+        """A point near the mean with few digits, so that subtracting it is exact for round numbers.
+
+        The origin for sparse samples, which stay as they are.
+        """
+        return np.zeros(self.n_features, dtype=self.X.dtype) if is_sparse(self.X) else round_centre(self.X)
+
+    def variances(self) -> np.ndarray:
+        """Weighted variance of each feature."""
+        return observed_variances(self.X, self.weight)
+
+    def measured(self, metric: Metric, variances: np.ndarray | None) -> Metric:
+        """The metric for the rows of blocks: here the metric itself."""
+        return metric
 
     def to(self, move: Callable[[Array], Array]) -> Self:
         """The same samples moved by a function, for example to a device."""
         return type(self)(move(self.X), move(self.y), move(self.weight))
+
+
+def observed_variances(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weighted variance of the observed values of each feature, in float64; 0 where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> observed_variances(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2)).tolist()
+    [1.0, 0.0]
+    """
+    mass = weight.astype(np.float64) @ ~np.isnan(X)
+    mass = np.where(mass > 0, mass, 1)
+    mean = weight @ np.nan_to_num(X, copy=True).astype(np.float64) / mass
+    return weight @ np.nan_to_num(X - mean) ** 2 / mass

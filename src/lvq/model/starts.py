@@ -11,9 +11,10 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from lvq.model import tensor_starts
+from lvq.model import sparse_starts, tensor_starts
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, round_centre
 from lvq.model.directions import distinct_rows
+from lvq.model.sparse_rows import column_range, filled, is_sparse
 from lvq.typing import Array, Label
 
 EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs to convergence
@@ -104,8 +105,8 @@ def start_prototypes(
     for label, wanted in enumerate(counts):
         inside = y == label
         samples, sample_weight = X[inside], weight[inside]
-        wanted, distinct = int(wanted), np.arange(len(samples))
-        if len(samples) <= EXACT or distinct_rows(samples, wanted) < wanted:
+        wanted, distinct = int(wanted), np.arange(samples.shape[0])
+        if samples.shape[0] <= EXACT or distinct_rows(samples, wanted) < wanted:
             order, distinct = canonical_order(samples)
             samples, sample_weight = samples[order], sample_weight[order]
         if len(distinct) < wanted:
@@ -135,6 +136,8 @@ def canonical_order(samples: Array) -> tuple[Array, np.ndarray]:
     """
     if is_tensor(samples):
         return tensor_starts.canonical_order(samples)
+    if is_sparse(samples):
+        return sparse_starts.canonical_order(samples)
     rows = np.ascontiguousarray(samples) + 0.0  # the sum turns minus zero into zero
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     order = keys.argsort(kind="stable")
@@ -155,20 +158,27 @@ def _start_class(
     if init == "kmeans":
         return weighted_k_means(samples, weight, wanted, random_state)
     if init == "samples":
-        return as_numpy(samples[np.sort(random_state.choice(distinct, wanted, replace=False))])
-    xp = namespace(X)
+        return as_numpy(filled(samples[np.sort(random_state.choice(distinct, wanted, replace=False))]))
     if init == "random":
-        low, high = as_numpy(xp.amin(X, 0)), as_numpy(xp.amax(X, 0))
+        low, high = _range(X)
         return random_state.uniform(low, high, (wanted, X.shape[1]))
     mean = _mean(samples, weight)
-    deviation = np.sqrt(_mean((samples - like(mean, samples)) ** 2, weight))
+    deviation = _deviation(samples, weight, mean)
     spread = 0.1 * deviation * random_state.standard_normal((wanted, X.shape[1]))
     return mean + spread if wanted > 1 else _inside(mean[None], samples)
+
+
+def _deviation(samples: Array, weight: Array, mean: np.ndarray) -> np.ndarray:
+    if is_sparse(samples):
+        return sparse_starts.deviation(samples, weight, mean)
+    return np.sqrt(_mean((samples - like(mean, samples)) ** 2, weight))
 
 
 def _mean(samples: Array, weight: Array) -> np.ndarray:
     if is_tensor(samples):
         return as_numpy(tensor_starts.weighted_mean(samples, weight))
+    if is_sparse(samples):
+        return sparse_starts.weighted_mean(samples, weight)
     return np.average(samples, axis=0, weights=weight)
 
 
@@ -180,12 +190,14 @@ def weighted_k_means(
     The rows must be in canonical order: k-means++ then draws the same rows from weights as from copies, which
     scikit-learn's KMeans, drawing by row number, does not. Assignments are one matrix product, new centres another.
     """
-    exact = len(samples) <= EXACT
+    exact = samples.shape[0] <= EXACT
     if k == 1:
         return _inside(_mean(samples, weight)[None], samples)
     if is_tensor(samples):
         centres = tensor_starts.k_means(samples, weight, k, random_state, max_iter if exact else LLOYD, exact)
         return _inside(as_numpy(centres), samples)
+    if is_sparse(samples):
+        return _inside(sparse_starts.k_means(samples, weight, k, random_state, max_iter if exact else LLOYD), samples)
     weight = weight.astype(np.float64, copy=False)
     middle = round_centre(samples)
     Z = samples - middle  # products lose no digits near the origin
@@ -219,8 +231,15 @@ def _cluster_sums(weighted: np.ndarray, assigned: np.ndarray, present: np.ndarra
 
 def _inside(centres: np.ndarray, samples: Array) -> np.ndarray:
     """Means lie in the range of the samples; rounding may carry those of equal numbers past it."""
+    return np.clip(centres, *_range(samples))
+
+
+def _range(samples: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest value of each feature."""
+    if is_sparse(samples):
+        return column_range(samples)
     xp = namespace(samples)
-    return np.clip(centres, as_numpy(xp.amin(samples, 0)), as_numpy(xp.amax(samples, 0)))
+    return as_numpy(xp.amin(samples, 0)), as_numpy(xp.amax(samples, 0))
 
 
 def _plus_plus(Z: np.ndarray, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> np.ndarray:

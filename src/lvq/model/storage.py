@@ -24,7 +24,7 @@ METRICS: dict[str, type[Metric]] = {
     "local_matrix": LocalMatrix,
 }
 LINKS: dict[str, type[Link]] = {"identity": Identity, **KERNELS}
-OPTIONAL = ("relevance", "importances")
+OPTIONAL = ("relevance", "importances", "variances")
 Model = TypeVar("Model", bound=PrototypeModel)
 Part = TypeVar("Part")
 

@@ -99,6 +99,11 @@ def split_steps(estimator: BaseEstimator) -> tuple[list[BaseEstimator], BaseEsti
     found = need_model(estimator, "to_onnx")
     last = find_layer(estimator, RejectClassifier) or found.estimator
     check_is_fitted(last)
+    if found.model.variances is not None:
+        raise ValueError(
+            f"to_onnx does not support missing='ignore' of {type(found.estimator).__name__}; fit it with "
+            "missing='raise', and fill missing values in a step before, for example with sklearn.impute.SimpleImputer."
+        )
     if type(found.estimator) not in estimator_types().values():
         raise ValueError(
             f"to_onnx converts the estimators of this library, got {type(found.estimator).__name__}, another class."

@@ -64,6 +64,9 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
         fits = values.dtype == np.float64 and values.shape == wanted.shape and np.isfinite(values).all()
         require(fits, f"statistics ({name}) that do not fit the prototypes")
     require(state.relevance.metric(model.labels) == model.metric, "a relevance rule that does not fit its metric")
+    ours, theirs = state.variances, model.variances
+    same = ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)
+    require(same, "variances of the features that are not those of its model")
     units = all(0 < unit < np.inf for unit in state.units[:2])
     require(units and 0 <= state.step < np.inf, "a number of steps or units that are not valid")
 

@@ -16,6 +16,7 @@ from lvq.estimators.found import FoundModel, find_layer, last_step, need_model
 from lvq.input_columns import Names
 from lvq.model.arrays import as_numpy
 from lvq.model.local_matrix import LocalMatrix
+from lvq.model.missing import require_complete
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots.original_features import Floats, names_by_step, to_original_units
 from lvq.rejection.classifier import RejectClassifier
@@ -28,8 +29,10 @@ def estimator_name(estimator: BaseEstimator) -> str:
 
 
 def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
-    """Samples as they reach the model, in float64."""
-    return found.model.checked(as_numpy(found.inputs(as_numpy(X)))).astype(np.float64, copy=False)
+    """Samples as they reach the model, in float64; a place in a plot needs all values."""
+    Z = found.model.checked(as_numpy(found.inputs(as_numpy(X))))
+    require_complete(Z, "A plot of samples")
+    return Z.astype(np.float64, copy=False)
 
 
 def relevance_profile(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:

@@ -20,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
+from lvq.estimators.partition_checks import refuse_dask
 from lvq.rejection.calibration import Data, Settings, calibrate
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
 from lvq.rejection.measures import MEASURES, Combination, SampleFunction, as_combination
@@ -208,6 +209,9 @@ class RejectClassifier(BaseRejectClassifier):
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None, fit_params: dict[str, Argument]
     ) -> Self:
         self._validate_params()
+        refuse_dask(
+            self, X, "fit", "Fit the estimator to it, then the thresholds to a part in memory, with cv='prefit'."
+        )
         settings = self._settings()
         if y is None:
             raise ValueError("RejectClassifier requires y to be passed, but the target y is None.")

@@ -27,12 +27,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.found import find_layer, find_model, last_step
-from lvq.model.arrays import as_numpy
+from lvq.input_columns import model_inputs
 from lvq.model.certainty import Nearest, nearest, relative_similarity
 from lvq.model.metrics import SharedMetric
+from lvq.model.missing import require_complete
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.validation import FloatArray, IntArray, label_codes
 from lvq.robustness import certified_radius
@@ -70,13 +71,17 @@ class Predictions:
         return self.found.model
 
     @cached_property
+    def inputs(self) -> np.ndarray:
+        """Samples as they reach the model."""
+        if self.found is None or not hasattr(self.found.estimator, "model_"):
+            self.model  # noqa: B018 (raises the error)
+        assert self.found is not None
+        return model_inputs(self.found, self.X)
+
+    @cached_property
     def distances(self) -> np.ndarray:
         """Squared distances to all prototypes, before any kernel: (n_samples, n_prototypes)."""
-        model = self.model
-        assert self.found is not None
-        inputs = as_numpy(self.found.inputs(self.X))
-        inputs = validate_data(self.found.estimator, inputs, reset=False, dtype=(np.float64, np.float32))
-        return model.distances(model.checked(inputs))
+        return self.model.distances(self.inputs)
 
     @cached_property
     def predicted(self) -> Labels:
@@ -118,6 +123,7 @@ def _boundary(predictions: Predictions) -> FloatArray:
             "measure='boundary' needs one metric for all prototypes, got "
             f"{type(last_step(predictions.estimator)).__name__} with several; use 'relsim' or 'radius'."
         )
+    require_complete(predictions.inputs, "measure='boundary'")
     W = model.prototypes.astype(np.float64)
     images = model.images(W - W.mean(axis=0))
     winner, winner_distance = predictions.winner, predictions.nearest.winner_distance.astype(np.float64)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from lvq.estimators.over_partitions import by_partition
 from lvq.rejection.measures import Combination, Predictions, SampleFunction, cells_of, certainty_of, reason_of
 from lvq.rejection.path import Paths, Points
 from lvq.rejection.point import CellThresholds
@@ -37,6 +38,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     point_: Points
     outlier_limits_: CellThresholds | None
 
+    @by_partition
     def predict(self, X: MatrixLike) -> Labels:
         """Predict a class for every sample, accepted or not.
 
@@ -54,6 +56,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict(X)
 
     @available_if(_estimator_has("predict_proba"))
+    @by_partition
     def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Probabilities of the classes by the estimator.
 
@@ -70,6 +73,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict_proba(X)
 
     @available_if(_estimator_has("decision_function"))
+    @by_partition
     def decision_function(self, X: MatrixLike) -> FloatArray:
         """Scores of the classes by the estimator.
 
@@ -95,6 +99,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The estimator that makes the predictions: the fitted one, before `fit` the given one."""
         return getattr(self, "estimator_", self.estimator)
 
+    @by_partition
     def accept(self, X: MatrixLike) -> BoolArray:
         """Which predictions are accepted.
 
@@ -109,6 +114,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return self.reason(X) == ""
 
+    @by_partition
     def reason(self, X: MatrixLike) -> NDArray[np.str_]:
         """Why predictions are rejected.
 
@@ -169,6 +175,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             reason[~self.outlier_limits_.accept(typicality, cell)] = "outlier"
         return reason
 
+    @by_partition
     def certainty(self, X: MatrixLike) -> FloatArray:
         """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
 
@@ -183,6 +190,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return certainty_of(self.predictions(X), self.measure_.ambiguity)
 
+    @by_partition
     def cell(self, X: MatrixLike) -> Labels:
         """The cell of each sample: the index of its prototype, its class, or its own label.
 
@@ -197,6 +205,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return cells_of(self.predictions(X), self.cells_)
 
+    @by_partition
     def predict_or_reject(self, X: MatrixLike, reject_label: Label = None) -> Labels:
         """Classes, and a label of its own for the rejected samples.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lvq.model.arrays import like, namespace
+from lvq.model.arrays import is_tensor, like, namespace
 from lvq.model.objective import Params
 from lvq.model.samples import ArraySamples, Map
 from lvq.solvers.batch import Problem
@@ -101,7 +101,7 @@ def first_epochs(
     The order of the samples is the same in every call, so that the result is a function of the data.
     """
     single = Params(_single(params.prototypes), _single(params.relevance), params.width)
-    if isinstance(samples.X, np.ndarray):
+    if not is_tensor(samples.X):
         batch = min(max(samples.n_samples // FIRST_BATCHES, 64), 512)
         epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
     else:
@@ -176,7 +176,7 @@ def _rows(order: Array) -> Array:
 def _permutation(X: Array, random_state: np.random.RandomState) -> Array:
     xp = namespace(X)
     if xp is np:
-        return random_state.permutation(len(X))
+        return random_state.permutation(X.shape[0])
     generator = xp.Generator(device=X.device)
     generator.manual_seed(int(random_state.randint(2**31)))
     return xp.randperm(X.shape[0], generator=generator, device=X.device)

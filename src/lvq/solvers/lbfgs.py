@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from lvq.model.arrays import is_tensor, like, namespace, wide, zeros
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, wide, zeros
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
+from lvq.model.relevance import VectorRelevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam, quasi_newton
 from lvq.solvers.adam import Moments
@@ -26,6 +27,7 @@ HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the
 MAX_RUNS = 4  # of L-BFGS
 ADAM_STEPS, ADAM_RATE = 50, 0.1  # steps of Adam between two runs, and their first rate
 MIN_GAIN = 1e-4  # relative gain of a run below which no other run follows
+CALM = 1e-3  # of 25 fits with one prototype per class that ended at smaller gradients no other run improved any by 1e-4
 TOL, LARGE_TOL = 1e-5, 2e-5  # where to stop, and where on large data
 LARGE = 15_000  # samples from which epochs of Adam on batches come first
 
@@ -45,10 +47,11 @@ def train(
 
     A margin cost has kinks where a sample is equally far from two prototypes, and L-BFGS, which assumes a smooth
     function, can stall at one. So a run that converges is followed by a few steps of Adam, which passes kinks, and by
-    another run, as long as that helps.
+    another run, as long as that helps. A run of one prototype per class that ends at a small gradient has not stalled.
 
     With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
-    takes L-BFGS tens of them, so that L-BFGS only finishes the work.
+    takes L-BFGS tens of them, so that L-BFGS only finishes the work. Samples in partitions on several machines have no
+    such batches: L-BFGS does all of the work.
 
     Parameters
     ----------
@@ -76,9 +79,9 @@ def train(
             return problem.value_and_gradient(free, samples, mapping)
 
         max_runs = max_runs if isinstance(problem.objective.cost, MarginCost) else 1
-        if samples.n_samples < LARGE:
+        if samples.n_samples < LARGE or not samples.in_memory:
             tol = TOL if tol is None else tol
-            best, converged = _runs(function, free, max_iter, tol, max_runs, history, report)
+            best, converged = _runs(function, free, max_iter, tol, max_runs, _calm(problem), history, report)
         else:
             found = adam.first_epochs(problem, params, samples, max_iter, report, mapping)
             history += np.minimum.accumulate(found.history).tolist()
@@ -87,7 +90,7 @@ def train(
                 tol, max_runs, most = LARGE_TOL, 1, min(max_iter, 2 * len(history))
             else:
                 most = max_iter
-            best, converged = _runs(function, free, most, tol, max_runs, history, report)
+            best, converged = _runs(function, free, most, tol, max_runs, _calm(problem), history, report)
             converged = converged or len(history) < max_iter
     return Result(problem.params(best), len(history), history, converged)
 
@@ -105,6 +108,7 @@ def _runs(
     max_iter: int,
     tol: float,
     max_runs: int,
+    calm: float,
     history: list[float],
     report: Report,
 ) -> tuple[Params, bool]:
@@ -115,18 +119,30 @@ def _runs(
         gain = lowest - found.value
         if gain > 0:
             best, lowest = found.free, found.value
-        stalled = again > 0 and not gain > MIN_GAIN * max(1.0, abs(lowest))
-        if stalled or not converged or again == max_runs - 1:
+        size = max(1.0, abs(lowest))
+        done = found.largest <= calm * size if again == 0 else not gain > MIN_GAIN * size
+        if done or not converged or again == max_runs - 1:
             break
         start = _adam_steps(function, best)
     return best, converged
 
 
+def _calm(problem: Problem) -> float:
+    """Largest entry of the gradient, relative to the objective, at which a first run needs no other; 0 for none.
+
+    Several prototypes of a class have better places behind kinks, and relevances of features can be caught at 0.
+    """
+    labels = as_numpy(problem.objective.labels)
+    one_each = len(np.unique(labels)) == len(labels)
+    return CALM if one_each and not isinstance(problem.relevance, VectorRelevance) else 0.0
+
+
 class Found(NamedTuple):
-    """A point and its value."""
+    """A point, its value, and the largest absolute entry of the gradient."""
 
     free: Params
     value: float
+    largest: float
 
 
 def _minimise(
@@ -134,7 +150,7 @@ def _minimise(
 ) -> tuple[Found, bool]:
     """One run of L-BFGS; whether it converged."""
     if max_iter < 1:
-        return Found(start, np.inf), False
+        return Found(start, np.inf, np.inf), False
 
     def flat(vector: Array) -> tuple[Array, Array]:
         value, gradient = function(unravel(vector, start))
@@ -145,12 +161,12 @@ def _minimise(
         report(len(history), history[-1])
 
     if is_tensor(start.prototypes):
-        x, value, converged = quasi_newton.minimise(flat, ravel(start), max_iter, tol, HESSIAN_PAIRS, seen)
+        found = quasi_newton.minimise(flat, ravel(start), max_iter, tol, HESSIAN_PAIRS, seen)
     else:
-        x, value, converged = _scipy_minimum(flat, ravel(start), max_iter, tol, seen)
+        found = _scipy_minimum(flat, ravel(start), max_iter, tol, seen)
     if not history:  # converged before the first step
-        history.append(value)
-    return Found(unravel(x, start), value), converged
+        history.append(found.value)
+    return Found(unravel(found.x, start), found.value, found.largest), found.converged
 
 
 def _scipy_minimum(
@@ -159,8 +175,8 @@ def _scipy_minimum(
     max_iter: int,
     tol: float,
     seen: Callable[[float], None],
-) -> tuple[np.ndarray, float, bool]:
-    """Where SciPy's iterations end, the value there, and whether they converged."""
+) -> quasi_newton.Minimum:
+    """Where SciPy's iterations end."""
 
     def numbers(vector: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = function(vector)
@@ -171,7 +187,7 @@ def _scipy_minimum(
 
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HESSIAN_PAIRS, "ftol": tol, "gtol": tol}
     found = minimize(numbers, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
-    return found.x, float(found.fun), found.status != 1
+    return quasi_newton.Minimum(found.x, float(found.fun), float(np.abs(found.jac).max()), found.status != 1)
 
 
 def _adam_steps(function: Function, free: Params) -> Params:

@@ -33,10 +33,13 @@ from lvq.model.relevance import (
     VectorRelevance,
 )
 from lvq.model.samples import ArraySamples
+from lvq.model.sparse_rows import is_sparse, row_squares
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result, Statistics, StoppingRule, TrainingState, Units, new_statistics
+from lvq.typing import Array
 
 SCHEDULES = ("constant", "linear", "inverse")
+FILLED_BYTES = 2**20  # of sparse rows that are dense at a time, where a step changes every feature
 STEPS = ("scaled", "gradient", "relative")
 
 
@@ -93,25 +96,28 @@ def train(
         Steps and statistics after these epochs.
     """
     centre = samples.centre()
-    X = np.ascontiguousarray(samples.X - centre)  # a copy in any case: the compiled code needs rows in C order
+    # a copy in any case: the compiled code needs rows in C order; sparse rows stay as they are
+    X = samples.X if is_sparse(samples.X) else np.ascontiguousarray(samples.X - centre)
+    count = samples.n_samples
     y, weight = samples.y, np.ascontiguousarray(samples.weight, dtype=np.float64)
     statistics = state.statistics.shifted(-centre)
-    moved = params._replace(prototypes=params.prototypes - centre)
+    moved = params if is_sparse(X) else params._replace(prototypes=params.prototypes - centre)
     engine = _Engine(objective, state.relevance, moved, X, statistics, state.step)
     epochs = 1 if stream else settings.max_iter
     schedule = "constant" if stream and settings.schedule == "linear" else settings.schedule
-    horizon = len(X) * (settings.max_iter if schedule == "linear" else 1)
+    horizon = count * (settings.max_iter if schedule == "linear" else 1)
     engine.set_rule(settings, state.units, schedule, horizon)
     history: list[float] = []
     stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
-    ahead = 1 if settings.tol is not None else max(1, min(epochs, 65536 // len(X)))
+    ahead = 1 if settings.tol is not None else max(1, min(epochs, 65536 // count))
     while len(history) < epochs and not stopping.converged:
-        orders = _orders(len(X), min(ahead, epochs - len(history)), settings.shuffle, state.random_state)
+        orders = _orders(count, min(ahead, epochs - len(history)), settings.shuffle, state.random_state)
         history += (engine.run(X, y, weight, orders) / weight.sum()).tolist()
         stopping.update(history[-1])
         report(len(history), history[-1], last=stopping.converged)
     learned = engine.params()
-    learned = learned._replace(prototypes=learned.prototypes + centre)
+    if not is_sparse(X):
+        learned = learned._replace(prototypes=learned.prototypes + centre)
     after = replace(state, step=engine.step, statistics=engine.statistics.shifted(centre))
     return Result(learned, len(history), history, stopping.converged), after
 
@@ -146,11 +152,11 @@ class _Engine:
         width = float(getattr(objective.link, "width", 1.0) if params.width is None else params.width)
         self.learns_width = params.width is not None
         self.width = np.array([width, 1e-3 * width, 1e3 * width])
-        self.radius = sum(float(np.einsum("ij,ij->i", rows, rows).max()) for rows in (X, params.prototypes))
+        self.radius = sum(float(row_squares(rows).max()) for rows in (X, params.prototypes))
         self.soft = isinstance(objective.cost, SoftCost)
-        self._lay_out(params, X.shape[1])
+        self._lay_out(params, X.shape[1], is_sparse(X))
 
-    def _lay_out(self, params: Params, features: int) -> None:
+    def _lay_out(self, params: Params, features: int, sparse: bool) -> None:
         """Buffers for the loop that fits the parts."""
         dtype, count = self.dtype, self.count
         W = np.ascontiguousarray(params.prototypes, dtype=dtype)
@@ -171,6 +177,12 @@ class _Engine:
             self.z = np.zeros((len(groups) - 1, rank), dtype=dtype)
             self.wide, self.tall = np.zeros((5, features), dtype=dtype), np.zeros((6, rank), dtype=dtype)
             self.W = W.copy()
+        elif sparse and not isinstance(self.relevance, VectorRelevance):
+            self.loop = "sparse"
+            self.V = np.array(W.T, order="C")  # a copy in any case
+            self.W = self.V.T
+            self.distances, self.dots = np.zeros(count), np.zeros(count)
+            self.lengths, self.scales = np.zeros(count), np.ones(count)
         elif isinstance(self.relevance, VectorRelevance) or self.soft:
             self.loop = "weighted"
             self.W = W.copy()
@@ -222,6 +234,8 @@ class _Engine:
     def run(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, orders: np.ndarray) -> np.ndarray:
         """Run the epochs of `orders`; the sum of costs of each."""
         _check_rows(X, y, weight, orders, self.W.shape[1], len(self.starts) - 1)
+        if is_sparse(X):
+            return self._run_sparse(X, y, weight, orders)
         costs = np.zeros(len(orders))
         common = (self.rule, X, y, weight, orders, costs, self.step)
         if self.loop == "plain":
@@ -248,6 +262,30 @@ class _Engine:
         self.step += float(orders.size)
         return costs
 
+    def _run_sparse(self, X: Array, y: np.ndarray, weight: np.ndarray, orders: np.ndarray) -> np.ndarray:
+        """The same for sparse rows; where a step changes every feature, some rows are filled at a time."""
+        if self.loop == "sparse":
+            from lvq.solvers import sparse_kernels
+
+            costs = np.zeros(len(orders))
+            sparse_kernels.settle(self.V, self.scales, self.lengths)
+            sparse_kernels.sparse_epochs(
+                self.rule, X.data, X.indices, X.indptr, y, weight, orders, costs, self.step, self.V, self.scales,
+                self.lengths, self.starts, self.width, self.dots, self.distances, self.derivatives, self.statistics,
+            )  # fmt: skip
+            self.step += float(orders.size)
+            return costs
+        rows = max(1, FILLED_BYTES // (X.shape[1] * X.dtype.itemsize))
+        return np.array(
+            [
+                sum(
+                    self.run(X[part].toarray(), y[part], weight[part], np.arange(len(part))[None])[0]
+                    for part in np.split(order, range(rows, len(order), rows))
+                )
+                for order in orders
+            ]
+        )
+
     def params(self) -> Params:
         """What has been learned so far."""
         relevance = self.relevances
@@ -256,7 +294,8 @@ class _Engine:
             omega = (self.omega / np.where(norms > 0, norms, 1)).astype(self.dtype)
             assert relevance is not None
             relevance = omega.reshape(relevance.shape)
-        return Params(self.W.copy(), relevance, self.width[0] if self.learns_width else None)
+        W = self.W if self.loop == "sparse" else self.W.copy()  # prototypes may be larger than sparse samples
+        return Params(W, relevance, self.width[0] if self.learns_width else None)
 
 
 # The compiled loops check no bounds. The following two functions check every size that the loops need, immediately
@@ -289,7 +328,7 @@ def _check_rows(
     _check_equal("samples", X.shape, (len(y), features))
     _check_equal("weights", weight.shape, y.shape)
     _check_equal("class indices", bool(y.min() >= 0 and y.max() < n_classes), True)
-    _check_equal("orders", (orders.shape[1], bool(orders.min() >= 0 and orders.max() < len(X))), (len(X), True))
+    _check_equal("orders", (orders.shape[1], bool(orders.min() >= 0 and orders.max() < len(y))), (len(y), True))
 
 
 def _check_equal(name: str, found: object, wanted: object) -> None:

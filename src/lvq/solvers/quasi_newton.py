@@ -21,10 +21,11 @@ Function = Callable[[Array], tuple[Array, Array]]
 
 
 class Minimum(NamedTuple):
-    """Where the iterations ended, the value there, and whether they converged before the last allowed one."""
+    """Where the iterations ended, and whether they converged before the last allowed one."""
 
     x: Array
     value: float
+    largest: float  # absolute entry of the gradient
     converged: bool
 
 
@@ -51,7 +52,7 @@ def minimise(
     line = Line(function, start)
     here = line.here
     if here.largest <= tol:
-        return Minimum(here.x, here.value, True)
+        return Minimum(here.x, here.value, here.largest, True)
     memory, iterations = Pairs(here.gradient, pairs), 0
     while True:
         direction, slope = memory.direction()
@@ -59,16 +60,16 @@ def minimise(
         step = min(abs(slope) ** -0.5, LARGEST_STEP) if iterations == 0 and slope else 1.0
         if not (slope < 0 and line_search(line.evaluate, here.value, slope, step)):
             if memory.empty:
-                return Minimum(here.x, here.value, True)
+                return Minimum(here.x, here.value, here.largest, True)
             memory.forget()  # and try the gradient itself
             continue
         before, here = here, line.accept()
         iterations += 1
         seen(here.value)
         if iterations >= max_iter or line.evaluations > EVALUATIONS * max_iter:
-            return Minimum(here.x, here.value, False)
+            return Minimum(here.x, here.value, here.largest, False)
         if here.largest <= tol or before.value - here.value <= tol * max(abs(before.value), abs(here.value), 1.0):
-            return Minimum(here.x, here.value, True)
+            return Minimum(here.x, here.value, here.largest, True)
         curved = line.slope - slope > np.finfo(np.float64).eps * -slope
         memory.update(here.gradient, (line.step * direction, here.gradient - before.gradient) if curved else None)
 

@@ -135,6 +135,8 @@ class TrainingState:
         Source of randomness of the next call.
     start : tuple of (str, object)
         Parameters that the prototypes, the metric and the kernel started from.
+    variances : ndarray of shape (n_features,), optional
+        Variance of each feature, where missing values are ignored.
     """
 
     cost: CostOrRule
@@ -144,6 +146,7 @@ class TrainingState:
     step: float
     random_state: np.random.RandomState
     start: tuple[tuple[str, object], ...] = ()
+    variances: np.ndarray | None = None
 
     def copy(self) -> Self:
         """The same with a random state of its own; statistics are copied by the solver."""

@@ -1,0 +1,263 @@
+"""Checks of dask arrays and data frames, partition by partition where the partitions lie; messages name the partition.
+
+Only counts, ranges and labels come to the client. dask is imported where it is used.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeGuard
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
+
+from lvq.estimators.validation import check_classes, check_magnitude, check_range
+from lvq.model.partitions import PartitionedSamples, extent_of
+from lvq.model.samples import ArraySamples, Block
+from lvq.typing import ClassWeight, Delayed, MatrixLike
+
+
+def is_dask(X: object) -> TypeGuard[Delayed]:
+    """Whether this is an array, a data frame or a series of dask; without dask imported there is none."""
+    dask = sys.modules.get("dask.base") or sys.modules.get("dask")
+    return dask is not None and hasattr(dask, "is_dask_collection") and dask.is_dask_collection(X)
+
+
+def in_memory(values: MatrixLike) -> MatrixLike:
+    """A dask collection computed; anything else unchanged."""
+    return values.compute() if is_dask(values) else values
+
+
+def refuse_dask(estimator: BaseEstimator, X: object, call: str, advice: str) -> None:
+    """Raise TypeError for a dask collection in a call that needs the samples in memory."""
+    if is_dask(X):
+        raise TypeError(f"{type(estimator).__name__}.{call} needs samples in memory, got a dask collection. {advice}")
+
+
+def check_partitioned_solver(estimator: BaseEstimator, solver: str, device: str | None) -> None:
+    """Raise ValueError for solvers that take single samples, and for devices."""
+    name = type(estimator).__name__
+    if solver != "lbfgs":
+        raise ValueError(
+            f"{name} with solver={solver!r} takes samples one by one or in random batches, and dask collections stay "
+            "in their partitions. Use a model with solver='lbfgs', or give X.compute() where it fits in memory."
+        )
+    if device is not None:
+        raise ValueError(
+            f"device={device!r} of {name} is for arrays and tensors; dask collections are computed on their workers. "
+            "Use device=None."
+        )
+
+
+def is_frame(X: Delayed) -> bool:
+    """Whether a collection is a data frame or a series."""
+    return hasattr(X, "map_partitions")
+
+
+def partitions_of(X: Delayed) -> list[Delayed]:
+    """The partitions in order; those of an array hold all of its columns."""
+    if not is_frame(X) and X.ndim == 2:
+        X = X.rechunk({1: -1})
+    parts = X.to_delayed()
+    return list(np.ravel(parts)) if isinstance(parts, np.ndarray) else list(parts)
+
+
+def training_partitions(
+    estimator: BaseEstimator, X: Delayed, y: MatrixLike, sample_weight: MatrixLike | None, *, reset: bool
+) -> tuple[PartitionedSamples, np.ndarray]:
+    """Samples with class indices and weights in their partitions, and the classes; as `check_training_data`."""
+    import dask
+
+    dtype = check_columns(estimator, X, reset=reset)
+    parts = partitions_of(X)
+    lengths = _lengths(X, parts)
+    if sum(lengths) == 0:
+        raise ValueError(f"X of {type(estimator).__name__}.fit has no samples: all {len(parts)} partitions are empty.")
+    labels, weights = (_aligned(estimator, name, part, lengths) for name, part in (("y", y), ("weight", sample_weight)))
+    rows = [
+        dask.delayed(_checked)(number, *given, dtype, estimator.n_features_in_, type(estimator).__name__)
+        for number, given in enumerate(zip(parts, labels, weights))
+        if lengths[number]
+    ]
+    rows = dask.persist(*rows)
+    found = dask.compute(*(dask.delayed(_label_counts)(block) for block in rows))
+    classes, table = _class_table(estimator, found, sample_weight)
+    blocks = dask.persist(*(dask.delayed(_indexed)(block, classes, table) for block in rows))
+    extents = dask.compute(*(dask.delayed(_extent)(block, len(classes)) for block in blocks))
+    numbers = [number for number, length in enumerate(lengths) if length]
+    kept = [(number, block, extent) for number, block, extent in zip(numbers, blocks, extents) if extent is not None]
+    for number, _, extent in kept:
+        with named(number):
+            check_magnitude(estimator, np.stack((extent.low, extent.high)))
+    samples = PartitionedSamples.of([block for _, block, _ in kept], [extent for _, _, extent in kept], dtype)
+    check_range(estimator, np.stack((samples.extent.low, samples.extent.high)))
+    return samples, classes
+
+
+def check_columns(estimator: BaseEstimator, X: Delayed, *, reset: bool) -> np.dtype:
+    """Check, or set, number and names of the features; the type in which samples are computed."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"X of {type(estimator).__name__} must be a dask array or data frame of two axes, got {X.ndim}."
+        )
+    if not is_frame(X) and np.isnan(X.shape[1]):
+        raise ValueError(
+            f"X of {type(estimator).__name__} is a dask array of an unknown number of columns; call "
+            "X.compute_chunk_sizes() first."
+        )
+    columns = X._meta if is_frame(X) else np.zeros((1, X.shape[1]))
+    _check_feature_names(estimator, columns, reset=reset)
+    _check_n_features(estimator, columns, reset=reset)
+    types = set(X.dtypes) if is_frame(X) else {X.dtype}
+    return np.dtype(np.float32 if types == {np.dtype(np.float32)} else np.float64)
+
+
+def _lengths(X: Delayed, parts: Sequence[Delayed]) -> list[int]:
+    """Number of samples of each partition; computed where it is not known."""
+    import dask
+
+    if not is_frame(X) and not np.isnan(X.shape[0]):
+        return [int(length) for length in X.chunks[0]]
+    return list(dask.compute(*(dask.delayed(len)(part) for part in parts)))
+
+
+def _aligned(estimator: BaseEstimator, name: str, values: MatrixLike | None, lengths: list[int]) -> Sequence[Delayed]:
+    """Labels or weights in partitions of given lengths, from a collection with the same or others, or from memory."""
+    if values is None:
+        return [None] * len(lengths)
+    here: Sequence[Delayed]
+    if is_dask(values):
+        here = partitions_of(values)
+        known = _lengths(values, here)
+        if known == lengths:
+            return here
+        total = sum(known)
+    else:
+        values = column_or_1d(values)
+        total = len(values)
+    if total != sum(lengths):
+        raise ValueError(
+            f"{name} of {type(estimator).__name__}.fit must have one value for each of the {sum(lengths)} samples of "
+            f"X, got {total}."
+        )
+    if not is_dask(values):
+        return np.split(values, np.cumsum(lengths)[:-1])
+    import dask
+    import dask.array as da
+
+    columns = [dask.delayed(_column)(part) for part in here]
+    arrays = [da.from_delayed(part, shape=(length,), dtype=object) for part, length in zip(columns, known)]
+    return partitions_of(da.concatenate(arrays).rechunk((tuple(lengths),)))
+
+
+def partition_moments(X: Delayed, dtype: np.dtype, n_features: int) -> tuple[int, np.ndarray, np.ndarray]:
+    """Number of samples, mean and variance of each feature; from sums over the partitions."""
+    import dask
+
+    parts = [
+        dask.delayed(_checked_rows)(number, part, dtype, n_features, "X")
+        for number, part in enumerate(partitions_of(X))
+    ]
+    rows = dask.persist(*parts)
+    counts, totals = zip(*dask.compute(*(dask.delayed(_total)(part) for part in rows)))
+    count = sum(counts)
+    if count == 0:
+        raise ValueError(f"X has no samples: all {len(parts)} partitions are empty.")
+    mean = sum(totals) / count
+    squares = dask.compute(*(dask.delayed(_squares)(part, mean) for part in rows))
+    return count, mean, sum(squares) / count
+
+
+def _class_table(
+    estimator: BaseEstimator,
+    found: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    sample_weight: MatrixLike | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Classes that have a weight above 0, and the weight of each."""
+    names, counts, weights = (np.concatenate(parts) for parts in zip(*found))
+    check_classification_targets(names)
+    classes, index = np.unique(names, return_inverse=True)
+    table = _class_weights(estimator.class_weight, classes, np.bincount(index, counts))
+    if not (table >= 0).all():
+        raise ValueError(f"class_weight must hold non-negative numbers, got {estimator.class_weight!r}.")
+    kept = np.bincount(index, weights) * table > 0
+    check_classes(estimator, classes[kept], sample_weight)
+    return classes[kept], table[kept]
+
+
+def _class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    if class_weight == "balanced":
+        return counts.sum() / (len(classes) * counts)
+    return np.ones(len(classes)) if class_weight is None else compute_sample_weight(class_weight, classes)
+
+
+# -- what runs where the partitions lie --------------------------------------------------------------------------------
+
+
+@contextmanager
+def named(number: int) -> Iterator[None]:
+    """Errors inside name the partition."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Partition {number} of the dask collection: {error}") from error
+
+
+def _checked(
+    number: int, X: MatrixLike, y: MatrixLike, weight: MatrixLike, dtype: np.dtype, n_features: int, name: str
+) -> Block:
+    """A partition as arrays: its samples in the common type, its labels as they are, its weights."""
+    X = _checked_rows(number, X, dtype, n_features, name)
+    with named(number):
+        y = _column(y)
+        if len(y) != len(X):
+            raise ValueError(f"X has {len(X)} samples and y has {len(y)} labels.")
+        if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype == object and any(v is None for v in y)):
+            raise ValueError("y contains NaN or missing labels.")
+        weight = np.ones(len(X), X.dtype) if weight is None else check_array(weight, dtype=X.dtype, ensure_2d=False)
+        if weight.shape != (len(X),) or weight.min() < 0:  # all may be 0 here: other partitions may have others
+            raise ValueError("sample_weight must be one non-negative number for each sample.")
+    return Block(X, y, weight)
+
+
+def _checked_rows(number: int, X: MatrixLike, dtype: np.dtype, n_features: int, name: str) -> np.ndarray:
+    """Samples of a partition in the common type; it may have none."""
+    with named(number):
+        X = check_array(X, dtype=dtype, estimator=name, input_name="X", ensure_min_samples=0)
+        if X.shape[1] != n_features:
+            raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {n_features} features as input.")
+    return X
+
+
+def _total(X: np.ndarray) -> tuple[int, np.ndarray]:
+    return len(X), X.sum(axis=0, dtype=np.float64)
+
+
+def _squares(X: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    return np.square(X - mean).sum(axis=0)
+
+
+def _column(values: MatrixLike) -> np.ndarray:
+    return column_or_1d(np.asarray(values))
+
+
+def _label_counts(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels of a partition, how many samples each has, and their weight."""
+    labels, index = np.unique(block.y, return_inverse=True)
+    return labels, np.bincount(index), np.bincount(index, block.weight)
+
+
+def _indexed(block: Block, classes: np.ndarray, table: np.ndarray) -> Block:
+    """Samples of a weight above 0, with class indices."""
+    index = np.minimum(np.searchsorted(classes, block.y), len(classes) - 1)
+    weight = block.weight * table[index].astype(block.weight.dtype)
+    keep = (weight > 0) & (classes[index] == block.y)
+    return ArraySamples(block.X, index, weight).take(slice(None) if keep.all() else keep)
+
+
+def _extent(block: Block, n_classes: int) -> object:
+    return extent_of(block, n_classes) if len(block.y) else None

@@ -1,0 +1,257 @@
+"""Training samples in the partitions of a dask collection: the samples stay where they are, only sums move.
+
+Every sum over the samples is computed partition by partition where the partitions lie, and the sums are added in a
+fixed tree, so that the result depends neither on the number of workers nor on which of them computes what. A lost
+worker is replaced by dask, which computes the lost partitions again from their source.
+
+dask is imported where it is used.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from lvq.model.arrays import rounded_centre
+from lvq.model.samples import ArraySamples, Block, Map, Total
+from lvq.typing import Array, Delayed
+
+TREE = 8  # sums that are added at a time; a constant, so that the order of the sums is fixed
+START_SAMPLES = 5000  # of a class that are brought together for a start: up to these k-means is exact
+START_NUMBERS = 2**25  # in all of them together, about; at least 10 samples of each class
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What is known of a partition: samples of each class, range and sum of each feature, sum of the weights."""
+
+    counts: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    total: np.ndarray
+    weight: float
+
+    def __add__(self, other: "Extent") -> "Extent":
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Extent(self.counts + other.counts, low, high, self.total + other.total, self.weight + other.weight)
+
+
+def extent_of(block: Block, n_classes: int) -> Extent:
+    """Extent of a block that has at least one sample."""
+    X, y, weight = block
+    total = X.sum(axis=0, dtype=np.float64)
+    return Extent(np.bincount(y, minlength=n_classes), X.min(0), X.max(0), total, float(weight.sum(dtype=np.float64)))
+
+
+class Moments(NamedTuple):
+    """Weight and mean of each class, and the covariance within the classes."""
+
+    mass: np.ndarray
+    means: np.ndarray
+    within: np.ndarray
+
+
+@dataclass(frozen=True)
+class PartitionedSamples(ArraySamples):
+    """Samples in partitions: `X`, `y` and `weight` have the shape and type of all samples, but no values.
+
+    Parameters
+    ----------
+    X, y, weight : ndarray
+        As `stand_in` makes them.
+    blocks : tuple of Delayed
+        The partitions, each a `Block` of at least one sample, in the workers' memory.
+    extents : tuple of Extent
+        Their extents.
+    """
+
+    in_memory: ClassVar[bool] = False
+    blocks: tuple[Delayed, ...] = ()
+    extents: tuple[Extent, ...] = ()
+
+    @classmethod
+    def of(cls, blocks: Sequence[Delayed], extents: Sequence[Extent], dtype: np.dtype) -> Self:
+        """Samples of blocks with known extents."""
+        shape = int(sum(extent.counts.sum() for extent in extents)), len(extents[0].low)
+        y, weight = stand_in(shape[:1], np.dtype(np.intp)), stand_in(shape[:1], dtype)
+        return cls(stand_in(shape, dtype), y, weight, tuple(blocks), tuple(extents))
+
+    @cached_property
+    def extent(self) -> Extent:
+        """Extent of all samples."""
+        return reduce(add, self.extents)
+
+    def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
+        """Sum of a function over blocks of at most `rows` samples of each partition, in a fixed order.
+
+        The function is sent once and goes from worker to worker; one sum comes back. `mapping` is not used: dask
+        works in parallel.
+        """
+        import dask
+
+        sent = dask.delayed(function, traverse=False)
+        level = [dask.delayed(_partition_sum)(sent, block, rows) for block in self.blocks]
+        while len(level) > 1:
+            groups = [level[begin : begin + TREE] for begin in range(0, len(level), TREE)]
+            level = [dask.delayed(_sum)(*group) for group in groups]
+        return dask.compute(level[0], traverse=False)[0]
+
+    def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
+        """At most k samples, drawn without replacement; None for all, but of a large class only some thousands."""
+        counts = self.extent.counts
+        if k is None:
+            most = max(10, min(START_SAMPLES, START_NUMBERS // (self.n_features * len(counts))))
+            wanted = np.minimum(counts, most)
+        elif k >= self.n_samples:
+            wanted = counts
+        else:
+            wanted = _generator(random_state).multivariate_hypergeometric(counts, k, method="marginals")
+        return self._draw(wanted, random_state)
+
+    def _draw(self, wanted: np.ndarray, random_state: np.random.RandomState) -> Block:
+        """So many samples of each class, from the partitions in proportion to what they hold of it."""
+        import dask
+
+        held = np.stack([extent.counts for extent in self.extents])
+        taken, seed = held, 0
+        if (wanted < held.sum(axis=0)).any():
+            generator = _generator(random_state)
+            taken = np.stack([_allotted(generator, *column) for column in zip(held.T, wanted)], axis=1)
+            seed = int(generator.integers(2**31))
+        some = [number for number in range(len(held)) if taken[number].any()]
+        drawn = dask.compute(*(dask.delayed(_drawn)(self.blocks[p], taken[p], (seed, p)) for p in some))
+        return Block(*(np.concatenate(parts) for parts in zip(*drawn)))
+
+    def start_rows(self, init: str, n_prototypes: int, random_state: np.random.RandomState) -> Block:
+        """Samples from which prototypes start: a sample, or the means where each class starts at its mean."""
+        if n_prototypes == 1 and init in ("means", "kmeans"):
+            mass, means = self._class_means
+            return self._block(np.clip(means, self.extent.low, self.extent.high), np.arange(len(mass)), mass)
+        return self.sample(None, random_state)
+
+    def metric_rows(self) -> Block:
+        """All samples where they are few; else some with the same weight, means and covariance within the classes."""
+        if (self.extent.counts <= START_SAMPLES).all() and self.n_samples * self.n_features <= START_NUMBERS:
+            return self._draw(self.extent.counts, np.random.RandomState(0))
+        return self._block(*rows_of(self._moments))
+
+    @cached_property
+    def _class_means(self) -> tuple[np.ndarray, np.ndarray]:
+        n_classes = len(self.extent.counts)
+        sums = self.reduce(_ClassSums(n_classes), rows=2**16)
+        return sums[:, 0], sums[:, 1:] / sums[:, :1]
+
+    @cached_property
+    def _moments(self) -> Moments:
+        mass, means = self._class_means
+        return Moments(mass, means, self.reduce(_Scatter(means), rows=2**16) / mass.sum())
+
+    def _block(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Block:
+        return Block(X.astype(self.X.dtype), y, weight.astype(self.X.dtype))
+
+    def take(self, rows: slice | Array) -> Block:
+        """Not possible: samples have no index over all partitions."""
+        raise TypeError("samples in partitions have no index; use reduce or sample")
+
+    def to(self, move: Callable[[Array], Array]) -> Self:
+        """Not possible: the samples stay where they are."""
+        raise TypeError("samples in partitions are not moved")
+
+    def arranged(self, centre: Array) -> Self:
+        """The same samples relative to a centre, with weights of sum one, class by class in each partition."""
+        import dask
+
+        shifted = (dask.delayed(_arranged)(block, centre, self.extent.weight) for block in self.blocks)
+        return type(self)(self.X, self.y, self.weight, dask.persist(*shifted), self.extents)
+
+    def centre(self) -> Array:
+        """A point near the mean with few digits, as that of samples in memory."""
+        known, dtype = self.extent, self.X.dtype
+        return rounded_centre((known.total / self.n_samples).astype(dtype), known.low, known.high)
+
+
+def stand_in(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Zeros of a shape and type; of one number in memory."""
+    return np.broadcast_to(np.zeros((), dtype=dtype), shape)
+
+
+def rows_of(moments: Moments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Few samples with the given moments: class means, and in the largest class pairs around it for the covariance.
+
+    With K the correlation of V diag(s) V' and D the deviations, the pairs are the mean plus and minus a D v_k
+    s_k^(1/2). Each of the 2n has the weight m/(2n) of a class of weight m, so a^2 = n/m. Rows of weight zero make the
+    number of distinct samples at least n.
+    """
+    mass, means, within = moments
+    n, largest = means.shape[1], int(mass.argmax())
+    deviation = np.sqrt(np.diag(within))
+    scale = np.where(deviation > 0, deviation, 1.0)
+    sizes, vectors = np.linalg.eigh(within / np.outer(scale, scale))
+    factor = np.sqrt(n * mass.sum() / mass[largest] * np.maximum(sizes, 0.0))
+    away = (vectors * factor).T * scale
+    distinct = np.diag(scale * np.arange(1, n + 1))
+    X = np.concatenate((np.delete(means, largest, 0), *(means[largest] + part for part in (away, -away, distinct))))
+    y = np.concatenate((np.delete(np.arange(len(mass)), largest), np.full(3 * n, largest)))
+    weight = np.concatenate((np.delete(mass, largest), np.full(2 * n, mass[largest] / (2 * n)), np.zeros(n)))
+    return X, y, weight
+
+
+# -- what runs where the partitions lie --------------------------------------------------------------------------------
+
+
+def _partition_sum(function: Callable[[Block], Total], block: Block, rows: int) -> Total:
+    return ArraySamples(*block).reduce(function, rows)
+
+
+def _sum(*parts: Total) -> Total:
+    return reduce(add, parts)
+
+
+@dataclass(frozen=True)
+class _ClassSums:
+    """Weight of each class, and the weighted sum of its samples: (n_classes, 1 + n_features)."""
+
+    n_classes: int
+
+    def __call__(self, block: Block) -> np.ndarray:
+        one_hot = np.zeros((self.n_classes, len(block.y)))
+        one_hot[block.y, np.arange(len(block.y))] = block.weight
+        return np.column_stack((one_hot.sum(axis=1), one_hot @ block.X.astype(np.float64, copy=False)))
+
+
+@dataclass(frozen=True)
+class _Scatter:
+    """Weighted sum of the squared deviations from the class means: (n_features, n_features)."""
+
+    means: np.ndarray
+
+    def __call__(self, block: Block) -> np.ndarray:
+        residual = (block.X - self.means[block.y]) * np.sqrt(block.weight.astype(np.float64))[:, None]
+        return residual.T @ residual
+
+
+def _arranged(block: Block, centre: np.ndarray, total: float) -> Block:
+    shifted = ArraySamples(*block).arranged(centre)
+    fraction = block.weight.sum(dtype=np.float64) / total
+    return Block(shifted.X, shifted.y, shifted.weight * fraction.astype(centre.dtype))
+
+
+def _drawn(block: Block, wanted: np.ndarray, seed: tuple[int, int]) -> Block:
+    """So many samples of each class, at random where not all are wanted."""
+    generator, rows = np.random.default_rng(seed), []
+    for label in np.flatnonzero(wanted):
+        here = np.flatnonzero(block.y == label)
+        rows.append(here if wanted[label] == len(here) else generator.choice(here, wanted[label], replace=False))
+    return ArraySamples(*block).take(np.sort(np.concatenate(rows)))
+
+
+def _generator(random_state: np.random.RandomState) -> np.random.Generator:
+    return np.random.default_rng(random_state.randint(2**31))
+
+
+def _allotted(generator: np.random.Generator, held: np.ndarray, wanted: int) -> np.ndarray:
+    """How many of the wanted samples come from each partition, as if drawn from all of them together."""
+    return generator.multivariate_hypergeometric(held, wanted, method="marginals")

@@ -1,0 +1,238 @@
+"""missing="ignore": NaN in `fit` and in predictions, the same bits where nothing is missing, and clear errors."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimators_nan_inf
+
+import lvq
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV
+from lvq.rejection import RejectClassifier, certainty
+
+MODELS = [
+    GLVQ(),
+    GLVQ(n_prototypes=2, kernel="gaussian", kernel_width="learned"),
+    GLVQ(solver="adam", max_iter=20, init="samples", n_prototypes=2),
+    GRLVQ(init="means", n_prototypes=2),
+    GMLVQ(rank=2),
+    LGMLVQ(),
+    MCE(init="random"),
+    LOGM(relevance="matrix"),
+    SNPC(relevance="local_matrix", n_prototypes=2),
+    RSLVQ(decision="posterior"),
+    LVQClassifier(),
+    LVQClassifier(relevance="matrix", rank=2, ridge=0.01),
+]
+NAMES = [f"{index}-{type(model).__name__}" for index, model in enumerate(MODELS)]
+
+
+def ignoring(model):
+    return clone(model).set_params(missing="ignore", random_state=0)
+
+
+def fitted(model, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # not converged
+        return model.fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def samples():
+    """Iris, scaled."""
+    X, y = load_iris(return_X_y=True)
+    return StandardScaler().fit_transform(X), np.array(["a", "b", "c"])[y]
+
+
+@pytest.fixture(scope="module")
+def gaps(samples):
+    """Iris without a fifth of its values; the last row has none."""
+    X = samples[0].copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    X[-1] = np.nan
+    return X, samples[1]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=NAMES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_same_bits_where_nothing_is_missing(model, dtype, samples):
+    X, y = samples[0].astype(dtype), samples[1]
+    one, other = fitted(clone(model).set_params(random_state=0), X, y), fitted(ignoring(model), X, y)
+    np.testing.assert_array_equal(one.prototypes_, other.prototypes_)
+    np.testing.assert_array_equal(one.objective_history_, other.objective_history_)
+    for call in ("predict", "predict_proba", "decision_function"):
+        np.testing.assert_array_equal(getattr(one, call)(X), getattr(other, call)(X))
+    for ours, theirs in zip(one.explain(X), other.explain(X)):
+        np.testing.assert_array_equal(ours, theirs)
+    assert one.objective_value(X, y) == other.objective_value(X, y)
+    if one.model_.importances is not None:
+        np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=NAMES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_learns_and_predicts_with_missing_values(model, dtype, gaps):
+    X, y = gaps[0].astype(dtype), gaps[1]
+    model = fitted(ignoring(model), X, y)
+    assert model.prototypes_.dtype == dtype
+    assert model.score(X, y) > 0.8
+    probability = model.predict_proba(X)
+    assert np.isfinite(probability).all()
+    np.testing.assert_array_equal(model.classes_[probability.argmax(axis=1)], model.predict(X))
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.objective_value(X, y))
+    if model.model_.importances is not None:
+        assert model.feature_importances_.sum() == pytest.approx(1)
+        assert model.feature_importances_[2:].sum() > 0.4  # the petals
+
+
+@pytest.mark.parametrize("model", MODELS, ids=NAMES)
+def test_missing_values_contribute_nothing(model, gaps):
+    X, y = gaps
+    model = fitted(ignoring(model), X, y)
+    found, D, rows = model.explain(X), model.model_.distances(X), np.arange(len(X))
+    assert (found.contributions[np.isnan(X)] == 0).all()
+    np.testing.assert_allclose(
+        found.contributions.sum(axis=1), D[rows, found.rival] - D[rows, found.winner], rtol=1e-9, atol=1e-9
+    )
+    again = lvq.explain(model, X)
+    np.testing.assert_allclose(again.contributions, found.contributions, rtol=1e-9, atol=1e-9)
+    assert ((found.certainty >= 0) & (found.certainty <= 1)).all()
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LVQClassifier()], ids=["GLVQ", "GMLVQ", "LVQClassifier"])
+def test_row_without_values(model, gaps):
+    """The first class, certainty 0, equal probabilities."""
+    X, y = gaps
+    model = fitted(ignoring(model), X[:-1], y[:-1])
+    found = model.explain(X[-1:])
+    assert found.label.tolist() == ["a"]
+    assert found.certainty.tolist() == [0]
+    np.testing.assert_allclose(model.predict_proba(X[-1:]), 1 / 3, rtol=1e-6)
+
+
+def test_rows_without_values_are_left_out(gaps):
+    X, y = gaps
+    model = fitted(LVQClassifier(missing="ignore", random_state=0), X[:-1], y[:-1])
+    more = np.vstack((X[:-1], np.full((30, 4), np.nan))), np.append(y[:-1], np.repeat(["a", "b", "c"], 10))
+    np.testing.assert_array_equal(fitted(clone(model), *more).prototypes_, model.prototypes_)
+
+
+def test_class_and_feature_without_values(samples):
+    X, y = samples[0].copy(), samples[1]
+    X[y == "a"] = np.nan
+    X[:, 0] = np.nan
+    model = fitted(LVQClassifier(missing="ignore", random_state=0), X, y)
+    assert np.isfinite(model.prototypes_).all()
+    assert model.score(X[y != "a"], y[y != "a"]) > 0.6
+
+
+def test_tag_follows_the_parameter():
+    for model in (GLVQ(), LVQClassifierCV(), LVQClassifierCV(estimator=LVQClassifier()), LVQ1()):
+        assert not model.__sklearn_tags__().input_tags.allow_nan
+        check_estimators_nan_inf(type(model).__name__, model)
+    for model in (GLVQ(missing="ignore"), LVQClassifierCV(estimator=LVQClassifier(missing="ignore"))):
+        assert model.__sklearn_tags__().input_tags.allow_nan
+
+
+def test_predictions_depend_on_the_fitted_model_alone(gaps, samples):
+    model = GLVQ(missing="ignore", random_state=0).fit(*gaps)
+    expected = model.predict(gaps[0])
+    np.testing.assert_array_equal(model.set_params(missing="raise").predict(gaps[0]), expected)
+    strict = GLVQ(random_state=0).fit(*samples).set_params(missing="ignore")
+    for call in ("predict", "predict_proba", "explain"):
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            getattr(strict, call)(gaps[0])
+
+
+def test_infinite_and_large_values_are_errors(gaps):
+    X, y = gaps[0].copy(), gaps[1]
+    model = GLVQ(missing="ignore").fit(X, y)
+    for value, message in ((np.inf, "infinity"), (1e200, "overflow for values as large as")):
+        X[0, 0] = value
+        for call in (lambda: model.predict(X), lambda: model.predict_proba(X), lambda: clone(model).fit(X, y)):
+            with pytest.raises(ValueError, match=message):
+                call()
+
+
+def test_search_and_pipeline(gaps):
+    X, y = gaps
+    candidates = [{"n_prototypes": 1}, {"n_prototypes": 2}]
+    base = LVQClassifier(missing="ignore", max_iter=20)
+    search = LVQClassifierCV(estimator=base, candidates=candidates, cv=3, random_state=0)
+    assert fitted(search, X, y).score(X, y) > 0.85
+    scores = cross_val_score(make_pipeline(StandardScaler(), GLVQ(missing="ignore", random_state=0)), X, y, cv=3)
+    assert scores.mean() > 0.7
+
+
+def test_reject_classifier_rejects_what_it_knows_least_of(gaps):
+    X, y = gaps
+    model = RejectClassifier(GMLVQ(missing="ignore", random_state=0), random_state=0)
+    fitted(model, X, y)
+    assert certainty(model.estimator_, X)[-1] == 0
+    assert np.isfinite(certainty(model.estimator_, X)).all()
+
+
+def test_warm_start_keeps_the_parameter(gaps, samples):
+    model = GLVQ(missing="ignore", warm_start=True, random_state=0).fit(*gaps)
+    assert model.fit(*gaps).score(*gaps) > 0.8
+    with pytest.raises(ValueError, match="'missing' has changed"):
+        model.set_params(missing="raise").fit(*samples)
+
+
+def test_stored_with_the_model(gaps, tmp_path):
+    for name, model in (("shared", GMLVQ()), ("local", LVQClassifier())):
+        model = fitted(ignoring(model), *gaps)
+        lvq.save(model, tmp_path / name)
+        again = lvq.load(tmp_path / name)
+        np.testing.assert_array_equal(again.predict_proba(gaps[0]), model.predict_proba(gaps[0]))
+        model.model_.save(tmp_path / f"{name}.npz")
+        array = type(model.model_).load(tmp_path / f"{name}.npz")
+        np.testing.assert_array_equal(array.distances(gaps[0]), model.model_.distances(gaps[0]))
+        np.testing.assert_array_equal(array.predict(gaps[0]), model.predict(gaps[0]))
+
+
+def test_what_cannot_ignore_missing_values_names_the_parameter(gaps, samples):
+    model, (X, y) = GMLVQ(missing="ignore", random_state=0).fit(*gaps), gaps
+    calls = {
+        "certified_radius": lambda X: lvq.certified_radius(model, X),
+        "counterfactual": lambda X: lvq.counterfactual(model, X),
+        "transform": model.transform,
+        "measure='boundary'": lambda X: certainty(model, X, "boundary"),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=f"{name} needs samples without missing values.*missing='ignore'"):
+            call(X[:5])
+        call(samples[0][:2])
+    with pytest.raises(ValueError, match=r"missing='ignore' of GLVQ needs solver='lbfgs' or 'adam'.*solver='online'"):
+        GLVQ(missing="ignore", solver="online").fit(X, y)
+    with pytest.raises(ValueError, match=r"GLVQ\.partial_fit learns online, which does not support missing='ignore'"):
+        GLVQ(missing="ignore").partial_fit(*samples, classes=np.unique(y))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        GLVQ().fit(X, y)
+
+
+def test_onnx_names_the_parameter(gaps):
+    pytest.importorskip("skl2onnx")
+    from lvq.onnx import to_onnx
+
+    with pytest.raises(ValueError, match="to_onnx does not support missing='ignore' of GLVQ"):
+        to_onnx(GLVQ(missing="ignore").fit(*gaps))
+
+
+def test_tensors(gaps):
+    """Trained on arrays; tensors are predicted as arrays are."""
+    torch = pytest.importorskip("torch")
+    X, y = gaps
+    with pytest.raises(ValueError, match=r"missing='ignore' of GLVQ needs .* NumPy arrays, without a device; got the"):
+        GLVQ(missing="ignore").fit(torch.tensor(X), y)
+    model = GLVQ(missing="ignore", random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(torch.tensor(X)), model.predict(X))
+    given = model.predict_proba(torch.tensor(X))
+    np.testing.assert_array_equal(given, model.predict_proba(X))
+    assert model.objective_value(torch.tensor(X), y) == model.objective_value(X, y)

@@ -1,0 +1,275 @@
+"""Sparse rows: results are those of dense rows to rounding, and nothing of the size of the dense rows is made."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+from lvq import (
+    GLVQ,
+    GMLVQ,
+    GRLVQ,
+    LGMLVQ,
+    LOGM,
+    LVQ1,
+    LVQ3,
+    LVQ21,
+    MCE,
+    OLVQ1,
+    RLVQ,
+    RSLVQ,
+    SNPC,
+    LVQClassifier,
+    LVQClassifierCV,
+)
+
+FORMATS = ("csr_array", "csr_matrix", "csc_array", "coo_matrix", "lil_array", "dok_matrix", "bsr_array")
+BATCH = [
+    GLVQ(n_prototypes=3),
+    GLVQ(init="means", n_prototypes=2, cost_matrix=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]),
+    GLVQ(init="samples", n_prototypes=2, class_weight="balanced"),
+    GLVQ(solver="adam", init="random", validation_fraction=0.2),
+    GRLVQ(n_prototypes=2),
+    GMLVQ(rank=2),
+    GMLVQ(rank=5),
+    LGMLVQ(rank=3),
+    MCE(relevance="gradient"),
+    LOGM(kernel="gaussian", kernel_width="learned", n_prototypes=2),
+    SNPC(relevance="gradient"),
+    RSLVQ(n_prototypes=2, decision="posterior"),
+    LVQClassifier(),
+    LVQClassifier(rank=4, local="class"),
+]
+ONLINE = [
+    LVQ1(n_prototypes=2),
+    OLVQ1(),
+    LVQ21(n_prototypes=2),
+    LVQ3(n_prototypes=2),
+    GLVQ(kernel="gaussian", kernel_width="learned"),
+    GLVQ(slope=5.0, step="relative", n_prototypes=2),
+    LOGM(alpha=0.01, schedule="inverse"),
+    MCE(),
+    SNPC(n_prototypes=2),
+    RSLVQ(kernel="cauchy", n_prototypes=2),
+]
+FILLED = [RLVQ(), LVQ1(relevance="fc2"), GRLVQ(), GMLVQ(rank=2)]  # a step changes every feature
+
+
+def configured(models, **params):
+    return [clone(model).set_params(random_state=0, **params) for model in models]
+
+
+def name(model):
+    return f"{type(model).__name__}({model.get_params().get('relevance')}, {model.init}, {model.kernel})"
+
+
+def online(models):
+    return [model.set_params(solver="online") if hasattr(model, "solver") else model for model in models]
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """Counts of 40 words in three classes; the last is in all documents, so that the centre is not the origin."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = rng.poisson(0.2 + 0.8 * (np.arange(40) % 3 == y[:, None])) * rng.uniform(0.5, 1.0, (120, 40))
+    X[:, -1] = rng.uniform(4, 6, 120)
+    X[7], X[8] = 0.0, X[11]  # a row without numbers, and a copy
+    return X, y
+
+
+def same_model(dense, from_rows, tolerance):
+    one, other = dense.model_, from_rows.model_
+    np.testing.assert_allclose(other.prototypes, one.prototypes, atol=tolerance)
+    np.testing.assert_allclose(from_rows.objective_history_, dense.objective_history_, atol=tolerance)
+    if one.importances is not None:
+        np.testing.assert_allclose(other.importances, one.importances, atol=tolerance)
+    if one.relevance is not None:  # directions of a matrix have no sign
+        np.testing.assert_allclose(np.abs(other.relevance), np.abs(one.relevance), atol=tolerance)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", configured(BATCH, max_iter=4), ids=name)
+def test_batch_equals_dense(model, counts):
+    """Few iterations: later ones may meet a kink of a margin cost, where a rounding error decides the next step."""
+    X, y = counts
+    weight = np.arange(len(y)) % 4 / 2
+    dense = clone(model).fit(X, y, sample_weight=weight)
+    from_rows = model.fit(sparse.csr_array(X), y, sample_weight=weight)
+    same_model(dense, from_rows, 1e-8)
+    if hasattr(model, "objective_value"):
+        value = model.objective_value(sparse.csr_array(X), y)
+        assert value == pytest.approx(model.objective_value(X, y), abs=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("model", configured(online(ONLINE + FILLED), max_iter=4), ids=name)
+def test_online_equals_dense(model, dtype, counts):
+    X, y = counts[0].astype(dtype), counts[1]
+    dense = clone(model).fit(X, y)
+    from_rows = model.fit(sparse.csr_array(X), y)
+    assert from_rows.prototypes_.dtype == dtype
+    same_model(dense, from_rows, 1e-10 if dtype == np.float64 else 2e-4)
+
+
+@pytest.mark.parametrize("model", configured(online(ONLINE + FILLED)), ids=name)
+def test_stream_equals_dense(model, counts):
+    X, y = counts
+    dense, from_rows = clone(model), clone(model)
+    for rows in (slice(0, 50), slice(50, 51), slice(51, 120)):
+        dense.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+        from_rows.partial_fit(sparse.csr_matrix(X[rows]), y[rows], classes=[0, 1, 2])
+    same_model(dense, from_rows, 1e-10)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GLVQ(n_prototypes=2),
+        GRLVQ(kernel="gaussian"),
+        GMLVQ(rank=2),
+        LGMLVQ(rank=2),
+        RSLVQ(decision="posterior"),
+    ],
+    ids=name,
+)
+def test_predictions_equal_dense(model, counts):
+    X, y = counts
+    model.set_params(max_iter=10, random_state=0, tol=0.1).fit(X, y)
+    rows = sparse.csr_matrix(X)
+    np.testing.assert_array_equal(model.predict(rows), model.predict(X))
+    for method in ("predict_proba", "decision_function"):
+        np.testing.assert_allclose(getattr(model, method)(rows), getattr(model, method)(X), atol=1e-10)
+    if hasattr(model, "transform"):
+        images = model.transform(rows)
+        assert type(images) is np.ndarray
+        np.testing.assert_allclose(images, model.transform(X), atol=1e-12)
+    for found, wanted in zip(model.explain(rows), model.explain(X)):
+        np.testing.assert_allclose(found, wanted, atol=1e-10)
+    np.testing.assert_array_equal(model.model_.predict(rows), model.predict(X))
+    assert model.score(rows, y) == model.score(X, y)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_formats_give_the_same_bits(kind, counts):
+    X, y = counts
+    wanted = GLVQ(max_iter=5, tol=0.1).fit(sparse.csr_array(X), y)
+    given = getattr(sparse, kind)(X)
+    found = GLVQ(max_iter=5, tol=0.1).fit(given, y)
+    np.testing.assert_array_equal(found.prototypes_, wanted.prototypes_)
+    np.testing.assert_array_equal(found.decision_function(given), wanted.decision_function(sparse.csr_array(X)))
+
+
+def test_unordered_columns_duplicates_and_stored_zeros_are_left_as_given(counts):
+    """The user's matrix is not changed, and its form does not matter."""
+    X, y = counts
+    rows = sparse.csr_matrix(X)
+    odd = sparse.csr_matrix(
+        (
+            np.concatenate([np.r_[part.data[::-1] / 2, part.data[::-1] / 2, 0.0] for part in (r for r in rows)]),
+            np.concatenate([np.r_[part.indices[::-1], part.indices[::-1], 3] for part in (r for r in rows)]),
+            2 * rows.indptr + np.arange(len(y) + 1),
+        ),
+        shape=X.shape,
+    )
+    before = odd.data.copy(), odd.indices.copy()
+    found = GLVQ(n_prototypes=2, random_state=0, max_iter=5, tol=0.1).fit(odd, y)
+    wanted = clone(found).fit(rows, y)
+    np.testing.assert_array_equal(found.prototypes_, wanted.prototypes_)
+    np.testing.assert_array_equal(odd.data, before[0])
+    np.testing.assert_array_equal(odd.indices, before[1])
+
+
+def test_search_takes_sparse_rows(counts):
+    X, y = counts
+    candidates = ({"relevance": "matrix", "rank": 2}, {"relevance": None, "rank": None})
+    search = LVQClassifierCV(cv=2, candidates=candidates, random_state=0).fit(sparse.csr_array(X), y)
+    dense = clone(search).fit(X, y)
+    assert search.best_params_ == dense.best_params_
+    np.testing.assert_array_equal(search.predict(sparse.csr_array(X)), dense.predict(X))
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(with_mean=False), MaxAbsScaler()], ids=["standard", "maximum"])
+def test_pipelines(scaler, counts):
+    X, y = counts
+    model = make_pipeline(scaler, GLVQ(tol=0.1, max_iter=10))
+    dense = clone(model).fit(X, y)
+    from_rows = model.fit(sparse.csr_matrix(X), y)
+    np.testing.assert_array_equal(from_rows.predict(sparse.csr_matrix(X)), dense.predict(X))
+
+
+def test_text():
+    texts = ["red apple", "green apple", "apple pie", "fast car", "red car", "car race"]
+    model = make_pipeline(TfidfVectorizer(), LOGM(tol=0.1)).fit(texts, ["fruit"] * 3 + ["vehicle"] * 3)
+    assert model.predict(["apple cake", "a slow car"]).tolist() == ["fruit", "vehicle"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GLVQ(solver="online", max_iter=2),
+        LOGM(solver="online", max_iter=2, n_prototypes=2, random_state=0),
+        RSLVQ(solver="online", max_iter=2),
+        GRLVQ(solver="adam", max_iter=2),
+        GMLVQ(rank=2, solver="adam", max_iter=2),
+    ],
+    ids=name,
+)
+def test_nothing_of_dense_size_is_made(model):
+    """400 samples of 100,000 features are 320 MB dense; prototypes and matrices are a few megabytes."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((400, 100_000), density=2e-4, rng=rng, format="csr")
+    y = np.arange(400) % 2
+    X = sparse.csr_array(X + sparse.csr_array((np.ones(400), (np.arange(400), y)), shape=X.shape))
+    model.fit(X[:10], y[:10])  # compiles
+    tracemalloc.start()
+    model.fit(X, y)
+    assert model.predict(X).shape == (400,)
+    model.predict_proba(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6
+
+
+def test_a_matrix_of_full_rank_needs_a_rank():
+    X, y = sparse.random_array((20, 5000), density=0.01, rng=np.random.default_rng(0), format="csr"), np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"The 'rank' parameter of GMLVQ must be at most 1024 for sparse X.*rank=None"):
+        GMLVQ().fit(X, y)
+
+
+def test_a_device_takes_dense_samples_only(counts):
+    pytest.importorskip("torch")
+    X, y = counts
+    model = GLVQ(device="cpu")
+    assert not model.__sklearn_tags__().input_tags.sparse
+    with pytest.raises(ValueError, match="The 'device' parameter of GLVQ must be None for sparse X, got 'cpu'"):
+        model.fit(sparse.csr_array(X), y)
+    model.set_params(max_iter=3, tol=0.1).fit(X, y)
+    for method in ("predict", "predict_proba"):
+        with pytest.raises(ValueError, match="The 'device' parameter of GLVQ must be None for sparse X, got 'cpu'"):
+            getattr(model, method)(sparse.csr_array(X))
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "explain"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_invalid_numbers_are_refused(method, value, counts):
+    X, y = counts
+    model = GLVQ(max_iter=3, tol=0.1).fit(X, y)
+    rows = sparse.csr_array(X)
+    rows.data[5] = value
+    with pytest.raises(ValueError, match=r"NaN|infinity|overflow"):
+        getattr(model, method)(rows)
+    with pytest.raises(ValueError, match=r"NaN|infinity|overflow"):
+        GLVQ().fit(rows, y)
+
+
+def test_another_number_of_features(counts):
+    X, y = counts
+    model = GLVQ(max_iter=3, tol=0.1).fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match="X has 39 features, but GLVQ is expecting 40"):
+        model.predict(sparse.csr_array(X[:, :-1]))

@@ -1,0 +1,66 @@
+"""Worker processes of dask.distributed: the same model, also when a worker is killed; searches by joblib's dask."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+import dask
+import joblib
+from sklearn.model_selection import GridSearchCV
+
+from experiments.clusters import before_each_sum, data, kill_a_worker, workers
+from lvq import GLVQ, GMLVQ, LVQClassifierCV, RejectClassifier
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:.*:ResourceWarning"),  # of sockets to a killed process
+]
+
+
+def assert_close(one, other, tolerance):
+    for part in ("prototypes", "relevance", "importances"):
+        np.testing.assert_allclose(getattr(other, part), getattr(one, part), rtol=tolerance, atol=tolerance)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with workers(2) as client:
+        yield client
+
+
+def test_two_processes_and_a_killed_worker(client):
+    X, y = data(n_partitions=6, rows=300, n_features=8)
+    model = GMLVQ(n_prototypes=2, random_state=0, max_iter=15)
+    samples, labels = dask.compute(X, y, scheduler="sync")
+    arrays = model.fit(samples, labels).model_
+    quiet = model.fit(X, y).model_
+    assert_close(arrays, quiet, 1e-10)
+    killed = []
+
+    def kill(number):
+        if number == 8:
+            killed.append(kill_a_worker(client))
+
+    with before_each_sum(kill):
+        disturbed = model.fit(X, y).model_
+    assert len(killed) == 1
+    assert_close(quiet, disturbed, 0.0)
+    rejecting = RejectClassifier(model, cv="prefit").fit(samples, labels)
+    np.testing.assert_array_equal(
+        rejecting.predict_or_reject(X, -1).compute(), rejecting.predict_or_reject(samples, -1)
+    )
+    client.wait_for_workers(2)
+
+
+def test_searches_by_joblib(client):
+    samples, labels = dask.compute(*data(n_partitions=1, rows=90, n_features=4), scheduler="sync")
+    candidates = ({"n_prototypes": 1, "ridge": 0.01}, {"n_prototypes": 2, "ridge": 0.01})
+    for search in (
+        GridSearchCV(GLVQ(random_state=0, max_iter=5), {"n_prototypes": [1, 2]}, cv=3, n_jobs=2),
+        LVQClassifierCV(candidates=candidates, cv=3, n_jobs=2, random_state=0),
+    ):
+        with joblib.parallel_backend("dask"):
+            score = search.fit(samples, labels).score(samples, labels)
+        assert score == search.set_params(n_jobs=1).fit(samples, labels).score(samples, labels)
