@@ -152,7 +152,8 @@ def test_errors_of_a_task_are_results():
 
 def test_a_worker_that_is_stopped_or_dies_is_replaced(workers):
     task = {"operation": "versions", "packages": ["numpy"]}
-    assert workers.ask("numpy", task, timeout=0.0)["status"] == "over 0 s"
+    long = task | {"packages": 5000 * ["numpy"]}
+    assert workers.ask("numpy", long, timeout=0.0)["status"] == "over 0 s"
     assert workers.ask("numpy", task)["versions"] == {"numpy": np.__version__}
     next(iter(workers.found.values())).process.kill()
     assert workers.ask("numpy", task)["status"] in ("ok", "failed: the process ended with code -9")

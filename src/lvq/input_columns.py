@@ -33,13 +33,15 @@ class Block(NamedTuple):
 
 
 def model_inputs(found: FoundModel, X: ArrayLike, complete: str = "") -> NDArray[np.floating]:
-    """Samples as they reach the model, validated as the estimator does it; always a NumPy array.
+    """Samples as they reach the model, validated as the estimator does it; a NumPy array, or sparse rows.
 
     With `complete`, the name of a function that cannot ignore missing values, these are an error.
     """
     finite = True if found.model.variances is None else "allow-nan"
     Z = as_numpy(found.inputs(X))
-    Z = validate_data(found.estimator, Z, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=finite)
+    accepted = False if complete else "csr"  # such a function needs dense samples too
+    settings = {"dtype": [np.float64, np.float32], "ensure_all_finite": finite, "accept_sparse": accepted}
+    Z = validate_data(found.estimator, Z, reset=False, **settings)
     if complete:
         require_complete(Z, complete)
     return found.model.checked(Z)

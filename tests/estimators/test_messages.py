@@ -165,10 +165,13 @@ def test_data_of_the_wrong_kind(X, y, message):
         GLVQ().fit(X, y)
 
 
-def test_sparse_data(default):
+@pytest.mark.parametrize("value", [{"missing": "ignore"}, {"device": "cpu"}], ids=str)
+def test_sparse_data_beside_other_options(value):
+    """Sparse data are supported, but not with every option."""
     X = sparse.csr_array(np.eye(4))
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        default.fit(X, [0, 1, 0, 1])
+    (name,) = value
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of GLVQ must be .* for sparse X, got "):
+        GLVQ(**value).fit(X, [0, 1, 0, 1])
 
 
 def test_other_classes_in_a_warm_start(default, data):

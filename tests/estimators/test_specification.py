@@ -31,6 +31,7 @@ OTHER = {
     "local": "prototype",
     "log_determinant": 0.3,
     "max_iter": 77,
+    "missing": "ignore",
     "n_iter_no_change": 1,
     "n_jobs": 2,
     "n_prototypes": 3,

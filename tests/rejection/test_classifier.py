@@ -310,3 +310,15 @@ def test_public_names():
     assert lvq.rejection.__all__ == sorted(lvq.rejection.__all__)
     assert len(lvq.rejection.__all__) <= 12
     assert all(inspect.getdoc(getattr(lvq.rejection, name)) for name in lvq.rejection.__all__)
+
+
+@pytest.mark.parametrize("measure", ["relsim", "distance", "probability", "margin"])
+def test_sparse_rows_are_accepted_as_dense_ones(measure):
+    random = np.random.default_rng(0)
+    X, y = random.random((120, 5)) * (random.random((120, 5)) < 0.4), random.integers(0, 3, 120)
+    X[:, 0] += y
+    dense = RejectClassifier(GLVQ(random_state=0), measure=measure, cv=3).fit(X, y)
+    rows = sparse.csr_array(X)
+    found = RejectClassifier(GLVQ(random_state=0), measure=measure, cv=3).fit(rows, y)
+    np.testing.assert_array_equal(found.predict(rows), dense.predict(X))
+    np.testing.assert_allclose(found.certainty(rows), dense.certainty(X), rtol=1e-6, atol=1e-9)

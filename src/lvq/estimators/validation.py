@@ -239,6 +239,11 @@ def sparse_samples(estimator: BaseEstimator, X: Array, device: str | None) -> sp
             f"The 'device' parameter of {type(estimator).__name__} must be None for sparse X, got {device!r}: tensors "
             "are dense. Use device=None, or give X.toarray() where it fits into memory."
         )
+    if getattr(estimator, "missing", "raise") == "ignore":
+        raise ValueError(
+            f"The 'missing' parameter of {type(estimator).__name__} must be 'raise' for sparse X, got 'ignore': what a "
+            "sparse matrix does not store is zero, not missing."
+        )
     return canonical(X)
 
 
