@@ -2,7 +2,7 @@
 
 A step of training moves prototypes along differences of samples and prototypes, and changes Omega by products with
 these. So prototypes that start in the span of the samples stay there, and the rows of Omega stay in its directions.
-With orthonormal rows Q of the span, x = c + Q'a and w = c + Q'b, distances are |Omega (x - w)|^2 = |Omega Q' (a - b)|^2.
+With orthonormal rows Q of the span, x = c + Q'a and w = c + Q'b, distances are |Omega (x - w)| = |Omega Q' (a - b)|.
 Training with a for x, b for w and Omega Q' for Omega has the same products, hence the same values and the same steps
 but for rounding; only the steps of Adam, which are scaled for each coordinate, depend on the axes.
 """
