@@ -10,15 +10,17 @@ Every result is verified by the model itself. It lies beyond the boundary by abo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import FoundModel, need_model
 from lvq.input_columns import model_inputs
-from lvq.linear_maps import Floats, compose, input_map, project
+from lvq.linear_maps import Floats, LinearMap, compose, dense, input_map, project
 from lvq.model.arrays import as_numpy
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.prototype_model import PrototypeModel
@@ -90,9 +92,10 @@ def counterfactual(model: BaseEstimator, X: MatrixLike, target: ArrayLike | None
         change, cost = np.zeros_like(values), np.full(len(values), np.inf)
         for row in np.flatnonzero(np.isinf(result.cost)):
             wanted = [region for region in regions if goal.allows(row, labels[region.prototype])]
-            y = shortest_move(geometry.position(row), wanted, margin)
+            position, axes = geometry.position(row)
+            y = shortest_move(position, wanted, margin)
             if y is not None:
-                change[row], cost[row] = geometry.to_input @ y, np.linalg.norm(y)
+                change[row], cost[row] = geometry.to_input(y if axes is None else axes @ y), np.linalg.norm(y)
         if np.isinf(cost).all():
             break
         label, accepted = _predict(model, _like(X, values + change))
@@ -114,27 +117,64 @@ class _Geometry:
         if not self.local:
             root = model.matrix_of(0)
             self.samples, self.prototypes = project(Z, root), project(W - W.mean(axis=0), root)
-            self.basis, self.to_input = _possible_moves(compose(root, before))
+            self.along, self.to_input = _possible_moves(compose(root, before))
             return
         self.samples, self.prototypes = Z, W - W.mean(axis=0)
         self.roots = np.stack([model.matrix_of(prototype) for prototype in range(len(W))])
-        full = np.stack([compose(root, before) for root in self.roots])
-        spread, axes = np.linalg.eigh(np.einsum("jmn,jmk->nk", full, full) / len(full))
-        _, self.to_input = _possible_moves(np.sqrt(np.maximum(spread, 0.0))[:, None] * axes.T)
-        self.moves = full @ self.to_input
+        full = np.stack([dense(compose(root, before)) for root in self.roots])
+        _, back = _decomposed(_mean_root(full))
+        self.moves, self.to_input = full @ back, lambda y: back @ y
 
-    def position(self, row: int | np.intp) -> Position | LocalPosition:
-        """One sample."""
+    def position(self, row: int | np.intp) -> tuple[Position | LocalPosition, Floats | None]:
+        """One sample, and axes of its moves; None where they are those of all moves.
+
+        All distances depend on a move by its length and its products with the differences from the prototypes, so the
+        shortest move is a combination of these.
+        """
         difference = self.samples[row] - self.prototypes
-        if not self.local:
-            return Position((difference**2).sum(axis=1), difference @ self.basis, self.link)
-        e = np.einsum("jmn,jn->jm", self.roots, difference)
-        return LocalPosition((e**2).sum(axis=1), e, self.moves, self.link)
+        if self.local:
+            e = np.einsum("jmn,jn->jm", self.roots, difference)
+            return LocalPosition((e**2).sum(axis=1), e, self.moves, self.link), None
+        D, E = (difference**2).sum(axis=1), self.along(difference)
+        if E.shape[1] <= len(E):
+            return Position(D, E, self.link), None
+        axes = np.linalg.qr(E.T)[0]
+        return Position(D, E @ axes, self.link), axes
 
 
-def _possible_moves(B: Floats) -> tuple[Floats, Floats]:
-    """An orthonormal basis of what changes of X can do in the model's space, and the shortest change that does it."""
-    U, S, V = np.linalg.svd(np.diag(B) if B.ndim == 1 else B, full_matrices=False)
+def _possible_moves(B: LinearMap) -> tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]:
+    """Two functions: rows of the model's space along the moves that changes of X can make there, and the shortest
+    change of X that makes a move."""
+    if B.ndim == 1:
+        B = sparse.csr_array(sparse.diags_array(B))
+    if not sparse.issparse(B) or (np.bincount(B.nonzero()[1]) > 1).any() or (np.bincount(B.nonzero()[0]) > 1).any():
+        basis, back = _decomposed(dense(B))
+        return lambda rows: rows @ basis, lambda y: back @ y
+    to, source = B.nonzero()  # each column of X moves the sample along an axis of its own
+    factor = np.asarray(B[to, source]).ravel()
+    kept = np.abs(factor) > np.abs(factor).max(initial=0) * max(B.shape) * np.finfo(np.float64).eps
+    to, source, factor = to[kept], source[kept], factor[kept]
+
+    def to_input(y: Floats) -> Floats:
+        change = np.zeros(B.shape[1])
+        change[source] = y / factor
+        return change
+
+    return lambda rows: rows[:, to], to_input
+
+
+def _mean_root(full: Floats) -> Floats:
+    """B with B'B the mean of all B_j'B_j, with few rows."""
+    stacked = full.reshape(-1, full.shape[2]) / np.sqrt(len(full))
+    if len(stacked) < stacked.shape[1]:
+        return stacked
+    spread, axes = np.linalg.eigh(stacked.T @ stacked)
+    return np.sqrt(np.maximum(spread, 0.0))[:, None] * axes.T
+
+
+def _decomposed(B: Floats) -> tuple[Floats, Floats]:
+    """An orthonormal basis of the images of B, and the shortest vectors whose images they are."""
+    U, S, V = np.linalg.svd(B, full_matrices=False)
     kept = S.max() * max(len(U), V.shape[1]) * np.finfo(np.float64).eps < S
     return U[:, kept], V[kept].T / S[kept]
 

@@ -75,16 +75,16 @@ def blocks(table: ColumnTransformer) -> Iterator[Block]:
 def positions(columns: ColumnSelection, names: Names) -> Indices:
     """Indices of columns that are given by name, index, slice or mask."""
     columns = columns.data if isinstance(columns, UserList) else columns  # the remainder, in scikit-learn 1.6
-    order = names.tolist()
+    order = {name: place for place, name in reversed(list(enumerate(names.tolist())))}  # the first of equal names
     if isinstance(columns, slice):
         if isinstance(columns.start or columns.stop, str):  # a slice of names includes its end
-            low = None if columns.start is None else order.index(columns.start)
-            high = None if columns.stop is None else order.index(columns.stop) + 1
+            low = None if columns.start is None else order[str(columns.start)]
+            high = None if columns.stop is None else order[str(columns.stop)] + 1
             columns = slice(low, high)
         return np.arange(len(names))[columns]
     asked = np.atleast_1d(np.asarray(columns))
     if asked.dtype.kind in "UOT":
-        return np.array([order.index(str(name)) for name in asked], dtype=np.intp)
+        return np.array([order[str(name)] for name in asked], dtype=np.intp)
     return np.arange(len(names))[asked]
 
 

@@ -1,14 +1,17 @@
 """Fitted transformers as linear maps: how a change of a pipeline's input changes the input of its model.
 
-A map is a vector, one factor per feature, which represents a diagonal matrix, or a matrix (to, from).
+A map is a vector, one factor per feature, which represents a diagonal matrix, or a matrix (to, from). Maps that select
+and scale features are sparse matrices, so that many features need no matrix of their squared number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
@@ -25,6 +28,7 @@ from sklearn.preprocessing import (
 from lvq.input_columns import blocks
 
 Floats = NDArray[np.float64]
+LinearMap: TypeAlias = "Floats | sparse.csr_array"
 
 
 def _inverse_scale(step: BaseEstimator) -> Floats:
@@ -39,7 +43,14 @@ def _principal_axes(step: BaseEstimator) -> Floats:
     return step.components_ / np.maximum(spread, np.finfo(spread.dtype).eps)[:, None]
 
 
-LINEAR_STEPS: dict[type, Callable[[BaseEstimator], Floats]] = {
+def _selection(step: BaseEstimator) -> sparse.csr_array:
+    chosen = np.flatnonzero(step.get_support())
+    return sparse.csr_array(
+        (np.ones(len(chosen)), chosen, np.arange(len(chosen) + 1)), (len(chosen), step.n_features_in_)
+    )
+
+
+LINEAR_STEPS: dict[type, Callable[[BaseEstimator], LinearMap]] = {
     StandardScaler: _inverse_scale,
     MaxAbsScaler: _inverse_scale,
     RobustScaler: _inverse_scale,
@@ -47,19 +58,19 @@ LINEAR_STEPS: dict[type, Callable[[BaseEstimator], Floats]] = {
     PCA: _principal_axes,
     IncrementalPCA: _principal_axes,
     TruncatedSVD: lambda step: step.components_,
-    SelectorMixin: lambda step: np.eye(step.n_features_in_)[step.get_support()],
+    SelectorMixin: _selection,
 }
 
 
-def step_map(step: BaseEstimator) -> Floats | None:
+def step_map(step: BaseEstimator) -> LinearMap | None:
     """The map of a fitted transformer; None where it is not linear. Clipping is ignored."""
     if isinstance(step, FunctionTransformer) and step.func is None:
         return np.ones(1)
     kind = next((kind for kind in LINEAR_STEPS if isinstance(step, kind)), None)
-    return None if kind is None else np.asarray(LINEAR_STEPS[kind](step), dtype=np.float64)
+    return None if kind is None else LINEAR_STEPS[kind](step).astype(np.float64, copy=False)
 
 
-def input_map(steps: Sequence[BaseEstimator], purpose: str, *, clipping: bool = True) -> Floats:
+def input_map(steps: Sequence[BaseEstimator], purpose: str, *, clipping: bool = True) -> LinearMap:
     """The map of all steps one after the other; ValueError where one is not linear.
 
     With `clipping` a scaler may clip single features: its map is then an upper bound of each feature's change.
@@ -67,18 +78,20 @@ def input_map(steps: Sequence[BaseEstimator], purpose: str, *, clipping: bool = 
     return _after(steps, np.ones(1), purpose, clipping)
 
 
-def _after(steps: Sequence[BaseEstimator], total: Floats, purpose: str, clipping: bool) -> Floats:
+def _after(steps: Sequence[BaseEstimator], total: LinearMap, purpose: str, clipping: bool) -> LinearMap:
     for step in steps:
         if isinstance(step, ColumnTransformer):
-            before = np.diag(np.broadcast_to(total, step.n_features_in_)) if total.ndim == 1 else total
+            factors = np.broadcast_to(total, step.n_features_in_) if total.ndim == 1 else None
+            before = total if factors is None else sparse.csr_array(sparse.diags_array(factors))
             parts = [_after(block.steps, before[block.columns], purpose, clipping) for block in blocks(step)]
-            total = np.concatenate(parts)
+            whole = all(sparse.issparse(part) for part in parts)
+            total = sparse.vstack(parts, format="csr") if whole else np.concatenate([dense(part) for part in parts])
             continue
         after = step_map(step)
         if after is None:
             raise ValueError(_not_linear(step, purpose))
         # clipping shortens a change of each feature, but can turn a change of mixed features
-        mixed = total.ndim == 2 and bool((np.count_nonzero(total, axis=1) > 1).any())
+        mixed = total.ndim == 2 and bool((_entries(total) > 1).any())
         if getattr(step, "clip", False) and (mixed or not clipping):
             raise ValueError(
                 f"{purpose} does not support {step!r}, which clips{' mixed features' * mixed}; set clip=False."
@@ -98,18 +111,35 @@ def _not_linear(step: BaseEstimator, purpose: str) -> str:
     )
 
 
-def compose(after: Floats, before: Floats) -> Floats:
+def _entries(matrix: LinearMap) -> NDArray[np.intp]:
+    """Number of entries of each row that are not 0."""
+    if isinstance(matrix, np.ndarray):
+        return np.count_nonzero(matrix, axis=1)
+    return np.bincount(matrix.nonzero()[0], minlength=matrix.shape[0])
+
+
+def dense(linear: LinearMap) -> Floats:
+    """A map without a sparse matrix."""
+    return linear if isinstance(linear, np.ndarray) else linear.toarray()
+
+
+def compose(after: LinearMap, before: LinearMap) -> LinearMap:
     """The two maps one after the other."""
+    if after.ndim == 1 and before.ndim == 1:
+        return after * before
     if after.ndim == 1:
-        return after * before if before.ndim == 1 else after[:, None] * before
-    return after * before if before.ndim == 1 else after @ before
+        rows = after[:, None]
+        return rows * before if isinstance(before, np.ndarray) else sparse.csr_array(before.multiply(rows))
+    if before.ndim == 1:
+        return after * before if isinstance(after, np.ndarray) else sparse.csr_array(after.multiply(before[None, :]))
+    return after @ before
 
 
-def project(rows: NDArray[np.floating], linear: Floats) -> Floats:
+def project(rows: NDArray[np.floating], linear: LinearMap) -> Floats:
     """The image A x of each row x."""
     return rows * linear if linear.ndim == 1 else rows @ linear.T
 
 
-def pull_back(rows: NDArray[np.floating], linear: Floats) -> Floats:
+def pull_back(rows: NDArray[np.floating], linear: LinearMap) -> Floats:
     """A'z for each row z: gradients by the image become gradients by the input."""
     return rows * linear if linear.ndim == 1 else rows @ linear

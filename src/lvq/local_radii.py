@@ -21,14 +21,16 @@ time and never stored.
 from __future__ import annotations
 
 from itertools import combinations_with_replacement, permutations, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lvq.input_columns import Indices
-from lvq.linear_maps import Floats, compose, project, pull_back
+from lvq.linear_maps import Floats, LinearMap, compose, dense, project, pull_back
 from lvq.model.prototype_model import PrototypeModel
 
+BLOCK = 2**22  # entries of a matrix that are held at a time
 SLACK = 1 + 1e-5  # the exact bound may be below the fast ones by rounding; such rivals are computed too
 
 
@@ -50,19 +52,19 @@ class LocalBounds:
         Their squared distances.
     tolerance : ndarray of shape (n_samples, 1)
         Rounding error of a difference of distances.
-    before : ndarray
+    before : LinearMap
         Linear map of the steps before the model.
     norm : {1, 2, inf}
         Norm of the perturbation.
     """
 
     def __init__(
-        self, model: PrototypeModel, Z: NDArray, D: Floats, tolerance: Floats, before: Floats, norm: float
+        self, model: PrototypeModel, Z: NDArray, D: Floats, tolerance: Floats, before: LinearMap, norm: float
     ) -> None:
         self.Z, self.D, self.tolerance, self.norm = Z.astype(np.float64), D, tolerance[:, 0], norm
         self.W, self.group = model.prototypes.astype(np.float64), model.group
         self.roots = [model.matrix_of(first) for first in np.unique(self.group, return_index=True)[1]]
-        self.full = [compose(root, before) for root in self.roots]
+        self.full = [dense(compose(root, before)) for root in self.roots]
         self.lipschitz = [operator_norm(B, norm) for B in self.full]
         self.own = model.labels == model.labels[D.argmin(axis=1)][:, None]  # prototypes of the predicted class
 
@@ -88,19 +90,22 @@ class LocalBounds:
             if not rows:
                 continue
             sigma, axes = difference_axes(self.full[here], self.full[there])
+            entries = None if self.norm == 2 else entry_sizes(sigma, axes)
             for (prototype, rival), chosen in rows.items():
                 sign = 1 if self.group[prototype] == here else -1
-                bound = self._pair(chosen, prototype, rival, sign * sigma, axes)
+                bound = self._pair(chosen, prototype, rival, sign * sigma, axes, entries)
                 best[chosen, rival] = np.maximum(best[chosen, rival], bound)
         return best.min(axis=1)
 
-    def _pair(self, rows: Indices, own: int, rival: int, sigma: Floats, axes: Floats) -> Floats:
+    def _pair(
+        self, rows: Indices, own: int, rival: int, sigma: Floats, axes: Floats, entries: Entries | None
+    ) -> Floats:
         """The best bound of some samples, with S by its eigenvalues and axes."""
         value, slope = self._difference(rows, own, rival)
         bound = distance_to_quadric(value, slope @ axes, sigma)
-        if self.norm == 2:
+        if entries is None:
             return bound
-        kappa = curvature((axes * sigma) @ axes.T, float(sigma.max()), self.norm)
+        kappa = curvature(entries, float(sigma.max()), self.norm)
         bound /= 1 if self.norm == 1 else np.sqrt(slope.shape[1])
         return np.maximum(bound, self._fast(rows, own, rival, kappa))
 
@@ -188,17 +193,40 @@ def operator_norm(B: Floats, norm: float) -> float:
     return float(min(np.sqrt(B.shape[1]) * spectral, columns.sum(), rows))
 
 
-def curvature(S: Floats, largest: float, norm: float) -> float:
-    """A kappa with d'S d <= kappa |d|_p^2 for all d, given the largest eigenvalue of S; for p = 2 the smallest.
+class Entries(NamedTuple):
+    """Absolute entries of a matrix: the largest and the sum; and the number of its rows."""
+
+    largest: float
+    total: float
+    rows: int
+
+
+def entry_sizes(sigma: Floats, axes: Floats) -> Entries:
+    """Absolute entries of the matrix with these eigenvalues and eigenvectors, which is never stored.
 
     Examples
     --------
-    >>> curvature(np.array([[1.0, 0.0], [0.0, -5.0]]), 1.0, 2.0)
+    >>> entry_sizes(np.array([1.0, -5.0]), np.eye(2))
+    Entries(largest=5.0, total=6.0, rows=2)
+    """
+    n, largest, total = len(axes), 0.0, 0.0
+    step = max(1, BLOCK // n)
+    for begin in range(0, n, step):
+        block = np.abs((axes[begin : begin + step] * sigma) @ axes[begin:].T)  # the matrix is symmetric
+        square = block[:, : len(block)]
+        largest, total = max(largest, float(block.max())), total + 2 * float(block.sum()) - float(square.sum())
+    return Entries(largest, total, n)
+
+
+def curvature(entries: Entries, largest: float, norm: float) -> float:
+    """A kappa with d'S d <= kappa |d|_p^2 for all d, given the largest eigenvalue of S.
+
+    Examples
+    --------
+    >>> curvature(Entries(5.0, 6.0, 2), 1.0, 1.0)
     1.0
     """
     largest = max(0.0, float(largest))
-    if norm == 2:
-        return largest
     if norm == 1:  # |d|_2 <= |d|_1, and a convex combination of entries is at most the largest
-        return min(largest, float(np.abs(S).max()))
-    return min(largest * len(S), float(np.abs(S).sum()))
+        return min(largest, entries.largest)
+    return min(largest * entries.rows, entries.total)

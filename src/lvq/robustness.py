@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import model_inputs
-from lvq.linear_maps import Floats, compose, input_map, project, pull_back
+from lvq.linear_maps import Floats, LinearMap, compose, input_map, project, pull_back
 from lvq.local_radii import LocalBounds, ratio
 from lvq.model.arrays import as_numpy
 from lvq.model.local_matrix import LocalMatrix
@@ -93,7 +93,7 @@ def _rounding(model: PrototypeModel, Z: NDArray[np.floating], D: NDArray[np.floa
     return (8 + model.n_features) * np.finfo(D.dtype).eps * largest
 
 
-def _shared_radius(model: PrototypeModel, D: Floats, tolerance: Floats, before: Floats, norm: float) -> Floats:
+def _shared_radius(model: PrototypeModel, D: Floats, tolerance: Floats, before: LinearMap, norm: float) -> Floats:
     """min_j max_k r_jk of each sample, with one metric for all prototypes."""
     W, root = model.prototypes.astype(np.float64), model.matrix_of(0)
     pulled = pull_back(project(W - W.mean(axis=0), root), compose(root, before))

@@ -148,3 +148,12 @@ def test_only_distinct_samples_count():
     one, other = span(X, np.ones(4)), span(many, np.ones(20))
     assert other.shape == (3, 6)
     np.testing.assert_allclose(one.T @ one, other.T @ other, atol=1e-12)
+
+
+def test_more_directions_than_those_in_which_samples_differ(two_of_many):
+    """The first are those of the highest rank in which samples differ; no sample differs in the others."""
+    X, y = two_of_many(0, n_samples=8, n_features=20)
+    found, inside = (discriminant_directions(X, y, np.ones(8), rank) for rank in (12, 7))
+    np.testing.assert_allclose(found[:7], inside)
+    np.testing.assert_allclose((X - X[0]) @ found[7:].T, 0, atol=1e-9)
+    assert np.linalg.matrix_rank(found) == 12

@@ -233,7 +233,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         X, y, weight, classes = check_batch(self, X, y, classes, sample_weight, first=first)
         samples = ArraySamples(X, y, weight)
         if first:
-            training = self._begin(parts, samples, classes, check_random_state(self.random_state))
+            training = self._begin(parts, samples, classes, check_random_state(self.random_state), stream=True)
             n_iter, history = 0, np.array([])
         else:
             check_unchanged(self, parts, classes, stream=True)
@@ -272,7 +272,15 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         samples = samples_of(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
         return samples if device is None else samples.to(lambda array: on_device(array, device)), classes
 
-    def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:
+    def _begin(
+        self,
+        parts: Parts,
+        samples: ArraySamples,
+        classes: np.ndarray,
+        random_state: RandomState,
+        *,
+        stream: bool = False,
+    ) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
         if is_sparse(samples.X):
             check_sparse_matrix(self, parts.relevance, samples.n_features)
@@ -282,7 +290,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             W, labels = self._start_prototypes(samples, classes, random_state)
         else:
             W, labels = given_prototypes(self, self._counts(classes), samples.X, classes)
-        training = steps.begin(parts, samples, W, labels, len(classes), random_state)
+        training = steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream)
         check_width(self, training.params.width)
         return training
 

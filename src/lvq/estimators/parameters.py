@@ -56,7 +56,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "rank": (
         'int, "auto" or None',
         "Rows of Omega, from 1 to the number of features, where a matrix is learned. None means as many as features, "
-        "or with a ridge and fewer samples than features as many as there are directions in which samples differ; "
+        "or as many as there are directions in which samples differ, with fewer samples than features and a ridge or "
+        "more than 1,000 features; "
         '"auto" is the same up to 64 features, and 32 rows for more: as accurate there, at a fraction of the time.',
     ),
     "local": (

@@ -17,6 +17,7 @@ from lvq.model.links import Identity, Kernel, Link
 from lvq.model.objective import Objective, Params
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
 from lvq.model.relevance import Relevance, VectorRelevance
+from lvq.model.sample_space import sample_space
 from lvq.model.samples import ArraySamples, Block
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
@@ -107,10 +108,13 @@ def begin(
     labels: np.ndarray,
     n_classes: int,
     random_state: np.random.RandomState,
+    *,
+    stream: bool = False,
 ) -> Training:
     """Starting metric and kernel, and the units that make the rest independent of scale."""
     rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
-    relevance = rule.start(*_rows_for(rule, samples), labels)
+    start = rule if stream else rule.in_span(samples.n_samples, samples.n_features)
+    relevance = start.start(*_rows_for(rule, samples), labels)
     params = Params(prototypes, relevance, None)
     variances = samples.variances() if parts.ignores_missing else None
     plain = Objective(samples.measured(rule.metric(labels), variances), Identity(), parts.cost, labels)
@@ -153,7 +157,18 @@ def restarted(
 
 
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
-    """Train by the solver of the parts."""
+    """Train by the solver of the parts; with few samples of many features in coordinates of their span."""
+    metric = training.state.relevance.metric(training.labels)
+    space = None if parts.solver == "adam" else sample_space(samples, metric)  # Adam scales every coordinate
+    params = None if space is None else space.inside(training.params)
+    if space is None or params is None:
+        return _solve(parts, training, samples, report)
+    found, result = _solve(parts, replace(training, params=params), space.samples(samples), report)
+    params = space.outside(found.params)
+    return replace(found, params=params), result._replace(params=params)
+
+
+def _solve(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
     if parts.solver == "online":
         return run_online(parts, training, samples, report)
     return run_batch(parts, training, samples, report)

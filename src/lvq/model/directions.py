@@ -72,10 +72,21 @@ def discriminant_directions(X: Array, y: Array, weight: Array, rank: int) -> np.
     if is_sparse(X):
         return sparse_starts.discriminant_directions(X, y, weight, rank)
     rows = span(X, weight)
-    if len(rows) == n or rank > len(rows):
+    if len(rows) == n:
         return _directions(X, y, weight, rank, n)
     images = tensor_starts.images(X, rows) if is_tensor(X) else X @ rows.T
-    return _directions(images, y, weight, rank, n) @ rows  # all of them lie where samples differ
+    inside = _directions(images, y, weight, min(rank, len(rows)), n) @ rows  # all of them lie where samples differ
+    if rank <= len(rows):
+        return inside
+    return np.concatenate((inside, np.linalg.norm(inside, axis=1).min() * _orthogonal(rows, rank - len(rows))))
+
+
+def _orthogonal(rows: np.ndarray, count: int) -> np.ndarray:
+    """Further orthonormal rows: axes, less their parts along the given ones."""
+    length, n = rows.shape
+    axes = np.eye(count, n)
+    basis = np.linalg.qr(np.concatenate((rows, axes)).T)[0].T
+    return basis[length:]
 
 
 def _directions(X: Array, y: Array, weight: Array, rank: int, n_features: int) -> np.ndarray:

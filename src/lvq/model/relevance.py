@@ -17,6 +17,7 @@ from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric
 from lvq.typing import Array
 
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
+MAX_SQUARE = 1000  # features up to which a full matrix has as many rows, also with fewer samples
 MAX_LOCAL = 4_000_000  # numbers in all matrices up to which local="auto" gives each prototype its own
 AUTO_RIDGE, RIDGE_SAMPLES = 0.003, 500  # ridge="auto", and the number of samples from which it falls as 1/n_samples
 
@@ -39,6 +40,10 @@ class Relevance:
 
     def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "Relevance":
         """The rule with those of its parameters that depend on the size of the data."""
+        return self
+
+    def in_span(self, n_samples: int, n_features: int) -> "Relevance":
+        """The rule for the start of a fit: where features are many, matrices that only see where samples differ."""
         return self
 
     def scaled_start(self, R: Array, spread: float) -> Array:
@@ -180,8 +185,8 @@ class FisherNeighbours(Fisher):
     rivals: Literal["all", "nearest"] = "all"
 
 
-def resolved_rank(rank: int | Literal["auto"] | None, n_features: int) -> int:
-    """Rows of Omega: "auto" is the number of features up to 64, and 32 for more.
+def resolved_rank(rank: int | Literal["auto", "span"] | None, n_features: int) -> int:
+    """Largest number of rows of Omega: "auto" is the number of features up to 64, and 32 for more.
 
     Examples
     --------
@@ -190,7 +195,7 @@ def resolved_rank(rank: int | Literal["auto"] | None, n_features: int) -> int:
     """
     if rank == "auto":
         return n_features if n_features <= FULL_RANK_FEATURES else LOW_RANK
-    return n_features if rank is None else int(rank)
+    return n_features if rank in (None, "span") else int(rank)
 
 
 @dataclass(frozen=True)
@@ -201,9 +206,10 @@ class MatrixRelevance(Relevance):
     ----------
     weighted_step : bool, default=True
         Whether the prototypes' step carries Lambda = Omega'Omega; always so here.
-    rank : int, "auto" or None, default=None
-        Rows of Omega; None means as many as features. With fewer samples than features and `unit_trace=False`, None
-        means as many as there are directions in which samples differ: the identity in these.
+    rank : int, "auto", "span" or None, default=None
+        Rows of Omega; None means as many as features. "span" means as many as there are directions in which samples
+        differ: the identity in these. So does None with fewer samples than features and `unit_trace=False`, or with
+        fewer samples than features and more than 1,000 features.
     local : {None, "class", "prototype", "auto"}, default=None
         Whether each class or each prototype has its own matrix; None means one matrix for all. "auto" is "prototype"
         up to 4,000,000 numbers in all matrices, and None beyond.
@@ -219,7 +225,7 @@ class MatrixRelevance(Relevance):
     """
 
     weighted_step: bool = True
-    rank: int | Literal["auto"] | None = None
+    rank: int | Literal["auto", "span"] | None = None
     local: Literal["class", "prototype", "auto"] | None = None
     unit_trace: bool = True
     ridge: float | Literal["auto"] = 0.0
@@ -244,7 +250,8 @@ class MatrixRelevance(Relevance):
         rank = resolved_rank(self.rank, n)
         if rank > n:
             raise ValueError(f"rank must be at most the number of features ({n}), got {rank}.")
-        if self.rank in (None, "auto") and rank == n and not self.unit_trace:
+        free = self.rank in (None, "auto") and rank == n and not self.unit_trace
+        if free or self.rank == "span":
             # directions in which samples do not differ only shrink here; with unit trace they are part of the trace
             omega = span(X, weight)
         else:
@@ -263,6 +270,12 @@ class MatrixRelevance(Relevance):
             size = n_prototypes * resolved_rank(self.rank, n_features) * n_features
             rule = replace(rule, local="prototype" if size <= MAX_LOCAL else None)
         return rule
+
+    def in_span(self, n_samples: int, n_features: int) -> "MatrixRelevance":
+        """With more than 1,000 features and fewer samples Omega sees only the directions in which samples differ."""
+        if self.rank is None and n_samples < n_features and n_features > MAX_SQUARE:
+            return replace(self, rank="span")
+        return self
 
     def scaled_start(self, R: Array, spread: float) -> Array:
         """Where the size is free it starts at a mean smallest squared distance of one."""
