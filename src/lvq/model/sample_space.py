@@ -18,6 +18,7 @@ from lvq.model.objective import Params
 from lvq.model.samples import ArraySamples
 
 WIDE = 2  # features for each sample from which training is in the span; below, the coordinates cost more than they save
+MIN_FEATURES = 64  # with fewer nothing is saved, and a weight must be a number of copies, which are more samples
 OUTSIDE = 1e4  # largest part of a row outside of the span, in units of the type's epsilon, that is rounding
 
 
@@ -52,7 +53,7 @@ class SampleSpace(NamedTuple):
 
 
 def sample_space(samples: ArraySamples, metric: Metric) -> SampleSpace | None:
-    """The span of the samples, where they have at least twice as many features and no axis counts more than another.
+    """The span of the samples, where they have 64 features and twice their number, and no axis counts more.
 
     Examples
     --------
@@ -65,7 +66,9 @@ def sample_space(samples: ArraySamples, metric: Metric) -> SampleSpace | None:
     """
     if type(samples) is not ArraySamples or not isinstance(samples.X, np.ndarray):
         return None
-    if type(metric) not in (Euclidean, Matrix, LocalMatrix) or samples.n_features < WIDE * samples.n_samples:
+    if type(metric) not in (Euclidean, Matrix, LocalMatrix) or samples.n_features < max(
+        MIN_FEATURES, WIDE * samples.n_samples
+    ):
         return None
     centre = samples.centre()
     basis, _ = qr((samples.X - centre).T.astype(np.float64), mode="economic", overwrite_a=True, check_finite=False)
