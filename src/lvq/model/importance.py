@@ -27,15 +27,15 @@ def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_protot
     weight : array of shape (n_samples,)
         Their weights.
     relevance : ndarray
-        Relevances (n), Omega (m, n), or several Omega (K, m, n).
+        For each group of prototypes its relevances, (K, n), or its Omega, (K, m, n).
     n_prototypes : ndarray of shape (K,)
-        Number of prototypes of each matrix, by which several are averaged.
+        Number of prototypes of each group, by which several are averaged.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
-    >>> feature_importances(X, np.ones(3), np.array([0.5, 0.5]), np.ones(1)).tolist()
+    >>> feature_importances(X, np.ones(3), np.array([[0.5, 0.5]]), np.ones(1)).tolist()
     [1.0, 0.0]
     """
     fraction, largest = wide(weight / weight.sum()), max(float(X.max()), -float(X.min()))
@@ -43,7 +43,7 @@ def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_protot
     scale = max(largest, tiny)  # squares of squares could overflow
     unscaled = _of_sparse(X, fraction, scale) if is_sparse(X) else _of_dense(X, fraction, scale)
     total = np.zeros(X.shape[1])
-    for part, count in zip([relevance] if relevance.ndim == 1 else np.array(relevance, ndmin=3), n_prototypes):
+    for part, count in zip(relevance, n_prototypes):
         importance = as_numpy(unscaled(like(part, fraction)))
         total += count * importance / max(float(importance.sum()), tiny)
     n = len(total)
