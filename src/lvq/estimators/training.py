@@ -287,10 +287,10 @@ def fitted_model(
     metric = training.state.relevance.metric(training.labels)
     importances = None
     if params.relevance is not None and samples is not None and params.relevance.ndim <= 3:
-        local = isinstance(metric, LocalMetric)
-        counts = np.diff(metric.groups) if local else np.array([len(training.labels)])
+        groups = metric.groups if isinstance(metric, LocalMetric) else (0, len(training.labels))
+        relevances = list(params.relevance) if isinstance(metric, LocalMetric) else [params.relevance]
         X, _, weight = samples.metric_rows()
-        importances = feature_importances(X, weight, params.relevance if local else params.relevance[None], counts)
+        importances = feature_importances(X, weight, relevances, np.diff(groups))
     return PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,

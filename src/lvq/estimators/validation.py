@@ -30,7 +30,7 @@ from lvq.model.relevance import (
     resolved_rank,
 )
 from lvq.model.sparse_rows import canonical, column_range, is_sparse, numbers
-from lvq.typing import Array, ClassWeight
+from lvq.typing import Argument, Array, ClassWeight
 
 MAX_SPARSE_RANK = 1024  # rows of Omega for sparse samples, whose features may be very many
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
@@ -127,7 +127,7 @@ def _same(one: object, other: object) -> bool:
 
 def _shape_of(relevance: Relevance) -> Relevance:
     """A rule without the size and the penalties of its metric, which may change between fits."""
-    changing = {"unit_trace": True, "ridge": 0.0, "log_determinant": 0.0}
+    changing: dict[str, Argument] = {"unit_trace": True, "ridge": 0.0, "log_determinant": 0.0}
     return replace(relevance, **{name: value for name, value in changing.items() if hasattr(relevance, name)})
 
 
@@ -150,7 +150,8 @@ def check_solver(estimator: BaseEstimator, parts: Parts) -> None:
     if solver != "online" and not relevance.smooth:
         raise ValueError(
             f"solver={solver!r} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
-            "without one. Use solver='online', or relevance None, 'gradient', 'matrix' or 'local_matrix'."
+            "without one. Use solver='online', or relevance None, 'gradient', 'matrix', 'local_matrix', "
+            "'local_diagonal' or 'local_scale'."
         )
     if solver != "online" and parts.online.time_slope:
         raise ValueError(f"slope='time' of {name} counts single steps, so it needs solver='online', not {solver!r}.")

@@ -51,9 +51,7 @@ class LocalDiagonal(LocalMetric):
         D += (weights * W * W).sum(1)
         return D.clamp_(min=0) if is_tensor(D) else np.maximum(D, 0, out=D)
 
-    def back(
-        self, X: Array, squares: Array, W: Array, R: Array, by_distance: DistanceGradient
-    ) -> tuple[Array, Array]:
+    def back(self, X: Array, squares: Array, W: Array, R: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
         """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2 over the group's j."""
         pulled, columns = by_distance.scatter_all(X, W.shape[0])
         weighted = columns[:, None] * W

@@ -2,8 +2,8 @@
 
 Contract: `distances(X, W, R) -> D` of shape (N, M); `pullback(X, W, R, by_distance) -> (dW, dR)` where `by_distance` is
 dE/dD (see `DistanceGradient`). No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected
-samples and prototypes. R is None, the relevances lambda (n), a matrix Omega (m, n), or, for each group of prototypes, its
-own relevances (K, n) or its own Omega (K, m, n).
+samples and prototypes. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of these for each group of
+prototypes, (K, n) or (K, m, n).
 """
 
 from dataclasses import dataclass

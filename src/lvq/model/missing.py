@@ -116,6 +116,7 @@ class Observed:
             np.maximum(D, 0, out=D)
             images = None
         else:
+            assert R is not None
             images = self._images(X, W, R)
             D = np.einsum("ijk,ijk->ij", images, images)
         D /= fraction if fraction.shape[1] == 1 else fraction[:, self._groups(len(W))]

@@ -205,7 +205,8 @@ class ObservedPart(GeneralPart):
         super().__init__(objective, params)
         assert isinstance(objective.metric, Observed)
         self.metric, self.complete = objective.metric, complete
-        rank = params.relevance.shape[-2] if isinstance(self.metric.metric, Matrix | LocalMatrix) else 0
+        matrices = params.relevance if isinstance(self.metric.metric, Matrix | LocalMatrix) else None
+        rank = 0 if matrices is None else matrices.shape[-2]
         self.columns += len(objective.labels) * rank + 4 * params.prototypes.shape[1]
 
     def __call__(self, block: Block) -> PartialSum:

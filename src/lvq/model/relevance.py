@@ -160,8 +160,8 @@ class LocalDiagonalRelevance(Relevance):
 
     def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "LocalDiagonalRelevance":
         """With the ridge for so many samples."""
-        local = "class" if self.local == "class" else "prototype"
-        return replace(self, local=local, ridge=auto_ridge(n_samples) if self.ridge == "auto" else self.ridge)
+        rule = replace(self, local="prototype") if self.local == "auto" else self
+        return replace(rule, ridge=auto_ridge(n_samples)) if self.ridge == "auto" else rule
 
     def scaled_start(self, R: Array, spread: float) -> Array:
         """Where the size is free it starts at a mean smallest squared distance of one."""

@@ -13,7 +13,7 @@ from scipy.optimize import OptimizeResult, minimize
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, wide, zeros
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
-from lvq.model.relevance import VectorRelevance
+from lvq.model.relevance import LocalDiagonalRelevance, VectorRelevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam, quasi_newton
 from lvq.solvers.adam import Moments
@@ -134,7 +134,8 @@ def _calm(problem: Problem) -> float:
     """
     labels = as_numpy(problem.objective.labels)
     one_each = len(np.unique(labels)) == len(labels)
-    return CALM if one_each and not isinstance(problem.relevance, VectorRelevance) else 0.0
+    of_features = isinstance(problem.relevance, VectorRelevance | LocalDiagonalRelevance)
+    return CALM if one_each and not of_features else 0.0
 
 
 class Found(NamedTuple):
