@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from lvq.estimators.margin import GMLVQ
 
 Floats = NDArray[np.float64]
-LIMIT = 1.64  # standard errors above chance up to which an accuracy is chance: one in twenty is above it by accident
+LIMIT = 2.0  # standard errors above chance up to which an accuracy is chance: one in forty is above it by accident
 
 
 class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -110,8 +110,8 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,), optional
-            Their classes. Where they are given, samples are weighted such that every value of the nuisance has the same
-            fractions of the classes: what differs because classes are more frequent at one site is not removed.
+            Their classes. Where they are given, only differences within the classes count: what differs because a class
+            is more frequent at one site is not removed.
         nuisance : array-like of shape (n_samples,)
             What is to be removed: the site or device of each sample.
 
@@ -122,9 +122,11 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         self._validate_params()
         samples: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        labels, weight = self._checked(samples, y, nuisance)
-        mean, root, inverse = _whitening(samples)
-        Z, chance = (samples - mean) @ inverse, 1 / int(labels.max() + 1)
+        labels = self._checked(samples, nuisance)
+        within = samples - _class_means(samples, labels, y)
+        root, inverse = _whitening(within)
+        Z, weight = within @ inverse, 1 / np.bincount(labels)[labels]
+        chance = 1 / int(labels.max() + 1)
         folds = _Folds(self._model(labels), Z, labels, weight, self.cv, check_random_state(self.random_state))
         limit = chance + LIMIT * float(np.sqrt(chance * (1 - chance) * (weight**2).sum())) / float(weight.sum())
         most = Z.shape[1] - 1 if self.max_directions is None else min(self.max_directions, Z.shape[1] - 1)
@@ -135,7 +137,8 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         whole = _Path(self._model(labels), Z, labels, weight)
         for _ in accuracies[1:]:
             whole.remove()
-        self.mean_, self.directions_, self.patterns_ = mean, whole.directions @ inverse.T, whole.patterns @ root
+        self.mean_ = samples.mean(axis=0)
+        self.directions_, self.patterns_ = whole.directions @ inverse.T, whole.patterns @ root
         self.accuracies_, self.chance_ = np.array(accuracies), chance
         return self
 
@@ -179,8 +182,8 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return clone(self.estimator)
         return GMLVQ(rank=min(int(labels.max()), self.n_features_in_), random_state=0)
 
-    def _checked(self, X: Floats, y: ArrayLike | None, nuisance: ArrayLike | None) -> tuple[NDArray[np.intp], Floats]:
-        """Indices of the nuisance's values, and weights: all values equal, with the same fractions of the classes."""
+    def _checked(self, X: Floats, nuisance: ArrayLike | None) -> NDArray[np.intp]:
+        """Indices of the nuisance's values."""
         if nuisance is None:
             raise ValueError(
                 "fit of NuisanceRemoval needs nuisance, the site or device of each sample; the second argument, y, is "
@@ -195,7 +198,7 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"nuisance of NuisanceRemoval must have two values or more, each in at least cv={self.cv} samples, got "
                 f"{dict(zip(values.tolist(), counts.tolist()))}. Leave rare values out, or give a smaller cv."
             )
-        return labels, _weights(labels, None if y is None else column_or_1d(y))
+        return labels
 
 
 NuisanceRemoval._parameter_constraints = {
@@ -347,22 +350,23 @@ class _Folds:
         return total / float(self.weight.sum())
 
 
-def _weights(labels: NDArray[np.intp], y: NDArray | None) -> Floats:
-    """Weights of mean one by which each value of the nuisance has the same sum, and each class the same part of it."""
-    classes = np.zeros(len(labels), dtype=np.intp) if y is None else np.unique(y, return_inverse=True)[1]
-    check_consistent_length(labels, classes)
-    counts = np.zeros((labels.max() + 1, classes.max() + 1))
-    np.add.at(counts, (labels, classes), 1)
-    fractions = np.where(counts > 0, counts.sum(axis=0), 0.0)
-    cells = fractions / fractions.sum(axis=1, keepdims=True) / np.maximum(counts, 1)
-    return cells[labels, classes] * len(labels) / len(counts)
+def _class_means(X: Floats, labels: NDArray[np.intp], y: ArrayLike | None) -> Floats:
+    """For each sample the mean of its class, over the means of all values of the nuisance, which count equally."""
+    classes = np.zeros(len(X), dtype=np.intp) if y is None else np.unique(column_or_1d(y), return_inverse=True)[1]
+    check_consistent_length(X, classes)
+    result = np.empty_like(X)
+    for each in range(int(classes.max()) + 1):
+        rows = classes == each
+        cells = [X[rows & (labels == value)].mean(axis=0) for value in np.unique(labels[rows])]
+        result[rows] = np.mean(cells, axis=0)
+    return result
 
 
-def _whitening(X: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean, root of the shrunk covariance, and its inverse; both symmetric in standardised features."""
-    mean, scale = X.mean(axis=0), X.std(axis=0)
+def _whitening(X: Floats) -> tuple[Floats, Floats]:
+    """Root of the shrunk covariance of centred samples, and its inverse; both symmetric in standardised features."""
+    scale = X.std(axis=0)
     scale[scale == 0] = 1.0
-    covariance = LedoitWolf(assume_centered=True).fit((X - mean) / scale).covariance_
+    covariance = LedoitWolf(assume_centered=True).fit(X / scale).covariance_
     spread, axes = np.linalg.eigh(covariance)
     spread = np.sqrt(np.maximum(spread, spread.max() * 1e-12))
-    return mean, (axes * spread) @ axes.T * scale, (axes / spread) @ axes.T / scale[:, None]
+    return (axes * spread) @ axes.T * scale, (axes / spread) @ axes.T / scale[:, None]
