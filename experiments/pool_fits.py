@@ -30,7 +30,7 @@ from benchmarks.data import POOL_FILES, POOL_NAMED, pool_rows
 from experiments.pool_settings import SVC_GRID, others, settings
 from lvq import LVQClassifier
 from lvq.estimators.short_fits import MIN_PROBABILITY, begin, make_fold, share_start
-from lvq.model.temperature import fitted_power
+from lvq.model.temperature import fitted_temperature, tempered
 
 POOL = POOL_NAMED + POOL_FILES
 OUTER, INNER = 5, 5
@@ -105,7 +105,7 @@ def _settings(
         row["prototypes"] = len(model.prototypes_) / len(model.classes_)
         row["accuracy"] = float(np.mean(model.predict(X_test) == y_test))
         raw = model.predict_proba(X_test)
-        sharp = raised(raw, short["power"])
+        sharp = tempered(raw, short["temperature"])
         row["losses"] = [round(float(-log_of_true(part, y_test).mean()), 5) for part in (raw, sharp)]
         row["top"] = pack(np.concatenate([raw.max(axis=1), sharp.max(axis=1)]))
         row["correct"] = pack(raw.argmax(axis=1) == y_test)
@@ -130,18 +130,13 @@ def _inner(models: Sequence[LVQClassifier], X: np.ndarray, y: np.ndarray) -> lis
                 table[np.ix_(test, fit[number].fold.classes)] = fit[number].model.predict_proba(X[test])
             used = np.concatenate([test for _, test in splits[:n_folds]])
             row[f"seconds_{key}"] = time.process_time() - start
-            row["power"] = fitted_power(np.log(np.maximum(table[used], 1e-12)), y[used], np.ones(len(used)))
+            logarithms = np.log(np.maximum(table[used], 1e-12))
+            row["temperature"] = fitted_temperature(logarithms, y[used], np.ones(len(used)))
             row[f"{key}_raw"] = pack(log_of_true(table[used], y[used]))
-            row[f"{key}_calibrated"] = pack(log_of_true(raised(table[used], row["power"]), y[used]))
+            row[f"{key}_calibrated"] = pack(log_of_true(tempered(table[used], row["temperature"]), y[used]))
             row[f"{key}_correct"] = pack(table[used].argmax(axis=1) == y[used])
         rows.append(row)
     return rows
-
-
-def raised(probabilities: np.ndarray, power: float) -> np.ndarray:
-    """Probabilities to a power, divided by their sum."""
-    table = (probabilities / probabilities.max(axis=1, keepdims=True)) ** power
-    return table / table.sum(axis=1, keepdims=True)
 
 
 def log_of_true(probabilities: np.ndarray, y: np.ndarray) -> np.ndarray:
