@@ -162,6 +162,10 @@ def test_refusals():
         ValueError, match="log_determinant of GMLVQ needs all features, and feature_groups excludes some"
     ):
         GMLVQ(feature_groups=[None, *"bcdefgh"], log_determinant=0.1).fit(X, y)
+    for model in (GMLVQ(feature_groups=[*"aabcdefg"]), LVQClassifier(feature_groups=[*"aabcdefg"])):
+        message = f"'feature_groups' parameter of {type(model).__name__} must have different labels for all features"
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
     for model in (GRLVQ(sparsity=0.1), GMLVQ(smoothness=0.1), LVQClassifier(feature_groups=[*"abcdefgh"])):
         message = f"feature_groups, sparsity and smoothness of {type(model).__name__} are of the batch solvers"
         with pytest.raises(ValueError, match=message):

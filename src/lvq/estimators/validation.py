@@ -95,6 +95,13 @@ def check_structure(estimator: BaseEstimator, relevance: Relevance, n_features: 
             f"The 'feature_groups' parameter of {name} must have a label for each of {n_features} features; got "
             f"{len(structure.groups)}."
         )
+    used = [group for group in structure.groups if group != EXCLUDED]
+    if isinstance(relevance, MatrixRelevance) and structure.sparsity == 0 and len(set(used)) < len(used):
+        raise ValueError(
+            f"The 'feature_groups' parameter of {name} must have different labels for all features that are used, as a "
+            "matrix gives no equal weights and groups count in 'sparsity' alone. Set sparsity, or use weights of "
+            "features, relevance='gradient' or 'local_diagonal'."
+        )
     if getattr(relevance, "log_determinant", 0) > 0 and EXCLUDED in structure.groups:
         raise ValueError(
             f"log_determinant of {name} needs all features, and feature_groups excludes some; leave their columns out "
