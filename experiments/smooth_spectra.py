@@ -4,9 +4,10 @@
 
 The 193 different spectra of Tecator (22 of its 215 rows are repeats), classes divided at the median of the fat content.
 Stratified 5-fold cross-validation, ten times, the same folds for all settings; features are scaled to unit variance in
-the fold. The roughness of a model is the sum of the squared differences of neighbours in the rows of Lambda, divided by
-the sum of its squared entries; for local matrices, of their mean, each divided by its trace. Writes accuracies and
-roughness, one for each fold, to `experiments/results/smooth_spectra.json`. `LVQ_DATA` names the folder of data sets.
+the fold. The roughness of a model is the sum of the squared first differences of neighbours in the rows of Lambda (its
+slope) or of the second differences (its bends), divided by the sum of its squared entries; for local matrices, of their
+mean, each divided by its trace. Writes accuracies and both, one for each fold, to
+`experiments/results/smooth_spectra.json`. `LVQ_DATA` names the folder of data sets.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ def models() -> dict[str, BaseEstimator]:
     return {"LVQClassifier": LVQClassifier(calibration=None, random_state=0), "GMLVQ": GMLVQ(random_state=0)}
 
 
-def roughness(omega: np.ndarray) -> float:
-    """Of the rows of Lambda, or of the mean of several.
+def roughness(omega: np.ndarray, order: int) -> float:
+    """Of the rows of Lambda, or of the mean of several, by differences of an order.
 
     Examples
     --------
-    >>> bool(roughness(np.ones((1, 9))) == 0 < roughness(np.eye(9)))
+    >>> bool(roughness(np.ones((1, 9)), 1) == 0 < roughness(np.eye(9), 1))
     True
     """
     matrices = [part.T @ part / np.square(part).sum() for part in np.array(omega, ndmin=3)]
     mean = np.mean(matrices, axis=0)
-    return float(np.square(np.diff(mean, axis=1)).sum() / np.square(mean).sum())
+    return float(np.square(np.diff(mean, order, axis=1)).sum() / np.square(mean).sum())
 
 
 def spectra() -> tuple[np.ndarray, np.ndarray]:
@@ -62,14 +63,15 @@ def main() -> None:
     rows = []
     for name, model in models().items():
         for smoothness in SMOOTHNESS:
-            accuracies, rough = [], []
+            row: dict[str, list[float]] = {"accuracy": [], "slope": [], "bends": []}
             for train, test in folds:
                 scaler = StandardScaler().fit(X[train])
                 fitted = clone(model).set_params(smoothness=smoothness).fit(scaler.transform(X[train]), y[train])
-                accuracies.append(round(float(fitted.score(scaler.transform(X[test]), y[test])), 4))
-                rough.append(round(roughness(fitted.omega_), 6))
-            rows.append({"model": name, "smoothness": smoothness, "accuracy": accuracies, "roughness": rough})
-            print(name, smoothness, round(float(np.mean(accuracies)), 4), round(float(np.mean(rough)), 5), flush=True)
+                row["accuracy"].append(round(float(fitted.score(scaler.transform(X[test]), y[test])), 4))
+                row["slope"].append(round(roughness(fitted.omega_, 1), 6))
+                row["bends"].append(round(roughness(fitted.omega_, 2), 7))
+            rows.append({"model": name, "smoothness": smoothness, **row})
+            print(name, smoothness, {key: round(float(np.mean(values)), 5) for key, values in row.items()}, flush=True)
     RESULT.write_text(json.dumps(rows) + "\n", encoding="utf-8")
 
 
