@@ -96,7 +96,7 @@ def _others(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray
 def _settings(
     names: tuple[str, ...], X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray
 ) -> Iterator[dict[str, Any]]:
-    models = [LVQClassifier(random_state=0, **settings()[name]) for name in names]
+    models = [LVQClassifier(random_state=0, calibration=None, **settings()[name]) for name in names]
     inner = _inner(models, X, y)
     for name, model, short in zip(names, models, inner):
         start = time.process_time()

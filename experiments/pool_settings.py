@@ -7,8 +7,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from lvq.model.relevance import RELEVANCES
-
 SVC_GRID = "SVC, grid"
 LINEAR: dict[str, Any] = {"relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0}
 RIDGES: tuple[float | str, ...] = (0.001, 0.003, 0.01, 0.03, 0.1)
@@ -31,9 +29,9 @@ def settings() -> dict[str, dict[str, Any]]:
         for count in (4, 10):
             _add(table, cost, "gradient", count, (None,))
             _add(table, cost, "none", count, (None,))
-        if "local_gradient" in RELEVANCES:
+        for metric in ("local_diagonal", "local_scale"):
             for count in (1, 2, 4, 6, 10):
-                _add(table, cost, "local_gradient", count, (0.001, 0.01))
+                _add(table, cost, metric, count, (0.001, 0.01))
     _variants(table)
     return table
 

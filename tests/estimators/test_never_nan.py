@@ -20,7 +20,7 @@ by_maximum = [
     FisherNeighbours(scores="max", no_variance="between", rivals="nearest", weighted_step=True),
 ]
 rules = st.sampled_from([None, "hebbian", "fc1", "fc2", *sum_to_one, *by_maximum])
-gradients = st.sampled_from([None, "gradient", "matrix", "local_matrix"])
+gradients = st.sampled_from([None, "gradient", "matrix", "local_matrix", "local_diagonal"])
 
 common = {
     "n_prototypes": st.sampled_from([1, 2, 5]),

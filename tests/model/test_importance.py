@@ -7,8 +7,8 @@ import pytest
 
 from lvq.model.importance import feature_importances
 
-SHAPES = {"vector": (5,), "matrix": (5, 5), "matrix of rank 2": (2, 5), "local": (3, 4, 5)}
-COUNTS = {"vector": [6], "matrix": [6], "matrix of rank 2": [6], "local": [1, 2, 3]}
+SHAPES = {"vector": (5,), "matrix": (5, 5), "matrix of rank 2": (2, 5), "local": (3, 4, 5), "local vectors": (3, 5)}
+COUNTS = {"vector": [6], "matrix": [6], "matrix of rank 2": [6], "local": [1, 2, 3], "local vectors": [1, 2, 3]}
 
 
 def draw(n_samples=50, n_features=5, seed=0):
@@ -26,7 +26,10 @@ def plain_importances(X, weight, R, counts):
     for j in range(n):
         for k in range(n):
             C[j, k] = fraction @ ((X[:, j] - mean[j]) * (X[:, k] - mean[k]))
-    matrices = [np.diag(R)] if R.ndim == 1 else [omega.T @ omega for omega in R.reshape(-1, *R.shape[-2:])]
+    if isinstance(R, list):
+        matrices = [np.diag(weights) for weights in R]
+    else:
+        matrices = [np.diag(R)] if R.ndim == 1 else [omega.T @ omega for omega in R.reshape(-1, *R.shape[-2:])]
     diagonals = [np.diag(C @ Lambda @ C) for Lambda in matrices]
     return np.average([diagonal / diagonal.sum() for diagonal in diagonals], axis=0, weights=counts)
 
@@ -35,7 +38,8 @@ def plain_importances(X, weight, R, counts):
 @pytest.mark.parametrize("name", SHAPES)
 def test_importances_equal_their_definition(name, n_samples):
     rng, X, weight = draw(n_samples)
-    R = rng.uniform(0, 1, 5) if name == "vector" else rng.normal(size=SHAPES[name])
+    R = rng.uniform(0, 1, SHAPES[name]) if "vector" in name else rng.normal(size=SHAPES[name])
+    R = list(R) if name == "local vectors" else R
     found = feature_importances(X, weight, R, np.array(COUNTS[name]))
     np.testing.assert_allclose(found, plain_importances(X, weight, R, COUNTS[name]), rtol=1e-9)
     assert found.sum() == pytest.approx(1.0)

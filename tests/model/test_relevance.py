@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.relevance import (
@@ -13,7 +14,9 @@ from lvq.model.relevance import (
     FisherPrototypes,
     GradientRelevance,
     Hebbian,
+    LocalDiagonalRelevance,
     LocalMatrixRelevance,
+    LocalScaleRelevance,
     MatrixRelevance,
     Relevance,
 )
@@ -67,11 +70,13 @@ def test_groups_of_prototypes_that_share_a_matrix():
     assert MatrixRelevance(local="prototype").groups(LABELS) == (0, 1, 2, 3, 4, 5)
     assert LocalMatrixRelevance().groups(LABELS) == (0, 2, 3, 5)
     assert LocalMatrixRelevance().groups(np.array([0, 0, 4])) == (0, 2, 3)  # a class without prototypes
+    assert LocalDiagonalRelevance().groups(LABELS) == (0, 2, 3, 5)
+    assert LocalDiagonalRelevance(local="auto").for_data(9, 4, 5).groups(LABELS) == (0, 1, 2, 3, 4, 5)
 
 
 def test_every_rule_has_the_metric_of_its_parameters(two_of_many):
     X, y = two_of_many(0)
-    shapes = {Euclidean: None, Diagonal: 1, Matrix: 2, LocalMatrix: 3}
+    shapes = {Euclidean: None, Diagonal: 1, Matrix: 2, LocalDiagonal: 2, LocalMatrix: 3}
     for kind in [Relevance, *RELEVANCES.values()]:
         start = kind().start(X, y, np.ones(len(X)), LABELS)
         assert shapes[type(kind().metric(LABELS))] == (None if start is None else start.ndim)
@@ -79,7 +84,7 @@ def test_every_rule_has_the_metric_of_its_parameters(two_of_many):
 
 def test_which_rules_have_a_gradient_and_a_weighted_step():
     smooth = {name for name, kind in RELEVANCES.items() if kind.smooth}
-    assert smooth == {"gradient", "matrix", "local_matrix"}
+    assert smooth == {"gradient", "matrix", "local_matrix", "local_diagonal", "local_scale"}
     assert {name for name, kind in RELEVANCES.items() if kind().weighted_step} == smooth
 
 
@@ -93,6 +98,9 @@ SMOOTH = {
     "matrix of any size": MatrixRelevance(unit_trace=False, ridge=0.3),
     "matrix with determinant": MatrixRelevance(rank=2, log_determinant=0.2),
     "matrix per class with both": MatrixRelevance(rank=2, local="class", ridge=0.3, log_determinant=0.2),
+    "vector per class": LocalDiagonalRelevance(),
+    "vector per prototype of any size": LocalDiagonalRelevance(local="prototype", unit_trace=False, ridge=0.3),
+    "scale per class": LocalScaleRelevance(ridge=0.3),
 }
 
 
@@ -114,9 +122,9 @@ def test_free_parameters_give_back_the_constrained_ones(rule, seed, two_of_many)
     X, y = two_of_many(seed, n_features=4)
     free = rng.uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
     R = rule.constrained(free)
-    if R.ndim == 1:
+    if not isinstance(rule, MatrixRelevance):
         assert (R >= 0).all()
-        np.testing.assert_allclose(R.sum(), 1.0)
+        np.testing.assert_allclose(R.sum(axis=-1), 1.0 if getattr(rule, "unit_trace", True) else (free**2).sum(axis=-1))
     elif rule.unit_trace:
         np.testing.assert_allclose((R**2).sum(axis=(-2, -1)), 1.0)
     np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
@@ -146,8 +154,9 @@ def test_the_automatic_rank(n, rows, unit_trace):
 
 
 @pytest.mark.parametrize(("n_samples", "ridge"), [(20, 0.003), (500, 0.003), (5000, 0.0003), (15_000, 0.0001)])
-def test_automatic_ridge(n_samples, ridge):
-    rule = MatrixRelevance(unit_trace=False, ridge="auto").for_data(n_samples, 3, 4)
+@pytest.mark.parametrize("kind", [MatrixRelevance, LocalDiagonalRelevance])
+def test_automatic_ridge(kind, n_samples, ridge):
+    rule = kind(unit_trace=False, ridge="auto").for_data(n_samples, 3, 4)
     assert rule.ridge == pytest.approx(ridge)
     assert MatrixRelevance(ridge=0.5).for_data(n_samples, 3, 4).ridge == 0.5
     assert GradientRelevance().for_data(n_samples, 3, 4) == GradientRelevance()

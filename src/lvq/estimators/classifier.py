@@ -14,7 +14,7 @@ from lvq.estimators.training import Parts
 from lvq.estimators.validation import make_relevance
 from lvq.model.costs import COSTS, Cost, MarginCost
 from lvq.model.links import Link
-from lvq.model.relevance import MatrixRelevance, Relevance
+from lvq.model.relevance import LocalDiagonalRelevance, LocalScaleRelevance, MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.typing import Label
 
@@ -68,9 +68,12 @@ class LVQClassifier(CostBasedLVQ):
 
     def _relevance(self) -> Relevance:
         rule = make_relevance(self, self.relevance)
+        free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
+        if isinstance(rule, LocalDiagonalRelevance):
+            free = free or isinstance(rule, LocalScaleRelevance)
+            return replace(rule, local=self.local, unit_trace=not free, ridge=self.ridge if free else 0.0)
         if not isinstance(rule, MatrixRelevance):
             return rule
-        free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
         return replace(
             rule,
             local=None if rule.local is None else self.local,

@@ -49,9 +49,10 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "relevance": (
         "str or Relevance, optional",
-        'How features are weighted: not at all (None), by gradient ("gradient"; "matrix" and "local_matrix" for '
-        'matrices), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or over the '
-        'samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants.',
+        'How features are weighted: not at all (None), by gradient ("gradient" and "local_diagonal" for weights of '
+        'features, "local_scale" for one weight of all, "matrix" and "local_matrix" for matrices; local ones for each '
+        'class or prototype), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or '
+        'over the samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants.',
     ),
     "rank": (
         'int, "auto" or None',
@@ -62,8 +63,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "local": (
         '{"class", "prototype", "auto"}',
-        "Whether each class or each prototype has its own matrix, where matrices are local. 'auto' is each prototype, "
-        "or one matrix for all where there would be over 4,000,000 numbers in the matrices.",
+        "Whether each class or each prototype has its own matrix or weights, where these are local. 'auto' is each "
+        "prototype, or one matrix for all where there would be over 4,000,000 numbers in the matrices.",
     ),
     "kernel": (
         '{"gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic"} or Kernel, optional',
@@ -133,7 +134,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "n_jobs": ("int, optional", "Threads over folds and candidates; None means one, -1 all cores."),
     "ridge": (
         "float or 'auto'",
-        "[lbfgs, adam] Weight of the penalty |Omega|^2; the size of Omega is then learned, instead of its unit trace. "
+        "[lbfgs, adam] Weight of the penalty |Omega|^2, the sum of all weights where they are local; the size of Omega "
+        "is then learned, instead of its unit trace. "
         "'auto' is 0.003 up to 500 samples, and 1.5 divided by their number (weights do not count) for more. "
         "0 keeps the unit trace, and so does the online solver.",
     ),

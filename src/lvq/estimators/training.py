@@ -14,9 +14,10 @@ from lvq.model.arrays import as_numpy, beside, is_tensor
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
+from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Objective, Params
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
-from lvq.model.relevance import Relevance, VectorRelevance
+from lvq.model.relevance import LocalDiagonalRelevance, Relevance, VectorRelevance
 from lvq.model.sample_space import sample_space
 from lvq.model.samples import ArraySamples, Block
 from lvq.solvers import adam, lbfgs, online
@@ -138,7 +139,7 @@ def begin(
 
 def _rows_for(rule: Relevance, samples: ArraySamples) -> Block:
     """What a metric starts from; without a matrix only the number of features counts, and no sample is moved."""
-    if type(rule) is Relevance or isinstance(rule, VectorRelevance):
+    if type(rule) is Relevance or isinstance(rule, VectorRelevance | LocalDiagonalRelevance):
         return Block(samples.X, samples.y, samples.weight)
     return samples.metric_rows()
 
@@ -257,7 +258,7 @@ def add_prototypes(
     merged = every[order]
     kept = np.flatnonzero(order < len(training.labels))
     relevance = params.relevance
-    if relevance is not None and relevance.ndim == 3:
+    if relevance is not None and isinstance(state.relevance.metric(merged), LocalMetric):
         relevance = state.relevance.start(samples.X, samples.y, samples.weight, merged)
         assert relevance is not None
         per_prototype = len(relevance) == len(merged)
@@ -290,9 +291,10 @@ def fitted_model(
     metric = training.state.relevance.metric(training.labels)
     importances = None
     if params.relevance is not None and samples is not None and params.relevance.ndim <= 3:
-        counts = np.diff(getattr(metric, "groups", (0, len(training.labels))))
+        groups = metric.groups if isinstance(metric, LocalMetric) else (0, len(training.labels))
+        relevances = list(params.relevance) if isinstance(metric, LocalMetric) else [params.relevance]
         X, _, weight = samples.metric_rows()
-        importances = feature_importances(X, weight, params.relevance, counts)
+        importances = feature_importances(X, weight, relevances, np.diff(groups))
     return PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,

@@ -21,9 +21,16 @@ from lvq.model.arrays import numpy_type
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
-from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance, resolved_rank
+from lvq.model.relevance import (
+    RELEVANCES,
+    LocalDiagonalRelevance,
+    LocalScaleRelevance,
+    MatrixRelevance,
+    Relevance,
+    resolved_rank,
+)
 from lvq.model.sparse_rows import canonical, column_range, is_sparse, numbers
-from lvq.typing import Array, ClassWeight
+from lvq.typing import Argument, Array, ClassWeight
 
 MAX_SPARSE_RANK = 1024  # rows of Omega for sparse samples, whose features may be very many
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
@@ -37,12 +44,12 @@ def make_kernel(kernel: str | Link | None) -> Link:
 
 
 def make_relevance(estimator: BaseEstimator, relevance: str | Relevance | None) -> Relevance:
-    """The rule given by a `relevance` parameter, with the `rank` and `local` of the estimator for matrices."""
+    """The rule given by a `relevance` parameter, with the `rank` and `local` of the estimator where it has these."""
     rule = RELEVANCES[relevance]() if isinstance(relevance, str) else relevance or Relevance()
     rank = getattr(estimator, "rank", None)
+    if isinstance(rule, MatrixRelevance | LocalDiagonalRelevance) and rule.local is not None:
+        rule = replace(rule, local=getattr(estimator, "local", "class")) if isinstance(relevance, str) else rule
     if isinstance(rule, MatrixRelevance):
-        if isinstance(relevance, str) and rule.local is not None:
-            rule = replace(rule, local=getattr(estimator, "local", "class"))
         return rule if rank is None else replace(rule, rank=rank)
     if rank not in (None, "auto"):
         raise ValueError(
@@ -119,15 +126,19 @@ def _same(one: object, other: object) -> bool:
 
 
 def _shape_of(relevance: Relevance) -> Relevance:
-    """A rule without the size and the penalties of its matrices, which may change between fits."""
-    if not isinstance(relevance, MatrixRelevance):
-        return relevance
-    return replace(relevance, unit_trace=True, ridge=0.0, log_determinant=0.0)
+    """A rule without the size and the penalties of its metric, which may change between fits."""
+    changing: dict[str, Argument] = {"unit_trace": True, "ridge": 0.0, "log_determinant": 0.0}
+    return replace(relevance, **{name: value for name, value in changing.items() if hasattr(relevance, name)})
 
 
 def check_solver(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for rules that the solver cannot use."""
     name, solver, relevance = type(estimator).__name__, parts.solver, parts.relevance
+    if solver == "online" and isinstance(relevance, LocalScaleRelevance):
+        raise ValueError(
+            f"relevance='local_scale' of {name} needs solver='lbfgs' or 'adam', got solver='online', which keeps the "
+            "sum of the relevances at one and has no scale to learn. Use relevance='local_diagonal' with it."
+        )
     if solver == "online" and getattr(relevance, "log_determinant", 0) > 0:
         raise ValueError(f"log_determinant of {name} is a penalty of the batch solvers; use solver='lbfgs' or 'adam'.")
     if parts.ignores_missing and (solver == "online" or parts.device is not None):
@@ -139,7 +150,8 @@ def check_solver(estimator: BaseEstimator, parts: Parts) -> None:
     if solver != "online" and not relevance.smooth:
         raise ValueError(
             f"solver={solver!r} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
-            "without one. Use solver='online', or relevance None, 'gradient', 'matrix' or 'local_matrix'."
+            "without one. Use solver='online', or relevance None, 'gradient', 'matrix', 'local_matrix', "
+            "'local_diagonal' or 'local_scale'."
         )
     if solver != "online" and parts.online.time_slope:
         raise ValueError(f"slope='time' of {name} counts single steps, so it needs solver='online', not {solver!r}.")

@@ -17,7 +17,9 @@ from lvq.typing import Array
 COLUMNS = 1024  # of the covariance of sparse features that are computed at a time
 
 
-def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_prototypes: np.ndarray) -> np.ndarray:
+def feature_importances(
+    X: Array, weight: Array, relevance: np.ndarray | list[np.ndarray], n_prototypes: np.ndarray
+) -> np.ndarray:
     """Importances of sum one.
 
     Parameters
@@ -26,10 +28,10 @@ def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_protot
         Training samples; tensors, also the weights, stay on their device.
     weight : array of shape (n_samples,)
         Their weights.
-    relevance : ndarray
-        Relevances (n), Omega (m, n), or several Omega (K, m, n).
+    relevance : ndarray or list of ndarray
+        Relevances (n), Omega (m, n), or several Omega (K, m, n); several relevances as a list.
     n_prototypes : ndarray of shape (K,)
-        Number of prototypes of each matrix, by which several are averaged.
+        Number of prototypes of each, by which several are averaged.
 
     Examples
     --------
@@ -43,7 +45,9 @@ def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_protot
     scale = max(largest, tiny)  # squares of squares could overflow
     unscaled = _of_sparse(X, fraction, scale) if is_sparse(X) else _of_dense(X, fraction, scale)
     total = np.zeros(X.shape[1])
-    for part, count in zip([relevance] if relevance.ndim == 1 else np.array(relevance, ndmin=3), n_prototypes):
+    if not isinstance(relevance, list):
+        relevance = [relevance] if relevance.ndim == 1 else list(np.array(relevance, ndmin=3))
+    for part, count in zip(relevance, n_prototypes):
         importance = as_numpy(unscaled(like(part, fraction)))
         total += count * importance / max(float(importance.sum()), tiny)
     n = len(total)

@@ -2,7 +2,7 @@
 
 `None` in an estimator means the plain metric. A rule has a `metric` (its shape), `smooth` (whether its step is a
 gradient, so that a batch solver can use it), and its own parameters. Relevances lambda are non-negative and sum to one;
-every Omega has unit Frobenius norm.
+every Omega has unit Frobenius norm, unless a rule learns their size.
 """
 
 from dataclasses import dataclass, replace
@@ -12,6 +12,7 @@ import numpy as np
 
 from lvq.model.arrays import namespace, numpy_type
 from lvq.model.directions import discriminant_directions, span
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric
 from lvq.typing import Array
@@ -100,6 +101,117 @@ class GradientRelevance(VectorRelevance):
     """lambda by the gradient of the cost (GRLVQ: Hammer and Villmann 2002)."""
 
     weighted_step: bool = True
+
+
+def prototype_groups(local: Literal["class", "prototype"], labels: np.ndarray) -> tuple[int, ...]:
+    """Limits of the groups with a metric each: group k has the prototypes groups[k] to groups[k + 1].
+
+    Examples
+    --------
+    >>> prototype_groups("class", np.array([0, 0, 1])), prototype_groups("prototype", np.array([0, 0, 1]))
+    ((0, 2, 3), (0, 1, 2, 3))
+    """
+    if local == "prototype":
+        return tuple(range(len(labels) + 1))
+    return (0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels))
+
+
+def auto_ridge(n_samples: int) -> float:
+    """The ridge for so many samples: 0.003, and from 500 samples on 1.5 divided by their number."""
+    return AUTO_RIDGE * min(1.0, RIDGE_SAMPLES / n_samples)
+
+
+@dataclass(frozen=True)
+class LocalDiagonalRelevance(Relevance):
+    """A relevance of each feature for every class or prototype, by the gradient of the cost.
+
+    It is `MatrixRelevance` with local matrices that are diagonal, of the square roots of lambda: n numbers instead of
+    n x n.
+
+    Parameters
+    ----------
+    weighted_step : bool, default=True
+        Whether the prototypes' step carries lambda; always so here.
+    local : {"class", "prototype", "auto"}, default="class"
+        Whether each class or each prototype has its own relevances; "auto" is "prototype".
+    unit_trace : bool, default=True
+        Keep the sum of every lambda at one. If False, the sum is learned too, by batch solvers only and best with a
+        `ridge`; at the start the mean smallest squared distance is then one.
+    ridge : float or "auto", default=0.0
+        Weight of the penalty, the sum of all lambda (for `unit_trace=False`); "auto" as in `MatrixRelevance`.
+    """
+
+    weighted_step: bool = True
+    local: Literal["class", "prototype", "auto"] = "class"
+    unit_trace: bool = True
+    ridge: float | Literal["auto"] = 0.0
+
+    def groups(self, labels: np.ndarray) -> tuple[int, ...]:
+        """Limits of the groups with relevances of their own."""
+        return prototype_groups("class" if self.local == "class" else "prototype", labels)
+
+    def metric(self, labels: np.ndarray) -> Metric:
+        """The weighted metric of each group."""
+        return LocalDiagonal(self.groups(labels))
+
+    def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
+        """All features equal."""
+        return np.full((len(self.groups(labels)) - 1, X.shape[1]), 1 / X.shape[1], dtype=numpy_type(X))
+
+    def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "LocalDiagonalRelevance":
+        """With the ridge for so many samples."""
+        rule = replace(self, local="prototype") if self.local == "auto" else self
+        return replace(rule, ridge=auto_ridge(n_samples)) if self.ridge == "auto" else rule
+
+    def scaled_start(self, R: Array, spread: float) -> Array:
+        """Where the size is free it starts at a mean smallest squared distance of one."""
+        return R if self.unit_trace else (R / spread).astype(R.dtype)
+
+    def free(self, R: Array) -> Array:
+        """Square roots."""
+        return R**0.5
+
+    def constrained(self, free: Array) -> Array:
+        """lambda = v^2/|v|^2 with unit trace, else v^2."""
+        return free**2 / _squared_norms(free) if self.unit_trace else free**2
+
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
+        """2 v/|v|^2 (g - lambda'g), or 2 v g."""
+        if not self.unit_trace:
+            return 2 * free * by_relevance
+        return 2 * free / _squared_norms(free) * (by_relevance - (R * by_relevance).sum(-1)[..., None])
+
+    def penalty(self, R: Array) -> tuple[Array, Array] | None:
+        """ridge times the sum of all lambda, which is |Omega|^2."""
+        assert self.ridge != "auto"  # `for_data` has set it
+        return None if self.ridge == 0 else (self.ridge * R.sum(), self.ridge * namespace(R).ones_like(R))
+
+
+@dataclass(frozen=True)
+class LocalScaleRelevance(LocalDiagonalRelevance):
+    """A scale for each class or prototype: all features have the same weight there, which is learned.
+
+    For batch solvers only. Parameters are those of `LocalDiagonalRelevance`; `unit_trace` would leave nothing to learn.
+    """
+
+    unit_trace: bool = False
+
+    def constrained(self, free: Array) -> Array:
+        """The mean of v^2 for all features: they start equal, have equal gradients, and stay equal."""
+        return _mean_of_features(free**2)
+
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
+        """2 v times the mean of g."""
+        return 2 * free * _mean_of_features(by_relevance)
+
+
+def _squared_norms(free: Array) -> Array:
+    return (free**2).sum(-1)[..., None]
+
+
+def _mean_of_features(values: Array) -> Array:
+    """The mean over the last axis, at each of its places."""
+    return values.mean(-1)[..., None] * namespace(values).ones_like(values)
 
 
 @dataclass(frozen=True)
@@ -234,11 +346,7 @@ class MatrixRelevance(Relevance):
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
         """Limits of the groups with one matrix each: group k has the prototypes groups[k] to groups[k + 1]."""
         assert self.local != "auto"  # `for_data` has set it
-        if self.local is None:
-            return (0, len(labels))
-        if self.local == "prototype":
-            return tuple(range(len(labels) + 1))
-        return (0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels))
+        return (0, len(labels)) if self.local is None else prototype_groups(self.local, labels)
 
     def metric(self, labels: np.ndarray) -> Metric:
         """The matrix metric."""
@@ -265,7 +373,7 @@ class MatrixRelevance(Relevance):
         """With the ridge for so many samples, and local matrices where they are not too large."""
         rule = self
         if self.ridge == "auto":
-            rule = replace(rule, ridge=AUTO_RIDGE * min(1.0, RIDGE_SAMPLES / n_samples))
+            rule = replace(rule, ridge=auto_ridge(n_samples))
         if self.local == "auto":
             size = n_prototypes * resolved_rank(self.rank, n_features) * n_features
             rule = replace(rule, local="prototype" if size <= MAX_LOCAL else None)
@@ -320,6 +428,8 @@ RELEVANCES: dict[str, type[Relevance]] = {
     "gradient": GradientRelevance,
     "matrix": MatrixRelevance,
     "local_matrix": LocalMatrixRelevance,
+    "local_diagonal": LocalDiagonalRelevance,
+    "local_scale": LocalScaleRelevance,
     "hebbian": Hebbian,
     "fc1": FisherPrototypes,
     "fc2": FisherNeighbours,

@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import Names
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Euclidean
+from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import group_classes, group_names, relevance_profile
@@ -265,7 +264,7 @@ class RelevanceDisplay(Display):
         if group is not None:
             index = group_index(cls.__name__, estimator, group)
             parameters["relevances"] = relevance_profile(estimator, per_matrix=True)[index]
-        elif isinstance(model.metric, LocalMatrix):
+        elif isinstance(model.metric, LocalMetric):
             classes = given_or_own(cls.__name__, "class_names", class_names, model.classes)
             parameters["each"] = relevance_profile(estimator, per_matrix=True)
             parameters["each_names"] = group_names(estimator, classes).tolist()

@@ -163,10 +163,9 @@ def _evaluate_fold(
 
 def relevances_of(estimator: BaseEstimator) -> tuple[Floats | None, Floats | None]:
     """Weights of the features, of sum 1, and Lambda divided by its trace; None where the model has none."""
-    relevance = estimator.model_.relevance
-    if relevance is None:
+    if estimator.model_.relevance is None:
         return None, None
-    if relevance.ndim == 1:
+    if estimator.model_.has_weights:
         return relevance_profile(estimator), None
     matrix = lambda_matrix(estimator)
     matrix = matrix / np.trace(matrix)
