@@ -127,7 +127,8 @@ def _inner(models: Sequence[LVQClassifier], X: np.ndarray, y: np.ndarray) -> lis
             table = np.zeros((len(y), n_classes))
             for (_, test), fit in zip(splits[:n_folds], fits[:n_folds]):
                 fit[number].advance(iterations)
-                table[np.ix_(test, fit[number].fold.classes)] = fit[number].model.predict_proba(X[test])
+                present = fit[number].fold.classes.astype(int)
+                table[test[:, None], present] = fit[number].model.predict_proba(X[test])
             used = np.concatenate([test for _, test in splits[:n_folds]])
             row[f"seconds_{key}"] = time.process_time() - start
             logarithms = np.log(np.maximum(table[used], 1e-12))

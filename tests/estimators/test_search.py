@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQClassifier, LVQClassifierCV
 from lvq.model.costs import GLVQCost
+from lvq.model.temperature import fitted_temperature
 from lvq.solvers import lbfgs
 
 BASE = LVQClassifier(max_iter=30)
@@ -58,7 +59,7 @@ def log_likelihood(model, X, y):
 
 def by_hand(X, y, candidate, folds, score=log_likelihood):
     """Scores of a candidate in each fold."""
-    model = LVQClassifier(random_state=0, max_iter=30, **candidate)
+    model = LVQClassifier(random_state=0, max_iter=30, calibration=None, **candidate)
     return [score(quiet_fit(clone(model), X[train], y[train]), X[test], y[test]) for train, test in folds.split(X, y)]
 
 
@@ -130,13 +131,40 @@ def test_only_the_winner_warns_of_its_iterations(candidates):
     assert len(warned) == 1
 
 
+def at_temperature_of(model, alone, X):
+    """Probabilities of a model that is not calibrated, at the temperature of another one."""
+    raised = alone.predict_proba(X) ** (1 / model.model_.decision.temperature)
+    return raised / raised.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.usefixtures("single_runs")
+def test_the_temperature_is_that_of_the_folds(searched):
+    """Each sample's probabilities are those of a fit without it, of as many iterations."""
+    model, X, y = searched
+    table = np.zeros((len(X), 3))
+    for train, test in StratifiedKFold(3).split(X, y):
+        settings = {"random_state": 0, "max_iter": 30, "calibration": None} | model.best_params_
+        table[test] = quiet_fit(LVQClassifier(**settings), X[train], y[train]).predict_proba(X[test])
+    expected = fitted_temperature(np.log(table), y, np.ones(len(y)))
+    assert model.model_.decision.temperature == pytest.approx(expected, rel=1e-3)
+    assert model.best_estimator_.calibration == "temperature"
+
+
+def test_without_calibration():
+    X, y = small_data()
+    model = quiet_fit(LVQClassifierCV(**(SMALL | {"estimator": clone(BASE).set_params(calibration=None)})), X, y)
+    assert model.model_.decision.temperature == 1
+
+
 def test_the_winner_is_fitted_on_all_samples_as_it_would_be_alone(searched):
     model, X, y = searched
-    alone = quiet_fit(LVQClassifier(**({"random_state": 0, "max_iter": 30} | model.best_params_)), X, y)
+    settings = {"random_state": 0, "max_iter": 30, "calibration": None} | model.best_params_
+    alone = quiet_fit(LVQClassifier(**settings), X, y)
     np.testing.assert_array_equal(model.prototypes_, alone.prototypes_)
     np.testing.assert_array_equal(model.omega_, alone.omega_)
-    for method in ("predict", "predict_proba", "decision_function"):
+    for method in ("predict", "decision_function"):
         np.testing.assert_array_equal(getattr(model, method)(X), getattr(alone, method)(X))
+    np.testing.assert_allclose(model.predict_proba(X), at_temperature_of(model, alone, X), rtol=1e-12)
     assert model.best_estimator_.objective_value(X, y) == alone.objective_value(X, y)
     np.testing.assert_array_equal(model.explain(X).contributions, alone.explain(X).contributions)
 
@@ -258,7 +286,10 @@ def test_weights_count_in_fits_and_in_scores(scoring):
     scores = []
     for train, test in StratifiedKFold(3).split(X, y):
         inner = quiet_fit(
-            LVQClassifier(n_prototypes=1, ridge=0.01, max_iter=30, random_state=0), X[train], y[train], weight[train]
+            LVQClassifier(n_prototypes=1, ridge=0.01, max_iter=30, calibration=None, random_state=0),
+            X[train],
+            y[train],
+            weight[train],
         )
         correct = inner.predict(X[test]) == y[test]
         each = correct if scoring else [log_likelihood(inner, x[None], [label]) for x, label in zip(X[test], y[test])]
@@ -285,9 +316,10 @@ def test_names_of_classes_and_features():
 
 
 def assert_predicts_like(model, X, y, structure):
-    plain = quiet_fit(LVQClassifier(random_state=0, max_iter=30, ridge=0.01, **structure), X, y)
-    for method in ("predict", "predict_proba", "decision_function"):
+    plain = quiet_fit(LVQClassifier(random_state=0, max_iter=30, ridge=0.01, calibration=None, **structure), X, y)
+    for method in ("predict", "decision_function"):
         np.testing.assert_allclose(getattr(model, method)(X), getattr(plain, method)(X), rtol=1e-9, err_msg=method)
+    np.testing.assert_allclose(model.predict_proba(X), at_temperature_of(model, plain, X), rtol=1e-9)
 
 
 @pytest.mark.parametrize(

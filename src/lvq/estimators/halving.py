@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.selection import Scores
 from lvq.estimators.short_fits import Fold, Scorer, ShortFit, begin
+from lvq.model.temperature import fitted_temperature
 from lvq.solvers.threads import single_threaded_products
 
 KEPT_FRACTION, MIN_KEPT = 1 / 3, 3  # of the candidates after each round but the last
@@ -53,7 +54,8 @@ def rounds_for(n_candidates: int) -> list[tuple[Round, int]]:
 class Outcome(NamedTuple):
     """What successive halving returns.
 
-    `finalists` are the candidates of the last round, in the order in which they were given, and `scores` their scores.
+    `finalists` are the candidates of the last round, in the order in which they were given, and `scores` and
+    `temperatures` their scores and the temperatures of their probabilities.
     `table` has one entry for each candidate, of the last round it took part in: its "mean_test_score", its
     "std_test_score" over the folds, the iterations of its fits, "n_iter", and the number of folds, "n_folds".
     """
@@ -61,6 +63,7 @@ class Outcome(NamedTuple):
     finalists: list[int]
     scores: Scores
     table: dict[str, np.ndarray]
+    temperatures: list[float]
 
 
 def successive_halving(
@@ -92,7 +95,9 @@ def successive_halving(
         fits.keep(left)
     table = dict(zip(("mean_test_score", "std_test_score", "n_iter", "n_folds"), numbers))
     table |= {name: table[name].astype(int) for name in ("n_iter", "n_folds")}
-    return Outcome(left, scores._replace(table=scores.table[best]), table)
+    return Outcome(
+        left, scores._replace(table=scores.table[best]), table, [fits.temperature(number) for number in left]
+    )
 
 
 class Fits:
@@ -117,6 +122,14 @@ class Fits:
     def iterations(self, left: Sequence[int]) -> list[int]:
         """Iterations that the fits of some candidates may have had."""
         return [self.begun[candidate, 0].iterations for candidate in left]
+
+    def temperature(self, candidate: int) -> float:
+        """Temperature of a candidate's probabilities, from the validation samples of all folds."""
+        if self.candidates[candidate].calibration is None:
+            return 1.0
+        blocks = [self.begun[candidate, fold].validation() for fold in range(len(self.folds))]
+        tables, y, weight = (np.concatenate(parts) for parts in zip(*blocks))
+        return fitted_temperature(tables, y, weight) if weight.any() else 1.0
 
     def keep(self, left: Sequence[int]) -> None:
         """Forget the fits of all other candidates."""

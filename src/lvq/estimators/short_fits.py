@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from lvq.estimators import training as steps
+from lvq.estimators.calibration import log_probabilities
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.training import Parts, Training
 from lvq.estimators.validation import check_cost_matrix_classes
@@ -114,6 +115,18 @@ class ShortFit:
         correct = labels[:, None] == fold.classes
         probability = np.sum(self.model.predict_proba(X) * correct, axis=1, dtype=np.float64)
         return np.log(np.maximum(probability, MIN_PROBABILITY))
+
+    def validation(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Logarithms of the probabilities of validation samples, the indices of their classes, and their weights.
+
+        Samples of classes that were not trained on are left out. Indices and columns are those of all classes.
+        """
+        fold, classes = self.fold, np.unique(self.fold.labels)
+        test = fold.test[np.isin(fold.labels[fold.test], fold.classes)]
+        table = np.full((len(test), len(classes)), -np.inf)
+        if len(test):
+            table[:, np.searchsorted(classes, fold.classes)] = log_probabilities(self.model.model_, fold.X[test])
+        return table, np.searchsorted(classes, fold.labels[test]), fold.weight[test]
 
 
 def begin(candidates: Sequence[LVQClassifier], fold: Fold) -> list[ShortFit]:
