@@ -194,11 +194,11 @@ def set_table(pool: Pool) -> str:
     """Accuracy of each set: other models and the best settings."""
     best = sorted(pool.names, key=lambda name: -pool.mean(name))[:4]
     columns = [*others(1), *best]
-    lines = [[dataset, *(pool.accuracy(name, dataset) for name in columns)] for dataset in pool.sets]
+    table = np.array([[pool.accuracy(name, dataset) for name in columns] for dataset in pool.sets])
     hindsight = [max(pool.accuracy(name, dataset) for name in pool.names) for dataset in pool.sets]
-    rows = [[*line, value] for line, value in zip(lines, hindsight)]
-    rows.append(["mean", *np.mean([line[1:] for line in rows], axis=0)])
-    return as_markdown(["set", *columns, "best in hindsight"], rows)
+    table = np.column_stack([table, hindsight])
+    lines = [[dataset, *row] for dataset, row in zip((*pool.sets, "mean"), [*table, table.mean(axis=0)])]
+    return as_markdown(["set", *columns, "best in hindsight"], lines)
 
 
 def main() -> None:
