@@ -19,6 +19,7 @@ if _TYPE_CHECKING:
     from lvq.estimators.soft import RSLVQ, SNPC
     from lvq.explanation import explain
     from lvq.model.prototype_model import PrototypeModel
+    from lvq.nuisance import NuisanceRemoval, remove_nuisance
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.rejection import GuaranteeError, RejectClassifier
@@ -47,6 +48,7 @@ __all__ = [
     "LVQClassifier",
     "LVQClassifierCV",
     "LoadError",
+    "NuisanceRemoval",
     "PrototypeModel",
     "RejectClassifier",
     "certified_accuracy",
@@ -55,6 +57,7 @@ __all__ = [
     "explain",
     "fit_batches",
     "load",
+    "remove_nuisance",
     "save",
     "show_versions",
     "to_onnx",
@@ -65,6 +68,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "GuaranteeError": "rejection",
     "LoadError": "persistence",
     "MODELS": "estimators.paper_models",
+    "NuisanceRemoval": "nuisance",
     "PrototypeModel": "model.prototype_model",
     "RejectClassifier": "rejection",
     "certified_accuracy": "robustness",
@@ -73,13 +77,14 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "explain": "explanation",
     "fit_batches": "streaming",
     "load": "persistence",
+    "remove_nuisance": "nuisance",
     "save": "persistence",
     "show_versions": "versions",
     "to_onnx": "onnx",
 }
 _PACKAGES = (
-    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots",
-    "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
+    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "nuisance", "onnx", "persistence",
+    "plots", "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 
 
