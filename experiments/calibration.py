@@ -21,21 +21,9 @@ import numpy as np
 from experiments.leave_one_set_out import as_markdown
 from experiments.pool_fits import OUTER, POOL, log_of_true, split
 from lvq import LVQClassifier, LVQClassifierCV
+from lvq.report.probabilities import calibration_error
 
 MODELS = {"LVQClassifier": LVQClassifier, "LVQClassifierCV": LVQClassifierCV}
-
-
-def calibration_error(probability: np.ndarray, correct: np.ndarray, n_bins: int = 10) -> float:
-    """Mean absolute difference of accuracy and mean probability in bins of the probability, weighted by their size.
-
-    Examples
-    --------
-    >>> calibration_error(np.array([0.95, 0.95, 0.55, 0.55]), np.array([True, True, True, False]))  # .05 and .05
-    0.05
-    """
-    bins = np.minimum((probability * n_bins).astype(int), n_bins - 1)
-    gap = np.bincount(bins, correct, n_bins) - np.bincount(bins, probability, n_bins)
-    return round(float(np.abs(gap).sum() / len(probability)), 12)
 
 
 def measure(dataset: str, model: Any, folds: int) -> list[float]:
