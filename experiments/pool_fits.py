@@ -29,11 +29,12 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.data import POOL_FILES, POOL_NAMED, pool_rows
 from experiments.pool_settings import SVC_GRID, others, settings
 from lvq import LVQClassifier
-from lvq.estimators.short_fits import MIN_PROBABILITY, begin, make_fold, share_start
+from lvq.estimators.short_fits import begin, make_fold, share_start
 from lvq.model.temperature import fitted_temperature, tempered
 
 POOL = POOL_NAMED + POOL_FILES
 OUTER, INNER = 5, 5
+MIN_PROBABILITY = 1e-6  # in a log-likelihood
 EARLY, LATE, EARLY_FOLDS = 10, 30, 2  # iterations of the short fits when they are scored, and folds of the first score
 #: Sets that take longest, the longest first; they are started first.
 SLOW = ("digits", "spambase", "german", "segment", "tecator", "vehicle", "led7digit", "contraceptive", "sonar")

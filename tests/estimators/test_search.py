@@ -22,6 +22,7 @@ from lvq.solvers import lbfgs
 BASE = LVQClassifier(max_iter=30)
 PAIR = ({"relevance": "matrix", "n_prototypes": 1, "ridge": 0.01}, {"relevance": "local_matrix", "n_prototypes": 1})
 SMALL = {"estimator": BASE, "cv": 3, "candidates": PAIR, "random_state": 0}
+PLAIN = SMALL | {"estimator": LVQClassifier(max_iter=30, calibration=None)}
 ONE = ({"n_prototypes": 1, "ridge": 0.01},)
 quietly = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than requested:UserWarning"
@@ -79,7 +80,7 @@ def fraction_correct(model, X, y):
 @pytest.mark.usefixtures("single_runs")
 def test_scores_are_those_of_fits_in_the_folds(scoring):
     X, y = small_data()
-    model = quiet_fit(LVQClassifierCV(**SMALL, scoring=scoring), X, y)
+    model = quiet_fit(LVQClassifierCV(**PLAIN, scoring=scoring), X, y)
     score = log_likelihood if scoring is None else fraction_correct
     table = np.array([by_hand(X, y, candidate, StratifiedKFold(3), score) for candidate in PAIR])
     np.testing.assert_allclose(model.cv_results_["mean_test_score"], table.mean(axis=1))
@@ -148,12 +149,24 @@ def test_the_temperature_is_that_of_the_folds(searched):
     expected = fitted_temperature(np.log(table), y, np.ones(len(y)))
     assert model.model_.decision.temperature == pytest.approx(expected, rel=1e-3)
     assert model.best_estimator_.calibration == "temperature"
+    raised = table ** (1 / expected)
+    likelihood = np.log(raised[np.arange(len(y)), y] / raised.sum(axis=1))
+    assert model.best_score_ == pytest.approx(likelihood.mean(), rel=1e-3)
 
 
 def test_without_calibration():
     X, y = small_data()
-    model = quiet_fit(LVQClassifierCV(**(SMALL | {"estimator": clone(BASE).set_params(calibration=None)})), X, y)
-    assert model.model_.decision.temperature == 1
+    assert quiet_fit(LVQClassifierCV(**PLAIN), X, y).model_.decision.temperature == 1
+
+
+def test_a_class_that_is_missing_in_a_training_fold():
+    """Its samples have the smallest score there, and do not count in the temperature."""
+    X, y = small_data()
+    y = np.where(np.arange(90) < 3, 3, y)
+    folds = [(np.arange(30, 90), np.arange(30)), (np.arange(60), np.arange(60, 90))]
+    model = quiet_fit(LVQClassifierCV(estimator=BASE, candidates=ONE, cv=folds, random_state=0), X, y)
+    assert 1 / 8 < model.model_.decision.temperature < 2
+    assert model.best_score_ < 3 * math.log(1e-6) / 60
 
 
 def test_the_winner_is_fitted_on_all_samples_as_it_would_be_alone(searched):
@@ -281,7 +294,7 @@ def test_in_a_pipeline_and_in_cross_validation():
 def test_weights_count_in_fits_and_in_scores(scoring):
     X, y = small_data()
     weight = np.random.default_rng(0).uniform(0.1, 5, len(X))
-    settings = SMALL | {"candidates": ONE, "scoring": scoring}
+    settings = PLAIN | {"candidates": ONE, "scoring": scoring}
     model = quiet_fit(LVQClassifierCV(**settings), X, y, weight)
     scores = []
     for train, test in StratifiedKFold(3).split(X, y):

@@ -21,8 +21,6 @@ from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import silent
 from lvq.typing import Argument, Labels
 
-MIN_PROBABILITY = 1e-6  # of a probability, so that one sample cannot outweigh all others
-
 Scorer = Callable[..., float]
 
 
@@ -101,32 +99,23 @@ class ShortFit:
         _set_fitted(model, parts, training, self.fold, model.n_iter_ + result.n_iter)
         self.converged = result.converged
 
-    def scores(self, scorer: Scorer | None) -> np.ndarray:
-        """The score of the fold, or, without a scorer, the log-likelihood of each of its validation samples.
+    def score(self, scorer: Scorer) -> float:
+        """The score of the fold; a scorer of the user need not support weights where all are one."""
+        fold = self.fold
+        weights = {} if np.all(fold.weight == 1) else {"sample_weight": fold.weight[fold.test]}
+        return float(scorer(self.model, fold.X[fold.test], fold.labels[fold.test], **weights))
 
-        A class without samples in the training fold has no probability there. A scorer of the user need not support
-        weights where all are one.
+    def log_probabilities(self, classes: Labels) -> np.ndarray:
+        """Logarithms of the probabilities of these classes for the validation samples, before any calibration.
+
+        A class without samples in the training fold has no probability there.
         """
         fold = self.fold
-        X, labels = fold.X[fold.test], fold.labels[fold.test]
-        if scorer is not None:
-            weights = {} if np.all(fold.weight == 1) else {"sample_weight": fold.weight[fold.test]}
-            return np.array([scorer(self.model, X, labels, **weights)], dtype=np.float64)
-        correct = labels[:, None] == fold.classes
-        probability = np.sum(self.model.predict_proba(X) * correct, axis=1, dtype=np.float64)
-        return np.log(np.maximum(probability, MIN_PROBABILITY))
-
-    def validation(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Logarithms of the probabilities of validation samples, the indices of their classes, and their weights.
-
-        Samples of classes that were not trained on are left out. Indices and columns are those of all classes.
-        """
-        fold, classes = self.fold, np.unique(self.fold.labels)
-        test = fold.test[np.isin(fold.labels[fold.test], fold.classes)]
-        table = np.full((len(test), len(classes)), -np.inf)
-        if len(test):
-            table[:, np.searchsorted(classes, fold.classes)] = log_probabilities(self.model.model_, fold.X[test])
-        return table, np.searchsorted(classes, fold.labels[test]), fold.weight[test]
+        table = np.full((len(fold.test), len(classes)), -np.inf)
+        if len(fold.test):
+            columns = np.searchsorted(classes, fold.classes)
+            table[:, columns] = log_probabilities(self.model.model_, fold.X[fold.test])
+        return table
 
 
 def begin(candidates: Sequence[LVQClassifier], fold: Fold) -> list[ShortFit]:
