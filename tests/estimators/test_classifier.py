@@ -64,7 +64,7 @@ def test_every_choice_fits(cost, relevance, solver, data):
             LGMLVQ(slope=3.0),
         ),
         (
-            LVQClassifier(relevance=None, kernel="cauchy", alpha=0.1, xi=1.5),
+            LVQClassifier(cost="logm", relevance=None, kernel="cauchy", alpha=0.1, xi=1.5),
             LOGM(kernel="cauchy", alpha=0.1, xi=1.5, n_prototypes=2),
         ),
         (
