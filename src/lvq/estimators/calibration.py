@@ -67,21 +67,23 @@ def cross_fitted_temperature(estimator: "BaseLVQ", parts: Parts, samples: ArrayS
 def fold_numbers(X: Array, y: np.ndarray, least: np.ndarray) -> np.ndarray:
     """Number of each sample's fold; -1 for those of a class with fewer distinct samples than `least` of it.
 
-    The folds have the classes in equal parts and do not depend on the order of the samples. Copies of a sample are in
-    different folds, so that at least half of the distinct samples of a class are in every two folds.
+    The samples of a class are dealt in their order, except that copies follow each other: at least half of the distinct
+    samples of a class are then in every two folds.
 
     Examples
     --------
     >>> import numpy as np
     >>> fold_numbers(np.array([[3.0], [1.0], [2.0], [1.0]]), np.array([0, 0, 0, 1]), np.array([3, 3])).tolist()
-    [2, 0, 1, -1]
+    [0, 1, 2, -1]
     """
     fold = np.full(len(y), -1)
     for label in np.unique(y):
         rows = np.flatnonzero(y == label)
         order, distinct = canonical_order(take_rows(X, rows))
+        order = as_numpy(order)
         if len(distinct) >= least[label]:
-            fold[rows[as_numpy(order)]] = np.arange(len(rows)) % N_FOLDS
+            first = np.repeat(order[distinct], np.diff(distinct, append=len(rows)))  # the sample, or its first copy
+            fold[rows[order[np.argsort(first, kind="stable")]]] = np.arange(len(rows)) % N_FOLDS
     return fold
 
 
