@@ -7,8 +7,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from lvq.model.relevance import RELEVANCES
-
 SVC_GRID = "SVC, grid"
 LINEAR: dict[str, Any] = {"relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0}
 RIDGES: tuple[float | str, ...] = (0.001, 0.003, 0.01, 0.03, 0.1)
@@ -17,44 +15,54 @@ RIDGES: tuple[float | str, ...] = (0.001, 0.003, 0.01, 0.03, 0.1)
 def settings() -> dict[str, dict[str, Any]]:
     """Name -> parameters; those that differ in their ridge alone follow each other, the important ones first."""
     table: dict[str, dict[str, Any]] = {}
-    for cost in ("logm", "mce"):
-        _add(table, cost, "local", 2, ("auto", *RIDGES))
-        _add(table, cost, "local", 1, RIDGES)
-        _add(table, cost, "local", 4, RIDGES[:4])
-        _add(table, cost, "local", 3, RIDGES[1:4])
-        _add(table, cost, "local", 6, (0.003, 0.01, 0.03))
-    for ridge in RIDGES:
+    _add(table, "logm", "local", 2, ("auto", 0.003, 0.01))
+    _add(table, "mce", "local", 2, ("auto", 0.003, 0.01, 0.03, 0.1))
+    _add(table, "mce", "local", 1, (0.003, 0.01, 0.03, 0.1))
+    for cost in ("mce",):
+        for count in (1, 2, 4, 10):
+            _add(table, cost, "local_diagonal", count, (0.001, 0.01))
+    _add(table, "mce", "local", 4, (0.003, 0.01, 0.03))
+    for ridge in (0.003, 0.03):
         table[f"linear {ridge}"] = LINEAR | {"ridge": ridge}
-    for cost in ("logm", "mce"):
-        for count in (1, 2, 4, 6, 10):
-            _add(table, cost, "matrix", count, (0.001, 0.01))
-        for count in (4, 10):
-            _add(table, cost, "gradient", count, (None,))
-            _add(table, cost, "none", count, (None,))
-        if "local_gradient" in RELEVANCES:
-            for count in (1, 2, 4, 6, 10):
-                _add(table, cost, "local_gradient", count, (0.001, 0.01))
-    _variants(table)
+    for count in (1, 4, 10):
+        _add(table, "mce", "matrix", count, (0.001, 0.01))
+    for count in (2, 6):
+        _add(table, "mce", "local_scale", count, (0.001,))
+    for count in (4, 10):
+        _add(table, "mce", "gradient", count, (None,))
+    _add(table, "mce", "none", 10, (None,))
+    _add(table, "logm", "local_diagonal", 4, (0.001,))
+    table["mce local 2 .003 log_determinant .01"] = {
+        "cost": "mce",
+        "n_prototypes": 2,
+        "ridge": 0.003,
+        "log_determinant": 0.01,
+    }
+    table["mce local 2 .003 no kernel"] = {"cost": "mce", "n_prototypes": 2, "ridge": 0.003, "kernel": None}
     return table
 
 
-def _variants(table: dict[str, dict[str, Any]]) -> None:
-    """One parameter of a good setting changed."""
-    for cost in ("logm", "mce"):
-        base = {"cost": cost, "n_prototypes": 2, "ridge": 0.003}
-        changes: dict[str, dict[str, Any]] = {
-            "no kernel": {"kernel": None}, "rank 2": {"rank": 2}, "log_determinant .01": {"log_determinant": 0.01},
-            "xi 1": {"xi": 1.0}, "xi 4": {"xi": 4.0}, "alpha 0": {"alpha": 0.0}, "alpha .1": {"alpha": 0.1},
-            "by class": {"local": "class"}, "30 iterations": {"max_iter": 30},
-        }  # fmt: skip
-        for name, change in changes.items():
-            table[f"{cost} local 2 .003 {name}"] = base | change
-    for count in (1, 2, 4):
-        table[f"glvq local {count} .003"] = {"cost": "glvq", "n_prototypes": count, "ridge": 0.003}
-    soft = {"cost": "rslvq", "decision": "posterior", "ridge": 0.003}
-    table["rslvq local 2 .003"] = soft | {"n_prototypes": 2}
-    table["rslvq local 4 .003"] = soft | {"n_prototypes": 4}
-    table["rslvq matrix 6 .003"] = soft | {"n_prototypes": 6, "relevance": "matrix"}
+def _names(text: str, *ends: str) -> tuple[str, ...]:
+    return tuple(f"{text} {end}" for end in ends)
+
+
+_LOCAL = (*_names("mce local 2", "0.01", "auto", "0.03", "0.1"), *_names("mce local 1", "0.003", "0.03", "0.1"))
+_SCALES = ("mce local_scale 2 0.001", "mce local_scale 6 0.001")
+_DIAGONAL = ("mce local_diagonal 2 0.001", "mce local_diagonal 10 0.001")
+_MANY = ("mce local 4 0.003", "mce local 4 0.01")
+_SHARED = ("mce matrix 4 0.001", "mce matrix 10 0.001")
+_LINEAR = ("linear 0.003", "linear 0.03")
+#: Name -> settings that a search compares, the preferred ones first.
+SPACES: dict[str, tuple[str, ...]] = {
+    "two prototypes, ridges": _LOCAL[:4],
+    "one or two, ridges": _LOCAL,
+    "and linear": (*_LOCAL, *_LINEAR),
+    "and scales": (*_LOCAL, *_LINEAR, *_SCALES),
+    "and diagonal": (*_LOCAL, *_LINEAR, *_SCALES, *_DIAGONAL),
+    "and four prototypes": (*_LOCAL, *_LINEAR, *_SCALES, *_MANY),
+    "and one matrix": (*_LOCAL, *_LINEAR, *_SCALES, *_SHARED),
+    "all of these": (*_LOCAL, *_LINEAR, *_SCALES, *_MANY, *_SHARED, *_DIAGONAL),
+}
 
 
 def _add(table: dict[str, dict[str, Any]], cost: str, metric: str, count: int, ridges: tuple[Any, ...]) -> None:

@@ -17,6 +17,7 @@ OTHER = {
     "batch_size": 3,
     "candidates": ({"n_prototypes": 4},),
     "class_weight": {0: 5.0, 1: 1.0, 2: 1.0},
+    "calibration": None,
     "cost": "rslvq",
     "cost_matrix": [[0, 5, 1], [1, 0, 1], [1, 1, 0]],
     "cv": 4,

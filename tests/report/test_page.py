@@ -114,7 +114,7 @@ def test_json_in_the_page_equals_the_summary(hostile, pages):
     assert data["features"] == hostile.summary["data"]["features"]
     assert data["rejection"] == hostile.summary["rejection"]
     charts = json.loads(pages["hostile"].scripts["charts"])
-    assert set(charts) == {"map", "curve", "relevance", "matrix", "certified", "history"}
+    assert set(charts) == {"map", "curve", "relevance", "matrix", "certified", "calibration", "history"}
 
 
 def test_a_summary_read_from_its_json_renders_the_same(iris, html):

@@ -29,8 +29,9 @@ class LVQClassifier(CostBasedLVQ):
     """Learning vector quantization with defaults that need no tuning on standardised features.
 
     A few labelled prototypes; the prediction is the label of the nearest, by distances ``|Omega_j (x - w_j)|^2`` under
-    a kernel. The parts are from the papers: LOGM's cost (Jin et al. 2008) on a Gaussian kernel over learned matrices
-    (Kaestner et al. 2012), minimised by L-BFGS. Every part can be changed by a parameter.
+    a kernel. The parts are from the papers: the minimum classification error (Juang and Katagiri 1992) on a Gaussian
+    kernel over learned matrices (Kaestner et al. 2012), minimised by L-BFGS. Every part can be changed by a parameter.
+    The probabilities are calibrated.
     `partial_fit` is available with ``solver="online"`` or ``ridge=0``.
 
     {parameters}
@@ -51,7 +52,7 @@ class LVQClassifier(CostBasedLVQ):
     (6, 13)
     """
 
-    cost: str | Cost = "logm"
+    cost: str | Cost = "mce"
     n_prototypes: int | dict[Label, int] = 2
     relevance: str | Relevance | None = "local_matrix"
     rank: int | Literal["auto"] | None = "auto"
@@ -62,7 +63,7 @@ class LVQClassifier(CostBasedLVQ):
     sparsity: float = 0.0
     smoothness: float = 0.0
     kernel: str | Link | None = "gaussian"
-    xi: float = 2.0
+    xi: float = 3.0
     alpha: float = 0.03
     cost_matrix: ArrayLike | None = None
     decision: Literal["nearest", "posterior"] = "nearest"

@@ -36,7 +36,11 @@ def one_of(*options: str) -> StrOptions:
 
 
 PARAMETERS: dict[str, tuple[str, str]] = {
-    "n_prototypes": ("int or dict", "Prototypes per class: one number for all, or a dict class -> number."),
+    "n_prototypes": (
+        'int, dict or "auto"',
+        'Prototypes per class: one number for all, or a dict class -> number. "auto" chooses up to 6 for each class, '
+        "by short fits in folds: a class gets another one where that lowers the log-loss of samples left out.",
+    ),
     "n_prototypes_total": (
         "int, optional",
         "Total number of prototypes, distributed evenly over the classes (the first get the remainder); replaces "
@@ -207,7 +211,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
 }
 
 CONSTRAINTS: dict[str, list[object]] = {
-    "n_prototypes": [at_least_one, dict],
+    "n_prototypes": [at_least_one, dict, one_of("auto")],
     "n_prototypes_total": [at_least_one, None],
     "init": [one_of(*STARTS), "array-like", tuple],
     "relevance": [one_of(*RELEVANCES), None, Relevance],

@@ -1,6 +1,7 @@
 """LVQClassifierCV: number of prototypes, shared or local matrices, and ridge chosen by cross-validation."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -125,9 +126,10 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         scorer = None if self.scoring is None else get_scorer(self.scoring)
         with Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=10 * bool(self.verbose)) as parallel:
             outcome = successive_halving(candidates, folds, scorer, parallel)
-        best = outcome.finalists[choose(outcome.scores)]
+        place = choose(outcome.scores)
+        best, temperature = outcome.finalists[place], outcome.temperatures[place]
         fitted = {
-            "best_estimator_": candidates[best].fit(X, y, sample_weight),
+            "best_estimator_": _fit_at(temperature, candidates[best], X, y, sample_weight),
             "best_params_": dict(given[best]),
             "best_score_": float(outcome.table["mean_test_score"][best]),
             "cv_results_": {"params": [dict(candidate) for candidate in given]} | outcome.table,
@@ -198,3 +200,13 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         if "best_estimator_" not in vars(self):
             raise AttributeError("This LVQClassifierCV is not fitted yet.")
         return self.best_estimator_
+
+
+def _fit_at(
+    temperature: float, winner: LVQClassifier, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+) -> LVQClassifier:
+    """The winner fitted on all samples, its probabilities at the temperature that its folds have given."""
+    wanted = winner.calibration
+    winner.set_params(calibration=None).fit(X, y, sample_weight).set_params(calibration=wanted)
+    winner.model_ = replace(winner.model_, decision=replace(winner.model_.decision, temperature=temperature))
+    return winner

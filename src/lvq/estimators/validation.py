@@ -244,6 +244,11 @@ def check_sparse_matrix(estimator: BaseEstimator, relevance: Relevance, n_featur
 
 def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
+    if estimator.n_prototypes == "auto" and estimator.n_prototypes_total is None:
+        raise ValueError(
+            f"n_prototypes='auto' of {type(estimator).__name__} needs all samples at once, which partial_fit does not "
+            "have. Set n_prototypes to a number of prototypes per class."
+        )
     if parts.ignores_missing:
         raise ValueError(
             f"{type(estimator).__name__}.partial_fit learns online, which does not support missing='ignore'. Set "
@@ -509,6 +514,15 @@ def sample_weights(
 def _as_prototypes(given: ArrayLike, X: Array) -> np.ndarray:
     with np.errstate(over="ignore"):  # a value too large for float32 becomes infinite, which is an error later
         return np.asarray(given).astype(numpy_type(X))
+
+
+def check_auto_start(estimator: BaseEstimator) -> None:
+    """Raise ValueError for given prototypes whose number should be chosen."""
+    if not isinstance(estimator.init, str):
+        raise ValueError(
+            f"n_prototypes='auto' of {type(estimator).__name__} chooses how many prototypes there are, but init holds "
+            "given ones. Set n_prototypes to their number, or init to a name such as 'kmeans'."
+        )
 
 
 def given_prototypes(

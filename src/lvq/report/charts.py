@@ -7,6 +7,7 @@ in data values and in domains of scales: `sort` would compile it into an express
 from __future__ import annotations
 
 from lvq.report.map_chart import Spec, map_chart, rows_of
+from lvq.report.probabilities import calibration_chart
 from lvq.typing import JSONValue
 
 ROW_HEIGHT = 21  # of a feature
@@ -37,6 +38,7 @@ def specifications(summary: dict[str, JSONValue]) -> dict[str, JSONValue]:
         "relevance": relevance_chart(summary["relevance"]) if summary["relevance"] else None,
         "matrix": matrix_chart(summary["relevance"]) if summary["relevance"] else None,
         "certified": certified_chart(summary["certified"]) if "radii" in summary["certified"] else None,
+        "calibration": calibration_chart(summary["probabilities"]) if summary.get("probabilities") else None,
         "history": history_chart(summary["history"]) if len(summary["history"]["objective"]) > 1 else None,
     }
     return {name: spec | {"width": "container", "config": CONFIG} for name, spec in found.items() if spec is not None}

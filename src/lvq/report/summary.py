@@ -18,6 +18,7 @@ from lvq.report.cross_validation import FoldResult
 from lvq.report.features import Features
 from lvq.report.formatting import SUMMARY_FORMAT, label_texts, to_json
 from lvq.report.operating_points import operating_points, rejection_section
+from lvq.report.probabilities import probability_section
 from lvq.report.sample_sections import HeldOut, explanation_section, map_section, stratified
 from lvq.typing import JSONValue, Labels, MatrixLike
 
@@ -120,6 +121,7 @@ def summarize(
         "relevance": relevance,
         "map": map_section(model, held_out, rows, X_rows, inputs),
         "prototypes": model_sections.prototype_section(features, inputs, winners, relevance),
+        "probabilities": probability_section(model, X, codes),
         "certified": model_sections.certified_section(features, inputs, given[rows]),
         "explanations": explanation_section(held_out),
         "history": model_sections.history_section(features.estimator),
