@@ -24,6 +24,7 @@ if _TYPE_CHECKING:
     from lvq.rejection import GuaranteeError, RejectClassifier
     from lvq.robustness import certified_accuracy, certified_radius
     from lvq.streaming import fit_batches
+    from lvq.importances import VariableImportances, variable_importances
     from lvq.versions import show_versions
 
 __version__ = "0.1.0"
@@ -49,6 +50,7 @@ __all__ = [
     "LoadError",
     "PrototypeModel",
     "RejectClassifier",
+    "VariableImportances",
     "certified_accuracy",
     "certified_radius",
     "counterfactual",
@@ -58,6 +60,7 @@ __all__ = [
     "save",
     "show_versions",
     "to_onnx",
+    "variable_importances",
 ]
 
 # Module of each name: the same as the imports above, which are only for type checkers; a test compares the two.
@@ -76,6 +79,8 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "save": "persistence",
     "show_versions": "versions",
     "to_onnx": "onnx",
+    "VariableImportances": "importances",
+    "variable_importances": "importances",
 }
 _PACKAGES = (
     "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots",

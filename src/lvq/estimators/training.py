@@ -284,12 +284,7 @@ def fitted_model(
         None if xi is None else float(xi), parts.sharpness, isinstance(cost, SoftCost), parts.by_posterior
     )
     metric = training.state.relevance.metric(training.labels)
-    importances = None
-    if params.relevance is not None and samples is not None and params.relevance.ndim <= 3:
-        counts = np.diff(getattr(metric, "groups", (0, len(training.labels))))
-        X, _, weight = samples.metric_rows()
-        importances = feature_importances(X, weight, params.relevance, counts)
-    return PrototypeModel(
+    model = PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,
         classes=classes,
@@ -297,7 +292,9 @@ def fitted_model(
         relevance=params.relevance,
         link=training.link,
         decision=rule,
-        importances=importances,
         feature_names=None if names is None else tuple(str(name) for name in names),
         variances=training.state.variances,
     )
+    if params.relevance is None or samples is None:
+        return model
+    return replace(model, importances=feature_importances(model, samples))
