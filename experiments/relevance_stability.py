@@ -67,7 +67,7 @@ def forest_profiles(X: np.ndarray, y: np.ndarray) -> Profiles:
 
 
 LVQ_PROFILES: dict[str, Callable[[LVQClassifier, np.ndarray], np.ndarray]] = {
-    "diag(Lambda)": lambda model, _: relevance_profile(model, kind="lambda"),
+    "diag(Lambda)": lambda model, _: relevance_profile(model, values="lambda"),
     "diag(C Lambda C)": covariance_with_directions,
     "squared gradients": squared_gradients,
     "correlation with probabilities": correlation_with_probabilities,

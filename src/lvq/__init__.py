@@ -22,6 +22,7 @@ if _TYPE_CHECKING:
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.rejection import GuaranteeError, RejectClassifier
+    from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
     from lvq.streaming import fit_batches
     from lvq.importances import VariableImportances, variable_importances
@@ -50,6 +51,7 @@ __all__ = [
     "LoadError",
     "PrototypeModel",
     "RejectClassifier",
+    "RelevanceIntervals",
     "VariableImportances",
     "certified_accuracy",
     "certified_radius",
@@ -57,6 +59,7 @@ __all__ = [
     "explain",
     "fit_batches",
     "load",
+    "relevance_intervals",
     "save",
     "show_versions",
     "to_onnx",
@@ -70,12 +73,14 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "MODELS": "estimators.paper_models",
     "PrototypeModel": "model.prototype_model",
     "RejectClassifier": "rejection",
+    "RelevanceIntervals": "resampled_importances",
     "certified_accuracy": "robustness",
     "certified_radius": "robustness",
     "counterfactual": "counterfactuals",
     "explain": "explanation",
     "fit_batches": "streaming",
     "load": "persistence",
+    "relevance_intervals": "resampled_importances",
     "save": "persistence",
     "show_versions": "versions",
     "to_onnx": "onnx",

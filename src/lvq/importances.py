@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 
 from lvq.estimators.found import need_model
-from lvq.input_columns import Indices, Names, blocks, input_names, model_inputs, positions, sources
+from lvq.input_columns import Indices, Names, blocks, default_names, input_names, model_inputs, positions, sources
 from lvq.model.importance import DEGREE, Curve, Outputs, explained, of_sum_one, output_weighting
 from lvq.typing import MatrixLike
 
@@ -73,11 +73,12 @@ def variable_importances(
     (['sepal', 'petal'], True)
     """
     found = need_model(estimator, "variable_importances")
-    outputs, winner, rival = Outputs(found.model).of(model_inputs(found, X))
+    outputs, winner, rival = Outputs.uncalibrated(found.model).of(model_inputs(found, X))
     distances = outputs[:, len(found.model.classes) :]
     distances /= max(float(distances.mean()), np.finfo(float).tiny)  # squares could overflow
-    names = input_names(found.steps[0] if found.steps else found.estimator)
-    used = used_columns(found.steps, found.model.n_features)
+    first = found.steps[0] if found.steps else found.estimator
+    names = input_names(first) if hasattr(first, "n_features_in_") else default_names(np.shape(X)[1])
+    used = used_columns(found.steps, found.model.n_features, len(names))
     centred, n = outputs - outputs.mean(axis=0), len(outputs)
     M = len(found.model.labels)
     pairs = np.bincount(winner * M + rival, minlength=M * M).reshape(M, M) / n
@@ -89,8 +90,10 @@ def variable_importances(
     return VariableImportances(np.array(list(variables), dtype=np.str_), of_sum_one(values), values)
 
 
-def used_columns(steps: Sequence[BaseEstimator], n_outputs: int) -> NDArray[np.bool_]:
+def used_columns(steps: Sequence[BaseEstimator], n_outputs: int, n_columns: int) -> NDArray[np.bool_]:
     """Which input columns of some steps reach their output; all of a step whose columns cannot be followed."""
+    if not all(hasattr(step, "n_features_in_") for step in steps):
+        return np.ones(n_columns, dtype=bool)
     return _used(steps, np.ones(n_outputs, dtype=bool))
 
 

@@ -1,11 +1,11 @@
 """Importance of features: how much of what the model decides by can be explained by each feature alone.
 
-The model decides by its class probabilities p_c(x), and near a border by the difference of two distances,
-f_jk = H_k - H_j, with j the winner and k the rival. The importance of feature l is the fraction of the variance of
-these functions over the training samples that a curve in x_l alone explains: the mean of that of the probabilities (the
-sum over the classes) and that of the differences (the mean over the samples' pairs of winner and rival, each as a
-function of all samples). The curve is a cubic polynomial of t = tanh((x_l - mean)/deviation), fitted by least squares;
-tanh keeps outliers from determining it.
+The model decides by its class probabilities p_c(x), before any calibration, and near a border by the difference of two
+distances, f_jk = H_k - H_j, with j the winner and k the rival. The importance of feature l is the fraction of the
+variance of these functions over the training samples that a curve in x_l alone explains: the mean of that of the
+probabilities (the sum over the classes) and that of the differences (the mean over the samples' pairs of winner and
+rival, each as a function of all samples). The curve is a cubic polynomial of t = tanh((x_l - mean)/deviation), fitted
+by least squares; tanh keeps outliers from determining it.
 
 - Only the model's outputs count: a change of Lambda on directions in which samples do not vary changes no distance, so
   it changes no importance. The diagonal of Lambda is arbitrary there.
@@ -19,7 +19,8 @@ Q = I, the distances with Q the Laplacian of the graph of pairs, as sum_jk m_jk 
 follows from sums over the samples.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -100,6 +101,11 @@ class Outputs:
     model: PrototypeModel
     unit: float = 1.0  # of the distances, whose squares could overflow
 
+    @classmethod
+    def uncalibrated(cls, model: PrototypeModel, unit: float = 1.0) -> Self:
+        """Those of a model at temperature one: importances do not depend on how probabilities are calibrated."""
+        return cls(replace(model, decision=replace(model.decision, temperature=1.0)), unit)
+
     def of(self, X: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Outputs of shape (N, C + M), winners and rivals."""
         distances = as_numpy(self.model.distances(X))
@@ -138,7 +144,7 @@ def fitted_curve(model: PrototypeModel, samples: ArraySamples) -> tuple[Curve, O
     variance = samples.reduce(_Variances(mean), rows) / total
     eps = 1e-7 if not is_sparse(samples.X) and numpy_type(wide(samples.X[:0])) == np.float32 else 1e-15
     variance[variance <= (10 * eps * mean) ** 2] = 0  # rounding
-    return Curve(mean, np.sqrt(variance), max(SMALLEST, 1e4 * eps)), Outputs(model, unit / total or 1.0)
+    return Curve(mean, np.sqrt(variance), max(SMALLEST, 1e4 * eps)), Outputs.uncalibrated(model, unit / total or 1.0)
 
 
 @dataclass(frozen=True)
@@ -223,7 +229,7 @@ class Moments:
     pairs: np.ndarray
 
     @classmethod
-    def of(cls, sums: np.ndarray, n: int, outputs: Outputs) -> "Moments":
+    def of(cls, sums: np.ndarray, n: int, outputs: Outputs) -> Self:
         """The parts of the vector of `_Sums`, divided by the sum of the weights."""
         M = len(outputs.model.labels)
         C = M + len(outputs.model.classes)

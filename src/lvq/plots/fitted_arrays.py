@@ -36,11 +36,11 @@ def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
     return Z.astype(np.float64, copy=False)
 
 
-KINDS = ("importance", "lambda")
+VALUES = ("importance", "lambda")
 
 
 def relevance_profile(
-    estimator: BaseEstimator, *, kind: Literal["importance", "lambda"] | None = None, per_matrix: bool = False
+    estimator: BaseEstimator, *, values: Literal["importance", "lambda"] | None = None, per_matrix: bool = False
 ) -> Floats:
     """Importance of each feature, or its weight in the model's distances; of sum one.
 
@@ -51,7 +51,7 @@ def relevance_profile(
     ----------
     estimator : estimator
         Fitted model.
-    kind : {"importance", "lambda"}, optional
+    values : {"importance", "lambda"}, optional
         "importance" for `feature_importances_`, how much of what the model decides by the feature alone explains.
         "lambda" for the relevances, or the diagonal of Lambda divided by its sum; equal weights for the Euclidean
         metric. With correlated features this diagonal is arbitrary. None is "importance" where the model has it, and
@@ -74,7 +74,7 @@ def relevance_profile(
     ((4,), (3, 4))
     """
     model = need_model(estimator, "relevance_profile").model
-    if chosen_kind("relevance_profile", model, kind, per_matrix=per_matrix) == "importance":
+    if chosen_values("relevance_profile", model, values, per_matrix=per_matrix) == "importance":
         assert model.importances is not None
         return np.array(model.importances)
     rows = np.array([(np.atleast_2d(omega) ** 2).sum(axis=0) for omega in _matrices(model)])
@@ -82,22 +82,22 @@ def relevance_profile(
     return rows if per_matrix else _mean(model, rows)
 
 
-def chosen_kind(purpose: str, model: PrototypeModel, kind: str | None, *, per_matrix: bool = False) -> str:
-    """The kind that is drawn; ValueError where the model does not have it."""
-    if kind not in (None, *KINDS):
-        raise ValueError(f"kind of {purpose} must be 'importance' or 'lambda', got {kind!r}.")
-    if kind is None:
+def chosen_values(purpose: str, model: PrototypeModel, values: str | None, *, per_matrix: bool = False) -> str:
+    """What is shown, by the parameter `values`; ValueError where the model does not have it."""
+    if values not in (None, *VALUES):
+        raise ValueError(f"values of {purpose} must be 'importance', 'lambda' or None, got {values!r}.")
+    if values is None:
         return "lambda" if per_matrix or model.importances is None else "importance"
-    if kind == "importance" and per_matrix:
+    if values == "importance" and per_matrix:
         raise ValueError(
-            f"kind of {purpose} must be 'lambda' for single matrices, got 'importance', which is of the whole model."
+            f"values of {purpose} must be 'lambda' for single matrices, got 'importance', which is of the whole model."
         )
-    if kind == "importance" and model.importances is None:
+    if values == "importance" and model.importances is None:
         raise ValueError(
-            f"kind of {purpose} must be 'lambda' for this model, got 'importance': it has no relevances, or was trained "
-            "by partial_fit; lvq.variable_importances(model, X) computes importances from samples."
+            f"values of {purpose} must be 'lambda' for this model, got 'importance': it has no relevances, or was "
+            "trained by partial_fit; lvq.variable_importances(model, X) computes importances from samples."
         )
-    return kind
+    return values
 
 
 def lambda_matrix(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:
