@@ -19,6 +19,7 @@ if _TYPE_CHECKING:
     from lvq.estimators.soft import RSLVQ, SNPC
     from lvq.explanation import explain
     from lvq.model.prototype_model import PrototypeModel
+    from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.rejection import GuaranteeError, RejectClassifier
@@ -59,6 +60,7 @@ __all__ = [
     "explain",
     "fit_batches",
     "load",
+    "null_space_corrected",
     "relevance_intervals",
     "save",
     "show_versions",
@@ -80,6 +82,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "explain": "explanation",
     "fit_batches": "streaming",
     "load": "persistence",
+    "null_space_corrected": "null_space",
     "relevance_intervals": "resampled_importances",
     "save": "persistence",
     "show_versions": "versions",

@@ -124,7 +124,7 @@ def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) ->
     if intervals is not None:
         chance = "" if intervals["beats_chance"] else "; none is, as predictions of rows left out are not better than chance"
         console.print(
-            f"{percent(intervals['confidence'])} intervals. Important: surely above the mean over all features{chance}."
+            f"{100 * intervals['confidence']:g} % intervals. Important: surely above the mean over all features{chance}."
         )
 
 

@@ -124,7 +124,7 @@ def _ranked(names: list[str]) -> list[str]:
 
 
 def relevance_chart(relevance: dict[str, JSONValue]) -> Spec:
-    """A bar for each of the most important features, a whisker for its interval, and a tick for each fold."""
+    """A bar for each of the most important features, with a whisker for its interval, or a tick for each fold."""
     names = _ranked(relevance["features"])
     bars = [{"feature": name, "weight": value, "rest": False} for name, value in zip(names, relevance["values"])]
     if relevance["n_rest"]:
@@ -159,7 +159,7 @@ def relevance_chart(relevance: dict[str, JSONValue]) -> Spec:
                     "tooltip": [{"field": "feature", "type": "nominal"}, tooltip],
                 },
             },
-            *([by_fold] if ticks else []),
+            *([by_fold] if ticks and relevance["intervals"] is None else []),
             *_whiskers(relevance["intervals"], names),
         ],
     }

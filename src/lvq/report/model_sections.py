@@ -41,7 +41,7 @@ def relevance_section(
     matrix, profile, every = scaled_lambda(features.estimator), variables.importances, features.renamed(variables.names)
     # the folds may have been evaluated without the feature names given here
     folds = [_renamed(fold, features) for fold in folds if fold.relevances]
-    order, own = (np.argsort(-part, kind="stable") for part in (profile, relevance_profile(features.estimator)))
+    order, own = (np.argsort(-part, kind="stable") for part in (profile, _of_model(features, every, profile)))
     top, rest = order[:MAX_FEATURES], order[MAX_FEATURES:]
     names = [every[k] for k in top]
     weights = [dict(zip(fold.features, fold.relevances)) for fold in folds]
@@ -59,6 +59,14 @@ def relevance_section(
         "n_model_features": features.model.n_features,
         "matrices": [] if matrix is None else _matrices(features, matrix, own[:MAX_MATRIX_FEATURES], folds),
     }
+
+
+def _of_model(features: Features, names: list[str], profile: Floats) -> Floats:
+    """Importances of the model's own features: those of the columns where they are the same."""
+    known = dict(zip(names, profile))
+    if all(name in known for name in features.names):
+        return np.array([known[name] for name in features.names])
+    return relevance_profile(features.estimator)
 
 
 def _renamed(fold: FoldResult, features: Features) -> FoldResult:
