@@ -4,9 +4,9 @@
 
 Each of five data sets is divided into stratified halves, N times (10 by default). On each half a StandardScaler and a
 model are fitted, and the importances of the two halves are compared: Spearman's rank correlation over all features, and
-the fraction of the first five of one half that are among the first five of the other. Writes mean and standard deviation
-over the splits, for each definition of importance, to `experiments/results/relevance_stability.json` and `.md`.
-`LVQ_DATA` names the folder of data sets.
+the fraction of the first five of one half that are among the first five of the other. Writes mean and standard
+deviation over the splits, for each definition of importance, to `experiments/results/relevance_stability.json` and
+`.md`. `LVQ_DATA` names the folder of data sets.
 """
 
 from __future__ import annotations
@@ -137,12 +137,16 @@ def table(results: list[dict]) -> str:
     ]
     for key in results[0]["importances"]:
         rows = [result["importances"][key] for result in results]
-        cells = [f"{row['rank_correlation']:.2f} ± {row['rank_correlation_sd']:.2f} ({row['overlap']:.2f})" for row in rows]
+        cells = [
+            f"{row['rank_correlation']:.2f} ± {row['rank_correlation_sd']:.2f} ({row['overlap']:.2f})" for row in rows
+        ]
         mean = [np.mean([row[name] for row in rows]) for name in ("rank_correlation", "overlap")]
         lines.append(f"| {key} | " + " | ".join(cells) + f" | {mean[0]:.3f} ({mean[1]:.3f}) |")
     accuracies = [float(result["accuracy"]) for result in results]
     cells = [f"{100 * value:.1f}" for value in [*accuracies, float(np.mean(accuracies))]]
-    return "\n".join([*lines, "", "Accuracy on the other half, %: " + ", ".join(cells[:-1]) + f"; mean {cells[-1]}.", ""])
+    return "\n".join(
+        [*lines, "", "Accuracy on the other half, %: " + ", ".join(cells[:-1]) + f"; mean {cells[-1]}.", ""]
+    )
 
 
 def main() -> None:

@@ -75,8 +75,10 @@ def test_permuted_labels_give_no_important_feature():
 
 
 def test_intervals_hold_the_expected_importances():
-    """The expectation is a mean over sets of the same size; of the 90 % intervals of 12 features on 8 sets most hold."""
-    expected = np.mean([variable_importances(MODEL.fit(*data), data[0]).importances for data in map(draw, range(40))], 0)
+    """The expectation is a mean over sets of the same size; of the 90 % intervals most hold it."""
+    expected = np.mean(
+        [variable_importances(MODEL.fit(*data), data[0]).importances for data in map(draw, range(40))], 0
+    )
     held = []
     for seed in range(100, 108):
         found = relevance_intervals(MODEL, *draw(seed), n_resamples=20)

@@ -18,6 +18,7 @@ if _TYPE_CHECKING:
     from lvq.estimators.search import LVQClassifierCV
     from lvq.estimators.soft import RSLVQ, SNPC
     from lvq.explanation import explain
+    from lvq.importances import VariableImportances, variable_importances
     from lvq.model.prototype_model import PrototypeModel
     from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
@@ -26,7 +27,6 @@ if _TYPE_CHECKING:
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
     from lvq.streaming import fit_batches
-    from lvq.importances import VariableImportances, variable_importances
     from lvq.versions import show_versions
 
 __version__ = "0.1.0"

@@ -1,8 +1,8 @@
 """Importance of the variables of a pipeline's input: one number for each column of X, or for a group of columns.
 
-The importance of `lvq.model.importance` needs the model's outputs and the values of a feature, no more. So it is defined
-for a column of X, whatever the steps between X and the model do: numbers by a curve, categories by their means, which
-is what all columns of a one-hot encoding explain together, and missing values by a column of their own.
+The importance of `lvq.model.importance` needs the model's outputs and the values of a feature, no more. So it is
+defined for a column of X, whatever the steps between X and the model do: numbers by a curve, categories by their means,
+which is what all columns of a one-hot encoding explain together, and missing values by a column of their own.
 """
 
 from __future__ import annotations
@@ -119,7 +119,9 @@ def _variables(groups: Mapping[str, Sequence[str | int]] | None, names: Names) -
         try:
             columns = positions(list(asked), names)
         except (KeyError, IndexError) as error:
-            raise ValueError(f"groups of variable_importances must name columns of X, got {error} in {name!r}.") from None
+            raise ValueError(
+                f"groups of variable_importances must name columns of X, got {error} in {name!r}."
+            ) from None
         if not len(columns) or any(int(column) in taken for column in columns):
             raise ValueError(
                 f"groups of variable_importances must have columns that are in no other group, got {list(asked)!r} for "

@@ -1,10 +1,10 @@
 """How sure importances are: the model refitted to random halves of the samples.
 
-A mean over m of n samples, drawn without replacement, varies around that of all n with the variance (1 - m/n) s^2/m, and
-the mean of n new samples around its expectation with s^2/n. For m = n/2 the two are equal. So the importances found on
-random halves vary around their mean as those of all samples would from one data set of this size to another, as far as
-an importance behaves like a mean. Halves are drawn in pairs, each the rest of the other, and class by class; the other
-half tests whether the model has learned anything at all.
+A mean over m of n samples, drawn without replacement, varies around that of all n with the variance (1 - m/n) s^2/m,
+and the mean of n new samples around its expectation with s^2/n. For m = n/2 the two are equal. So the importances found
+on random halves vary around their mean as those of all samples would from one data set of this size to another, as far
+as an importance behaves like a mean. Halves are drawn in pairs, each the rest of the other, and class by class; the
+other half tests whether the model has learned anything at all.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ class RelevanceIntervals:
             f"{self.names[j]} {self.importances[j]:.3f} ({self.lower[j]:.3f} to {self.upper[j]:.3f})"
             for j in self.order[: self.k]
         ]
-        return f"RelevanceIntervals({len(self.names)} variables, {int(self.important.sum())} important: {'; '.join(first)})"
+        count = f"{len(self.names)} variables, {int(self.important.sum())} important"
+        return f"RelevanceIntervals({count}: {'; '.join(first)})"
 
 
 def relevance_intervals(

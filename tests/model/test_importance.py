@@ -1,4 +1,4 @@
-"""Importance of features: the explained variance of the model's outputs by its definition, and what must not change it."""
+"""Importance of features: explained variance of the model's outputs by its definition; what must not change it."""
 
 import tracemalloc
 from dataclasses import replace
@@ -106,7 +106,9 @@ def test_directions_without_variance_do_not_count(name):
     model = make_model(rng, X, name)
     changed = model.relevance + 10 * np.array([1.0, 1.0, -1.0, 0.0, 0.0])
     other = replace(model, relevance=changed)
-    np.testing.assert_allclose(other.distances(X), model.distances(X), rtol=1e-6, atol=1e-9)  # 0 of a prototype to itself
+    np.testing.assert_allclose(
+        other.distances(X), model.distances(X), rtol=1e-6, atol=1e-9
+    )  # 0 of a prototype to itself
     one, two = (feature_importances(each, samples_of(X, weight)) for each in (model, other))
     np.testing.assert_allclose(one, two, rtol=1e-6)
 

@@ -178,7 +178,9 @@ def test_intervals_have_whiskers(data, kind):
 
 
 def test_values_that_are_not_available(fitted):
-    with pytest.raises(ValueError, match=r"values of RelevanceDisplay.from_estimator must be 'importance', 'lambda' or"):
+    with pytest.raises(
+        ValueError, match=r"values of RelevanceDisplay.from_estimator must be 'importance', 'lambda' or"
+    ):
         RelevanceDisplay.from_estimator(fitted["matrix"], values="omega")
     with pytest.raises(ValueError, match="must be 'lambda' for this model, got 'importance': it has no relevances"):
         RelevanceDisplay.from_estimator(fitted["plain"], values="importance")

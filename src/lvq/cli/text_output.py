@@ -122,9 +122,11 @@ def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) ->
         table.add_row(f"  the other {others} together", percent(max(0.0, 1 - sum(values))), "")
     _print(console, table)
     if intervals is not None:
-        chance = "" if intervals["beats_chance"] else "; none is, as predictions of rows left out are not better than chance"
+        chance = (
+            "" if intervals["beats_chance"] else "; none is, as predictions of rows left out are not better than chance"
+        )
         console.print(
-            f"{100 * intervals['confidence']:g} % intervals. Important: surely above the mean over all features{chance}."
+            f"{100 * intervals['confidence']:g} % intervals. Important: surely above the mean of all features{chance}."
         )
 
 

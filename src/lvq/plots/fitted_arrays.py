@@ -36,12 +36,10 @@ def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
     return Z.astype(np.float64, copy=False)
 
 
-VALUES = ("importance", "lambda")
+Values = Literal["importance", "lambda"]
 
 
-def relevance_profile(
-    estimator: BaseEstimator, *, values: Literal["importance", "lambda"] | None = None, per_matrix: bool = False
-) -> Floats:
+def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None, per_matrix: bool = False) -> Floats:
     """Importance of each feature, or its weight in the model's distances; of sum one.
 
     The features are those that reach the model, see `feature_names`; `lvq.variable_importances` has the columns of a
@@ -82,22 +80,24 @@ def relevance_profile(
     return rows if per_matrix else _mean(model, rows)
 
 
-def chosen_values(purpose: str, model: PrototypeModel, values: str | None, *, per_matrix: bool = False) -> str:
+def chosen_values(purpose: str, model: PrototypeModel, values: str | None, *, per_matrix: bool = False) -> Values:
     """What is shown, by the parameter `values`; ValueError where the model does not have it."""
-    if values not in (None, *VALUES):
-        raise ValueError(f"values of {purpose} must be 'importance', 'lambda' or None, got {values!r}.")
     if values is None:
         return "lambda" if per_matrix or model.importances is None else "importance"
-    if values == "importance" and per_matrix:
+    if values == "lambda":
+        return "lambda"
+    if values != "importance":
+        raise ValueError(f"values of {purpose} must be 'importance', 'lambda' or None, got {values!r}.")
+    if per_matrix:
         raise ValueError(
             f"values of {purpose} must be 'lambda' for single matrices, got 'importance', which is of the whole model."
         )
-    if values == "importance" and model.importances is None:
+    if model.importances is None:
         raise ValueError(
             f"values of {purpose} must be 'lambda' for this model, got 'importance': it has no relevances, or was "
             "trained by partial_fit; lvq.variable_importances(model, X) computes importances from samples."
         )
-    return values
+    return "importance"
 
 
 def lambda_matrix(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:

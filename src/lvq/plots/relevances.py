@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Euclidean
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
-from lvq.plots.fitted_arrays import chosen_values, group_classes, group_names, relevance_profile
+from lvq.plots.fitted_arrays import Values, chosen_values, group_classes, group_names, relevance_profile
 from lvq.plots.original_features import Floats
 from lvq.plots.style import (
     COLOURS,
@@ -106,7 +106,7 @@ class RelevanceDisplay(Display):
     each_names: Sequence[str] | None = None
     each_classes: Sequence[int] | None = None
     euclidean: bool = False
-    values: str = "lambda"
+    values: Values = "lambda"
     lower: ArrayLike | None = None
     upper: ArrayLike | None = None
     confidence: float | None = None
@@ -268,7 +268,7 @@ class RelevanceDisplay(Display):
         cls,
         estimator: BaseEstimator,
         *,
-        values: Literal["importance", "lambda"] | None = None,
+        values: Values | None = None,
         group: int | str | None = None,
         class_names: Sequence[str] | Names | None = None,
         feature_names: Sequence[str] | Names | None = None,
@@ -317,9 +317,7 @@ class RelevanceDisplay(Display):
 
     @classmethod
     @described
-    def from_intervals(
-        cls, intervals: RelevanceIntervals, *, ax: Axes | None = None, **plot_kwargs: Argument
-    ) -> Self:
+    def from_intervals(cls, intervals: RelevanceIntervals, *, ax: Axes | None = None, **plot_kwargs: Argument) -> Self:
         """Plot importances with their intervals as whiskers, as `lvq.relevance_intervals` gives them.
 
         Parameters
@@ -351,7 +349,7 @@ class RelevanceDisplay(Display):
         cls,
         cv_results: dict[str, Argument] | Sequence[BaseEstimator],
         *,
-        values: Literal["importance", "lambda"] | None = None,
+        values: Values | None = None,
         feature_names: Sequence[str] | Names | None = None,
         ax: Axes | None = None,
         **plot_kwargs: Argument,
@@ -383,7 +381,7 @@ class RelevanceDisplay(Display):
             )
         fitted = [need_model(model, cls.__name__).model for model in models]
         choices = {chosen_values(f"{cls.__name__}.from_cv_results", model, values) for model in fitted}
-        shown = "importance" if choices == {"importance"} else "lambda"
+        shown: Values = "importance" if choices == {"importance"} else "lambda"
         profiles = [relevance_profile(model, values=shown) for model in models]
         if len({len(profile) for profile in profiles}) > 1:
             raise ValueError(

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from lvq.estimators.found import need_model
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.tables import column_names, read_table
-from lvq.typing import JSONValue
+from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.preparation import Samples, prepare
 from lvq.workflow.runs import check_folder, write_run
@@ -241,7 +241,7 @@ def _cross_validate(
     return evaluate_folds(pipeline, X, y, folds, seed, progress=report)
 
 
-def _intervals(classifier: RejectClassifier, X: ArrayLike, y: ArrayLike, seed: int) -> RelevanceIntervals | None:
+def _intervals(classifier: RejectClassifier, X: MatrixLike, y: Labels, seed: int) -> RelevanceIntervals | None:
     """Intervals of the importances; None for a Euclidean metric, and for many rows, where folds tell enough."""
     from lvq.resampled_importances import relevance_intervals
 
