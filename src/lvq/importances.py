@@ -74,8 +74,6 @@ def variable_importances(
     """
     found = need_model(estimator, "variable_importances")
     outputs, winner, rival = Outputs.uncalibrated(found.model).of(model_inputs(found, X))
-    distances = outputs[:, len(found.model.classes) :]
-    distances /= max(float(distances.mean()), np.finfo(float).tiny)  # squares could overflow
     first = found.steps[0] if found.steps else found.estimator
     names = input_names(first) if hasattr(first, "n_features_in_") else default_names(np.shape(X)[1])
     used = used_columns(found.steps, found.model.n_features, len(names))

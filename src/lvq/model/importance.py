@@ -71,7 +71,7 @@ def of_sum_one(fractions: np.ndarray) -> np.ndarray:
 def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
     """Fraction of the variance of the model's outputs that each feature alone explains, (n_features,)."""
     samples, n = _in_bounds(samples), samples.n_features
-    curve, outputs = fitted_curve(model, samples)
+    curve, outputs = fitted_curve(samples), Outputs.uncalibrated(model)
     found = Moments.of(samples.reduce(_Sums(curve, outputs), _block_rows(samples)), n, outputs)
     weighting = output_weighting(found.covariance, found.pairs, len(model.classes))
     parts = [slice(begin, begin + FEATURES) for begin in range(0, n, FEATURES)]
@@ -99,12 +99,13 @@ class Outputs:
     """What the model decides by: probabilities and distances, and the pairs of winner and rival."""
 
     model: PrototypeModel
-    unit: float = 1.0  # of the distances, whose squares could overflow
+    unit: float  # of the distances, whose squares could overflow
 
     @classmethod
-    def uncalibrated(cls, model: PrototypeModel, unit: float = 1.0) -> Self:
+    def uncalibrated(cls, model: PrototypeModel) -> Self:
         """Those of a model at temperature one: importances do not depend on how probabilities are calibrated."""
-        return cls(replace(model, decision=replace(model.decision, temperature=1.0)), unit)
+        largest = float(model.link.value(wide(model.distances(model.prototypes))).max())
+        return cls(replace(model, decision=replace(model.decision, temperature=1.0)), largest or 1.0)
 
     def of(self, X: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Outputs of shape (N, C + M), winners and rivals."""
@@ -136,29 +137,22 @@ class Curve:
         return np.tanh(np.divide(-self.mean, self.deviation, out=np.zeros_like(self.mean), where=self.deviation > 0))
 
 
-def fitted_curve(model: PrototypeModel, samples: ArraySamples) -> tuple[Curve, Outputs]:
-    """Mean and deviation of each feature, and the mean distance as unit, by two passes over the samples."""
+def fitted_curve(samples: ArraySamples) -> Curve:
+    """Mean and deviation of each feature, by two passes over the samples."""
     rows = _block_rows(samples)
-    total, unit, *means = samples.reduce(_Means(model), rows)
-    mean = np.array(means) / total
+    total, *sums = samples.reduce(_weighted_sums, rows)
+    mean = np.array(sums) / total
     variance = samples.reduce(_Variances(mean), rows) / total
     eps = 1e-7 if not is_sparse(samples.X) and numpy_type(wide(samples.X[:0])) == np.float32 else 1e-15
     variance[variance <= (10 * eps * mean) ** 2] = 0  # rounding
-    return Curve(mean, np.sqrt(variance), max(SMALLEST, 1e4 * eps)), Outputs.uncalibrated(model, unit / total or 1.0)
+    return Curve(mean, np.sqrt(variance), max(SMALLEST, 1e4 * eps))
 
 
-@dataclass(frozen=True)
-class _Means:
-    """Sums of weights, of weighted mean distances, and of weighted samples."""
-
-    model: PrototypeModel
-
-    def __call__(self, block: Block) -> np.ndarray:
-        X, weight = block.X, wide(block.weight)
-        distances = self.model.link.value(wide(as_numpy(self.model.distances(X))))
-        sums = weight @ X if is_sparse(X) else weight @ wide(X)
-        of_rows = as_numpy(weight)
-        return np.concatenate([[of_rows.sum(), of_rows @ distances.mean(axis=1)], as_numpy(sums)])
+def _weighted_sums(block: Block) -> np.ndarray:
+    """Sums of weights and of weighted samples."""
+    X, weight = block.X, wide(block.weight)
+    sums = as_numpy(weight @ X if is_sparse(X) else weight @ wide(X))
+    return np.concatenate([[float(weight.sum())], sums])
 
 
 @dataclass(frozen=True)

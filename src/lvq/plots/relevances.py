@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 KINDS = ("bar", "line")
 AXES = {
-    "importance": "Importance (what the feature alone explains, sum 100 %)",
+    "importance": "Importance",
     "lambda": "Relevance (weight in the distance)",
 }
 MAX_NAMED = 20  # local matrices up to which the legend names each
