@@ -53,7 +53,7 @@ def test_the_most_relevant_features_first(fitted):
     model = fitted["relevances"]
     display = PrototypeDisplay.from_estimator(model, max_features=2)
     assert display.order_.tolist() == np.argsort(-model.feature_importances_)[:2].tolist()
-    assert display.ax_.get_xlabel() == "The 2 most relevant of 4 features"
+    assert display.ax_.get_xlabel() == "The 2 most important of 4 features"
 
 
 def test_removed_features_are_not_shown(data):

@@ -77,7 +77,7 @@ class RelevanceDisplay(Display):
     Attributes
     ----------
     bars_ : matplotlib BarContainer or None
-        The bars, the most relevant first.
+        The bars, the largest first.
     lines_ : list of matplotlib Line2D
         The profile drawn as a line; markers of each local matrix or fold.
     errorbar_ : matplotlib artist or None
@@ -130,7 +130,7 @@ class RelevanceDisplay(Display):
         kind : {"bar", "line"}, default="bar"
             A bar with a name for each feature, or a line over all features in their order, as for spectra.
         max_features : int or None, default=20
-            Number of bars, the most relevant features; the title states the weight of the others. None draws all.
+            Number of bars, the features with the largest values; the title states the sum of the others. None draws all.
         sort : bool, default=True
             Whether to sort the bars by relevance instead of by the order of the features.
         {bar_kwargs}
