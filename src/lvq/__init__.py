@@ -20,6 +20,7 @@ if _TYPE_CHECKING:
     from lvq.explanation import explain
     from lvq.importances import VariableImportances, variable_importances
     from lvq.model.prototype_model import PrototypeModel
+    from lvq.nuisance import NuisanceRemoval, remove_nuisance
     from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
@@ -50,6 +51,7 @@ __all__ = [
     "LVQClassifier",
     "LVQClassifierCV",
     "LoadError",
+    "NuisanceRemoval",
     "PrototypeModel",
     "RejectClassifier",
     "RelevanceIntervals",
@@ -62,6 +64,7 @@ __all__ = [
     "load",
     "null_space_corrected",
     "relevance_intervals",
+    "remove_nuisance",
     "save",
     "show_versions",
     "to_onnx",
@@ -73,6 +76,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "GuaranteeError": "rejection",
     "LoadError": "persistence",
     "MODELS": "estimators.paper_models",
+    "NuisanceRemoval": "nuisance",
     "PrototypeModel": "model.prototype_model",
     "RejectClassifier": "rejection",
     "RelevanceIntervals": "resampled_importances",
@@ -84,6 +88,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "load": "persistence",
     "null_space_corrected": "null_space",
     "relevance_intervals": "resampled_importances",
+    "remove_nuisance": "nuisance",
     "save": "persistence",
     "show_versions": "versions",
     "to_onnx": "onnx",
@@ -91,8 +96,8 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "variable_importances": "importances",
 }
 _PACKAGES = (
-    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots",
-    "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
+    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "nuisance", "onnx", "persistence",
+    "plots", "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def null_space_corrected(estimator: Estimator, X: MatrixLike, *, tolerance: floa
         raise ValueError(f"tolerance of null_space_corrected must be at least 0 and below 1, got {tolerance!r}.")
     found = need_model(estimator, "null_space_corrected")
     model, omega = found.model, found.model.relevance
-    if omega is None or omega.ndim == 1:
+    if omega is None or model.has_weights:
         raise ValueError(
             f"null_space_corrected needs a model with a matrix, got {type(found.estimator).__name__} with "
             f"{'relevances of single features' if omega is not None else 'the Euclidean metric'}; use GMLVQ, LGMLVQ or "

@@ -38,7 +38,7 @@ def test_defaults_need_no_tuning(load, least):
 
 @quietly
 @pytest.mark.parametrize("solver", ["lbfgs", "adam", "online"])
-@pytest.mark.parametrize("relevance", [None, "gradient", "matrix", "local_matrix"])
+@pytest.mark.parametrize("relevance", [None, "gradient", "matrix", "local_matrix", "local_diagonal"])
 @pytest.mark.parametrize("cost", COSTS)
 def test_every_choice_fits(cost, relevance, solver, data):
     X, y = data
@@ -95,7 +95,7 @@ def test_transform_only_with_one_matrix(relevance, data):
     model = quiet_fit(LVQClassifier(relevance=relevance, rank=2, max_iter=10, random_state=0), X, y)
     np.testing.assert_allclose(model.transform(X), X @ model.omega_.T)
     assert model.transform(X).shape == (90, 2)
-    for other in (None, "gradient", "local_matrix"):
+    for other in (None, "gradient", "local_matrix", "local_diagonal", "local_scale"):
         assert not hasattr(LVQClassifier(relevance=other), "transform")
         with pytest.raises(AttributeError, match="has no attribute 'transform'"):
             _ = LVQClassifier(relevance=other).transform

@@ -10,6 +10,7 @@ from scipy import sparse
 from lvq.model import importance
 from lvq.model.importance import explained_fractions, feature_importances
 from lvq.model.links import Gaussian, Identity
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
@@ -22,6 +23,7 @@ METRICS = {
     "matrix": (Matrix(), (5, 5)),
     "matrix of rank 2": (Matrix(), (2, 5)),
     "local": (LocalMatrix((0, 2, 3, 4)), (3, 4, 5)),
+    "local vectors": (LocalDiagonal((0, 2, 3, 4)), (3, 5)),
 }
 
 
@@ -35,7 +37,7 @@ def draw(n_samples=60, seed=0):
 
 def make_model(rng, X, name, link=None, **decision):
     metric, shape = METRICS[name]
-    R = None if shape is None else rng.normal(size=shape) if len(shape) > 1 else rng.uniform(0, 1, shape)
+    R = None if shape is None else rng.uniform(0, 1, shape) if "vector" in name else rng.normal(size=shape)
     W = X[rng.choice(len(X), len(LABELS), replace=False)]
     return PrototypeModel(W, LABELS, np.array(["a", "b", "c"]), metric, R, link or Identity(), DecisionRule(**decision))
 

@@ -30,6 +30,7 @@ from lvq.estimators.validation import (
     check_rank,
     check_sparse_matrix,
     check_stream,
+    check_structure,
     check_training_data,
     check_unchanged,
     check_width,
@@ -287,6 +288,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         stream: bool = False,
     ) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
+        check_structure(self, parts.relevance, samples.n_features)
         if is_sparse(samples.X):
             check_sparse_matrix(self, parts.relevance, samples.n_features)
         if isinstance(parts.kernel, Kernel) and not isinstance(parts.kernel_width, str):

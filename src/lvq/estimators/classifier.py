@@ -11,10 +11,10 @@ from lvq.estimators.calibration import cross_fitted_temperature
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
 from lvq.estimators.parameters import estimator
 from lvq.estimators.training import Parts
-from lvq.estimators.validation import make_relevance
+from lvq.estimators.validation import make_relevance, structured
 from lvq.model.costs import COSTS, Cost, MarginCost
 from lvq.model.links import Link
-from lvq.model.relevance import MatrixRelevance, Relevance
+from lvq.model.relevance import LocalDiagonalRelevance, LocalScaleRelevance, MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.typing import Label
 
@@ -58,6 +58,9 @@ class LVQClassifier(CostBasedLVQ):
     local: Literal["class", "prototype", "auto"] = "auto"
     ridge: float | Literal["auto"] = "auto"
     log_determinant: float = 0.0
+    feature_groups: ArrayLike | None = None
+    sparsity: float = 0.0
+    smoothness: float = 0.0
     kernel: str | Link | None = "gaussian"
     xi: float = 2.0
     alpha: float = 0.03
@@ -67,10 +70,13 @@ class LVQClassifier(CostBasedLVQ):
     relevance_rate: float = 0.001
 
     def _relevance(self) -> Relevance:
-        rule = make_relevance(self, self.relevance)
+        rule = structured(self, make_relevance(self, self.relevance))
+        free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
+        if isinstance(rule, LocalDiagonalRelevance):
+            free = free or isinstance(rule, LocalScaleRelevance)
+            return replace(rule, local=self.local, unit_trace=not free, ridge=self.ridge if free else 0.0)
         if not isinstance(rule, MatrixRelevance):
             return rule
-        free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
         return replace(
             rule,
             local=None if rule.local is None else self.local,

@@ -226,21 +226,21 @@ class ModelPredictions:
 
     @property
     def relevances_(self) -> np.ndarray:
-        """Weight of each feature."""
-        R = self._fitted("relevances_").relevance
-        return self._array("relevances_", R if R is not None and R.ndim == 1 else None, "it has no feature weights")
+        """Weight of each feature, or a row of weights for each group of prototypes."""
+        model = self._fitted("relevances_")
+        return self._array("relevances_", model.relevance if model.has_weights else None, "it has no feature weights")
 
     @property
     def omega_(self) -> np.ndarray:
         """Omega, or one for each group of prototypes."""
-        R = self._fitted("omega_").relevance
-        return self._array("omega_", R if R is not None and R.ndim > 1 else None, "it has no matrix")
+        model = self._fitted("omega_")
+        return self._array("omega_", None if model.has_weights else model.relevance, "it has no matrix")
 
     @property
     def lambda_(self) -> np.ndarray:
         """Omega'Omega; computed on access, as with 5,000 features it takes 200 MB for each matrix."""
-        R = self._fitted("lambda_").relevance
-        omega = self._array("lambda_", R if R is not None and R.ndim > 1 else None, "it has no matrix")
+        model = self._fitted("lambda_")
+        omega = self._array("lambda_", None if model.has_weights else model.relevance, "it has no matrix")
         return np.swapaxes(omega, -1, -2) @ omega
 
     @property

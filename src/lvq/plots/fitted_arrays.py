@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.found import FoundModel, find_layer, last_step, need_model
 from lvq.input_columns import Names
 from lvq.model.arrays import as_numpy
-from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import LocalMetric
 from lvq.model.missing import require_complete
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots.original_features import Floats, names_by_step, to_original_units
@@ -177,7 +177,7 @@ def group_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels
     ['0', '1', '2']
     """
     model = need_model(estimator, "group_names").model
-    if not isinstance(model.metric, LocalMatrix):
+    if not isinstance(model.metric, LocalMetric):
         return np.array([""])
     labels = group_classes(model)
     if len(np.unique(labels)) < len(labels):

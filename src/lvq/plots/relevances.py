@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import Names
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Euclidean
+from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import Values, chosen_values, group_classes, group_names, relevance_profile
@@ -130,7 +129,7 @@ class RelevanceDisplay(Display):
         kind : {"bar", "line"}, default="bar"
             A bar with a name for each feature, or a line over all features in their order, as for spectra.
         max_features : int or None, default=20
-            Number of bars, the features with the largest values; the title states the sum of the others. None draws all.
+            Number of bars, those with the largest values; the title states the sum of the others. None draws all.
         sort : bool, default=True
             Whether to sort the bars by relevance instead of by the order of the features.
         {bar_kwargs}
@@ -305,7 +304,7 @@ class RelevanceDisplay(Display):
         if group is not None:
             index = group_index(cls.__name__, estimator, group)
             parameters["relevances"] = relevance_profile(estimator, per_matrix=True)[index]
-        elif isinstance(model.metric, LocalMatrix) and shown == "lambda":
+        elif isinstance(model.metric, LocalMetric) and shown == "lambda":
             classes = given_or_own(cls.__name__, "class_names", class_names, model.classes)
             parameters["each"] = relevance_profile(estimator, per_matrix=True)
             parameters["each_names"] = group_names(estimator, classes).tolist()

@@ -171,8 +171,7 @@ def _evaluate_fold(
 
 def scaled_lambda(estimator: BaseEstimator) -> Floats | None:
     """Lambda divided by its trace; None where the model has no matrix."""
-    relevance = estimator.model_.relevance
-    if relevance is None or relevance.ndim == 1:
+    if estimator.model_.relevance is None or estimator.model_.has_weights:
         return None
     matrix = lambda_matrix(estimator)
     return matrix / np.trace(matrix)

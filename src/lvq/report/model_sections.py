@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from lvq.importances import VariableImportances
-from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import LocalMetric
 from lvq.plots import group_names, lambda_matrix, prototype_names, relevance_profile
 from lvq.report.cross_validation import FoldResult, scaled_lambda
 from lvq.report.features import Features, Floats
@@ -95,7 +95,7 @@ def _matrices(
     """Lambda divided by its trace for the most relevant features: the shared or mean one, then the local ones."""
     names, block = [features.names[k] for k in shown], np.ix_(shown, shown)
     local = lambda_matrix(features.estimator, per_matrix=True)
-    is_local = isinstance(features.model.metric, LocalMatrix)
+    is_local = isinstance(features.model.metric, LocalMetric)
     label = "mean over the prototypes" if is_local else "all prototypes"
     labelled = [(label, mean, _sign_agreement(names, mean[block], folds))]
     if is_local:

@@ -12,7 +12,7 @@ import numpy as np
 from lvq.model.arrays import beside, first_argmin, is_tensor, namespace, take_columns, wide
 from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
 from lvq.model.objective import Objective, Params
-from lvq.model.relevance import Fisher, FisherNeighbours, Relevance
+from lvq.model.relevance import Fisher, FisherNeighbours, LocalDiagonalRelevance, Relevance
 from lvq.model.samples import ArraySamples, Block
 from lvq.typing import Array
 
@@ -68,7 +68,9 @@ def _stretch(relevance: Relevance, params: Params) -> float:
     R = params.relevance
     if R is None or not relevance.weighted_step:
         return 1.0
-    return float(R.max()) if R.ndim == 1 else float(np.max(np.linalg.norm(R, 2, axis=(-2, -1)) ** 2))
+    if R.ndim == 1 or isinstance(relevance, LocalDiagonalRelevance):
+        return float(R.max())
+    return float(np.max(np.linalg.norm(R, 2, axis=(-2, -1)) ** 2))
 
 
 def mean_units(one: Units, other: Units) -> Units:
