@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 import lvq
-from lvq import GLVQ, GRLVQ
+from lvq import GLVQ, GRLVQ, variable_importances
 from lvq.report import summarize
 
 
 def test_relevances_and_matrix(wdbc):
     inner, relevance = wdbc.model.estimator_[-1], wdbc.summary["relevance"]
-    weights = np.diag(inner.lambda_) / np.trace(inner.lambda_)
+    weights = variable_importances(wdbc.model, wdbc.X_train).importances
     np.testing.assert_allclose(relevance["values"], np.sort(weights)[::-1][:20])
     assert relevance["rest"] == pytest.approx(1 - sum(relevance["values"]))
     assert relevance["features"][0] == wdbc.summary["data"]["features"][int(weights.argmax())]
     top = relevance["index"][:15]
+    assert top == np.argsort(-weights)[:15].tolist()
     np.testing.assert_allclose(
         relevance["matrices"][0]["values"], (inner.lambda_ / np.trace(inner.lambda_))[np.ix_(top, top)], rtol=1e-5
     )

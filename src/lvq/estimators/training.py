@@ -292,13 +292,7 @@ def fitted_model(
     xi = None if xi is None else float(xi)
     rule = DecisionRule(xi, parts.sharpness, isinstance(cost, SoftCost), parts.by_posterior, temperature)
     metric = training.state.relevance.metric(training.labels)
-    importances = None
-    if params.relevance is not None and samples is not None and params.relevance.ndim <= 3:
-        groups = metric.groups if isinstance(metric, LocalMetric) else (0, len(training.labels))
-        relevances = list(params.relevance) if isinstance(metric, LocalMetric) else [params.relevance]
-        X, _, weight = samples.metric_rows()
-        importances = feature_importances(X, weight, relevances, np.diff(groups))
-    return PrototypeModel(
+    model = PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,
         classes=classes,
@@ -306,7 +300,9 @@ def fitted_model(
         relevance=params.relevance,
         link=training.link,
         decision=rule,
-        importances=importances,
         feature_names=None if names is None else tuple(str(name) for name in names),
         variances=training.state.variances,
     )
+    if params.relevance is None or samples is None:
+        return model
+    return replace(model, importances=feature_importances(model, samples))
