@@ -16,6 +16,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from lvq.model.arrays import rounded_centre
+from lvq.model.class_sums import class_sums, rows_by_class
 from lvq.model.samples import ArraySamples, Block, Map, Total
 from lvq.typing import Array, Delayed
 
@@ -216,9 +217,9 @@ class _ClassSums:
     n_classes: int
 
     def __call__(self, block: Block) -> np.ndarray:
-        one_hot = np.zeros((self.n_classes, len(block.y)))
-        one_hot[block.y, np.arange(len(block.y))] = block.weight
-        return np.column_stack((one_hot.sum(axis=1), one_hot @ block.X.astype(np.float64, copy=False)))
+        X = block.X.astype(np.float64, copy=False)
+        sums, mass = class_sums(X, block.y, block.weight, self.n_classes)
+        return np.column_stack((mass, sums))
 
 
 @dataclass(frozen=True)
@@ -241,9 +242,9 @@ def _arranged(block: Block, centre: np.ndarray, total: float) -> Block:
 def _drawn(block: Block, wanted: np.ndarray, seed: tuple[int, int]) -> Block:
     """So many samples of each class, at random where not all are wanted."""
     generator, rows = np.random.default_rng(seed), []
-    for label in np.flatnonzero(wanted):
-        here = np.flatnonzero(block.y == label)
-        rows.append(here if wanted[label] == len(here) else generator.choice(here, wanted[label], replace=False))
+    for label, here in enumerate(rows_by_class(block.y, len(wanted))):
+        if wanted[label]:
+            rows.append(here if wanted[label] == len(here) else generator.choice(here, wanted[label], replace=False))
     return ArraySamples(*block).take(np.sort(np.concatenate(rows)))
 
 
