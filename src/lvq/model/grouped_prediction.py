@@ -17,7 +17,7 @@ from lvq.model.samples import Map
 if TYPE_CHECKING:
     from lvq.model.prototype_model import PrototypeModel
 
-MANY, ROWS = 4096, 1024  # prototypes, and samples of the first call, from which groups pay
+MANY, ROWS = 8192, 1024  # prototypes, and samples of the first call, from which groups pay
 BLOCK = 8192  # samples of one block
 _known: "WeakKeyDictionary[PrototypeModel, GroupedPrototypes]" = WeakKeyDictionary()
 

@@ -15,7 +15,6 @@ import numpy as np
 from lvq.model.metrics import long_product, row_squares
 from lvq.model.starts import weighted_k_means
 
-MANY = 4096  # prototypes from which groups are used
 ROWS = 2048  # samples that are searched at a time
 SAMPLED = 16  # prototypes for each group from which the groups' centres are computed
 LARGEST = 4  # size of a group, at most, as a multiple of the mean size

@@ -6,15 +6,16 @@ do not vary changes no distance, but does change that diagonal. The diagonal of 
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, wide, zeros
-from lvq.model.sparse_rows import is_sparse
+from lvq.model.sparse_rows import is_sparse, with_data
 from lvq.model.tensor_starts import blocks
 from lvq.typing import Array
 
-COLUMNS = 1024  # of the covariance of sparse features that are computed at a time
+PART = 0.5  # of the samples' numbers: moments of sparse features that are held at a time
 
 
 def feature_importances(X: Array, weight: Array, relevance: np.ndarray, n_prototypes: np.ndarray) -> np.ndarray:
@@ -57,26 +58,38 @@ def _of_dense(X: Array, fraction: Array, scale: float) -> Callable[[Array], Arra
 
 
 def _of_sparse(X: Array, fraction: np.ndarray, scale: float) -> Callable[[np.ndarray], np.ndarray]:
-    """The same of sparse rows; of C only some columns are held at a time, and its part from the mean is left apart."""
-    scaled = X.astype(np.float64) / scale
+    """The same of sparse rows; of C only some columns are held at a time, and its part from the mean is left apart.
+
+    Products are in the type of X, and sums in float64.
+    """
+    scaled = with_data(X, X.data / X.dtype.type(scale))  # a copy of the numbers, not of their columns
     mean = fraction @ scaled
 
     def unscaled(relevance: np.ndarray) -> np.ndarray:
         if relevance.ndim > 1:
             images = (scaled @ relevance.T - relevance @ mean) * fraction[:, None]
             return np.square(scaled.T @ images).sum(axis=1)
-        columns, weighted = scaled.tocsc(), scaled.T.tocsr()
-        weighted.data *= fraction[weighted.indices]
+        counts = np.diff(X.indptr)
+        weighted = with_data(scaled, scaled.data * np.repeat(fraction.astype(X.dtype), counts)).T
         parts = []
-        for begin in range(0, len(mean), COLUMNS):
-            product = weighted @ columns[:, begin : begin + COLUMNS]  # of the moments about the origin, these columns
-            here = mean[begin : begin + COLUMNS]
+        for begin, end in pairwise(_column_parts(X, counts)):
+            product = weighted @ scaled[:, begin:end]  # of the moments about the origin, these columns
+            product = product.tocsr().astype(np.float64)
             crossed = (relevance * mean) @ product
             product.data *= product.data
+            here = mean[begin:end]
             parts.append(relevance @ product - 2 * here * crossed + here**2 * (relevance @ mean**2))
         return np.maximum(np.concatenate(parts), 0)  # rounding
 
     return unscaled
+
+
+def _column_parts(X: Array, counts: np.ndarray) -> list[int]:
+    """Where parts of the columns begin, and the end: the moments of a part hold about as many numbers as `PART`."""
+    n = X.shape[1]
+    each = with_data(X, np.ones_like(X.data)).T @ counts.astype(X.dtype)  # numbers in the rows that have the column
+    part = np.minimum(each, n).cumsum(dtype=np.float64) // (PART * max(X.nnz, n))
+    return [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), n]
 
 
 def _centred(X: Array, fraction: Array, scale: float) -> tuple[Array, Array | None]:
