@@ -190,8 +190,13 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             training, result = steps.run(parts, training, samples, report)
             if parts.solver == "lbfgs" and not result.converged and _still_falling(result.history):
                 _warn_not_converged(self, result)
-            self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history))
+            temperature = self._temperature(parts, samples, classes)
+            self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history), temperature)
         return self
+
+    def _temperature(self, parts: Parts, samples: ArraySamples, classes: np.ndarray) -> float:
+        """Temperature of the probabilities; one where they are not calibrated."""
+        return 1.0
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -234,17 +239,17 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         samples = ArraySamples(X, y, weight)
         if first:
             training = self._begin(parts, samples, classes, check_random_state(self.random_state), stream=True)
-            n_iter, history = 0, np.array([])
+            n_iter, history, temperature = 0, np.array([]), 1.0
         else:
             check_unchanged(self, parts, classes, stream=True)
             training = steps.with_cost(self._training(), parts)
             training = self._add_classes(parts, training, samples, classes)
             training = steps.measure_units(training, parts, samples)
-            n_iter, history = self.n_iter_, self.objective_history_
+            n_iter, history, temperature = self.n_iter_, self.objective_history_, self.model_.decision.temperature
         if len(np.unique(training.labels)) > 1:  # with one class so far, there is nothing to learn
             training, result = steps.run_online(parts, training, samples, silent, stream=True)
             n_iter, history = n_iter + 1, np.append(history, result.history)
-        self._set_fitted(training, parts, classes, None, n_iter, history)
+        self._set_fitted(training, parts, classes, None, n_iter, history, temperature)
         return self
 
     def _placed(self, X: ArrayLike) -> tuple[ArrayLike, str | None]:
@@ -333,11 +338,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         samples: ArraySamples | None,
         n_iter: int,
         history: np.ndarray,
+        temperature: float = 1.0,
     ) -> None:
         names, seed = getattr(self, "feature_names_in_", None), self.random_state
         shared = seed is None or seed is training.state.random_state  # and may be used elsewhere
         fitted = {
-            "model_": steps.fitted_model(training, parts, classes, names, samples),
+            "model_": steps.fitted_model(training, parts, classes, names, samples, temperature),
             "_state": training.state.copy() if shared else training.state,
             "_device": getattr(self, "device", None),
             "_class_weight": self.class_weight,

@@ -3,15 +3,19 @@
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from lvq.estimators.calibration import cross_fitted_temperature
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
 from lvq.estimators.parameters import estimator
+from lvq.estimators.training import Parts
 from lvq.estimators.validation import make_relevance
 from lvq.model.costs import COSTS, Cost, MarginCost
 from lvq.model.links import Link
 from lvq.model.relevance import MatrixRelevance, Relevance
+from lvq.model.samples import ArraySamples
 from lvq.typing import Label
 
 
@@ -59,6 +63,7 @@ class LVQClassifier(CostBasedLVQ):
     alpha: float = 0.03
     cost_matrix: ArrayLike | None = None
     decision: Literal["nearest", "posterior"] = "nearest"
+    calibration: Literal["temperature"] | None = "temperature"
     relevance_rate: float = 0.001
 
     def _relevance(self) -> Relevance:
@@ -84,6 +89,11 @@ class LVQClassifier(CostBasedLVQ):
         if issubclass(kind, MarginCost):
             return kind(self.alpha, **steepness, prices=self._prices())
         return kind(self.alpha, **steepness)
+
+    def _temperature(self, parts: Parts, samples: ArraySamples, classes: np.ndarray) -> float:
+        if self.calibration is None:
+            return 1.0
+        return cross_fitted_temperature(self, parts, samples, classes)
 
     # a stream keeps every Omega at unit trace: only with solver="online" or ridge=0
     partial_fit = available_if(_can_stream)(CostBasedLVQ.partial_fit)

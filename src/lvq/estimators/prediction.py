@@ -135,10 +135,12 @@ class ModelPredictions:
 
     @by_partition
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Probabilities of the classes; not calibrated.
+        """Probabilities of the classes.
 
         For costs with a steepness xi the softmax of -xi d_k, else that of the relative scores of `decision_function`;
-        with ``decision="posterior"`` the posterior. `sklearn.calibration.CalibratedClassifierCV` calibrates.
+        with ``decision="posterior"`` the posterior. Those of `LVQClassifier` and `LVQClassifierCV` are calibrated: they
+        are raised to the power of one over the temperature `model_.decision.temperature`, and divided by their sum.
+        `sklearn.calibration.CalibratedClassifierCV` calibrates those of other models.
 
         Parameters
         ----------

@@ -275,14 +275,18 @@ def add_prototypes(
 
 
 def fitted_model(
-    training: Training, parts: Parts, classes: np.ndarray, names: Iterable[object] | None, samples: ArraySamples | None
+    training: Training,
+    parts: Parts,
+    classes: np.ndarray,
+    names: Iterable[object] | None,
+    samples: ArraySamples | None,
+    temperature: float = 1.0,
 ) -> PrototypeModel:
     """The model as frozen arrays and parts; with samples also the importances of features."""
     params, cost = training.params, training.state.scaled_cost(training.params.prototypes.dtype)
     xi = getattr(cost, "xi", None)
-    rule = DecisionRule(
-        None if xi is None else float(xi), parts.sharpness, isinstance(cost, SoftCost), parts.by_posterior
-    )
+    xi = None if xi is None else float(xi)
+    rule = DecisionRule(xi, parts.sharpness, isinstance(cost, SoftCost), parts.by_posterior, temperature)
     metric = training.state.relevance.metric(training.labels)
     importances = None
     if params.relevance is not None and samples is not None and params.relevance.ndim <= 3:

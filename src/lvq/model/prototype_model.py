@@ -26,6 +26,7 @@ from lvq.model.missing import Observed, has_missing, packed, require_complete
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
 from lvq.model.sparse_rows import canonical, filled, is_sparse, numbers, take_rows
+from lvq.model.temperature import tempered
 from lvq.typing import Array
 
 LARGEST = sys.float_info.max  # integers of Python can be larger
@@ -63,18 +64,23 @@ class DecisionRule:
         Whether the cost defines a posterior, softmax(-xi H) over all prototypes.
     by_posterior : bool, default=False
         Predict the class of the largest posterior instead of the class of the nearest prototype.
+    temperature : float, default=1.0
+        Probabilities are raised to the power of one over the temperature; see `lvq.model.temperature`.
     """
 
     xi: float | None = None
     sharpness: float = 5.0
     soft: bool = False
     by_posterior: bool = False
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
         if self.xi is not None and not 0 < self.xi <= LARGEST:
             raise ValueError(f"xi of a DecisionRule must be a positive number or None, got {self.xi!r}.")
         if not 0 < self.sharpness <= LARGEST:
             raise ValueError(f"sharpness of a DecisionRule must be a positive number, got {self.sharpness!r}.")
+        if not 0 < self.temperature <= LARGEST:
+            raise ValueError(f"temperature of a DecisionRule must be a positive number, got {self.temperature!r}.")
         if ((self.soft or self.by_posterior) and self.xi is None) or (self.by_posterior and not self.soft):
             raise ValueError("A DecisionRule by the posterior needs soft=True and a steepness xi.")
 
@@ -289,12 +295,16 @@ class PrototypeModel:
         return class_scores(self.link, self._class_distances(distances), self.decision.xi)
 
     def probabilities(self, distances: np.ndarray) -> np.ndarray:
-        """A probability per class, (N, C); not calibrated."""
-        if self.decision.by_posterior:
-            table = self.posterior(distances)
-            return make_largest(table.astype(distances.dtype), table.argmax(axis=1))
+        """A probability per class, (N, C), at the temperature of the decision rule."""
         rule = self.decision
-        return class_probabilities(self.link, self._class_distances(distances), rule.xi, rule.sharpness)
+        if rule.by_posterior:
+            table = self.posterior(distances)
+            return make_largest(
+                tempered(table, rule.temperature).astype(distances.dtype), table.argmax(axis=1)
+            )
+        xi, sharpness = rule.xi, rule.sharpness / rule.temperature
+        xi = None if xi is None else xi / rule.temperature
+        return class_probabilities(self.link, self._class_distances(distances), xi, sharpness)
 
     def posterior(self, distances: np.ndarray) -> np.ndarray:
         """Sum over the prototypes of each class of softmax(-xi H), (N, C), in float64; only for soft costs."""
@@ -377,7 +387,7 @@ class PrototypeModel:
         return self.classes[self.over_blocks(self.decide, X) if predicted is None else predicted]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Probabilities of the classes, (n_samples, n_classes); not calibrated."""
+        """Probabilities of the classes, (n_samples, n_classes), at the temperature of the decision rule."""
         return self.over_blocks(self.probabilities, self.checked(X))
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:

@@ -236,15 +236,23 @@ class Predictions:
     @cached_property
     def probabilities(self) -> str:
         """As `predict_proba`, (N, C)."""
-        graph, xi = self.graph, self.model.decision.xi
+        graph, xi, temperature = self.graph, self.model.decision.xi, self.model.decision.temperature
         if self.by_posterior:
-            return self.posterior
+            return self.posterior if temperature == 1 else self._tempered_posterior
         if xi is None:
-            sharp = graph.number(self.model.decision.sharpness / 2)
+            sharp = graph.number(self.model.decision.sharpness / temperature / 2)
             return graph.node("Softmax", graph.node("Mul", self.scores, sharp), axis=1)
         H = self._class_links
         behind = graph.node("Sub", H, graph.reduce("ReduceMin", H, keep=True))
-        values = graph.node("Softmax", graph.node("Mul", behind, graph.number(-xi)), axis=1)
+        values = graph.node("Softmax", graph.node("Mul", behind, graph.number(-xi / temperature)), axis=1)
+        return self._everywhere(values, 0.0)
+
+    @cached_property
+    def _tempered_posterior(self) -> str:
+        graph, temperature = self.graph, self.model.decision.temperature
+        tiny = graph.number(np.finfo(graph.dtype).tiny)
+        logarithm = graph.node("Log", graph.node("Max", self._known_posterior, tiny))
+        values = graph.node("Softmax", graph.node("Mul", logarithm, graph.number(1 / temperature)), axis=1)
         return self._everywhere(values, 0.0)
 
     @cached_property

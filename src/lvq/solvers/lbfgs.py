@@ -13,7 +13,7 @@ from scipy.optimize import OptimizeResult, minimize
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, wide, zeros
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
-from lvq.model.relevance import VectorRelevance
+from lvq.model.relevance import MatrixRelevance, VectorRelevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam, quasi_newton
 from lvq.solvers.adam import Moments
@@ -24,12 +24,14 @@ from lvq.solvers.threads import product_threads, thread_map
 from lvq.typing import Array
 
 HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
-MAX_RUNS = 4  # of L-BFGS
-ADAM_STEPS, ADAM_RATE = 50, 0.1  # steps of Adam between two runs, and their first rate
-MIN_GAIN = 1e-4  # relative gain of a run below which no other run follows
+MAX_RUNS = 2  # of L-BFGS
+ADAM_STEPS, ADAM_RATE = 30, 0.1  # steps of Adam between two runs, and their first rate
+PATIENCE = 10  # iterations after which a later run must be better than the earlier ones
+ROUGH = 30  # times the tolerance at which a first run stops if another one follows in any case
 CALM = 1e-3  # of 25 fits with one prototype per class that ended at smaller gradients no other run improved any by 1e-4
-TOL, LARGE_TOL = 1e-5, 2e-5  # where to stop, and where on large data
+TOL, LARGE_TOL = 1e-5, 1e-4  # where to stop, and where on large data
 LARGE = 15_000  # samples from which epochs of Adam on batches come first
+COMPARED = 8  # every so many samples tell whether those epochs improved on the start
 
 Function = Callable[[Params], tuple[Array, Params]]
 
@@ -47,7 +49,8 @@ def train(
 
     A margin cost has kinks where a sample is equally far from two prototypes, and L-BFGS, which assumes a smooth
     function, can stall at one. So a run that converges is followed by a few steps of Adam, which passes kinks, and by
-    another run, as long as that helps. A run of one prototype per class that ends at a small gradient has not stalled.
+    another run, and the better of the two is the result. A run of one prototype per class with a matrix, or that ends
+    at a small gradient, has not stalled.
 
     With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
     takes L-BFGS tens of them, so that L-BFGS only finishes the work. Samples in partitions on several machines have no
@@ -78,63 +81,68 @@ def train(
         def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples, mapping)
 
-        max_runs = max_runs if isinstance(problem.objective.cost, MarginCost) else 1
         if samples.n_samples < LARGE or not samples.in_memory:
-            tol = TOL if tol is None else tol
-            best, converged = _runs(function, free, max_iter, tol, max_runs, _calm(problem), history, report)
+            rule = _rule(problem, TOL if tol is None else tol, max_runs)
+            best, converged = _runs(function, free, max_iter, rule, history, report)
         else:
             found = adam.first_epochs(problem, params, samples, max_iter, report, mapping)
             history += np.minimum.accumulate(found.history).tolist()
-            free = _better(function, free, problem.free(found.params), history)
+            free = _better(problem, samples, free, problem.free(found.params))
             if tol is None:
                 tol, max_runs, most = LARGE_TOL, 1, min(max_iter, 2 * len(history))
             else:
                 most = max_iter
-            best, converged = _runs(function, free, most, tol, max_runs, _calm(problem), history, report)
+            best, converged = _runs(function, free, most, _rule(problem, tol, max_runs), history, report)
             converged = converged or len(history) < max_iter
     return Result(problem.params(best), len(history), history, converged)
 
 
-def _better(function: Function, before: Params, after: Params, history: list[float]) -> Params:
-    """Where Adam ended, or the start where that is better, as after a warm start."""
-    values = [float(function(free)[0]) for free in (before, after)]
-    history[-1] = min(values)  # the others are means over an epoch
+def _better(problem: Problem, samples: ArraySamples, before: Params, after: Params) -> Params:
+    """Where Adam ended, or the start where that is better on a part of the samples, as after a warm start."""
+    block = samples.take(slice(None, None, COMPARED))
+    part = ArraySamples(block.X, block.y, block.weight / block.weight.sum())
+    values = [float(problem.value_and_gradient(free, part)[0]) for free in (before, after)]
     return before if values[0] < values[1] else after
 
 
+class Rule(NamedTuple):
+    """When a first run stops and whether another one follows: if its largest slope is above `calm` of the objective."""
+
+    tol: float
+    first_tol: float
+    calm: float
+    max_runs: int
+
+
+def _rule(problem: Problem, tol: float, max_runs: int) -> Rule:
+    """The rule for a problem, chosen by fits of four data sets with 1, 3 and 10 prototypes per class.
+
+    Several prototypes of a class have better places behind kinks, and relevances of features can be caught at 0, so
+    that a second run always pays, and the first may be rough. With matrices it seldom does, and with a matrix and one
+    prototype per class it never did.
+    """
+    labels, relevance = as_numpy(problem.objective.labels), problem.relevance
+    if max_runs == 1 or not isinstance(problem.objective.cost, MarginCost):
+        return Rule(tol, tol, np.inf, 1)
+    one_each, matrix = len(np.unique(labels)) == len(labels), isinstance(relevance, MatrixRelevance)
+    if one_each and not isinstance(relevance, VectorRelevance):
+        return Rule(tol, tol, np.inf if matrix else CALM, max_runs)
+    return Rule(tol, tol if matrix else ROUGH * tol, 0.0, max_runs)
+
+
 def _runs(
-    function: Function,
-    start: Params,
-    max_iter: int,
-    tol: float,
-    max_runs: int,
-    calm: float,
-    history: list[float],
-    report: Report,
+    function: Function, start: Params, max_iter: int, rule: Rule, history: list[float], report: Report
 ) -> tuple[Params, bool]:
     """Runs of L-BFGS with steps of Adam between them: the best parameters, and whether the last run converged."""
-    best, lowest, converged = start, np.inf, False
-    for again in range(max_runs):
-        found, converged = _minimise(function, start, max_iter - len(history), tol, history, report)
-        gain = lowest - found.value
-        if gain > 0:
+    best, lowest, tol, calm = start, np.inf, rule.first_tol, rule.calm
+    for left in reversed(range(rule.max_runs)):
+        found, converged = _minimise(function, start, max_iter - len(history), tol, lowest, history, report)
+        if found.value < lowest:
             best, lowest = found.free, found.value
-        size = max(1.0, abs(lowest))
-        done = found.largest <= calm * size if again == 0 else not gain > MIN_GAIN * size
-        if done or not converged or again == max_runs - 1:
+        if left == 0 or not converged or found.largest <= calm * max(1.0, abs(lowest)):
             break
-        start = _adam_steps(function, best)
+        start, tol, calm = _adam_steps(function, best), rule.tol, 0.0
     return best, converged
-
-
-def _calm(problem: Problem) -> float:
-    """Largest entry of the gradient, relative to the objective, at which a first run needs no other; 0 for none.
-
-    Several prototypes of a class have better places behind kinks, and relevances of features can be caught at 0.
-    """
-    labels = as_numpy(problem.objective.labels)
-    one_each = len(np.unique(labels)) == len(labels)
-    return CALM if one_each and not isinstance(problem.relevance, VectorRelevance) else 0.0
 
 
 class Found(NamedTuple):
@@ -146,9 +154,9 @@ class Found(NamedTuple):
 
 
 def _minimise(
-    function: Function, start: Params, max_iter: int, tol: float, history: list[float], report: Report
+    function: Function, start: Params, max_iter: int, tol: float, lowest: float, history: list[float], report: Report
 ) -> tuple[Found, bool]:
-    """One run of L-BFGS; whether it converged."""
+    """One run of L-BFGS, given up if it is not below the lowest value so far in time; whether it converged."""
     if max_iter < 1:
         return Found(start, np.inf, np.inf), False
 
@@ -156,9 +164,12 @@ def _minimise(
         value, gradient = function(unravel(vector, start))
         return value, ravel(gradient)
 
-    def seen(value: float) -> None:
+    before = len(history)
+
+    def seen(value: float) -> bool:
         history.append(min(float(value), history[-1] if history else np.inf))
         report(len(history), history[-1])
+        return len(history) - before >= PATIENCE and value > lowest
 
     if is_tensor(start.prototypes):
         found = quasi_newton.minimise(flat, ravel(start), max_iter, tol, HESSIAN_PAIRS, seen)
@@ -174,7 +185,7 @@ def _scipy_minimum(
     start: np.ndarray,
     max_iter: int,
     tol: float,
-    seen: Callable[[float], None],
+    seen: Callable[[float], bool],
 ) -> quasi_newton.Minimum:
     """Where SciPy's iterations end."""
 
@@ -183,7 +194,8 @@ def _scipy_minimum(
         return float(value), gradient
 
     def callback(intermediate_result: OptimizeResult) -> None:
-        seen(intermediate_result.fun)
+        if seen(intermediate_result.fun):
+            raise StopIteration
 
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HESSIAN_PAIRS, "ftol": tol, "gtol": tol}
     found = minimize(numbers, start, jac=True, method="L-BFGS-B", callback=callback, options=options)

@@ -30,7 +30,7 @@ class Minimum(NamedTuple):
 
 
 def minimise(
-    function: Function, start: Array, max_iter: int, tol: float, pairs: int, seen: Callable[[float], None]
+    function: Function, start: Array, max_iter: int, tol: float, pairs: int, seen: Callable[[float], bool]
 ) -> Minimum:
     """Minimise a smooth function of a vector.
 
@@ -47,7 +47,7 @@ def minimise(
     pairs : int
         Number of steps, with the changes of the gradient, that approximate the Hessian.
     seen : callable
-        Called with the value after each iteration.
+        Called with the value after each iteration; True ends the run.
     """
     line = Line(function, start)
     here = line.here
@@ -65,7 +65,8 @@ def minimise(
             continue
         before, here = here, line.accept()
         iterations += 1
-        seen(here.value)
+        if seen(here.value):
+            return Minimum(here.x, here.value, here.largest, True)
         if iterations >= max_iter or line.evaluations > EVALUATIONS * max_iter:
             return Minimum(here.x, here.value, here.largest, False)
         if here.largest <= tol or before.value - here.value <= tol * max(abs(before.value), abs(here.value), 1.0):
