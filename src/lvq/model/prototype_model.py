@@ -299,9 +299,7 @@ class PrototypeModel:
         rule = self.decision
         if rule.by_posterior:
             table = self.posterior(distances)
-            return make_largest(
-                tempered(table, rule.temperature).astype(distances.dtype), table.argmax(axis=1)
-            )
+            return make_largest(tempered(table, rule.temperature).astype(distances.dtype), table.argmax(axis=1))
         xi, sharpness = rule.xi, rule.sharpness / rule.temperature
         xi = None if xi is None else xi / rule.temperature
         return class_probabilities(self.link, self._class_distances(distances), xi, sharpness)
