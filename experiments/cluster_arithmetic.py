@@ -90,7 +90,8 @@ def tasks(partitions: int) -> int:
 def checked(measured: dict[str, Any], known: Cluster) -> Iterable[tuple[str, float, float]]:
     """Measured and simulated seconds, on one machine: memory instead of a network."""
     for name, workers in (("workers_1", 1), ("workers_2", 2)):
-        here = replace(known, workers=workers, latency=1e-4, bandwidth=5e9, delay=known.delay if known.fixed == 0 else 0)
+        delay = known.delay if known.fixed == 0 else 0.0  # times by the clock hold the delays
+        here = replace(known, workers=workers, latency=1e-4, bandwidth=5e9, delay=delay)
         row = measured[name]
         yield name, row["seconds"], here.evaluation(row["n_partitions"], row["rows"])
 

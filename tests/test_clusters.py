@@ -94,4 +94,4 @@ def test_partitions_stay_where_they_are(client):
         GLVQ(n_prototypes=2, init="samples", random_state=0, max_iter=4).fit(X, y)
     assert busy
     assert set(copies) == {1}
-    assert len({workers_of for workers_of in places.values()}) == 2  # both workers hold some
+    assert len(set(places.values())) == 2  # both workers hold some

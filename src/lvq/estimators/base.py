@@ -13,7 +13,6 @@ from typing import Literal, Self
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
@@ -132,7 +131,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     def _parts_for(self, X: ArrayLike, device: str | None) -> Parts:
         """The parts; "auto" is Adam for sparse samples of many features, as L-BFGS would hold 20 copies of them."""
         parts, automatic = self._parts(device), getattr(self, "solver", None) == "auto"
-        wide = issparse(X) and X.shape[1] >= WIDE_SPARSE
+        wide = is_sparse(X) and X.shape[1] >= WIDE_SPARSE
         return replace(parts, solver="adam") if automatic and wide and parts.solver == "lbfgs" else parts
 
     def _solver(self, relevance: Relevance) -> str:

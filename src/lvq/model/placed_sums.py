@@ -1,8 +1,8 @@
 """Sums over partitions that a cluster of dask.distributed holds, each computed by a worker that holds the partition.
 
 dask alone may give a task to an idle worker and send it the partition. So each task is restricted to the workers that
-hold its partition. Where one of them is lost, its task can run nowhere; dask computes the partition again elsewhere, and
-the whole sum is then asked for again.
+hold its partition. Where one of them is lost, its task can run nowhere; dask computes the partition again elsewhere,
+and the whole sum is then asked for again.
 """
 
 import sys
