@@ -149,6 +149,24 @@ def standardised(X: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndar
     return (X - mean) / scale, (X_test - mean) / scale
 
 
+def sparse_blobs(samples: int, features: int, classes: int, stored: int) -> Arrays:
+    """Sparse rows of so many stored numbers, a half of them in features of their class, as parts of a CSR array."""
+    random = np.random.default_rng(0)
+    y = np.arange(samples) % classes
+    rows = []
+    for label in y:
+        own = random.choice(features // classes, stored // 2, replace=False) * classes + label
+        others = np.setdiff1d(random.choice(features, min(features, 2 * stored), replace=False), own)
+        rows.append(np.sort(np.concatenate((own, random.permutation(others)[: stored - len(own)]))))
+    return {
+        "X_data": random.uniform(0.5, 1.0, samples * stored),
+        "X_indices": np.concatenate(rows).astype(np.int32),
+        "X_indptr": np.arange(0, samples * stored + 1, stored, dtype=np.int32),
+        "X_shape": np.array([samples, features]),
+        "y": y,
+    }
+
+
 def blobs(samples: int, features: int, classes: int, tests: int = 0, dtype: str = "float64") -> Arrays:
     """Classes of three Gaussian clusters each, in a random order."""
     random = np.random.default_rng(0)

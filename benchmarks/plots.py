@@ -45,7 +45,9 @@ def growth(panels: dict[str, dict[str, list[tuple[float, float]]]], path: pathli
     """A panel for each series: seconds against size, both logarithmic, with fitted exponents."""
     from benchmarks.workers.measures import exponent
 
-    with figure(path, 8, 5.5, nrows=2, ncols=2) as grid:
+    with figure(path, 11, 5.5, nrows=2, ncols=3) as grid:
+        for axes in grid.flat[len(panels) :]:
+            axes.remove()
         for axes, (title, curves) in zip(grid.flat, panels.items()):
             for number, (model, points) in enumerate(curves.items()):
                 sizes, seconds = zip(*points)

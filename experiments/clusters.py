@@ -93,7 +93,7 @@ def equality() -> dict[str, Any]:
         killed: list[int] = []
 
         def kill(number: int) -> None:
-            if number == 12:
+            if number == 8:
                 killed.append(kill_a_worker(client))
 
         with before_each_sum(kill):

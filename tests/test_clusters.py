@@ -1,5 +1,7 @@
 """Worker processes of dask.distributed: the same model, also when a worker is killed; searches by joblib's dask."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from sklearn.model_selection import GridSearchCV
 
 from experiments.clusters import before_each_sum, data, kill_a_worker, workers
 from lvq import GLVQ, GMLVQ, LVQClassifierCV, RejectClassifier
+from lvq.model import partitions, placed_sums
 
 pytestmark = [
     pytest.mark.slow,
@@ -64,3 +67,31 @@ def test_searches_by_joblib(client):
         with joblib.parallel_backend("dask"):
             score = search.fit(samples, labels).score(samples, labels)
         assert score == search.set_params(n_jobs=1).fit(samples, labels).score(samples, labels)
+
+
+def test_partitions_stay_where_they_are(client):
+    """One worker is kept busy, so that dask alone would send partitions to the other; no worker gets another copy."""
+    client.wait_for_workers(2)
+    X, y = data(n_partitions=8, rows=2000, n_features=20)
+    places, copies = {}, []
+
+    def watch(number):
+        if number == 3:
+            busy.append(client.submit(time.sleep, 3, workers=[next(iter(client.scheduler_info()["workers"]))]))
+
+    busy = []
+    unchanged = placed_sums.placed_sum
+
+    def watched(futures, function, rows):
+        result = unchanged(futures, function, rows)
+        for key, workers_of in client.who_has(futures).items():
+            copies.append(len(workers_of))
+            assert places.setdefault(key, workers_of) == workers_of
+        return result
+
+    with pytest.MonkeyPatch.context() as patch, before_each_sum(watch):
+        patch.setattr(partitions, "placed_sum", watched)
+        GLVQ(n_prototypes=2, init="samples", random_state=0, max_iter=4).fit(X, y)
+    assert busy
+    assert set(copies) == {1}
+    assert len(set(places.values())) == 2  # both workers hold some

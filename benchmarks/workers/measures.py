@@ -14,7 +14,13 @@ BLOCK = 4096
 @lru_cache(maxsize=1)
 def load(folder: str) -> dict[str, np.ndarray]:
     """The arrays of a folder, by the names of their files; the last folder stays in memory."""
-    return {name[:-4]: np.load(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
+    found = {name[:-4]: np.load(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
+    if "X_indptr" in found:  # sparse rows, for this library only
+        from scipy.sparse import csr_array
+
+        parts = [found.pop(f"X_{name}") for name in ("data", "indices", "indptr", "shape")]
+        found["X"] = csr_array(tuple(parts[:3]), shape=tuple(parts[3].tolist()))
+    return found
 
 
 def quartiles(values: Sequence[float]) -> dict[str, float | int]:

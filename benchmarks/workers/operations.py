@@ -34,7 +34,7 @@ def evaluate(model: Model, data: dict[str, np.ndarray]) -> dict[str, Any]:
     found: dict[str, Any] = {"iterations": int(iterations)} if isinstance(iterations, int | np.integer) else {}
     X_test, y_test = data.get("X_test", data["X"][:0]), data.get("y_test", data["y"][:0])
     found["tests"] = len(y_test)
-    prototypes = model.prototypes()
+    prototypes = None if hasattr(data["X"], "toarray") else model.prototypes()  # of sparse rows only accuracies
     if prototypes is None:
         X, y = data["X"][:MOST_ROWS], data["y"][:MOST_ROWS]
         found["train_accuracy"] = float((model.predict(X) == y).mean())

@@ -25,6 +25,7 @@ from lvq.estimators.found import need_model
 from lvq.input_columns import Indices, Names, blocks, input_names, model_inputs, sources
 from lvq.linear_maps import Floats, project, pull_back, step_map
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.sparse_rows import filled
 from lvq.typing import Labels
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def explain(estimator: BaseEstimator, X: ArrayLike) -> InputExplanation:
         The steps before it may be scalers, feature selectors, encoders, imputers, other one-to-one transformers, PCA,
         TruncatedSVD, and ColumnTransformers of these.
     X : array-like of shape (n_samples, n_columns)
-        Samples, as the estimator takes them.
+        Samples, as the estimator takes them; of sparse ones a few rows, as the result is dense.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def explain(estimator: BaseEstimator, X: ArrayLike) -> InputExplanation:
     (['size', 'colour'], (4, 2))
     """
     found = need_model(estimator, "explain")
-    model, Z = found.model, model_inputs(found, X)
+    model, Z = found.model, filled(model_inputs(found, X))  # the result is dense as well
     of_model = model.explain(Z)
     parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]
     contributions = parts[0].contributions - parts[1].contributions

@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from lvq.estimators.found import FoundModel, transformers
 from lvq.model.arrays import as_numpy
 from lvq.model.missing import require_complete
+from lvq.model.sparse_rows import require_dense
 
 Names = NDArray[np.str_]
 Indices = NDArray[np.intp]
@@ -35,12 +36,13 @@ class Block(NamedTuple):
 def model_inputs(found: FoundModel, X: ArrayLike, complete: str = "") -> NDArray[np.floating]:
     """Samples as they reach the model, validated as the estimator does it; a NumPy array, or sparse rows.
 
-    With `complete`, the name of a function that cannot ignore missing values, these are an error.
+    With `complete`, the name of a function that cannot ignore missing values, these and sparse rows are errors.
     """
     finite = True if found.model.variances is None else "allow-nan"
     Z = as_numpy(found.inputs(X))
-    accepted = False if complete else "csr"  # such a function needs dense samples too
-    settings = {"dtype": [np.float64, np.float32], "ensure_all_finite": finite, "accept_sparse": accepted}
+    if complete:  # such a function needs dense samples too
+        require_dense(Z, complete)
+    settings = {"dtype": [np.float64, np.float32], "ensure_all_finite": finite, "accept_sparse": "csr"}
     Z = validate_data(found.estimator, Z, reset=False, **settings)
     if complete:
         require_complete(Z, complete)

@@ -1,15 +1,19 @@
 """Sparse rows: results are those of dense rows to rounding, and nothing of the size of the dense rows is made."""
 
+import importlib
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+import lvq
 from lvq import (
     GLVQ,
     GMLVQ,
@@ -27,6 +31,7 @@ from lvq import (
     LVQClassifier,
     LVQClassifierCV,
 )
+from lvq.estimators import base, training
 
 FORMATS = ("csr_array", "csr_matrix", "csc_array", "coo_matrix", "lil_array", "dok_matrix", "bsr_array")
 BATCH = [
@@ -276,3 +281,43 @@ def test_another_number_of_features(counts):
     model = GLVQ(max_iter=3, tol=0.1).fit(sparse.csr_array(X), y)
     with pytest.raises(ValueError, match="X has 39 features, but GLVQ is expecting 40"):
         model.predict(sparse.csr_array(X[:, :-1]))
+
+
+REFUSED = {
+    "certified_radius": lambda model, X, y: lvq.certified_radius(model, X),
+    "certified_accuracy": lambda model, X, y: lvq.certified_accuracy(model, X, y, [0.1]),
+    "counterfactual": lambda model, X, y: lvq.counterfactual(model, X),
+    "plane": lambda model, X, y: importlib.import_module("lvq.plots").plane(model, X),
+}
+
+
+@pytest.mark.parametrize("function", REFUSED)
+@pytest.mark.parametrize("steps", [[], [MaxAbsScaler()]], ids=["model", "pipeline"])
+def test_what_needs_dense_samples_tells_what_to_do(function, steps, counts):
+    X, y = sparse.csr_array(counts[0]), counts[1]
+    model = make_pipeline(*steps, GLVQ(random_state=0)).fit(X, y)
+    with pytest.raises(TypeError, match=r"needs dense samples, .* shape \(5, 40\).*toarray\(\)"):
+        REFUSED[function](model, X[:5], y[:5])
+    REFUSED[function](model, X[:5].toarray(), y[:5])  # and that works
+
+
+@pytest.mark.parametrize("steps", [[], [MaxAbsScaler()]], ids=["model", "pipeline"])
+def test_explanations_of_a_few_sparse_rows(steps, counts):
+    X, y = sparse.csr_array(counts[0]), counts[1]
+    model = make_pipeline(*steps, GLVQ(random_state=0)).fit(X, y)
+    of_rows, of_dense = lvq.explain(model, X[:5]), lvq.explain(model, X[:5].toarray())
+    np.testing.assert_allclose(of_rows.contributions, of_dense.contributions, atol=1e-12)
+
+
+def test_many_sparse_features_are_trained_by_adam_unless_a_solver_is_chosen(counts, monkeypatch):
+    X, y = sparse.csr_array(counts[0]), counts[1]
+    solvers = []
+    run = training.run_batch
+    monkeypatch.setattr(training, "run_batch", lambda parts, *rest: solvers.append(parts.solver) or run(parts, *rest))
+    for features, given in ((41, {}), (40, {}), (40, {"solver": "lbfgs"})):
+        monkeypatch.setattr(base, "WIDE_SPARSE", features)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            GLVQ(random_state=0, max_iter=2, **given).fit(X, y)
+    GLVQ(random_state=0, max_iter=2, tol=1.0).fit(counts[0], y)
+    assert solvers == ["lbfgs", "adam", "lbfgs", "lbfgs"]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from lvq.model import pairs
-from lvq.model.pairs import MaskedSearch, SortedSearch, search_for
+from lvq.model.groups import group_prototypes
+from lvq.model.pairs import GroupedSearch, MaskedSearch, SortedSearch, search_for
 
 
 def sorted_search(Z, y, P, labels):
@@ -21,13 +22,27 @@ def small_search(Z, y, P, labels):
         return SortedSearch().prepare(P, labels)(Z, y)
 
 
+def grouped_search(Z, y, P, labels):
+    """In groups, with the own prototypes of each class alone."""
+    return GroupedSearch(group_prototypes(P)).prepare(P, labels)(Z, y)
+
+
+def all_in_groups(Z, y, P, labels):
+    """In groups, as classes with many prototypes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "FEW", 0)
+        return grouped_search(Z, y, P, labels)
+
+
 def masked_search(Z, y, P, labels):
     torch = pytest.importorskip("torch")
     found = MaskedSearch().prepare(torch.as_tensor(P), torch.as_tensor(labels))(torch.as_tensor(Z), torch.as_tensor(y))
     return type(found)(*(part.numpy() for part in found))
 
 
-SEARCHES = pytest.mark.parametrize("search", [sorted_search, small_search, masked_search])
+SEARCHES = pytest.mark.parametrize(
+    "search", [sorted_search, small_search, grouped_search, all_in_groups, masked_search]
+)
 
 
 def plain(Z, y, P, labels):

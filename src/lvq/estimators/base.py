@@ -7,6 +7,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Literal, Self
 
 import numpy as np
@@ -59,6 +60,7 @@ from lvq.typing import ClassWeight, Label, Seed
 # Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
 # project has no public address; with an empty one the view shows no link.
 DOCUMENTATION = ""
+WIDE_SPARSE = 2**14  # features of sparse samples from which L-BFGS is not the default
 START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width", "missing")
 
 
@@ -129,6 +131,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             ignores_missing=getattr(self, "missing", "raise") == "ignore",
         )
 
+    def _parts_for(self, X: ArrayLike, device: str | None) -> Parts:
+        """The parts; "auto" is Adam for sparse samples of many features, as L-BFGS would hold 20 copies of them."""
+        parts, automatic = self._parts(device), getattr(self, "solver", None) == "auto"
+        wide = is_sparse(X) and X.shape[1] >= WIDE_SPARSE
+        return replace(parts, solver="adam") if automatic and wide and parts.solver == "lbfgs" else parts
+
     def _solver(self, relevance: Relevance) -> str:
         return "online"
 
@@ -177,7 +185,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         self._validate_params()
         X, device = self._placed(X)
-        parts = self._parts(device)
+        parts = self._parts_for(X, device)
         check_parts(self, parts)
         warm = self.warm_start and hasattr(self, "model_")
         samples, classes = self._samples(parts, X, y, sample_weight, reset=not warm)

@@ -67,7 +67,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         return None if getattr(self, "cost_matrix", None) is None else as_prices(self)
 
     def _solver(self, relevance: Relevance) -> str:
-        """The solver; "auto" takes L-BFGS wherever it can be used."""
+        """The solver; "auto" takes L-BFGS wherever it can be used, except for many sparse features (`_parts_for`)."""
         if self.solver != "auto":
             return self.solver
         needs_online = not relevance.smooth or self.step != "scaled" or getattr(self, "slope", None) == "time"

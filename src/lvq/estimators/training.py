@@ -200,8 +200,8 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     objective = training.objective()
     objective = replace(objective, metric=samples.measured(objective.metric, state.variances))
     objective, params = beside_samples(objective, training.params, samples.X)
-    problem = Problem(objective, state.relevance, float(np.sqrt(state.units.step)))
     params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
+    problem = Problem(objective.with_groups(params, samples.X), state.relevance, float(np.sqrt(state.units.step)))
     arranged = samples.arranged(centre)
     if parts.solver == "lbfgs":
         settings = parts.batch.max_iter, parts.batch.tol

@@ -5,6 +5,7 @@ from scipy.linalg import eigh
 
 from lvq.model import sparse_starts, tensor_starts
 from lvq.model.arrays import is_tensor
+from lvq.model.class_sums import class_sums
 from lvq.model.sparse_rows import filled, is_sparse
 from lvq.typing import Array
 
@@ -118,9 +119,7 @@ def _class_moments(X: Array, y: Array, weight: Array) -> tuple[np.ndarray, np.nd
     if is_tensor(X):
         return tensor_starts.class_moments(X, y, weight)
     X = X.astype(np.float64, copy=False)
-    one_hot = np.zeros((int(y.max()) + 1, len(y)))
-    one_hot[y, np.arange(len(y))] = weight
-    mass = one_hot.sum(axis=1)
-    means = (one_hot @ X) / np.maximum(mass, np.finfo(float).tiny)[:, None]
+    sums, mass = class_sums(X, y, weight, int(y.max()) + 1)
+    means = sums / np.maximum(mass, np.finfo(float).tiny)[:, None]
     residual = (X - means[y]) * np.sqrt(weight / mass.sum())[:, None]
     return mass, means, residual.T @ residual

@@ -7,6 +7,7 @@ another class is closer to the best than the bound, the distances decide, so tha
 `SharedMetric.distances`.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -102,20 +103,20 @@ class FoldedPrototypes:
     def predicted(self, X: np.ndarray, mapping: Map = map) -> Decided | None:
         """Class index of each row, and the rows that need the distances; None for values not finite or too large."""
         rows = max(16, BLOCK_BYTES // (sum(self.folded.shape) * X.itemsize))
-        if len(X) <= rows:
-            return self._predicted(X)
-        begins = range(0, len(X), rows)
-        made = list(mapping(self._predicted, [X[begin : begin + rows] for begin in begins]))
-        parts = [part for part in made if part is not None]
-        if len(parts) < len(made):
-            return None
-        close = [begin + part.close for begin, part in zip(begins, parts) if len(part.close)]
-        return Decided(np.concatenate([part.labels for part in parts]), np.concatenate(close or [NO_ROWS]))
+        return in_blocks(self._predicted, X, rows, mapping)
 
-    def _predicted(self, X: np.ndarray) -> Decided | None:
+    def reach(self, X: np.ndarray) -> np.ndarray | None:
+        """Bound of the rounding errors of differences, for each row; None for values not finite or too large."""
         with np.errstate(over="ignore", invalid="ignore"):
             squares = _dot(X, X)
-        if not squares.max(initial=0) <= self.limit:  # not finite, or too large
+        if not squares.max(initial=0) <= self.limit:
+            return None
+        lengths = np.sqrt(squares, dtype=np.float64)
+        return self.bound[0] + lengths * (self.bound[1] + lengths * self.bound[2])
+
+    def _predicted(self, X: np.ndarray) -> Decided | None:
+        reach = self.reach(X)
+        if reach is None:
             return None
         scores = X @ self.folded
         scores += self.offset
@@ -124,8 +125,6 @@ class FoldedPrototypes:
         if self.labels[0] == self.labels[-1]:
             return Decided(predicted, NO_ROWS)
         places = winner + np.arange(0, scores.size, scores.shape[1])
-        lengths = np.sqrt(squares, dtype=np.float64)
-        reach = self.bound[0] + lengths * (self.bound[1] + lengths * self.bound[2])
         reach += scores.reshape(-1)[places]
         near = (scores <= reach.astype(scores.dtype)[:, None]).reshape(-1)
         near[places] = False
@@ -133,6 +132,21 @@ class FoldedPrototypes:
             return Decided(predicted, NO_ROWS)
         row, prototype = np.divmod(np.flatnonzero(near), scores.shape[1])
         return Decided(predicted, np.unique(row[self.labels[prototype] != predicted[row]]))
+
+
+def in_blocks(
+    function: Callable[[np.ndarray], Decided | None], X: np.ndarray, rows: int, mapping: Map
+) -> Decided | None:
+    """What a function decides for blocks of rows; None where it is None for one of them."""
+    if len(X) <= rows:
+        return function(X)
+    begins = range(0, len(X), rows)
+    made = list(mapping(function, [X[begin : begin + rows] for begin in begins]))
+    parts = [part for part in made if part is not None]
+    if len(parts) < len(made):
+        return None
+    close = [begin + part.close for begin, part in zip(begins, parts) if len(part.close)]
+    return Decided(np.concatenate([part.labels for part in parts]), np.concatenate(close or [NO_ROWS]))
 
 
 def _bound(

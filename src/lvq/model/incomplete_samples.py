@@ -5,6 +5,7 @@ from typing import Self
 
 import numpy as np
 
+from lvq.model.class_sums import rows_by_class
 from lvq.model.metrics import Metric
 from lvq.model.missing import Observed, has_missing, packed
 from lvq.model.samples import ArraySamples, Block, observed_variances
@@ -24,8 +25,7 @@ def filled(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         return np.where(mass > 0, weight[rows] @ values[rows] / np.where(mass > 0, mass, 1), default)
 
     overall = mean(np.ones(len(X), dtype=bool), np.zeros(X.shape[1]))
-    for label in np.unique(y):
-        rows = y == label
+    for rows in rows_by_class(y, int(y.max()) + 1):
         result[rows] = np.where(missing[rows], mean(rows, overall), X[rows])
     return result
 

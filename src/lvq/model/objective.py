@@ -17,6 +17,7 @@ import numpy as np
 
 from lvq.model.arrays import as_columns, namespace
 from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
+from lvq.model.groups import Groups, group_prototypes
 from lvq.model.links import Kernel, Link
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
@@ -31,6 +32,7 @@ MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
 MAX_THREADS = 4  # blocks that may be worked on at the same time within that
 MIN_ROWS, MIN_WORK = 256, 2**24  # rows and products of one block, at least: less is not worth a thread's call
 MIN_COMPLETE = 0.1  # fraction of complete rows from which they are worth a copy of the block
+GROUPED = 2**14  # prototypes from which pairs are searched in groups
 CACHE_BYTES = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
 
 
@@ -69,6 +71,8 @@ class Objective:
         Class indices of the prototypes, ascending.
     memory : int
         Bytes that one evaluation may take besides the data.
+    groups : Groups, optional
+        Prototypes that are near to each other; see `with_groups`.
     """
 
     metric: Metric
@@ -76,6 +80,7 @@ class Objective:
     cost: CostOrRule
     labels: Array
     memory: int = MAX_BYTES
+    groups: Groups | None = None
 
     def linked(self, params: Params) -> Link:
         """The link at the present width."""
@@ -90,8 +95,16 @@ class Objective:
 
     def total(self, params: Params, samples: ArraySamples, mapping: Map = map) -> PartialSum:
         """Weighted sum of the costs and its gradient, over blocks of samples."""
-        part = self.part(params, search_for(samples.X))
+        part = self.part(params, search_for(samples.X, self.groups))
         return samples.reduce(part, self.block_rows(samples.X, part), mapping)
+
+    def with_groups(self, params: Params, X: Array) -> "Objective":
+        """The same with groups of near prototypes, where there are many and the search for pairs uses them."""
+        margin = isinstance(self.metric, SharedMetric) and isinstance(self.cost, MarginCost)
+        if len(self.labels) < GROUPED or not margin or not isinstance(X, np.ndarray):
+            return self
+        assert isinstance(self.metric, SharedMetric)
+        return replace(self, groups=group_prototypes(self.metric.project(params.prototypes, params.relevance)))
 
     def block_rows(self, X: Array, part: "Part") -> int:
         """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
@@ -102,7 +115,8 @@ class Objective:
         rows = self.memory // (part.columns * itemsize * (MAX_THREADS if on_processor else 1))
         if on_processor:
             least = min(1024, max(MIN_ROWS, MIN_WORK // (X.shape[1] * part.columns)))
-            rows = min(rows, max(least, CACHE_BYTES // (len(self.labels) * itemsize)), max(least, -(-X.shape[0] // 8)))
+            cached = rows if self.groups is not None else CACHE_BYTES // (len(self.labels) * itemsize)
+            rows = min(rows, max(least, cached), max(least, -(-X.shape[0] // 8)))
         return max(1, rows)
 
     def _sparse_rows(self, itemsize: int, R: Array | None) -> int:

@@ -4,7 +4,7 @@ A search is prepared once for the prototypes' images and then called for each ch
 |p|^2 - 2 z'p differs between prototypes; it is computed by one matrix product. Ties go to the lowest index.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from types import ModuleType
 from typing import NamedTuple, Protocol
@@ -12,10 +12,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lvq.model.arrays import first_argmin, fused_kernels, namespace, take_columns
+from lvq.model.groups import GroupedPrototypes, Groups
 from lvq.model.sparse_rows import row_squares
 from lvq.typing import Array
 
 SMALL = 2**13  # scores up to which masks are faster than slices
+FEW = 512  # prototypes of a class up to which all of them are searched, besides groups
+OWN_NUMBERS = 2**18  # scores, or numbers of own prototypes, that are held at a time
+LONG = 4  # samples of the same class one after another, on average, from which products by class are faster
 
 
 class NearestPair(NamedTuple):
@@ -36,10 +40,10 @@ class Search(Protocol):
         """A function from images (N, m) and class indices (N,) to their pairs."""
 
 
-def search_for(X: Array) -> Search:
-    """The search for arrays of this kind."""
+def search_for(X: Array, groups: Groups | None = None) -> Search:
+    """The search for arrays of this kind, in groups of prototypes where there are any."""
     if namespace(X) is np:
-        return SortedSearch()
+        return SortedSearch() if groups is None else GroupedSearch(groups)
     kernels = fused_kernels(X)
     return MaskedSearch() if kernels is None else FusedSearch(kernels)
 
@@ -64,6 +68,71 @@ class SortedSearch:
             return NearestPair(own, other, np.maximum(d_plus + lengths, 0), np.maximum(d_minus + lengths, 0))
 
         return search
+
+
+class GroupedSearch:
+    """NumPy, many prototypes: the nearest other one in groups, the nearest own one too where a class has many."""
+
+    columns = 0
+
+    def __init__(self, groups: Groups) -> None:
+        self.groups = groups
+
+    def prepare(self, P: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray, np.ndarray], NearestPair]:
+        """A function from images and class indices to pairs."""
+        grouped = GroupedPrototypes(P, labels, self.groups)
+        squares = row_squares(P)
+        begins = np.searchsorted(labels, np.arange(int(labels.max()) + 2))
+        in_groups = int(np.diff(begins).max()) > FEW
+
+        def search(Z: np.ndarray, y: np.ndarray) -> NearestPair:
+            lengths = row_squares(Z)
+            if in_groups:
+                own, d_plus = grouped.nearest_of(Z, y, lengths, own=True)
+            else:
+                own, d_plus = _own_alone(Z, y, P, squares, begins)
+            other, d_minus = grouped.nearest_of(Z, y, lengths, own=False)
+            return NearestPair(own, other, np.maximum(d_plus + lengths, 0), np.maximum(d_minus + lengths, 0))
+
+        return search
+
+
+def _own_alone(
+    Z: np.ndarray, y: np.ndarray, P: np.ndarray, squares: np.ndarray, begins: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest own prototype and its score, from products with own prototypes alone."""
+    own, d_plus = np.empty(len(y), dtype=np.intp), np.empty(len(y), dtype=Z.dtype)
+    runs = [0, *(np.flatnonzero(y[1:] != y[:-1]) + 1).tolist(), len(y)]
+    if len(y) < LONG * len(runs):
+        sizes = np.diff(begins)
+        most = int(sizes.max())
+        rows = max(1, OWN_NUMBERS // (most * Z.shape[1]))
+        for part in _parts(0, len(y), rows):
+            # where a class has fewer prototypes, copies of its last one are compared as well
+            places = begins[y[part], None] + np.minimum(np.arange(most), sizes[y[part], None] - 1)
+            scores = squares[places] - 2 * np.einsum("ij,ikj->ik", Z[part], P[places])
+            own[part], d_plus[part] = _smallest(scores, places)
+        return own, d_plus
+    for begin, end in pairwise(runs):
+        low, high = begins[y[begin] : y[begin] + 2].tolist()
+        folded = -2 * P[low:high].T
+        for part in _parts(begin, end, max(1, OWN_NUMBERS // (high - low))):
+            scores = Z[part] @ folded
+            scores += squares[low:high]
+            nearest = scores.argmin(axis=1)
+            own[part], d_plus[part] = nearest + low, take_columns(scores, nearest)
+    return own, d_plus
+
+
+def _parts(begin: int, end: int, rows: int) -> Iterator[slice]:
+    """Rows from begin to end, some at a time."""
+    return (slice(first, min(end, first + rows)) for first in range(begin, end, rows))
+
+
+def _smallest(scores: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Place and value of the smallest score of each row."""
+    nearest = scores.argmin(axis=1)
+    return take_columns(places, nearest), take_columns(scores, nearest)
 
 
 # Both give the nearest own prototype and its score, and make the scores of all own prototypes infinite.

@@ -16,10 +16,11 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from lvq.model.arrays import rounded_centre
+from lvq.model.class_sums import class_sums, rows_by_class
+from lvq.model.placed_sums import TREE, futures_of, partition_sum, placed_sum, sum_of
 from lvq.model.samples import ArraySamples, Block, Map, Total
 from lvq.typing import Array, Delayed
 
-TREE = 8  # sums that are added at a time; a constant, so that the order of the sums is fixed
 START_SAMPLES = 5000  # of a class that are brought together for a start: up to these k-means is exact
 START_NUMBERS = 2**25  # in all of them together, about; at least 10 samples of each class
 
@@ -87,15 +88,19 @@ class PartitionedSamples(ArraySamples):
     def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
         """Sum of a function over blocks of at most `rows` samples of each partition, in a fixed order.
 
-        One sum comes back. `mapping` is not used: dask works in parallel, and decides where.
+        One sum comes back. `mapping` is not used: dask works in parallel. On a cluster each partition is summed by a
+        worker that holds it, see `lvq.model.placed_sums`.
         """
         import dask
 
+        futures = futures_of(self.blocks)
+        if futures:
+            return placed_sum(futures, function, rows)
         sent = dask.delayed(function, traverse=False)
-        level = [dask.delayed(_partition_sum)(sent, block, rows) for block in self.blocks]
+        level = [dask.delayed(partition_sum)(sent, block, rows) for block in self.blocks]
         while len(level) > 1:
             groups = [level[begin : begin + TREE] for begin in range(0, len(level), TREE)]
-            level = [dask.delayed(_sum)(*group) for group in groups]
+            level = [dask.delayed(sum_of)(*group) for group in groups]
         return dask.compute(level[0], traverse=False)[0]
 
     def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
@@ -201,14 +206,6 @@ def rows_of(moments: Moments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 # -- what runs where the partitions lie --------------------------------------------------------------------------------
 
 
-def _partition_sum(function: Callable[[Block], Total], block: Block, rows: int) -> Total:
-    return ArraySamples(*block).reduce(function, rows)
-
-
-def _sum(*parts: Total) -> Total:
-    return reduce(add, parts)
-
-
 @dataclass(frozen=True)
 class _ClassSums:
     """Weight of each class, and the weighted sum of its samples: (n_classes, 1 + n_features)."""
@@ -216,9 +213,9 @@ class _ClassSums:
     n_classes: int
 
     def __call__(self, block: Block) -> np.ndarray:
-        one_hot = np.zeros((self.n_classes, len(block.y)))
-        one_hot[block.y, np.arange(len(block.y))] = block.weight
-        return np.column_stack((one_hot.sum(axis=1), one_hot @ block.X.astype(np.float64, copy=False)))
+        X = block.X.astype(np.float64, copy=False)
+        sums, mass = class_sums(X, block.y, block.weight, self.n_classes)
+        return np.column_stack((mass, sums))
 
 
 @dataclass(frozen=True)
@@ -241,9 +238,9 @@ def _arranged(block: Block, centre: np.ndarray, total: float) -> Block:
 def _drawn(block: Block, wanted: np.ndarray, seed: tuple[int, int]) -> Block:
     """So many samples of each class, at random where not all are wanted."""
     generator, rows = np.random.default_rng(seed), []
-    for label in np.flatnonzero(wanted):
-        here = np.flatnonzero(block.y == label)
-        rows.append(here if wanted[label] == len(here) else generator.choice(here, wanted[label], replace=False))
+    for label, here in enumerate(rows_by_class(block.y, len(wanted))):
+        if wanted[label]:
+            rows.append(here if wanted[label] == len(here) else generator.choice(here, wanted[label], replace=False))
     return ArraySamples(*block).take(np.sort(np.concatenate(rows)))
 
 

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like
 from lvq.model.certainty import Nearest, nearest, relative_similarity
-from lvq.model.folded import folded_prototypes, largest_value, prepared_prototypes, within_limits
+from lvq.model.folded import largest_value, prepared_prototypes, within_limits
+from lvq.model.grouped_prediction import prediction_by
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
@@ -32,6 +33,7 @@ from lvq.typing import Array
 LARGEST = sys.float_info.max  # integers of Python can be larger
 BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time on a device
 CACHE_BYTES = 2**21  # the same on a processor: they stay in its cache
+MIN_ROWS = 16  # at a time, with any number of prototypes: each block reads all of them
 SMALL = 2**24  # products of distances up to which they are computed for all rows
 PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalDiagonal: 2, LocalMatrix: 3}
 ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
@@ -340,7 +342,8 @@ class PrototypeModel:
     def _blocks(self, X: Array, filled: bool = False) -> list[Array]:
         """Views of the samples; at least one, which may be empty. Sparse rows are not copied, unless `filled`."""
         size = BLOCK_BYTES if is_tensor(X) else CACHE_BYTES
-        rows = max(1, size // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
+        least = MIN_ROWS if len(self.prototypes) > 3 * self.n_features else 1
+        rows = max(least, size // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
         if is_sparse(X) and not filled:
             images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
             rows = max(1, BLOCK_BYTES // (8 * (4 * len(self.prototypes) + 2 * images)))
@@ -353,14 +356,14 @@ class PrototypeModel:
         return matrix + self.prototypes.size
 
     def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
-        """Index of the predicted class of each sample, by folded prototypes where all share a metric.
+        """Index of the predicted class of each sample, by folded prototypes or groups where all share a metric.
 
         None where values are not finite or too large: such samples need not be checked before. Missing values count as
         not finite, so that complete samples need no search for them.
         """
         if self.decision.by_posterior or is_sparse(X) or type(self.metric) not in (Euclidean, Diagonal, Matrix):
             return self.over_blocks_if_valid(self.decide, X, mapping)
-        decided = folded_prototypes(self, X.dtype).predicted(X, mapping)
+        decided = prediction_by(self, X).predicted(X, mapping)
         if decided is None or not len(decided.close):
             return None if decided is None else decided.labels
         predicted, close = decided

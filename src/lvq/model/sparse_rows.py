@@ -124,6 +124,16 @@ def filled(X: Array) -> Array:
     return X.toarray() if is_sparse(X) else X
 
 
+def require_dense(Z: object, purpose: str) -> None:
+    """Raise TypeError for sparse samples, for what needs dense ones."""
+    if is_sparse(Z):
+        raise TypeError(
+            f"{purpose} needs dense samples, but those that reach the model are sparse, of shape {Z.shape}. Take a few "
+            "rows, make them dense with .toarray(), and call it with them; after steps whose output is sparse, with "
+            "that output and the last step alone."
+        )
+
+
 def row_keys(X: sparse.csr_array) -> list[bytes]:
     """A key for each row, equal for equal rows; keys ascend as the bytes of the dense rows do.
 

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from lvq.model import sparse_starts, tensor_starts
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, round_centre
+from lvq.model.class_sums import class_sums, rows_by_class
 from lvq.model.directions import distinct_rows
 from lvq.model.sparse_rows import column_range, filled, is_sparse
 from lvq.typing import Array, Label
@@ -49,7 +50,8 @@ def prototypes_per_class(n_prototypes: int | Mapping[Label, int], classes: np.nd
     """
     if not isinstance(n_prototypes, Mapping):
         return np.full(len(classes), n_prototypes)
-    unknown = [key for key in n_prototypes if key not in classes]
+    known = set(classes.tolist())
+    unknown = [key for key in n_prototypes if key not in known]
     missing = [str(label) for label in classes if label not in n_prototypes]
     if unknown or missing:
         raise ValueError(
@@ -102,8 +104,7 @@ def start_prototypes(
     if init == "means" and counts.max() == 1:  # a faster way for the most frequent start
         return class_means(X, y, weight, len(counts)), np.arange(len(counts))
     parts, short = [], []
-    for label, wanted in enumerate(counts):
-        inside = y == label
+    for label, (wanted, inside) in enumerate(zip(counts, rows_by_class(y, len(counts)))):
         samples, sample_weight = X[inside], weight[inside]
         wanted, distinct = int(wanted), np.arange(samples.shape[0])
         if samples.shape[0] <= EXACT or distinct_rows(samples, wanted) < wanted:
@@ -124,9 +125,8 @@ def class_means(X: Array, y: Array, weight: Array, n_classes: int) -> np.ndarray
     if is_tensor(X):
         sums, mass = tensor_starts.label_sums(X, y, weight, n_classes)
         return _inside(as_numpy(sums / mass.to(X.dtype)[:, None]), X)
-    one_hot = np.zeros((n_classes, len(y)), dtype=X.dtype)
-    one_hot[y, np.arange(len(y))] = weight
-    return _inside((one_hot @ X) / one_hot.sum(axis=1, keepdims=True), X)
+    sums, mass = class_sums(X, y, weight, n_classes)
+    return _inside(sums / mass[:, None], X)
 
 
 def canonical_order(samples: Array) -> tuple[Array, np.ndarray]:

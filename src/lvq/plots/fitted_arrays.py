@@ -19,6 +19,7 @@ from lvq.model.arrays import as_numpy
 from lvq.model.metrics import LocalMetric
 from lvq.model.missing import require_complete
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.sparse_rows import require_dense
 from lvq.plots.original_features import Floats, names_by_step, to_original_units
 from lvq.rejection.classifier import RejectClassifier
 from lvq.typing import Labels
@@ -31,7 +32,9 @@ def estimator_name(estimator: BaseEstimator) -> str:
 
 def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
     """Samples as they reach the model, in float64; a place in a plot needs all values."""
-    Z = found.model.checked(as_numpy(found.inputs(as_numpy(X))))
+    Z = as_numpy(found.inputs(as_numpy(X)))
+    require_dense(Z, "A plot of samples")
+    Z = found.model.checked(Z)
     require_complete(Z, "A plot of samples")
     return Z.astype(np.float64, copy=False)
 

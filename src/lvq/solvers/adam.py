@@ -22,6 +22,7 @@ DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square,
 EPSILON = 1e-8
 FIRST_SAMPLES = 400_000  # before L-BFGS: samples of all epochs, which are 10 to 20
 FIRST_RATE, FIRST_BATCHES = 0.02, 64  # and their first rate, and the number of batches of an epoch, at least
+FIRST_PROTOTYPES = 32  # for each sample of a batch, at most: each step moves all of them
 GPU_BATCHES, GPU_EPOCHS = 16, 20  # of tensors: on a GPU a step takes a millisecond up to some 10,000 samples
 
 
@@ -102,7 +103,8 @@ def first_epochs(
     """
     single = Params(_single(params.prototypes), _single(params.relevance), params.width)
     if not is_tensor(samples.X):
-        batch = min(max(samples.n_samples // FIRST_BATCHES, 64), 512)
+        most = max(512, len(params.prototypes) // FIRST_PROTOTYPES)
+        batch = min(max(samples.n_samples // FIRST_BATCHES, 64), most)
         epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
     else:
         batch, epochs = -(-samples.n_samples // GPU_BATCHES), GPU_EPOCHS

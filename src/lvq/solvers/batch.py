@@ -61,7 +61,7 @@ class Problem:
 
     def n_blocks(self, free: Params, samples: ArraySamples) -> int:
         """Number of blocks of one evaluation."""
-        part = self.objective.part(self.params(free), search_for(samples.X))
+        part = self.objective.part(self.params(free), search_for(samples.X, self.objective.groups))
         return -(-samples.n_samples // self.objective.block_rows(samples.X, part))
 
 

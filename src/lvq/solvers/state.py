@@ -4,6 +4,7 @@ A `TrainingState` is what must be kept to continue a stream or a warm start. Sol
 they work on a copy and return it, so an interrupted call leaves the old state unchanged.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -11,12 +12,14 @@ import numpy as np
 
 from lvq.model.arrays import beside, first_argmin, is_tensor, namespace, take_columns, wide
 from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
-from lvq.model.objective import Objective, Params
+from lvq.model.groups import GroupedPrototypes, group_prototypes
+from lvq.model.metrics import Metric, SharedMetric
+from lvq.model.objective import GROUPED, Objective, Params
 from lvq.model.relevance import Fisher, FisherNeighbours, LocalDiagonalRelevance, Relevance
 from lvq.model.samples import ArraySamples, Block
 from lvq.typing import Array
 
-UNIT_ROWS, UNIT_NUMBERS = 4096, 2**25  # samples whose distances are held at a time; numbers, on a device
+UNIT_ROWS, UNIT_NUMBERS = 4096, 2**25  # samples, at most, whose distances are held at a time; numbers
 MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
 
 
@@ -38,9 +41,10 @@ def units_of(objective: Objective, relevance: Relevance, params: Params, samples
     metric, link, xp = objective.metric, objective.linked(params), namespace(samples.X)
     W, R = (None if part is None else beside(part, samples.X) for part in params[:2])
 
+    smallest_of = _smallest_of(metric, W, R, samples.X)
+
     def spread(block: Block) -> Array:
-        D = metric.distances(block.X, W, R)
-        smallest = take_columns(D, first_argmin(D)) if xp is np else xp.amin(D, 1)  # NumPy's is faster by the index
+        smallest = smallest_of(block.X)
         weight = wide(block.weight)
         return xp.stack([weight @ wide(smallest), weight @ wide(link.value(smallest)), weight.sum()])
 
@@ -50,15 +54,29 @@ def units_of(objective: Objective, relevance: Relevance, params: Params, samples
     return Units(step if step > 0 else 1.0, linked if linked > 0 else 1.0, seen)
 
 
+def _smallest_of(metric: Metric, W: Array, R: Array | None, X: Array) -> Callable[[Array], Array]:
+    """A function from samples to their smallest distances, for samples of the kind of X."""
+    if len(W) >= GROUPED and isinstance(metric, SharedMetric) and isinstance(X, np.ndarray):
+        prepared = metric.prepared(W, R)
+        grouped = GroupedPrototypes(prepared.P, np.zeros(len(W), dtype=np.intp), group_prototypes(prepared.P))
+        return lambda X: grouped.smallest(metric.image(X - prepared.centre, R))
+
+    def smallest(X: Array) -> Array:
+        D = metric.distances(X, W, R)
+        return take_columns(D, first_argmin(D)) if isinstance(D, np.ndarray) else namespace(D).amin(D, 1)
+
+    return smallest  # for arrays by the index, which is faster
+
+
 def stretched(units: Units, relevance: Relevance, params: Params) -> Units:
     """Units measured without a rule, for the steps of a rule."""
     return units._replace(step=units.step / _stretch(relevance, params)) if units.samples else units
 
 
 def _unit_rows(samples: ArraySamples, params: Params) -> int:
-    """Samples at a time: on a device many, as each block has a cost of its own there."""
+    """Samples at a time: fewer with many prototypes; on a device many, as each block has a cost of its own there."""
     if not is_tensor(samples.X):
-        return UNIT_ROWS
+        return max(1, min(UNIT_ROWS, UNIT_NUMBERS // len(params.prototypes)))
     numbers = max(part.size // samples.n_features for part in params[:2] if part is not None) + 2 * samples.n_features
     return max(UNIT_ROWS, UNIT_NUMBERS // numbers)
 

@@ -1,0 +1,80 @@
+"""Sums over partitions that a cluster of dask.distributed holds, each computed by a worker that holds the partition.
+
+dask alone may give a task to an idle worker and send it the partition. So each task is restricted to the workers that
+hold its partition. Where one of them is lost, its task can run nowhere; dask computes the partition again elsewhere,
+and the whole sum is then asked for again.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+
+from lvq.model.samples import ArraySamples, Block, Total
+from lvq.typing import Delayed
+
+TREE = 8  # sums that are added at a time; a constant, so that the order of the sums is fixed
+CHECK_SECONDS = 5.0  # between two looks at the workers, while a sum is computed
+
+
+def futures_of(blocks: Sequence[Delayed]) -> list[Delayed]:
+    """The partitions as the cluster holds them, one for each; none where dask works without a cluster."""
+    if "distributed" not in sys.modules:
+        return []
+    from distributed import futures_of as held
+
+    futures = [held(block) for block in blocks]
+    return [found[0] for found in futures] if all(len(found) == 1 for found in futures) else []
+
+
+def placed_sum(futures: Sequence[Delayed], function: Callable[[Block], Total], rows: int) -> Total:
+    """Sum of a function over partitions; only the function and sums are sent."""
+    from distributed import wait
+
+    client = futures[0].client
+    while True:
+        wait(futures)
+        places = client.who_has(futures)
+        pinned = [list(places[future.key]) for future in futures]
+        if not all(pinned):  # lost between the two calls
+            continue
+        sent = client.submit(_same, function, pure=False)
+        level = [
+            client.submit(partition_sum, sent, future, rows, workers=workers, pure=False)
+            for future, workers in zip(futures, pinned)
+        ]
+        while len(level) > 1:
+            groups = [level[begin : begin + TREE] for begin in range(0, len(level), TREE)]
+            level = [client.submit(sum_of, *group, pure=False) for group in groups]
+        while _waits(level[0]):
+            known = client.scheduler_info(n_workers=-1)["workers"]
+            if not all(any(worker in known for worker in workers) for workers in pinned):
+                break
+        else:
+            return level[0].result()
+
+
+def _waits(future: Delayed) -> bool:
+    """Whether a result is not there yet after some seconds."""
+    from distributed import TimeoutError as Late
+    from distributed import wait
+
+    try:
+        wait(future, timeout=CHECK_SECONDS)
+    except Late:
+        return True
+    return False
+
+
+def partition_sum(function: Callable[[Block], Total], block: Block, rows: int) -> Total:
+    """Sum of a function over a partition, in blocks of rows."""
+    return ArraySamples(*block).reduce(function, rows)
+
+
+def sum_of(*parts: Total) -> Total:
+    """The parts in their order."""
+    return reduce(add, parts)
+
+
+def _same(value: Total) -> Total:
+    return value
