@@ -68,7 +68,8 @@ def probability_section(model: BaseEstimator, X: MatrixLike, codes: np.ndarray) 
 def calibration_chart(section: dict[str, JSONValue]) -> Spec:
     """Accuracy by the probability of the predicted class; calibrated predictions lie on the diagonal."""
     low = min([*section["probability"], *section["accuracy"]])
-    scale = {"domain": [max(0.0, low - 0.05), 1.0], "nice": False}
+    ends = [max(0.0, low - 0.05), 1.0]
+    scale: dict[str, JSONValue] = {"domain": ends, "nice": False}
 
     def axis(name: str, title: str) -> dict[str, JSONValue]:
         return {"field": name, "type": "quantitative", "title": title, "axis": {"format": ".0%"}, "scale": scale}
@@ -78,13 +79,13 @@ def calibration_chart(section: dict[str, JSONValue]) -> Spec:
         "y": axis("accuracy", "fraction that is correct"),
     }
     count = {"field": "n_samples", "type": "quantitative", "title": "samples"}
-    ends = [{"probability": value, "accuracy": value} for value in scale["domain"]]
+    diagonal = [{"probability": value, "accuracy": value} for value in ends]
     return {
         "description": "Fraction of correct predictions by the probability of the predicted class.",
         "height": 200,
         "layer": [
             {
-                "data": {"values": ends},
+                "data": {"values": diagonal},
                 "mark": {"type": "line", "color": "var(--muted)", "strokeDash": [4, 3]},
                 "encoding": position,
             },
