@@ -124,8 +124,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "candidates": (
         "sequence of dict, optional",
         "Parameters of `LVQClassifier` to compare, in the order of preference; None compares two and one prototypes "
-        "per class with a matrix each, with two costs and ridges, four and ten with weights of the features each, two "
-        "with a scale each, and a linear model.",
+        "per class with a matrix each, with two ridges and costs, four and ten with weights of the features each, two "
+        "with a scale each, and a linear model. Costs are those of `estimator` where these are not the default.",
     ),
     "scoring": (
         "str, callable or None",
