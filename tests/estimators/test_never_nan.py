@@ -69,6 +69,7 @@ ONLINE = {
 }
 # the batch solvers have a gradient to follow, and so no rules
 moderate = st.floats(-3, 3).map(lambda exponent: 10.0**exponent)
+penalty = st.one_of(st.just(0.0), moderate)
 BATCH = {
     cls: parameters
     | {
@@ -82,6 +83,7 @@ BATCH = {
         "kernel_width": st.one_of(st.sampled_from(["auto", "learned"]), moderate),
     }
     | ({"relevance": gradients} if "relevance" in parameters else {})
+    | ({"sparsity": penalty, "smoothness": penalty} if cls in (GRLVQ, GMLVQ) else {})
     for cls, parameters in ONLINE.items()
     if "solver" in parameters
 }
@@ -221,4 +223,5 @@ def test_every_parameter_is_drawn(cls):
     """What is not drawn: numbers of runs, output, and what only other solvers read."""
     left_out = {"n_prototypes_total", "tol", "n_iter_no_change", "warm_start", "verbose"}
     left_out |= {"batch_size", "validation_fraction", "device", "missing", "cost_matrix", "log_determinant"}
+    left_out |= {"feature_groups", "sparsity", "smoothness"}
     assert set(cls().get_params()) - left_out <= set(ONLINE[cls]) | {"rank"}

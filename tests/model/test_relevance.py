@@ -20,6 +20,7 @@ from lvq.model.relevance import (
     MatrixRelevance,
     Relevance,
 )
+from lvq.model.structure import UNSTRUCTURED, Structure
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 LABELS = np.array([0, 0, 1, 2, 2])
@@ -101,6 +102,17 @@ SMOOTH = {
     "vector per class": LocalDiagonalRelevance(),
     "vector per prototype of any size": LocalDiagonalRelevance(local="prototype", unit_trace=False, ridge=0.3),
     "scale per class": LocalScaleRelevance(ridge=0.3),
+    "groups": GradientRelevance(structure=Structure((0, 1, 1, -1), sparsity=0.2, smoothness=0.3)),
+    "few and smooth": GradientRelevance(structure=Structure(None, sparsity=0.2, smoothness=0.3)),
+    "groups per class": LocalDiagonalRelevance(structure=Structure((0, 1, 1, -1), sparsity=0.2, smoothness=0.3)),
+    "groups per prototype of any size": LocalDiagonalRelevance(
+        local="prototype", unit_trace=False, ridge=0.3, structure=Structure((0, -1, 0, 1), sparsity=0.2, smoothness=0.3)
+    ),
+    "smooth matrix": MatrixRelevance(structure=Structure(smoothness=0.3)),
+    "matrix of few features": MatrixRelevance(rank=2, structure=Structure((0, 0, -1, 1), sparsity=0.2, smoothness=0.3)),
+    "few per class of any size": MatrixRelevance(
+        local="class", unit_trace=False, ridge=0.3, structure=Structure(sparsity=0.2, smoothness=0.3)
+    ),
 }
 
 
@@ -124,7 +136,9 @@ def test_free_parameters_give_back_the_constrained_ones(rule, seed, two_of_many)
     R = rule.constrained(free)
     if not isinstance(rule, MatrixRelevance):
         assert (R >= 0).all()
-        np.testing.assert_allclose(R.sum(axis=-1), 1.0 if getattr(rule, "unit_trace", True) else (free**2).sum(axis=-1))
+        groups = getattr(rule, "structure", UNSTRUCTURED).groups or (0,)
+        total = (free**2)[..., np.array(groups) >= 0].sum(axis=-1) if len(groups) > 1 else (free**2).sum(axis=-1)
+        np.testing.assert_allclose(R.sum(axis=-1), 1.0 if getattr(rule, "unit_trace", True) else total)
     elif rule.unit_trace:
         np.testing.assert_allclose((R**2).sum(axis=(-2, -1)), 1.0)
     np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
@@ -140,8 +154,11 @@ def test_pull_and_penalty_are_gradients(rule, seed, two_of_many):
     expected = by_differences(lambda at: (by_relevance * rule.constrained(at)).sum(), free)
     np.testing.assert_allclose(rule.pull_back(free, R, by_relevance), expected, rtol=1e-6, atol=1e-8)
     if rule.penalty(R) is not None:
-        expected = by_differences(lambda at: rule.penalty(at)[0], R)
-        np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)
+        by_free = by_differences(lambda at: rule.penalty(rule.constrained(at))[0], free)
+        np.testing.assert_allclose(rule.pull_back(free, R, rule.penalty(R)[1]), by_free, rtol=1e-5, atol=1e-7)
+        if -1 not in (getattr(rule, "structure", UNSTRUCTURED).groups or ()):  # weights of excluded features stay 0
+            expected = by_differences(lambda at: rule.penalty(at)[0], R)
+            np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize(("n", "rows"), [(5, 5), (64, 64), (65, 32), (200, 32)])

@@ -16,6 +16,7 @@ from lvq.model.relevance import (
     Relevance,
 )
 from lvq.model.samples import ArraySamples
+from lvq.model.structure import Structure
 from lvq.solvers.batch import Problem
 from tests.model.test_gradients import random_metric
 
@@ -204,8 +205,22 @@ def test_gradient_equals_autograd_of_the_formulas(cost, relevance):
         LocalDiagonalRelevance(),
         LocalDiagonalRelevance(unit_trace=False, ridge=0.1),
         LocalScaleRelevance(ridge=0.1),
+        GradientRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
+        LocalDiagonalRelevance(unit_trace=False, structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
+        LocalMatrixRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
     ],
-    ids=["vector", "unit trace", "free size", "local", "local vector", "local vector of free size", "local scale"],
+    ids=[
+        "vector",
+        "unit trace",
+        "free size",
+        "local",
+        "local vector",
+        "local vector of free size",
+        "local scale",
+        "groups",
+        "local groups",
+        "local matrix of groups",
+    ],
 )
 def test_constraints_and_penalties_on_tensors(relevance, device):
     W, R, X, y, weight = draw(3, relevance, np.float64)

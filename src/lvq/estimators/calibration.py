@@ -50,7 +50,7 @@ def cross_fitted_temperature(estimator: "BaseLVQ", parts: Parts, samples: ArrayS
         One where fewer than 50 samples, or one class, can be used: a class needs more than twice as many distinct
         samples as prototypes.
     """
-    block = _rows(samples)
+    block = sampled_rows(samples)
     y, weight = as_numpy(block.y), as_numpy(block.weight)
     fold = fold_numbers(block.X, y, 2 * estimator._counts(classes) + 2)
     used = np.flatnonzero(fold >= 0)
@@ -58,7 +58,7 @@ def cross_fitted_temperature(estimator: "BaseLVQ", parts: Parts, samples: ArrayS
         return 1.0
     table = np.empty((len(y), len(classes)))
     for number in range(N_FOLDS):
-        model = _short_fit(estimator, parts, block, np.flatnonzero((fold >= 0) & (fold != number)), classes)
+        model = short_fit(estimator, parts, block, np.flatnonzero((fold >= 0) & (fold != number)), classes)
         rows = np.flatnonzero(fold == number)
         table[rows] = log_probabilities(model, take_rows(block.X, rows))
     return fitted_temperature(table[used], y[used], weight[used])
@@ -93,7 +93,7 @@ def log_probabilities(model: PrototypeModel, X: Array) -> np.ndarray:
     return np.log(np.maximum(table.astype(np.float64), np.finfo(np.float64).tiny))
 
 
-def _rows(samples: ArraySamples) -> Block:
+def sampled_rows(samples: ArraySamples) -> Block:
     """The samples, or some of many; NaN where values are missing."""
     if isinstance(samples, IncompleteSamples):
         X = np.where(samples.missing, np.nan, samples.X).astype(samples.X.dtype, copy=False)
@@ -101,7 +101,7 @@ def _rows(samples: ArraySamples) -> Block:
     return samples.sample(MAX_SAMPLES, RandomState(0))
 
 
-def _short_fit(
+def short_fit(
     estimator: "BaseLVQ", parts: Parts, block: Block, rows: np.ndarray, classes: np.ndarray
 ) -> PrototypeModel:
     """A model of some samples, after few iterations."""

@@ -11,7 +11,7 @@ from lvq.estimators.calibration import cross_fitted_temperature
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
 from lvq.estimators.parameters import estimator
 from lvq.estimators.training import Parts
-from lvq.estimators.validation import make_relevance
+from lvq.estimators.validation import make_relevance, structured
 from lvq.model.costs import COSTS, Cost, MarginCost
 from lvq.model.links import Link
 from lvq.model.relevance import LocalDiagonalRelevance, LocalScaleRelevance, MatrixRelevance, Relevance
@@ -59,6 +59,9 @@ class LVQClassifier(CostBasedLVQ):
     local: Literal["class", "prototype", "auto"] = "auto"
     ridge: float | Literal["auto"] = "auto"
     log_determinant: float = 0.0
+    feature_groups: ArrayLike | None = None
+    sparsity: float = 0.0
+    smoothness: float = 0.0
     kernel: str | Link | None = "gaussian"
     xi: float = 3.0
     alpha: float = 0.03
@@ -68,7 +71,7 @@ class LVQClassifier(CostBasedLVQ):
     relevance_rate: float = 0.001
 
     def _relevance(self) -> Relevance:
-        rule = make_relevance(self, self.relevance)
+        rule = structured(self, make_relevance(self, self.relevance))
         free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
         if isinstance(rule, LocalDiagonalRelevance):
             free = free or isinstance(rule, LocalScaleRelevance)

@@ -36,7 +36,11 @@ def one_of(*options: str) -> StrOptions:
 
 
 PARAMETERS: dict[str, tuple[str, str]] = {
-    "n_prototypes": ("int or dict", "Prototypes per class: one number for all, or a dict class -> number."),
+    "n_prototypes": (
+        'int, dict or "auto"',
+        'Prototypes per class: one number for all, or a dict class -> number. "auto" chooses up to 6 for each class, '
+        "by short fits in folds: a class gets another one where that lowers the log-loss of samples left out.",
+    ),
     "n_prototypes_total": (
         "int, optional",
         "Total number of prototypes, distributed evenly over the classes (the first get the remainder); replaces "
@@ -145,6 +149,23 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "[lbfgs, adam] Weight of the penalty -log det(Omega Omega')/2, which keeps the directions of Omega from "
         "vanishing.",
     ),
+    "feature_groups": (
+        "sequence of str or int, optional",
+        "[lbfgs, adam] A label for each feature: those with the same have the same weight, such as the columns of a "
+        "one-hot variable or the wavelengths of a band; None is the label of features that are excluded. Matrices give "
+        "no equal weights; there groups count in `sparsity`, and features can be excluded.",
+    ),
+    "sparsity": (
+        "float",
+        "[lbfgs, adam] Weight of the entropy of the weights of features or groups, which prefers few of them. It is 0 "
+        "for one feature and log(n) for n equal ones, so that 0.01 to 0.1 have an effect.",
+    ),
+    "smoothness": (
+        "float",
+        "[lbfgs, adam] Weight of the squared differences between neighbouring features, for features that have an "
+        "order, as in spectra: of the rows of Omega, relative to abs(Omega)^2, or of the weights, relative to their "
+        "mean.",
+    ),
     "device": (
         "str, optional",
         '[lbfgs, adam] Where to compute, as torch names it ("cuda", "mps", "cpu"); None is NumPy, or the device of the '
@@ -191,7 +212,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
 }
 
 CONSTRAINTS: dict[str, list[object]] = {
-    "n_prototypes": [at_least_one, dict],
+    "n_prototypes": [at_least_one, dict, one_of("auto")],
     "n_prototypes_total": [at_least_one, None],
     "init": [one_of(*STARTS), "array-like", tuple],
     "relevance": [one_of(*RELEVANCES), None, Relevance],
@@ -216,6 +237,9 @@ CONSTRAINTS: dict[str, list[object]] = {
     "n_jobs": [Integral, None],
     "ridge": [not_negative, one_of("auto")],
     "log_determinant": [not_negative],
+    "feature_groups": ["array-like", None],
+    "sparsity": [not_negative],
+    "smoothness": [not_negative],
     "device": [str, None],
     "missing": [one_of("raise", "ignore")],
     "batch_size": [at_least_one],

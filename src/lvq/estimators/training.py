@@ -20,6 +20,7 @@ from lvq.model.prototype_model import DecisionRule, PrototypeModel
 from lvq.model.relevance import LocalDiagonalRelevance, Relevance, VectorRelevance
 from lvq.model.sample_space import sample_space
 from lvq.model.samples import ArraySamples, Block
+from lvq.model.structure import UNSTRUCTURED
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
@@ -160,7 +161,9 @@ def restarted(
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
     """Train by the solver of the parts; with few samples of many features in coordinates of their span."""
     metric = training.state.relevance.metric(training.labels)
-    space = None if parts.solver == "adam" else sample_space(samples, metric)  # Adam scales every coordinate
+    # Adam scales every coordinate, and a structure is one of the features
+    structured = getattr(training.state.relevance, "structure", UNSTRUCTURED) != UNSTRUCTURED
+    space = None if parts.solver == "adam" or structured else sample_space(samples, metric)
     params = None if space is None else space.inside(training.params)
     if space is None or params is None:
         return _solve(parts, training, samples, report)

@@ -15,6 +15,7 @@ from lvq.model.directions import discriminant_directions, span
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric
+from lvq.model.structure import UNSTRUCTURED, Structure
 from lvq.typing import Array
 
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
@@ -98,9 +99,37 @@ class VectorRelevance(Relevance):
 
 @dataclass(frozen=True)
 class GradientRelevance(VectorRelevance):
-    """lambda by the gradient of the cost (GRLVQ: Hammer and Villmann 2002)."""
+    """lambda by the gradient of the cost (GRLVQ: Hammer and Villmann 2002).
+
+    Parameters
+    ----------
+    weighted_step : bool, default=True
+        Whether the prototypes' step carries lambda.
+    structure : Structure
+        Groups of features with equal relevances, excluded features, and penalties; for batch solvers.
+    """
 
     weighted_step: bool = True
+    structure: Structure = UNSTRUCTURED
+
+    def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
+        """All features that are used equal."""
+        used = self.structure.used(np.ones(X.shape[1]))
+        return (used / used.sum()).astype(numpy_type(X))
+
+    def constrained(self, free: Array) -> Array:
+        """lambda = u/sum(u), with u the mean of v^2 over each group of features."""
+        shared = self.structure.shared(free**2)
+        return shared / shared.sum()
+
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
+        """2 v times the mean over each group of (g - lambda'g)/sum(u)."""
+        total = self.structure.shared(free**2).sum()
+        return 2 * free / total * self.structure.shared(by_relevance - (R * by_relevance).sum())
+
+    def penalty(self, R: Array) -> tuple[Array, Array] | None:
+        """That of the structure."""
+        return self.structure.of_weights(R)
 
 
 def prototype_groups(local: Literal["class", "prototype"], labels: np.ndarray) -> tuple[int, ...]:
@@ -139,12 +168,15 @@ class LocalDiagonalRelevance(Relevance):
         `ridge`; at the start the mean smallest squared distance is then one.
     ridge : float or "auto", default=0.0
         Weight of the penalty, the sum of all lambda (for `unit_trace=False`); "auto" as in `MatrixRelevance`.
+    structure : Structure
+        Groups of features with equal relevances, excluded features, and penalties; for batch solvers.
     """
 
     weighted_step: bool = True
     local: Literal["class", "prototype", "auto"] = "class"
     unit_trace: bool = True
     ridge: float | Literal["auto"] = 0.0
+    structure: Structure = UNSTRUCTURED
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
         """Limits of the groups with relevances of their own."""
@@ -155,8 +187,9 @@ class LocalDiagonalRelevance(Relevance):
         return LocalDiagonal(self.groups(labels))
 
     def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
-        """All features equal."""
-        return np.full((len(self.groups(labels)) - 1, X.shape[1]), 1 / X.shape[1], dtype=numpy_type(X))
+        """All features that are used equal."""
+        used = self.structure.used(np.ones((len(self.groups(labels)) - 1, X.shape[1])))
+        return (used / used.sum(axis=1, keepdims=True)).astype(numpy_type(X))
 
     def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "LocalDiagonalRelevance":
         """With the ridge for so many samples."""
@@ -172,19 +205,22 @@ class LocalDiagonalRelevance(Relevance):
         return R**0.5
 
     def constrained(self, free: Array) -> Array:
-        """lambda = v^2/|v|^2 with unit trace, else v^2."""
-        return free**2 / _squared_norms(free) if self.unit_trace else free**2
+        """lambda = u/sum(u) with unit trace, else u; with u the mean of v^2 over each group of features."""
+        shared = self.structure.shared(free**2)
+        return shared / shared.sum(-1)[..., None] if self.unit_trace else shared
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
-        """2 v/|v|^2 (g - lambda'g), or 2 v g."""
-        if not self.unit_trace:
-            return 2 * free * by_relevance
-        return 2 * free / _squared_norms(free) * (by_relevance - (R * by_relevance).sum(-1)[..., None])
+        """2 v times the mean over each group of (g - lambda'g)/sum(u), or of g."""
+        if self.unit_trace:
+            total = self.structure.shared(free**2).sum(-1)[..., None]
+            by_relevance = (by_relevance - (R * by_relevance).sum(-1)[..., None]) / total
+        return 2 * free * self.structure.shared(by_relevance)
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
-        """ridge times the sum of all lambda, which is |Omega|^2."""
+        """ridge times the sum of all lambda, which is |Omega|^2, and that of the structure."""
         assert self.ridge != "auto"  # `for_data` has set it
-        return None if self.ridge == 0 else (self.ridge * R.sum(), self.ridge * namespace(R).ones_like(R))
+        ridge = None if self.ridge == 0 else (self.ridge * R.sum(), self.ridge * namespace(R).ones_like(R))
+        return _sum_of(ridge, self.structure.of_weights(R))
 
 
 @dataclass(frozen=True)
@@ -205,8 +241,11 @@ class LocalScaleRelevance(LocalDiagonalRelevance):
         return 2 * free * _mean_of_features(by_relevance)
 
 
-def _squared_norms(free: Array) -> Array:
-    return (free**2).sum(-1)[..., None]
+def _sum_of(one: tuple[Array, Array] | None, other: tuple[Array, Array] | None) -> tuple[Array, Array] | None:
+    """Two penalties in one."""
+    if one is None or other is None:
+        return one or other
+    return one[0] + other[0], one[1] + other[1]
 
 
 def _mean_of_features(values: Array) -> Array:
@@ -334,6 +373,9 @@ class MatrixRelevance(Relevance):
     log_determinant : float, default=0.0
         Weight of the penalty -log det(Omega Omega')/2 that keeps the rank of Omega from falling (Schneider et al.
         2010).
+    structure : Structure
+        Excluded features, and penalties of the features' weights and of differences between neighbours; for batch
+        solvers.
     """
 
     weighted_step: bool = True
@@ -342,6 +384,7 @@ class MatrixRelevance(Relevance):
     unit_trace: bool = True
     ridge: float | Literal["auto"] = 0.0
     log_determinant: float = 0.0
+    structure: Structure = UNSTRUCTURED
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
         """Limits of the groups with one matrix each: group k has the prototypes groups[k] to groups[k + 1]."""
@@ -364,6 +407,7 @@ class MatrixRelevance(Relevance):
             omega = span(X, weight)
         else:
             omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
+        omega = self.structure.used(omega)
         omega = (omega / np.linalg.norm(omega)).astype(numpy_type(X))
         if self.local is None:
             return omega
@@ -390,27 +434,30 @@ class MatrixRelevance(Relevance):
         return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
 
     def constrained(self, free: Array) -> Array:
-        """Omega = A/|A| with unit trace, else A itself."""
+        """Omega = A/|A| with unit trace, else A itself; without the columns of features that are excluded."""
+        free = self.structure.used(free)
         return free / _norms(free) if self.unit_trace else free
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """(G - <G, Omega> Omega)/|A|."""
+        by_relevance = self.structure.used(by_relevance)
         if not self.unit_trace:
             return by_relevance
-        return (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / _norms(free)
+        size = _norms(self.structure.used(free))
+        return (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / size
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
-        """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices."""
+        """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices, and the structure's."""
         assert self.ridge != "auto"  # `for_data` has set it
         if self.ridge == 0 and self.log_determinant == 0:
-            return None
+            return self.structure.of_matrices(R)
         value, gradient = self.ridge * (R * R).sum(), 2 * self.ridge * R
         if self.log_determinant > 0:
             xp = namespace(R)
             square = R @ xp.swapaxes(R, -1, -2)
             value = value - self.log_determinant / 2 * xp.linalg.slogdet(square)[1].sum()
             gradient = gradient - self.log_determinant * xp.linalg.solve(square, R)
-        return value, gradient
+        return _sum_of((value, gradient), self.structure.of_matrices(R))
 
 
 def _norms(omega: Array) -> Array:

@@ -68,8 +68,8 @@ def probability_section(model: BaseEstimator, X: MatrixLike, codes: np.ndarray) 
 def calibration_chart(section: dict[str, JSONValue]) -> Spec:
     """Accuracy by the probability of the predicted class; calibrated predictions lie on the diagonal."""
     low = min([*section["probability"], *section["accuracy"]])
-    ends = [max(0.0, low - 0.05), 1.0]
-    scale: dict[str, JSONValue] = {"domain": ends, "nice": False}
+    domain = [max(0.0, low - 0.05), 1.0]
+    scale = {"domain": domain, "nice": False}
 
     def axis(name: str, title: str) -> dict[str, JSONValue]:
         return {"field": name, "type": "quantitative", "title": title, "axis": {"format": ".0%"}, "scale": scale}
@@ -79,13 +79,13 @@ def calibration_chart(section: dict[str, JSONValue]) -> Spec:
         "y": axis("accuracy", "fraction that is correct"),
     }
     count = {"field": "n_samples", "type": "quantitative", "title": "samples"}
-    diagonal = [{"probability": value, "accuracy": value} for value in ends]
+    ends = [{"probability": value, "accuracy": value} for value in domain]
     return {
         "description": "Fraction of correct predictions by the probability of the predicted class.",
         "height": 200,
         "layer": [
             {
-                "data": {"values": diagonal},
+                "data": {"values": ends},
                 "mark": {"type": "line", "color": "var(--muted)", "strokeDash": [4, 3]},
                 "encoding": position,
             },
