@@ -8,6 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 SVC_GRID = "SVC, grid"
+DEFAULT = "mce local 2 auto xi 3.0"  # LVQClassifier's
 LINEAR: dict[str, Any] = {
     "cost": "logm", "relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0
 }  # fmt: skip
