@@ -1,9 +1,11 @@
 """Choices on 27 sets of the pool, judged on the 28th, all in turn: the default setting, and the search.
 
-`python -m experiments.leave_one_set_out FOLDER [--out FILE]` reads what `experiments.pool_fits` has stored and prints
-tables in Markdown. A figure is the mean over sets of the mean test accuracy over outer folds, in percent. "chosen" is
-the in-sample figure: of the choice that is best on all sets, on the same sets. "left out" is that of choices that did
-not know the set on which they are judged.
+`python -m experiments.leave_one_set_out FOLDER [--space NAME] [--out FILE]` reads what `experiments.pool_fits` has
+stored and prints tables in Markdown, of all settings or of those of one space and the default. With a file it also
+writes the test accuracy of every setting on every set, as CSV. A figure is the mean over sets of the mean test accuracy
+over outer folds, in percent. "chosen" is the in-sample figure: of the choice that is best on all sets, on the same
+sets. The column beside it is that of choices that did not know the set on which they are judged. Inner accuracy is that
+of short fits in five folds of the training part.
 """
 
 import argparse
@@ -14,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.pool_fits import EARLY_FOLDS, INNER, stored, unpack
-from experiments.pool_settings import SPACES, SVC_GRID, others
+from experiments.pool_settings import DEFAULT, SPACES, SVC_GRID, others, settings
 from lvq.estimators.halving import rounds_for
 from lvq.estimators.selection import Scores, choose
 
@@ -40,12 +42,12 @@ class Pool(NamedTuple):
         return float(np.mean([self.rows[dataset, fold, name][key] for dataset in self.sets for fold in self.folds]))
 
 
-def load(folder: pathlib.Path) -> Pool:
-    """What is stored; outer folds in which every setting has all sets."""
+def load(folder: pathlib.Path, space: Sequence[str] | None = None) -> Pool:
+    """What is stored of all settings, or of some; outer folds in which every one of these has all sets."""
     rows = {(row["dataset"], row["fold"], row["name"]): _unpacked(row) for row in stored(folder)}
     sets = tuple(dict.fromkeys(key[0] for key in rows))
     known = tuple(others(1))
-    names = tuple(dict.fromkeys(key[2] for key in rows if key[2] not in known))
+    names = tuple(name for name in settings() if any(key[2] == name for key in rows) and (not space or name in space))
     complete = [fold for fold in range(5) if all((s, fold, n) in rows for s in sets for n in names + known)]
     return Pool(rows, sets, tuple(complete), names)
 
@@ -201,15 +203,26 @@ def set_table(pool: Pool) -> str:
     return as_markdown(["set", *columns, "best in hindsight"], lines)
 
 
+def as_csv(pool: Pool) -> str:
+    """Test accuracy in percent: a line for each model and setting, a column for each set."""
+    lines = [["name", *pool.sets]]
+    for name in (*others(1), *pool.names):
+        lines.append([f'"{name}"', *(f"{pool.accuracy(name, dataset):.2f}" for dataset in pool.sets)])
+    return "".join(",".join(line) + "\n" for line in lines)
+
+
 def main() -> None:
     """Print the tables, and store them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--space", choices=SPACES, help="only its settings and the default")
     parser.add_argument("--out", type=pathlib.Path)
     arguments = parser.parse_args()
-    text = report(load(arguments.folder))
+    pool = load(arguments.folder, (*SPACES[arguments.space], DEFAULT) if arguments.space else None)
+    text = report(pool)
     if arguments.out:
         arguments.out.write_text(text)
+        arguments.out.with_suffix(".csv").write_text(as_csv(pool))
     print(text)
 
 

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQClassifier, LVQClassifierCV
+from lvq.estimators.search import default_candidates
 from lvq.model.costs import GLVQCost
 from lvq.model.temperature import fitted_temperature
 from lvq.solvers import lbfgs
@@ -152,6 +153,31 @@ def test_the_temperature_is_that_of_the_folds(searched):
     raised = table ** (1 / expected)
     likelihood = np.log(raised[np.arange(len(y)), y] / raised.sum(axis=1))
     assert model.best_score_ == pytest.approx(likelihood.mean(), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        LVQClassifier(),
+        LVQClassifier(solver="online"),
+        LVQClassifier(rank=2),
+        LVQClassifier(cost="rslvq", decision="posterior"),
+        LVQClassifier(cost=GLVQCost(slope=2.0)),
+        LVQClassifier(xi=5.0),
+        LVQClassifier(missing="ignore", cost_matrix=[[0, 1, 2], [1, 0, 2], [1, 1, 0]]),
+    ],
+    ids=lambda base: repr(base)[13:60],
+)
+def test_the_default_candidates_fit_any_estimator(base):
+    """Each can be fitted, all differ, and what the user has chosen as cost stays."""
+    X, y = small_data()
+    candidates = default_candidates(base)
+    assert len({str(candidate) for candidate in candidates}) == len(candidates) >= 5
+    for candidate in candidates:
+        model = quiet_fit(clone(base).set_params(max_iter=1, calibration=None, **candidate), X, y)
+        assert base.cost == "mce" or model.cost == base.cost
+        assert base.xi == 3.0 or model.xi == base.xi
+    assert candidates[0]["n_prototypes"] == 2
 
 
 def test_without_calibration():

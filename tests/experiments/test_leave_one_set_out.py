@@ -23,7 +23,7 @@ def test_every_setting_is_in_one_group():
 def folder(tmp_path_factory):
     """Two settings on one set; only cells that are missing are computed."""
     path = tmp_path_factory.mktemp("pool")
-    for only in ("SVC", "none 10", "linear"):
+    for only in ("SVC", "logm local_scale", "linear"):
         pool_fits.measure(path, ["iris"], 1, only, np.inf)
     return path
 

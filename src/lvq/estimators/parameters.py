@@ -129,12 +129,13 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "candidates": (
         "sequence of dict, optional",
         "Parameters of `LVQClassifier` to compare, in the order of preference; None compares two and one prototypes "
-        "per class with a matrix each, and one with one matrix for all, each with three ridges.",
+        "per class with a matrix each, with two ridges and costs, four and ten with weights of the features each, two "
+        "with a scale each, and a linear model. Costs are those of `estimator` where these are not the default.",
     ),
     "scoring": (
         "str, callable or None",
         "Score to maximise, as in scikit-learn, for example 'accuracy' or 'balanced_accuracy'; None: the mean "
-        "log-likelihood.",
+        "log-likelihood at each candidate's temperature.",
     ),
     "n_jobs": ("int, optional", "Threads over folds and candidates; None means one, -1 all cores."),
     "ridge": (
