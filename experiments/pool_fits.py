@@ -29,11 +29,12 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.data import POOL_FILES, POOL_NAMED, pool_rows
 from experiments.pool_settings import SVC_GRID, others, settings
 from lvq import LVQClassifier
-from lvq.estimators.short_fits import MIN_PROBABILITY, begin, make_fold, share_start
+from lvq.estimators.short_fits import begin, make_fold, share_start
 from lvq.model.temperature import fitted_temperature, tempered
 
 POOL = POOL_NAMED + POOL_FILES
 OUTER, INNER = 5, 5
+MIN_PROBABILITY = 1e-6  # in a log-likelihood
 EARLY, LATE, EARLY_FOLDS = 10, 30, 2  # iterations of the short fits when they are scored, and folds of the first score
 #: Sets that take longest, the longest first; they are started first.
 SLOW = ("digits", "spambase", "german", "segment", "tecator", "vehicle", "led7digit", "contraceptive", "sonar")
@@ -96,7 +97,7 @@ def _others(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray
 def _settings(
     names: tuple[str, ...], X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray
 ) -> Iterator[dict[str, Any]]:
-    models = [LVQClassifier(random_state=0, **settings()[name]) for name in names]
+    models = [LVQClassifier(random_state=0, calibration=None, **settings()[name]) for name in names]
     inner = _inner(models, X, y)
     for name, model, short in zip(names, models, inner):
         start = time.process_time()
@@ -127,7 +128,8 @@ def _inner(models: Sequence[LVQClassifier], X: np.ndarray, y: np.ndarray) -> lis
             table = np.zeros((len(y), n_classes))
             for (_, test), fit in zip(splits[:n_folds], fits[:n_folds]):
                 fit[number].advance(iterations)
-                table[np.ix_(test, fit[number].fold.classes)] = fit[number].model.predict_proba(X[test])
+                present = fit[number].fold.classes.astype(int)
+                table[test[:, None], present] = fit[number].model.predict_proba(X[test])
             used = np.concatenate([test for _, test in splits[:n_folds]])
             row[f"seconds_{key}"] = time.process_time() - start
             logarithms = np.log(np.maximum(table[used], 1e-12))

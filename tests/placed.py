@@ -6,6 +6,7 @@ import numpy as np
 
 from lvq import GLVQ
 from lvq.model.links import Identity
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import PrototypeModel
@@ -13,12 +14,16 @@ from lvq.model.prototype_model import PrototypeModel
 FITTED = GLVQ(solver="online", max_iter=1, random_state=0).fit([[0.0], [1.0]], [0, 1])
 
 
-def placed(prototypes, labels, relevance=None, link=None):
-    """An estimator whose `model_` has these prototypes, class by class, in the metric of these relevances."""
+def placed(prototypes, labels, relevance=None, link=None, weights=False):
+    """An estimator whose `model_` has these prototypes, class by class, in the metric of these relevances.
+
+    With `weights` the relevances are a row of weights of the features for each prototype, not one matrix.
+    """
     prototypes = np.asarray(prototypes)
     classes, codes = np.unique(labels, return_inverse=True)
-    local = LocalMatrix(tuple(range(len(prototypes) + 1)))
-    metric = [Euclidean(), Diagonal(), Matrix(), local][0 if relevance is None else relevance.ndim]
+    groups = tuple(range(len(prototypes) + 1))
+    metric = [Euclidean(), Diagonal(), Matrix(), LocalMatrix(groups)][0 if relevance is None else relevance.ndim]
+    metric = LocalDiagonal(groups) if weights else metric
     model = PrototypeModel(prototypes, codes, classes, metric, relevance, link or Identity())
 
     class Placed(GLVQ):

@@ -30,6 +30,7 @@ MODELS = [
     GLVQ(n_prototypes=3, kernel="gaussian"),
     LGMLVQ(),
     LGMLVQ(rank=2, local="prototype", n_prototypes=2),
+    GLVQ(relevance="local_diagonal", local="prototype", n_prototypes=2),
 ]
 MEASURES = ["relsim", "boundary", "distance", "combined", Combination("boundary")]
 

@@ -48,6 +48,9 @@ def random_model(rng, kind, per_class=None):
     if kind == "lambda":
         weights = rng.random(n) * (rng.random(n) < 0.8)
         return placed(W, labels, weights + (weights.sum() == 0))
+    if kind == "local lambda":
+        weights = rng.random((len(labels), n)) * rng.uniform(0.2, 3, (len(labels), 1))
+        return placed(W, labels, weights * (rng.random(weights.shape) < 0.9), weights=True)
     rank = n if kind in ("full", "local") else int(rng.integers(1, n))
     omega = rng.normal(size=(rank, n))
     if kind in ("full", "low rank"):
@@ -91,7 +94,7 @@ def attacks(model, X, radius, norm, rng):
     return X + radius[:, None] * np.array(found)
 
 
-@pytest.mark.parametrize("kind", ["none", "lambda", "full", "low rank", "local", "local low rank"])
+@pytest.mark.parametrize("kind", ["none", "lambda", "full", "low rank", "local", "local low rank", "local lambda"])
 def test_no_attack_inside_the_radius_succeeds(kind):
     rng, n_models, positive = np.random.default_rng(len(kind)), 15 if "local" in kind else 25, 0
     for _ in range(n_models):
@@ -121,7 +124,7 @@ def test_with_one_prototype_per_class_the_next_step_flips(kind):
             assert np.all(flipped | np.isinf(radius))
 
 
-@pytest.mark.parametrize("kind", ["local", "local low rank"])
+@pytest.mark.parametrize("kind", ["local", "local low rank", "local lambda"])
 def test_local_matrices_too_in_the_euclidean_norm(kind):
     """With one prototype per class, a general solver finds the next flip just where the radius ends."""
     rng = np.random.default_rng(10)
@@ -167,6 +170,41 @@ def test_equal_local_matrices_are_one_matrix():
     X = rng.normal(size=(50, 4))
     for norm in NORMS:
         np.testing.assert_allclose(certified_radius(local, X, norm), certified_radius(shared, X, norm), rtol=1e-6)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_local_weights_are_diagonal_matrices(norm):
+    """Nothing is decomposed for weights; the bound of the matrices with these roots is never larger."""
+    rng = np.random.default_rng(4)
+    W, labels = rng.normal(size=(5, 4)), np.array([0, 0, 1, 1, 2])
+    weights = rng.uniform(0.2, 2, size=(5, 4))
+    matrices = placed(W, labels, np.array([np.diag(root) for root in np.sqrt(weights)]))
+    X = rng.normal(size=(50, 4))
+    found = certified_radius(placed(W, labels, weights, weights=True), X, norm)
+    expected = certified_radius(matrices, X, norm)
+    assert (found >= expected * (1 - 1e-6)).all()
+    if norm == 2:
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_equal_local_weights_are_shared_weights():
+    rng = np.random.default_rng(2)
+    weights = rng.uniform(0.2, 2, 4)
+    W, labels, X = rng.normal(size=(5, 4)), np.array([0, 0, 1, 1, 2]), rng.normal(size=(50, 4))
+    shared, local = placed(W, labels, weights), placed(W, labels, np.repeat(weights[None], 5, axis=0), weights=True)
+    for norm in NORMS:
+        np.testing.assert_allclose(certified_radius(local, X, norm), certified_radius(shared, X, norm), rtol=1e-6)
+
+
+def test_local_weights_of_many_features_need_no_large_matrix():
+    rng = np.random.default_rng(0)
+    model = placed(rng.normal(size=(4, 5000)), [0, 0, 1, 1], rng.uniform(0.5, 1, (4, 5000)), weights=True)
+    tracemalloc.start()
+    try:
+        assert (certified_radius(model, rng.normal(size=(3, 5000))) > 0).any()
+        assert tracemalloc.get_traced_memory()[1] < 20 * 2**20  # a matrix of the features takes 200 MB
+    finally:
+        tracemalloc.stop()
 
 
 def test_constants_bound_what_they_bound():

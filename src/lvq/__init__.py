@@ -18,10 +18,14 @@ if _TYPE_CHECKING:
     from lvq.estimators.search import LVQClassifierCV
     from lvq.estimators.soft import RSLVQ, SNPC
     from lvq.explanation import explain
+    from lvq.importances import VariableImportances, variable_importances
     from lvq.model.prototype_model import PrototypeModel
+    from lvq.nuisance import NuisanceRemoval, remove_nuisance
+    from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.rejection import GuaranteeError, RejectClassifier
+    from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
     from lvq.streaming import fit_batches
     from lvq.versions import show_versions
@@ -47,17 +51,24 @@ __all__ = [
     "LVQClassifier",
     "LVQClassifierCV",
     "LoadError",
+    "NuisanceRemoval",
     "PrototypeModel",
     "RejectClassifier",
+    "RelevanceIntervals",
+    "VariableImportances",
     "certified_accuracy",
     "certified_radius",
     "counterfactual",
     "explain",
     "fit_batches",
     "load",
+    "null_space_corrected",
+    "relevance_intervals",
+    "remove_nuisance",
     "save",
     "show_versions",
     "to_onnx",
+    "variable_importances",
 ]
 
 # Module of each name: the same as the imports above, which are only for type checkers; a test compares the two.
@@ -65,21 +76,28 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "GuaranteeError": "rejection",
     "LoadError": "persistence",
     "MODELS": "estimators.paper_models",
+    "NuisanceRemoval": "nuisance",
     "PrototypeModel": "model.prototype_model",
     "RejectClassifier": "rejection",
+    "RelevanceIntervals": "resampled_importances",
     "certified_accuracy": "robustness",
     "certified_radius": "robustness",
     "counterfactual": "counterfactuals",
     "explain": "explanation",
     "fit_batches": "streaming",
     "load": "persistence",
+    "null_space_corrected": "null_space",
+    "relevance_intervals": "resampled_importances",
+    "remove_nuisance": "nuisance",
     "save": "persistence",
     "show_versions": "versions",
     "to_onnx": "onnx",
+    "VariableImportances": "importances",
+    "variable_importances": "importances",
 }
 _PACKAGES = (
-    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "onnx", "persistence", "plots",
-    "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
+    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "nuisance", "onnx", "persistence",
+    "plots", "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from lvq.estimators.found import FoundModel, need_model
 from lvq.input_columns import model_inputs
 from lvq.linear_maps import Floats, LinearMap, compose, dense, input_map, project
 from lvq.model.arrays import as_numpy
-from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.scorers import find_reject_classifier
@@ -113,7 +113,7 @@ class _Geometry:
         model, before = found.model, input_map(found.steps, "counterfactual", clipping=False)
         W = model.prototypes.astype(np.float64)
         Z = model_inputs(found, X, "counterfactual") - W.mean(axis=0)
-        self.link, self.local = model.link, isinstance(model.metric, LocalMatrix)
+        self.link, self.local = model.link, isinstance(model.metric, LocalMetric)
         if not self.local:
             root = model.matrix_of(0)
             self.samples, self.prototypes = project(Z, root), project(W - W.mean(axis=0), root)
@@ -121,7 +121,7 @@ class _Geometry:
             return
         self.samples, self.prototypes = Z, W - W.mean(axis=0)
         self.roots = np.stack([model.matrix_of(prototype) for prototype in range(len(W))])
-        full = np.stack([dense(compose(root, before)) for root in self.roots])
+        full = np.stack([_as_matrix(compose(root, before)) for root in self.roots])
         _, back = _decomposed(_mean_root(full))
         self.moves, self.to_input = full @ back, lambda y: back @ y
 
@@ -133,7 +133,7 @@ class _Geometry:
         """
         difference = self.samples[row] - self.prototypes
         if self.local:
-            e = np.einsum("jmn,jn->jm", self.roots, difference)
+            e = self.roots * difference if self.roots.ndim == 2 else np.einsum("jmn,jn->jm", self.roots, difference)
             return LocalPosition((e**2).sum(axis=1), e, self.moves, self.link), None
         D, E = (difference**2).sum(axis=1), self.along(difference)
         if E.shape[1] <= len(E):
@@ -161,6 +161,10 @@ def _possible_moves(B: LinearMap) -> tuple[Callable[[Floats], Floats], Callable[
         return change
 
     return lambda rows: rows[:, to], to_input
+
+
+def _as_matrix(linear: LinearMap) -> Floats:
+    return np.diag(linear) if linear.ndim == 1 else dense(linear)
 
 
 def _mean_root(full: Floats) -> Floats:

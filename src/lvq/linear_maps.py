@@ -26,6 +26,7 @@ from sklearn.preprocessing import (
 )
 
 from lvq.input_columns import blocks
+from lvq.nuisance import NuisanceRemoval
 
 Floats = NDArray[np.float64]
 LinearMap: TypeAlias = "Floats | sparse.csr_array"
@@ -59,6 +60,7 @@ LINEAR_STEPS: dict[type, Callable[[BaseEstimator], LinearMap]] = {
     IncrementalPCA: _principal_axes,
     TruncatedSVD: lambda step: step.components_,
     SelectorMixin: _selection,
+    NuisanceRemoval: lambda step: np.eye(step.n_features_in_) - step.patterns_.T @ step.directions_,
 }
 
 

@@ -15,7 +15,7 @@ S = B_k'B_k - B_j'B_j. Each of these is a length below which f stays positive, a
 
 The last two need no decomposition of S. They are computed for all pairs first. The exact bound is then computed for the
 rival with the smallest of them and for those that could still be nearer. S is decomposed for one pair of metrics at a
-time and never stored.
+time and never stored. Where all B_j are diagonal, S is too, and nothing is decomposed: its axes are the features.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class LocalBounds:
         self.Z, self.D, self.tolerance, self.norm = Z.astype(np.float64), D, tolerance[:, 0], norm
         self.W, self.group = model.prototypes.astype(np.float64), model.group
         self.roots = [model.matrix_of(first) for first in np.unique(self.group, return_index=True)[1]]
-        self.full = [dense(compose(root, before)) for root in self.roots]
+        self.full = [dense(compose(root, before)) for root in self.roots]  # vectors where all are diagonal
         self.lipschitz = [operator_norm(B, norm) for B in self.full]
         self.own = model.labels == model.labels[D.argmin(axis=1)][:, None]  # prototypes of the predicted class
 
@@ -90,7 +90,7 @@ class LocalBounds:
             if not rows:
                 continue
             sigma, axes = difference_axes(self.full[here], self.full[there])
-            entries = None if self.norm == 2 else entry_sizes(sigma, axes)
+            entries = None if self.norm == 2 or axes is None else entry_sizes(sigma, axes)
             for (prototype, rival), chosen in rows.items():
                 sign = 1 if self.group[prototype] == here else -1
                 bound = self._pair(chosen, prototype, rival, sign * sigma, axes, entries)
@@ -98,14 +98,14 @@ class LocalBounds:
         return best.min(axis=1)
 
     def _pair(
-        self, rows: Indices, own: int, rival: int, sigma: Floats, axes: Floats, entries: Entries | None
+        self, rows: Indices, own: int, rival: int, sigma: Floats, axes: Floats | None, entries: Entries | None
     ) -> Floats:
         """The best bound of some samples, with S by its eigenvalues and axes."""
         value, slope = self._difference(rows, own, rival)
-        bound = distance_to_quadric(value, slope @ axes, sigma)
-        if entries is None:
+        bound = distance_to_quadric(value, slope if axes is None else slope @ axes, sigma)
+        if self.norm == 2:
             return bound
-        kappa = curvature(entries, float(sigma.max()), self.norm)
+        kappa = diagonal_curvature(sigma, self.norm) if entries is None else curvature(entries, sigma.max(), self.norm)
         bound /= 1 if self.norm == 1 else np.sqrt(slope.shape[1])
         return np.maximum(bound, self._fast(rows, own, rival, kappa))
 
@@ -130,8 +130,10 @@ class LocalBounds:
         return pull_back(project(self.Z[rows] - self.W[prototype], self.roots[group]), self.full[group])
 
 
-def difference_axes(F: Floats, G: Floats) -> tuple[Floats, Floats]:
+def difference_axes(F: Floats, G: Floats) -> tuple[Floats, Floats | None]:
     """Eigenvalues and eigenvectors of F'F - G'G, all that are not 0; cheap where F and G have few rows.
+
+    Vectors are diagonal matrices; the eigenvectors, None, are the axes then.
 
     Examples
     --------
@@ -139,6 +141,8 @@ def difference_axes(F: Floats, G: Floats) -> tuple[Floats, Floats]:
     >>> sigma.round(12), axes.shape
     (array([-1.,  4.]), (3, 2))
     """
+    if F.ndim == 1:
+        return F**2 - G**2, None
     pair = np.concatenate((F, G))
     if len(pair) >= pair.shape[1]:
         return np.linalg.eigh(F.T @ F - G.T @ G)
@@ -178,11 +182,15 @@ def distance_to_quadric(c: Floats, g: Floats, sigma: Floats) -> Floats:
 def operator_norm(B: Floats, norm: float) -> float:
     """The largest |B d|_2 with |d|_p = 1; for p = inf, where that is hard to compute, an upper bound.
 
+    A vector is a diagonal matrix.
+
     Examples
     --------
     >>> operator_norm(np.array([[3.0, 0.0], [0.0, 4.0]]), 1.0)
     4.0
     """
+    if B.ndim == 1:
+        return float(np.linalg.norm(B) if norm == np.inf else np.abs(B).max())
     columns = np.linalg.norm(B, axis=0)
     if norm == 1:
         return float(columns.max())
@@ -230,3 +238,15 @@ def curvature(entries: Entries, largest: float, norm: float) -> float:
     if norm == 1:  # |d|_2 <= |d|_1, and a convex combination of entries is at most the largest
         return min(largest, entries.largest)
     return min(largest * entries.rows, entries.total)
+
+
+def diagonal_curvature(sigma: Floats, norm: float) -> float:
+    """The least kappa with sum_l sigma_l d_l^2 <= kappa |d|_p^2 for all d and p = 1 or infinity.
+
+    Examples
+    --------
+    >>> diagonal_curvature(np.array([2.0, 3.0, -9.0]), 1.0), diagonal_curvature(np.array([2.0, 3.0, -9.0]), np.inf)
+    (3.0, 5.0)
+    """
+    rising = np.maximum(sigma, 0.0)
+    return float(rising.max() if norm == 1 else rising.sum())

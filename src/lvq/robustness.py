@@ -26,7 +26,7 @@ from lvq.input_columns import model_inputs
 from lvq.linear_maps import Floats, LinearMap, compose, input_map, project, pull_back
 from lvq.local_radii import LocalBounds, ratio
 from lvq.model.arrays import as_numpy
-from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 
 # the dual norm, by scipy's name of the distance
@@ -73,7 +73,7 @@ def certified_radius(model: BaseEstimator, X: ArrayLike, norm: float = 2) -> Flo
     Z = model_inputs(found, X, "certified_radius")
     D = fitted.distances(Z)
     tolerance, D = _rounding(fitted, Z, D), D.astype(np.float64)
-    if isinstance(fitted.metric, LocalMatrix):
+    if isinstance(fitted.metric, LocalMetric):
         return LocalBounds(fitted, Z, D, tolerance, before, norm).radius()
     return _shared_radius(fitted, D, tolerance, before, norm)
 
@@ -81,7 +81,7 @@ def certified_radius(model: BaseEstimator, X: ArrayLike, norm: float = 2) -> Flo
 def _rounding(model: PrototypeModel, Z: NDArray[np.floating], D: NDArray[np.floating]) -> Floats:
     """Rounding error of a difference of two distances of each sample, (n_samples, 1)."""
     largest = D.max(axis=1, keepdims=True).astype(np.float64)
-    if isinstance(model.metric, LocalMatrix):
+    if isinstance(model.metric, LocalMetric):
         # each metric has its own scale: rounding depends on the lengths of sample and prototype from the common centre
         W = model.prototypes
         centre = np.repeat(W.mean(axis=0, keepdims=True), len(W), axis=0)

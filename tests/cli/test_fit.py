@@ -51,7 +51,7 @@ def test_writes_its_three_files_and_nothing_else(run):
 
 def test_the_output_has_the_scores(run):
     _, completed = run
-    for text in ("Accuracy", "of accepted predictions", "Coverage", "Cross-validation", "Most relevant"):
+    for text in ("Accuracy", "of accepted predictions", "Coverage", "Cross-validation", "Importance"):
         assert text in completed.out
     assert "Written to" in completed.out
     assert "length [cm]" in completed.out  # brackets are not markup

@@ -30,6 +30,7 @@ VARIANTS = [
     LOGM(relevance="matrix", rank=2, alpha=0.01),
     LOGM(relevance="fc1", init="random"),
     SNPC(relevance="local_matrix", n_prototypes=2),
+    LOGM(relevance="local_diagonal", local="prototype", n_prototypes=2),
     RSLVQ(decision="posterior", n_prototypes=3),
 ]
 MORE_VARIANTS = [
@@ -43,6 +44,7 @@ MORE_VARIANTS = [
     SNPC(decision="posterior", n_prototypes=2, kernel="gaussian"),
     RSLVQ(decision="posterior", relevance="matrix"),
     RSLVQ(relevance="gradient", kernel="cauchy", n_prototypes=2),
+    RSLVQ(relevance="local_diagonal", n_prototypes=2),
 ]
 BATCH = [
     GLVQ(solver="lbfgs", n_prototypes=2),
@@ -50,10 +52,12 @@ BATCH = [
     GMLVQ(solver="lbfgs", rank=2),
     LOGM(solver="lbfgs", kernel="gaussian", kernel_width="learned"),
     RSLVQ(solver="lbfgs", decision="posterior", n_prototypes=2),
+    GLVQ(solver="lbfgs", relevance="local_diagonal", n_prototypes=2),
 ]
 MORE_BATCH = [
     GRLVQ(solver="lbfgs", kernel="cauchy"),
     LGMLVQ(solver="adam", local="prototype", n_prototypes=2),
+    LOGM(solver="adam", relevance="local_scale", local="prototype"),
 ]
 
 

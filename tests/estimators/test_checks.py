@@ -117,7 +117,7 @@ def test_tags(estimator):
     assert not tags.array_api_support
 
 
-@pytest.mark.parametrize("relevance", ["matrix", "local_matrix", "gradient", None])
+@pytest.mark.parametrize("relevance", ["matrix", "local_matrix", "local_diagonal", "gradient", None])
 @pytest.mark.parametrize("fitted", [True, False])
 def test_only_one_shared_matrix_is_a_transformer(relevance, fitted):
     """Once fitted, by the fitted model, whatever the parameters are by then."""

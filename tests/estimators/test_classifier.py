@@ -38,7 +38,7 @@ def test_defaults_need_no_tuning(load, least):
 
 @quietly
 @pytest.mark.parametrize("solver", ["lbfgs", "adam", "online"])
-@pytest.mark.parametrize("relevance", [None, "gradient", "matrix", "local_matrix"])
+@pytest.mark.parametrize("relevance", [None, "gradient", "matrix", "local_matrix", "local_diagonal"])
 @pytest.mark.parametrize("cost", COSTS)
 def test_every_choice_fits(cost, relevance, solver, data):
     X, y = data
@@ -64,7 +64,7 @@ def test_every_choice_fits(cost, relevance, solver, data):
             LGMLVQ(slope=3.0),
         ),
         (
-            LVQClassifier(relevance=None, kernel="cauchy", alpha=0.1, xi=1.5),
+            LVQClassifier(cost="logm", relevance=None, kernel="cauchy", alpha=0.1, xi=1.5),
             LOGM(kernel="cauchy", alpha=0.1, xi=1.5, n_prototypes=2),
         ),
         (
@@ -76,6 +76,7 @@ def test_every_choice_fits(cost, relevance, solver, data):
 )
 def test_named_models_are_configurations(general, named, data):
     X, y = data
+    general = clone(general).set_params(calibration=None)
     general, named = (quiet_fit(clone(part).set_params(max_iter=15, random_state=0), X, y) for part in (general, named))
     np.testing.assert_array_equal(general.prototypes_, named.prototypes_)
     np.testing.assert_array_equal(general.predict_proba(X), named.predict_proba(X))
@@ -95,7 +96,7 @@ def test_transform_only_with_one_matrix(relevance, data):
     model = quiet_fit(LVQClassifier(relevance=relevance, rank=2, max_iter=10, random_state=0), X, y)
     np.testing.assert_allclose(model.transform(X), X @ model.omega_.T)
     assert model.transform(X).shape == (90, 2)
-    for other in (None, "gradient", "local_matrix"):
+    for other in (None, "gradient", "local_matrix", "local_diagonal", "local_scale"):
         assert not hasattr(LVQClassifier(relevance=other), "transform")
         with pytest.raises(AttributeError, match="has no attribute 'transform'"):
             _ = LVQClassifier(relevance=other).transform

@@ -67,9 +67,14 @@ def test_learned_attributes(model, data):
     assert not hasattr(model, "feature_names_in_")
     assert 0 < model.n_iter_ == len(model.objective_history_) <= model.max_iter
     if hasattr(model, "relevances_"):
-        assert model.relevances_.shape == (4,)
+        groups = (
+            {"class": (3,), "prototype": (count,)}[model.local]
+            if "local" in str(getattr(model, "relevance", None))
+            else ()
+        )
+        assert model.relevances_.shape == (*groups, 4)
         assert (model.relevances_ >= 0).all()
-        assert model.relevances_.sum() == pytest.approx(1)
+        np.testing.assert_allclose(model.relevances_.sum(axis=-1), 1)
     if hasattr(model, "omega_"):
         np.testing.assert_allclose(np.square(model.omega_).sum(axis=(-2, -1)), 1)
         np.testing.assert_allclose(model.lambda_, np.swapaxes(model.omega_, -1, -2) @ model.omega_)

@@ -67,7 +67,7 @@ def test_fits_are_continued_and_not_repeated(monkeypatch):
     begun, advanced = [], []
     begin, advance = halving.begin, halving._advance
     monkeypatch.setattr(halving, "begin", lambda models, fold: begun.extend(models) or begin(models, fold))
-    monkeypatch.setattr(halving, "_advance", lambda fit, n, scorer: advanced.append(n) or advance(fit, n, scorer))
+    monkeypatch.setattr(halving, "_advance", lambda fit, n: advanced.append(n) or advance(fit, n))
     run([0.01 * number for number in range(1, 7)], by_quality)
     assert len(begun) == 6 * 2 + 3 * 3
     assert advanced == [10] * 12 + [30] * 15

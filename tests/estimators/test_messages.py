@@ -240,7 +240,9 @@ def test_own_parameters(model, name, data):
         model.fit(*data)
 
 
-@pytest.mark.parametrize("relevance", ["gradient", "matrix", "local_matrix", GradientRelevance(), MatrixRelevance()])
+@pytest.mark.parametrize(
+    "relevance", ["gradient", "matrix", "local_matrix", "local_diagonal", GradientRelevance(), MatrixRelevance()]
+)
 @pytest.mark.parametrize("cls", [LVQ1, OLVQ1, LVQ21, LVQ3])
 def test_rules_have_no_gradient(cls, relevance, data):
     name = cls.__name__
@@ -249,6 +251,13 @@ def test_rules_have_no_gradient(cls, relevance, data):
         cls(relevance=relevance).fit(*data)
     with pytest.raises(ValueError, match=message):
         cls(relevance=relevance).partial_fit(*data, classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize("model", [GLVQ(relevance="local_scale"), LVQClassifier(relevance="local_scale")], ids=str)
+def test_a_scale_is_learned_by_batch_solvers(model, data):
+    message = f"relevance='local_scale' of {type(model).__name__} needs solver='lbfgs' or 'adam', got solver='online'"
+    with pytest.raises(ValueError, match=message):
+        model.set_params(solver="online").fit(*data)
 
 
 @pytest.mark.parametrize("cls", [MCE, LOGM, SNPC, RSLVQ])

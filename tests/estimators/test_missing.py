@@ -28,6 +28,8 @@ MODELS = [
     RSLVQ(decision="posterior"),
     LVQClassifier(),
     LVQClassifier(relevance="matrix", rank=2, ridge=0.01),
+    LVQClassifier(relevance="local_diagonal"),
+    GLVQ(relevance="local_diagonal", n_prototypes=2),
 ]
 NAMES = [f"{index}-{type(model).__name__}" for index, model in enumerate(MODELS)]
 

@@ -20,7 +20,7 @@ by_maximum = [
     FisherNeighbours(scores="max", no_variance="between", rivals="nearest", weighted_step=True),
 ]
 rules = st.sampled_from([None, "hebbian", "fc1", "fc2", *sum_to_one, *by_maximum])
-gradients = st.sampled_from([None, "gradient", "matrix", "local_matrix"])
+gradients = st.sampled_from([None, "gradient", "matrix", "local_matrix", "local_diagonal"])
 
 common = {
     "n_prototypes": st.sampled_from([1, 2, 5]),
@@ -69,6 +69,7 @@ ONLINE = {
 }
 # the batch solvers have a gradient to follow, and so no rules
 moderate = st.floats(-3, 3).map(lambda exponent: 10.0**exponent)
+penalty = st.one_of(st.just(0.0), moderate)
 BATCH = {
     cls: parameters
     | {
@@ -82,6 +83,7 @@ BATCH = {
         "kernel_width": st.one_of(st.sampled_from(["auto", "learned"]), moderate),
     }
     | ({"relevance": gradients} if "relevance" in parameters else {})
+    | ({"sparsity": penalty, "smoothness": penalty} if cls in (GRLVQ, GMLVQ) else {})
     for cls, parameters in ONLINE.items()
     if "solver" in parameters
 }
@@ -136,7 +138,7 @@ def check(model, X, y):
         assert np.isfinite(model.relevances_).all(), "relevances"
         assert (model.relevances_ >= 0).all(), "relevances"
         if getattr(getattr(model, "relevance", None), "scores", "sum") == "sum":
-            assert model.relevances_.sum() == pytest.approx(1, abs=1e-5)
+            np.testing.assert_allclose(model.relevances_.sum(axis=-1), 1, atol=1e-5)
         else:
             assert model.relevances_.max() <= 1 + 1e-5
     if hasattr(model, "omega_"):
@@ -221,4 +223,5 @@ def test_every_parameter_is_drawn(cls):
     """What is not drawn: numbers of runs, output, and what only other solvers read."""
     left_out = {"n_prototypes_total", "tol", "n_iter_no_change", "warm_start", "verbose"}
     left_out |= {"batch_size", "validation_fraction", "device", "missing", "cost_matrix", "log_determinant"}
+    left_out |= {"feature_groups", "sparsity", "smoothness"}
     assert set(cls().get_params()) - left_out <= set(ONLINE[cls]) | {"rank"}

@@ -137,7 +137,9 @@ def test_distances_are_those_of_the_learned_metric(model, data):
     model.fit(X, y)
     differences = X[:, None] - model.prototypes_
     if hasattr(model, "relevances_"):
-        expected = (model.relevances_ * differences**2).sum(axis=2)
+        weights = np.atleast_2d(model.relevances_)
+        weights = np.repeat(weights, len(model.prototypes_) // len(weights), axis=0)
+        expected = (weights * differences**2).sum(axis=2)
     elif not hasattr(model, "omega_"):
         expected = (differences**2).sum(axis=2)
     else:

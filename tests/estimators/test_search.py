@@ -15,12 +15,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQClassifier, LVQClassifierCV
+from lvq.estimators.search import default_candidates
 from lvq.model.costs import GLVQCost
+from lvq.model.temperature import fitted_temperature
 from lvq.solvers import lbfgs
 
 BASE = LVQClassifier(max_iter=30)
 PAIR = ({"relevance": "matrix", "n_prototypes": 1, "ridge": 0.01}, {"relevance": "local_matrix", "n_prototypes": 1})
 SMALL = {"estimator": BASE, "cv": 3, "candidates": PAIR, "random_state": 0}
+PLAIN = SMALL | {"estimator": LVQClassifier(max_iter=30, calibration=None)}
 ONE = ({"n_prototypes": 1, "ridge": 0.01},)
 quietly = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than requested:UserWarning"
@@ -58,7 +61,7 @@ def log_likelihood(model, X, y):
 
 def by_hand(X, y, candidate, folds, score=log_likelihood):
     """Scores of a candidate in each fold."""
-    model = LVQClassifier(random_state=0, max_iter=30, **candidate)
+    model = LVQClassifier(random_state=0, max_iter=30, calibration=None, **candidate)
     return [score(quiet_fit(clone(model), X[train], y[train]), X[test], y[test]) for train, test in folds.split(X, y)]
 
 
@@ -78,7 +81,7 @@ def fraction_correct(model, X, y):
 @pytest.mark.usefixtures("single_runs")
 def test_scores_are_those_of_fits_in_the_folds(scoring):
     X, y = small_data()
-    model = quiet_fit(LVQClassifierCV(**SMALL, scoring=scoring), X, y)
+    model = quiet_fit(LVQClassifierCV(**PLAIN, scoring=scoring), X, y)
     score = log_likelihood if scoring is None else fraction_correct
     table = np.array([by_hand(X, y, candidate, StratifiedKFold(3), score) for candidate in PAIR])
     np.testing.assert_allclose(model.cv_results_["mean_test_score"], table.mean(axis=1))
@@ -130,13 +133,77 @@ def test_only_the_winner_warns_of_its_iterations(candidates):
     assert len(warned) == 1
 
 
+def at_temperature_of(model, alone, X):
+    """Probabilities of a model that is not calibrated, at the temperature of another one."""
+    raised = alone.predict_proba(X) ** (1 / model.model_.decision.temperature)
+    return raised / raised.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.usefixtures("single_runs")
+def test_the_temperature_is_that_of_the_folds(searched):
+    """Each sample's probabilities are those of a fit without it, of as many iterations."""
+    model, X, y = searched
+    table = np.zeros((len(X), 3))
+    for train, test in StratifiedKFold(3).split(X, y):
+        settings = {"random_state": 0, "max_iter": 30, "calibration": None} | model.best_params_
+        table[test] = quiet_fit(LVQClassifier(**settings), X[train], y[train]).predict_proba(X[test])
+    expected = fitted_temperature(np.log(table), y, np.ones(len(y)))
+    assert model.model_.decision.temperature == pytest.approx(expected, rel=1e-3)
+    assert model.best_estimator_.calibration == "temperature"
+    raised = table ** (1 / expected)
+    likelihood = np.log(raised[np.arange(len(y)), y] / raised.sum(axis=1))
+    assert model.best_score_ == pytest.approx(likelihood.mean(), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        LVQClassifier(),
+        LVQClassifier(solver="online"),
+        LVQClassifier(rank=2),
+        LVQClassifier(cost="rslvq", decision="posterior"),
+        LVQClassifier(cost=GLVQCost(slope=2.0)),
+        LVQClassifier(xi=5.0),
+        LVQClassifier(missing="ignore", cost_matrix=[[0, 1, 2], [1, 0, 2], [1, 1, 0]]),
+    ],
+    ids=lambda base: repr(base)[13:60],
+)
+def test_the_default_candidates_fit_any_estimator(base):
+    """Each can be fitted, all differ, and what the user has chosen as cost stays."""
+    X, y = small_data()
+    candidates = default_candidates(base)
+    assert len({str(candidate) for candidate in candidates}) == len(candidates) >= 5
+    for candidate in candidates:
+        model = quiet_fit(clone(base).set_params(max_iter=1, calibration=None, **candidate), X, y)
+        assert base.cost == "mce" or model.cost == base.cost
+        assert base.xi == 3.0 or model.xi == base.xi
+    assert candidates[0]["n_prototypes"] == 2
+
+
+def test_without_calibration():
+    X, y = small_data()
+    assert quiet_fit(LVQClassifierCV(**PLAIN), X, y).model_.decision.temperature == 1
+
+
+def test_a_class_that_is_missing_in_a_training_fold():
+    """Its samples have the smallest score there, and do not count in the temperature."""
+    X, y = small_data()
+    y = np.where(np.arange(90) < 3, 3, y)
+    folds = [(np.arange(30, 90), np.arange(30)), (np.arange(60), np.arange(60, 90))]
+    model = quiet_fit(LVQClassifierCV(estimator=BASE, candidates=ONE, cv=folds, random_state=0), X, y)
+    assert 1 / 8 < model.model_.decision.temperature < 2
+    assert model.best_score_ < 3 * math.log(1e-6) / 60
+
+
 def test_the_winner_is_fitted_on_all_samples_as_it_would_be_alone(searched):
     model, X, y = searched
-    alone = quiet_fit(LVQClassifier(**({"random_state": 0, "max_iter": 30} | model.best_params_)), X, y)
+    settings = {"random_state": 0, "max_iter": 30, "calibration": None} | model.best_params_
+    alone = quiet_fit(LVQClassifier(**settings), X, y)
     np.testing.assert_array_equal(model.prototypes_, alone.prototypes_)
     np.testing.assert_array_equal(model.omega_, alone.omega_)
-    for method in ("predict", "predict_proba", "decision_function"):
+    for method in ("predict", "decision_function"):
         np.testing.assert_array_equal(getattr(model, method)(X), getattr(alone, method)(X))
+    np.testing.assert_allclose(model.predict_proba(X), at_temperature_of(model, alone, X), rtol=1e-12)
     assert model.best_estimator_.objective_value(X, y) == alone.objective_value(X, y)
     np.testing.assert_array_equal(model.explain(X).contributions, alone.explain(X).contributions)
 
@@ -253,12 +320,15 @@ def test_in_a_pipeline_and_in_cross_validation():
 def test_weights_count_in_fits_and_in_scores(scoring):
     X, y = small_data()
     weight = np.random.default_rng(0).uniform(0.1, 5, len(X))
-    settings = SMALL | {"candidates": ONE, "scoring": scoring}
+    settings = PLAIN | {"candidates": ONE, "scoring": scoring}
     model = quiet_fit(LVQClassifierCV(**settings), X, y, weight)
     scores = []
     for train, test in StratifiedKFold(3).split(X, y):
         inner = quiet_fit(
-            LVQClassifier(n_prototypes=1, ridge=0.01, max_iter=30, random_state=0), X[train], y[train], weight[train]
+            LVQClassifier(n_prototypes=1, ridge=0.01, max_iter=30, calibration=None, random_state=0),
+            X[train],
+            y[train],
+            weight[train],
         )
         correct = inner.predict(X[test]) == y[test]
         each = correct if scoring else [log_likelihood(inner, x[None], [label]) for x, label in zip(X[test], y[test])]
@@ -285,9 +355,10 @@ def test_names_of_classes_and_features():
 
 
 def assert_predicts_like(model, X, y, structure):
-    plain = quiet_fit(LVQClassifier(random_state=0, max_iter=30, ridge=0.01, **structure), X, y)
-    for method in ("predict", "predict_proba", "decision_function"):
+    plain = quiet_fit(LVQClassifier(random_state=0, max_iter=30, ridge=0.01, calibration=None, **structure), X, y)
+    for method in ("predict", "decision_function"):
         np.testing.assert_allclose(getattr(model, method)(X), getattr(plain, method)(X), rtol=1e-9, err_msg=method)
+    np.testing.assert_allclose(model.predict_proba(X), at_temperature_of(model, plain, X), rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,8 @@ BATCH = [
     RSLVQ(n_prototypes=2, decision="posterior"),
     LVQClassifier(),
     LVQClassifier(rank=4, local="class"),
+    LVQClassifier(relevance="local_diagonal"),
+    RSLVQ(relevance="local_scale", n_prototypes=2),
 ]
 ONLINE = [
     LVQ1(n_prototypes=2),
@@ -62,7 +64,8 @@ ONLINE = [
     SNPC(n_prototypes=2),
     RSLVQ(kernel="cauchy", n_prototypes=2),
 ]
-FILLED = [RLVQ(), LVQ1(relevance="fc2"), GRLVQ(), GMLVQ(rank=2)]  # a step changes every feature
+# a step changes every feature
+FILLED = [RLVQ(), LVQ1(relevance="fc2"), GRLVQ(), GMLVQ(rank=2), GLVQ(relevance="local_diagonal")]
 
 
 def configured(models, **params):

@@ -201,6 +201,23 @@ def test_local_matrices_stay_with_their_prototypes(late, local, rank, data):
 
 
 @pytest.mark.parametrize("late", [0, 1, 2])
+@pytest.mark.parametrize("local", ["class", "prototype"])
+def test_local_weights_stay_with_their_prototypes(late, local, data):
+    """The same for a row of weights for each class or prototype."""
+    X, y = data
+    early = y != late
+    model = GLVQ(relevance="local_diagonal", local=local, n_prototypes=2, random_state=0)
+    model.partial_fit(X[early], y[early], classes=[0, 1, 2]).partial_fit(X[early], y[early])
+    before = dict(zip(np.unique(model.prototype_labels_), model.relevances_.reshape(2, -1, X.shape[1])))
+    few = np.flatnonzero(~early)[:4]
+    model.set_params(learning_rate=0.0, relevance_rate=0.0).partial_fit(X[few], y[few])
+    after = dict(zip([0, 1, 2], model.relevances_.reshape(3, -1, X.shape[1])))
+    for label, weights in before.items():
+        np.testing.assert_allclose(after[label], weights, atol=1e-12)
+    np.testing.assert_allclose(after[late].sum(axis=-1), 1)
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
 @pytest.mark.parametrize("counts", [{0: 1, 1: 1, 2: 1}, {0: 2, 1: 1, 2: 2}, {0: 1, 1: 2, 2: 3}], ids=str)
 def test_statistics_stay_with_their_prototypes(late, counts, data):
     """FC2's means and counts, and the counts of the classes, whatever the numbers of prototypes and classes are."""

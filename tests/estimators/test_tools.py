@@ -13,7 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, OLVQ1, LVQClassifier, LVQClassifierCV
+from lvq.model.importance import feature_importances
 from lvq.model.relevance import FisherNeighbours
+from lvq.model.samples import ArraySamples
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
 
@@ -148,15 +150,11 @@ def test_no_importances(model, reason, informative):
 
 
 @pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ(local="prototype"), GRLVQ()], ids=repr)
-def test_importances_by_hand(model, informative):
-    """The diagonal of C Lambda C with C the covariance of the features, not that of Lambda; the mean over matrices."""
+def test_importances_are_those_of_the_training_samples(model, informative):
     X, y = informative
-    X = X @ np.random.default_rng(0).normal(size=(8, 8))  # correlated features
-    model = clone(model).set_params(random_state=0, max_iter=20, solver="adam").fit(X, y)
-    C = np.cov(X.T)
-    matrices = [np.diag(model.relevances_)] if isinstance(model, GRLVQ) else np.array(model.lambda_, ndmin=3)
-    diagonals = np.array([np.diag(C @ matrix @ C) for matrix in matrices])
-    expected = (diagonals / diagonals.sum(axis=1, keepdims=True)).mean(axis=0)
+    weight = np.linspace(1, 2, len(y))
+    model = clone(model).set_params(random_state=0, max_iter=20, solver="adam").fit(X, y, sample_weight=weight)
+    expected = feature_importances(model.model_, ArraySamples(X, y, weight))
     np.testing.assert_allclose(model.feature_importances_, expected, rtol=1e-9)
 
 

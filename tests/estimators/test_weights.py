@@ -124,6 +124,17 @@ def test_a_weight_is_a_number_of_copies_with_few_samples(relevance, weight):
     np.testing.assert_allclose(copied.lambda_, plain.lambda_, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("relevance", ["local_diagonal", "local_scale"])
+def test_a_weight_is_a_number_of_copies_of_local_weights(relevance, data):
+    X, y = data
+    copies = np.random.default_rng(0).integers(1, 4, len(X))
+    model = LVQClassifier(relevance=relevance, ridge=0.01, random_state=0)
+    weighted = clone(model).fit(X, y, sample_weight=copies.astype(float))
+    copied = clone(model).fit(X.repeat(copies, axis=0), y.repeat(copies))
+    np.testing.assert_allclose(copied.prototypes_, weighted.prototypes_, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(copied.relevances_, weighted.relevances_, rtol=1e-3, atol=1e-3)
+
+
 def test_weights_in_float32(model, data):
     X, y = data
     weight = np.random.default_rng(0).uniform(0.5, 2, len(X))

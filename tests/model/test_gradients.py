@@ -13,7 +13,7 @@ import pytest
 from lvq.model.costs import COSTS, GLVQCost, MarginCost
 from lvq.model.links import KERNELS, Identity, RationalQuadratic
 from lvq.model.objective import Objective, Params
-from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
+from lvq.model.relevance import RELEVANCES, LocalDiagonalRelevance, MatrixRelevance, Relevance
 
 LABELS = np.array([0, 0, 1, 1, 2])
 FEATURES = 3
@@ -47,7 +47,14 @@ def relevances():
         ("matrix per class rank 1", MatrixRelevance(rank=1, local="class")),
         ("matrix per prototype", MatrixRelevance(local="prototype")),
         ("matrix per prototype rank 2", MatrixRelevance(rank=2, local="prototype")),
+        ("weights per prototype", LocalDiagonalRelevance(local="prototype")),
     ]
+
+
+def random_metric(rng, relevance, shape):
+    """Random parameters of a metric, not negative where they are weights of features."""
+    matrices = isinstance(relevance, MatrixRelevance)
+    return rng.normal(size=shape) / 2 if matrices else rng.uniform(0.2, 1.0, shape)
 
 
 def problem(seed, relevance, count=10):
@@ -56,7 +63,7 @@ def problem(seed, relevance, count=10):
     W = rng.normal(size=(len(LABELS), FEATURES))
     R = relevance.start(W, LABELS, np.ones(len(W)), LABELS)
     if R is not None:
-        R = rng.uniform(0.2, 1.0, R.shape) if R.ndim == 1 else rng.normal(size=R.shape) / 2
+        R = random_metric(rng, relevance, R.shape)
     X, y = np.empty((0, FEATURES)), np.empty(0, dtype=int)
     while len(X) < count:
         x, label = rng.normal(size=(1, FEATURES)) * 1.5, rng.integers(0, 3)

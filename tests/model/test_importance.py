@@ -1,114 +1,210 @@
-"""Importance of features: the diagonal of C Lambda C by its definition, and what must not change it."""
+"""Importance of features: explained variance of the model's outputs by its definition; what must not change it."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from lvq.model.importance import feature_importances
+from lvq.model import importance
+from lvq.model.importance import explained_fractions, feature_importances
+from lvq.model.links import Gaussian, Identity
+from lvq.model.local_diagonal import LocalDiagonal
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Euclidean, Matrix
+from lvq.model.prototype_model import DecisionRule, PrototypeModel
+from lvq.model.samples import ArraySamples
 
-SHAPES = {"vector": (5,), "matrix": (5, 5), "matrix of rank 2": (2, 5), "local": (3, 4, 5)}
-COUNTS = {"vector": [6], "matrix": [6], "matrix of rank 2": [6], "local": [1, 2, 3]}
+LABELS = np.array([0, 0, 1, 2])
+METRICS = {
+    "Euclidean": (Euclidean(), None),
+    "vector": (Diagonal(), (5,)),
+    "matrix": (Matrix(), (5, 5)),
+    "matrix of rank 2": (Matrix(), (2, 5)),
+    "local": (LocalMatrix((0, 2, 3, 4)), (3, 4, 5)),
+    "local vectors": (LocalDiagonal((0, 2, 3, 4)), (3, 5)),
+}
 
 
-def draw(n_samples=50, n_features=5, seed=0):
+def draw(n_samples=60, seed=0):
+    """Correlated features, one of two values, with weights."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_samples, n_features)) @ rng.normal(size=(n_features, n_features)) + rng.normal(0, 5, 5)[0]
+    X = rng.normal(size=(n_samples, 5)) @ rng.normal(size=(5, 5)) + rng.normal(0, 5, 5)
+    X[:, 3] = X[:, 3] > np.median(X[:, 3])
     return rng, X, rng.uniform(0.5, 2.0, n_samples)
 
 
-def plain_importances(X, weight, R, counts):
-    """By loops over features: each matrix's diagonal of C Lambda C, of sum one, averaged over the prototypes."""
-    n = X.shape[1]
-    fraction = weight / weight.sum()
-    mean = fraction @ X
-    C = np.zeros((n, n))
-    for j in range(n):
-        for k in range(n):
-            C[j, k] = fraction @ ((X[:, j] - mean[j]) * (X[:, k] - mean[k]))
-    matrices = [np.diag(R)] if R.ndim == 1 else [omega.T @ omega for omega in R.reshape(-1, *R.shape[-2:])]
-    diagonals = [np.diag(C @ Lambda @ C) for Lambda in matrices]
-    return np.average([diagonal / diagonal.sum() for diagonal in diagonals], axis=0, weights=counts)
+def make_model(rng, X, name, link=None, **decision):
+    metric, shape = METRICS[name]
+    R = None if shape is None else rng.uniform(0, 1, shape) if "vector" in name else rng.normal(size=shape)
+    W = X[rng.choice(len(X), len(LABELS), replace=False)]
+    return PrototypeModel(W, LABELS, np.array(["a", "b", "c"]), metric, R, link or Identity(), DecisionRule(**decision))
 
 
-@pytest.mark.parametrize("n_samples", [50, 4], ids=["many samples", "fewer samples than features"])
-@pytest.mark.parametrize("name", SHAPES)
-def test_importances_equal_their_definition(name, n_samples):
-    rng, X, weight = draw(n_samples)
-    R = rng.uniform(0, 1, 5) if name == "vector" else rng.normal(size=SHAPES[name])
-    found = feature_importances(X, weight, R, np.array(COUNTS[name]))
-    np.testing.assert_allclose(found, plain_importances(X, weight, R, COUNTS[name]), rtol=1e-9)
-    assert found.sum() == pytest.approx(1.0)
-    assert found.dtype == np.float64
+def samples_of(X, weight):
+    return ArraySamples(X, np.zeros(X.shape[0], dtype=int), weight)
 
 
-def test_relevances_of_uncorrelated_features_with_equal_variance_are_their_importances():
-    X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
-    found = feature_importances(X, np.ones(4), np.array([0.8, 0.2]), np.ones(1))
-    np.testing.assert_allclose(found, [0.8, 0.2])
+def plain_fractions(model, X, weight):
+    """By loops: a least squares fit of every output function for each feature, and the pair of every sample."""
+    w = weight / weight.sum()
+    D = model.distances(X)
+    H, P = model.link.value(D), model.probabilities(D)
+
+    def variance(f):
+        return w @ (f - w @ f) ** 2
+
+    def explained_part(f, x):
+        t = np.tanh((x - w @ x) / np.sqrt(variance(x)))
+        design = np.stack([np.ones_like(t), t, t**2, t**3], axis=1)
+        root = np.sqrt(w)
+        coefficients = np.linalg.lstsq(design * root[:, None], f * root, rcond=1e-10)[0]
+        return variance(design @ coefficients)
+
+    functions = []
+    for i, row in enumerate(D):
+        winner = row.argmin()
+        rival = min((j for j in range(len(row)) if LABELS[j] != LABELS[winner]), key=lambda j: row[j])
+        functions.append((w[i], H[:, rival] - H[:, winner]))
+    result = []
+    for x in X.T:
+        by_class = sum(explained_part(p, x) for p in P.T) / sum(variance(p) for p in P.T)
+        by_pair = sum(m * explained_part(f, x) for m, f in functions) / sum(m * variance(f) for m, f in functions)
+        result.append((by_class + by_pair) / 2)
+    return np.array(result)
 
 
-@pytest.mark.parametrize("n_samples", [60, 4])
-def test_directions_without_variance_do_not_count(n_samples):
-    """The third feature is the sum of the first two: Lambda can change along (1, 1, -1) without changing a distance."""
-    rng, X, weight = draw(n_samples, 5)
-    X[:, 2] = X[:, 0] + X[:, 1]
-    omega = rng.normal(size=(2, 5))
-    changed = omega + np.outer([3.0, -5.0], [1.0, 1.0, -1.0, 0.0, 0.0])
-    Z, moved = X @ omega.T, X @ changed.T
-    np.testing.assert_allclose(Z, moved, rtol=1e-9)
-    assert np.abs(np.diag(omega.T @ omega) - np.diag(changed.T @ changed)).max() > 1
-    one, other = (feature_importances(X, weight, R, np.ones(1)) for R in (omega, changed))
-    np.testing.assert_allclose(one, other, rtol=1e-8)
-
-
-def test_a_rotation_of_the_rows_of_omega_does_not_count():
+@pytest.mark.parametrize(
+    ("link", "decision"),
+    [(Identity(), {}), (Gaussian(3.0), {"xi": 2.0}), (Identity(), {"xi": 1.0, "soft": True, "by_posterior": True})],
+    ids=["relative", "kernel", "posterior"],
+)
+@pytest.mark.parametrize("name", METRICS)
+def test_importances_equal_their_definition(name, link, decision, monkeypatch):
     rng, X, weight = draw()
-    omega, (rotation, _) = rng.normal(size=(3, 5)), np.linalg.qr(rng.normal(size=(3, 3)))
-    one, other = (feature_importances(X, weight, R, np.ones(1)) for R in (omega, rotation @ omega))
-    np.testing.assert_allclose(one, other, rtol=1e-10)
+    model = make_model(rng, X, name, link, **decision)
+    if model.decision.by_posterior:  # the winner is of the predicted class there
+        monkeypatch.setattr(PrototypeModel, "nearest", lambda self, D: (importance_nearest(D), None))
+    monkeypatch.setattr(importance, "BLOCK", 7 * 5)  # several blocks
+    found = explained_fractions(model, samples_of(X, weight))
+    np.testing.assert_allclose(found, plain_fractions(model, X, weight), rtol=1e-6, atol=1e-9)
+    shares = feature_importances(model, samples_of(X, weight))
+    np.testing.assert_allclose(shares, found / found.sum())
+    assert ((found >= 0) & (found <= 1 + 1e-9)).all()
+
+
+def importance_nearest(D):
+    from lvq.model.certainty import nearest
+
+    return nearest(D, LABELS)
+
+
+@pytest.mark.parametrize("name", ["matrix of rank 2", "local"])
+def test_directions_without_variance_do_not_count(name):
+    """The third feature is the sum of the first two: Lambda can change along (1, 1, -1) without changing a distance."""
+    rng, X, weight = draw()
+    X[:, 2] = X[:, 0] + X[:, 1]
+    model = make_model(rng, X, name)
+    changed = model.relevance + 10 * np.array([1.0, 1.0, -1.0, 0.0, 0.0])
+    other = replace(model, relevance=changed)
+    np.testing.assert_allclose(
+        other.distances(X), model.distances(X), rtol=1e-6, atol=1e-9
+    )  # 0 of a prototype to itself
+    one, two = (feature_importances(each, samples_of(X, weight)) for each in (model, other))
+    np.testing.assert_allclose(one, two, rtol=1e-6)
+
+
+def test_copies_of_a_feature_are_equally_important_however_lambda_divides_its_weight():
+    rng, X, weight = draw()
+    X[:, 2] = 3 * X[:, 0] + 7
+    for R in (np.array([1.0, 0.1, 0.0, 0.1, 0.1]), np.array([0.0, 0.1, 1 / 9, 0.1, 0.1])):
+        model = replace(make_model(rng, X, "vector"), relevance=R)
+        found = feature_importances(model, samples_of(X, weight))
+        assert found[0] == pytest.approx(found[2], rel=1e-6)
 
 
 def test_weights_are_copies():
     rng, X, _ = draw(20)
     copies = rng.integers(1, 4, 20)
-    omega = rng.normal(size=(2, 5))
-    one = feature_importances(X, copies.astype(float), omega, np.ones(1))
-    other = feature_importances(X.repeat(copies, axis=0), np.ones(copies.sum()), omega, np.ones(1))
+    model = make_model(rng, X, "matrix")
+    one = feature_importances(model, samples_of(X, copies.astype(float)))
+    other = feature_importances(model, samples_of(X.repeat(copies, axis=0), np.ones(copies.sum())))
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-140, 1e140])
 def test_the_unit_of_all_features_does_not_count(scale):
-    """Fourth powers of the values would overflow or underflow."""
+    """Squares of squared distances would overflow or underflow."""
     rng, X, weight = draw()
-    omega = rng.normal(size=(2, 5))
-    one, other = (feature_importances(values, weight, omega, np.ones(1)) for values in (X, X * scale))
-    np.testing.assert_allclose(one, other, rtol=1e-9)
+    model = make_model(rng, X, "matrix")
+    scaled = replace(model, prototypes=model.prototypes * scale)
+    one = feature_importances(model, samples_of(X, weight))
+    np.testing.assert_allclose(feature_importances(scaled, samples_of(X * scale, weight)), one, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("X", "relevance"), [(np.ones((4, 2)), np.ones(2)), (np.eye(4, 2), np.zeros(2))], ids=["constant", "no relevance"]
-)
-def test_without_any_variance_or_relevance_all_are_equal(X, relevance):
-    assert feature_importances(X, np.ones(4), relevance, np.ones(1)).tolist() == [0.5, 0.5]
+def test_the_unit_of_a_single_feature_does_not_count():
+    rng, X, weight = draw()
+    model, unit = make_model(rng, X, "matrix"), np.array([1.0, 1000.0, 0.01, 1.0, 1.0])
+    other = replace(model, prototypes=model.prototypes * unit, relevance=model.relevance / unit)
+    one, two = (feature_importances(m, samples_of(Z, weight)) for m, Z in ((model, X), (other, X * unit)))
+    np.testing.assert_allclose(one, two, rtol=1e-6)
+
+
+def test_without_any_variance_all_are_equal():
+    model = PrototypeModel(np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([0, 1]), np.array([0, 1]))
+    assert feature_importances(model, samples_of(np.full((4, 2), 0.1), np.ones(4))).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_features_that_count_only_together_are_found(seed):
+    """XOR: no class depends on one of the two features alone, but the nearest prototypes do."""
+    X = np.random.default_rng(seed).normal(size=(400, 6))
+    W = np.zeros((4, 6))
+    W[:, :2] = [[1, 1], [-1, -1], [1, -1], [-1, 1]]
+    relevance = np.array([1.0, 1.0, 0, 0, 0, 0])
+    model = PrototypeModel(W, np.array([0, 0, 1, 1]), np.array([0, 1]), Diagonal(), relevance)
+    found = feature_importances(model, samples_of(X, np.ones(400)))
+    assert found[:2].min() > 5 * found[2:].max()
+
+
+def test_sparse_samples_have_the_importances_of_dense_ones():
+    rng, X, weight = draw()
+    X[rng.random(X.shape) < 0.6] = 0
+    for name in METRICS:
+        model = make_model(rng, X, name)
+        found = feature_importances(model, samples_of(sparse.csr_array(X), weight))
+        np.testing.assert_allclose(found, feature_importances(model, samples_of(X, weight)), atol=1e-9)
+
+
+def test_of_very_many_samples_a_part_is_used(monkeypatch):
+    rng, X, weight = draw(3000)
+    model = make_model(rng, X, "matrix")
+    whole = feature_importances(model, samples_of(X, weight))
+    monkeypatch.setattr(importance, "MOST", 7500)
+    part = feature_importances(model, samples_of(X, weight))
+    assert (part != whole).any()
+    np.testing.assert_allclose(part, whole, atol=0.05)
 
 
 def test_float32_is_computed_in_float64():
     rng, X, weight = draw()
-    omega = rng.normal(size=(2, 5))
-    X, weight, omega = (array.astype(np.float32) for array in (X, weight, omega))
-    found = feature_importances(X, weight, omega, np.ones(1))
-    np.testing.assert_allclose(found, plain_importances(*(a.astype(float) for a in (X, weight, omega)), [1]), rtol=1e-5)
+    X = X.astype(np.float32)
+    model = make_model(rng, X, "Euclidean")
+    found = explained_fractions(model, samples_of(X, weight.astype(np.float32)))
+    assert found.dtype == np.float64
+    exact = replace(model, prototypes=model.prototypes.astype(float))
+    np.testing.assert_allclose(found, plain_fractions(exact, X.astype(float), weight), rtol=1e-3)
 
 
 def test_many_features_need_no_matrix_of_them():
-    X = np.random.default_rng(0).normal(size=(10, 3000))
+    X = np.random.default_rng(0).normal(size=(10, 30_000))
+    model = PrototypeModel(X[:2], np.array([0, 1]), np.array([0, 1]), Diagonal(), np.full(30_000, 1 / 30_000))
     tracemalloc.start()
     try:
-        found = feature_importances(X, np.ones(10), np.full(3000, 1 / 3000), np.ones(1))
+        found = feature_importances(model, samples_of(X, np.ones(10)))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert (found >= 0).all()
-    assert peak < 20 * X.nbytes  # 5 MB; a matrix of all pairs of features takes 72 MB
+    assert peak < 20 * X.nbytes  # 48 MB; a matrix of all pairs of features takes 7 GB

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, DistanceGradient, Euclidean, Matrix, squared_distances
 
@@ -20,6 +21,7 @@ def metrics(rng):
         "matrix rank 1": (Matrix(), rng.normal(size=(1, FEATURES))),
         "local matrix": (LocalMatrix(GROUPS), rng.normal(size=(3, FEATURES, FEATURES))),
         "local matrix rank 2": (LocalMatrix(GROUPS), rng.normal(size=(3, 2, FEATURES))),
+        "local diagonal": (LocalDiagonal(GROUPS), rng.uniform(0, 1, (3, FEATURES))),
     }
 
 
@@ -32,14 +34,16 @@ def problem(seed, name, n_samples=11):
     return rng, X, W, *metrics(rng)[name]
 
 
-def inner_matrix(R, j):
+def group_of(j):
+    return np.searchsorted(GROUPS, j, side="right") - 1
+
+
+def inner_matrix(metric, R, j):
     """Lambda of prototype j."""
     if R is None:
         return np.eye(FEATURES)
-    if R.ndim == 1:
-        return np.diag(R)
-    omega = R if R.ndim == 2 else R[np.searchsorted(GROUPS, j, side="right") - 1]
-    return omega.T @ omega
+    own = R[group_of(j)] if isinstance(metric, LocalMatrix | LocalDiagonal) else R
+    return np.diag(own) if own.ndim == 1 else own.T @ own
 
 
 def touched_and_dense(rng, n_samples, repeated=False):
@@ -57,7 +61,7 @@ def touched_and_dense(rng, n_samples, repeated=False):
 @pytest.mark.parametrize("name", METRICS)
 def test_distances_equal_loops(name, seed):
     _, X, W, metric, R = problem(seed, name)
-    expected = [[(x - w) @ inner_matrix(R, j) @ (x - w) for j, w in enumerate(W)] for x in X]
+    expected = [[(x - w) @ inner_matrix(metric, R, j) @ (x - w) for j, w in enumerate(W)] for x in X]
     np.testing.assert_allclose(metric.distances(X, W, R), expected, rtol=1e-12)
 
 
@@ -67,7 +71,9 @@ def test_pullback_equals_loops(name, seed):
     rng, X, W, metric, R = problem(seed, name)
     s = rng.normal(size=(len(X), len(W)))
     by_prototype, by_metric = metric.pullback(X, W, R, DistanceGradient(s))
-    expected = [sum(-2 * s[i, j] * inner_matrix(R, j) @ (x - w) for i, x in enumerate(X)) for j, w in enumerate(W)]
+    expected = [
+        sum(-2 * s[i, j] * inner_matrix(metric, R, j) @ (x - w) for i, x in enumerate(X)) for j, w in enumerate(W)
+    ]
     np.testing.assert_allclose(by_prototype, expected, rtol=1e-12, atol=1e-12)
     if R is None:
         assert by_metric is None
@@ -75,13 +81,11 @@ def test_pullback_equals_loops(name, seed):
     expected = np.zeros_like(R)
     for i, x in enumerate(X):
         for j, w in enumerate(W):
-            if R.ndim == 1:
-                expected += s[i, j] * (x - w) ** 2
-            elif R.ndim == 2:
-                expected += 2 * s[i, j] * np.outer(R @ (x - w), x - w)
+            place = group_of(j) if isinstance(metric, LocalMatrix | LocalDiagonal) else ...
+            if isinstance(metric, Diagonal | LocalDiagonal):
+                expected[place] += s[i, j] * (x - w) ** 2
             else:
-                group = np.searchsorted(GROUPS, j, side="right") - 1
-                expected[group] += 2 * s[i, j] * np.outer(R[group] @ (x - w), x - w)
+                expected[place] += 2 * s[i, j] * np.outer(R[place] @ (x - w), x - w)
     np.testing.assert_allclose(by_metric, expected, rtol=1e-12, atol=1e-12)
 
 

@@ -5,13 +5,15 @@ import pytest
 
 from lvq.model.incomplete_samples import IncompleteSamples, filled, samples_of
 from lvq.model.links import Identity
+from lvq.model.local_diagonal import LocalDiagonal
+from lvq.model.metrics import Diagonal
 from lvq.model.missing import Observed, packed
 from lvq.model.objective import Objective, Params
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples, observed_variances
 from lvq.model.storage import from_arrays, to_arrays
-from tests.model.test_gradients import LABELS, chosen_links, differences, relative_error, relevances
+from tests.model.test_gradients import LABELS, chosen_links, differences, random_metric, relative_error, relevances
 
 RULES = [pytest.param(rule, id=name) for name, rule in relevances()]
 
@@ -21,7 +23,7 @@ def parameters(rng, relevance, n_features=4):
     W = rng.normal(size=(len(LABELS), n_features))
     R = relevance.start(W, LABELS, np.ones(len(W)), LABELS)
     if R is not None:
-        R = rng.uniform(0.2, 1.0, R.shape) if R.ndim == 1 else rng.normal(size=R.shape) / 2
+        R = random_metric(rng, relevance, R.shape)
     return W, R
 
 
@@ -34,14 +36,14 @@ def incomplete(rng, count, n_features, fraction=0.3):
     return X
 
 
-def by_formula(X, W, R, groups, v):
+def by_formula(X, W, R, metric, v):
     """The distances of the module, one by one."""
-    D = np.empty((len(X), len(W)))
+    D, groups = np.empty((len(X), len(W))), groups_of(metric)
     for i, j in np.ndindex(*D.shape):
         if R is None:
             matrix = np.eye(W.shape[1])
-        elif R.ndim == 1:
-            matrix = np.diag(R)
+        elif isinstance(metric, Diagonal | LocalDiagonal):
+            matrix = np.diag(R if R.ndim == 1 else R[groups[j]])
         else:
             omega = R if R.ndim == 2 else R[groups[j]]
             matrix = omega.T @ omega
@@ -67,7 +69,7 @@ def test_distances_are_those_of_the_formula(relevance, dtype, tolerance):
     single = None if R is None else R.astype(dtype)
     D = Observed(metric, v).distances(packed(X.astype(dtype)), W.astype(dtype), single)
     assert D.dtype == dtype
-    np.testing.assert_allclose(D, by_formula(X, W, R, groups_of(metric), v), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(D, by_formula(X, W, R, metric, v), rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(D[0], metric.distances(X[:1], W, R)[0], rtol=tolerance)
     assert (D[1] == 0).all()
 
@@ -89,7 +91,7 @@ def test_gradient_equals_finite_differences(cost, relevance, chosen):
         W, R = parameters(rng, relevance)
         while len(X) < 10:  # samples near a kink are left out
             x, label = np.where(rng.random(4) < 0.4, np.nan, rng.normal(size=4) * 1.5)[None], rng.integers(0, 3)
-            D = by_formula(x, W, R, groups_of(metric), v)[0]
+            D = by_formula(x, W, R, metric, v)[0]
             own, other = np.sort(D[label == LABELS]), np.sort(D[label != LABELS])
             if min(own[0], other[0]) > 0.05 and np.diff(own[:2]).min(initial=1) > 0.05 and other[1] - other[0] > 0.05:
                 X, y = np.vstack((X, x)), np.append(y, label)
@@ -100,7 +102,7 @@ def test_gradient_equals_finite_differences(cost, relevance, chosen):
         value, gradient = objective.value_and_gradient(at, packed(X), y, weight)
 
         def evaluate(at, link=objective.linked, X=X, y=y, v=v, metric=metric, weight=weight):
-            H = link(at).value(by_formula(X, at.prototypes, at.relevance, groups_of(metric), v))
+            H = link(at).value(by_formula(X, at.prototypes, at.relevance, metric, v))
             return weight @ cost.value_and_derivative(H, y, LABELS)[0] / weight.sum()
 
         assert value == pytest.approx(evaluate(at), rel=1e-12)

@@ -15,6 +15,7 @@ from sklearn.datasets import make_blobs
 from lvq import GLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
 from lvq.model import prototype_model
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import DecisionRule, PrototypeModel, largest_value
@@ -27,6 +28,7 @@ METRICS = {
     "diagonal": (Diagonal(), (N_FEATURES,)),
     "matrix": (Matrix(), (2, N_FEATURES)),
     "local matrix": (LocalMatrix(GROUPS), (3, 3, N_FEATURES)),
+    "local diagonal": (LocalDiagonal(GROUPS), (3, N_FEATURES)),
 }
 LINKS = {
     "identity": (Identity(), lambda D: D),
@@ -47,7 +49,8 @@ def make_model(metric="euclidean", link="identity", decision="relative", classes
     """A model of random arrays; with two classes, the last two of three are one."""
     rng = np.random.default_rng(1)
     part, shape = METRICS[metric]
-    R = None if shape is None else (rng.uniform(0.1, 1.0, shape) if len(shape) == 1 else rng.normal(size=shape))
+    weights = isinstance(part, Diagonal | LocalDiagonal)
+    R = None if shape is None else (rng.uniform(0.1, 1.0, shape) if weights else rng.normal(size=shape))
     return PrototypeModel(
         prototypes=rng.normal(size=(5, N_FEATURES)).astype(dtype),
         labels=np.minimum(LABELS, len(classes) - 1),
@@ -74,6 +77,8 @@ def slow_prediction(model, link, x):
         if model.relevance is None
         else np.diag(model.relevance**0.5)
         if model.relevance.ndim == 1
+        else np.diag(model.relevance[np.searchsorted(GROUPS, j, side="right") - 1] ** 0.5)
+        if isinstance(model.metric, LocalDiagonal)
         else model.relevance
         if model.relevance.ndim == 2
         else model.relevance[np.searchsorted(GROUPS, j, side="right") - 1]
@@ -400,12 +405,12 @@ def stored(**arrays):
         ({"metric": Matrix(), "relevance": np.full((2, 4), np.inf)}, "has relevances that do not fit its 4 features"),
         (
             {"metric": LocalMatrix((0, 5)), "relevance": np.ones((2, 2, 4))},
-            "has another number of matrices",
+            "has another number of metrics",
         ),
-        ({"metric": LocalMatrix((0, 4)), "relevance": np.ones((1, 2, 4))}, "has matrices for other groups"),
-        ({"metric": LocalMatrix((1, 5)), "relevance": np.ones((1, 2, 4))}, "has matrices for other groups"),
-        ({"metric": LocalMatrix((0, 3, 3, 5)), "relevance": np.ones((3, 2, 4))}, "has matrices for other groups"),
-        ({"metric": LocalMatrix((0.0, 5.0)), "relevance": np.ones((1, 2, 4))}, "has matrices for other groups"),
+        ({"metric": LocalMatrix((0, 4)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
+        ({"metric": LocalMatrix((1, 5)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
+        ({"metric": LocalMatrix((0, 3, 3, 5)), "relevance": np.ones((3, 2, 4))}, "has metrics for other groups"),
+        ({"metric": LocalMatrix((0.0, 5.0)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
         ({"metric": None}, "has no metric"),
         ({"link": None}, "has no link"),
         ({"link": Gaussian(0.0)}, "has a kernel whose width or shape is not a positive number"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.relevance import (
@@ -13,10 +14,13 @@ from lvq.model.relevance import (
     FisherPrototypes,
     GradientRelevance,
     Hebbian,
+    LocalDiagonalRelevance,
     LocalMatrixRelevance,
+    LocalScaleRelevance,
     MatrixRelevance,
     Relevance,
 )
+from lvq.model.structure import UNSTRUCTURED, Structure
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 LABELS = np.array([0, 0, 1, 2, 2])
@@ -67,11 +71,13 @@ def test_groups_of_prototypes_that_share_a_matrix():
     assert MatrixRelevance(local="prototype").groups(LABELS) == (0, 1, 2, 3, 4, 5)
     assert LocalMatrixRelevance().groups(LABELS) == (0, 2, 3, 5)
     assert LocalMatrixRelevance().groups(np.array([0, 0, 4])) == (0, 2, 3)  # a class without prototypes
+    assert LocalDiagonalRelevance().groups(LABELS) == (0, 2, 3, 5)
+    assert LocalDiagonalRelevance(local="auto").for_data(9, 4, 5).groups(LABELS) == (0, 1, 2, 3, 4, 5)
 
 
 def test_every_rule_has_the_metric_of_its_parameters(two_of_many):
     X, y = two_of_many(0)
-    shapes = {Euclidean: None, Diagonal: 1, Matrix: 2, LocalMatrix: 3}
+    shapes = {Euclidean: None, Diagonal: 1, Matrix: 2, LocalDiagonal: 2, LocalMatrix: 3}
     for kind in [Relevance, *RELEVANCES.values()]:
         start = kind().start(X, y, np.ones(len(X)), LABELS)
         assert shapes[type(kind().metric(LABELS))] == (None if start is None else start.ndim)
@@ -79,7 +85,7 @@ def test_every_rule_has_the_metric_of_its_parameters(two_of_many):
 
 def test_which_rules_have_a_gradient_and_a_weighted_step():
     smooth = {name for name, kind in RELEVANCES.items() if kind.smooth}
-    assert smooth == {"gradient", "matrix", "local_matrix"}
+    assert smooth == {"gradient", "matrix", "local_matrix", "local_diagonal", "local_scale"}
     assert {name for name, kind in RELEVANCES.items() if kind().weighted_step} == smooth
 
 
@@ -93,6 +99,20 @@ SMOOTH = {
     "matrix of any size": MatrixRelevance(unit_trace=False, ridge=0.3),
     "matrix with determinant": MatrixRelevance(rank=2, log_determinant=0.2),
     "matrix per class with both": MatrixRelevance(rank=2, local="class", ridge=0.3, log_determinant=0.2),
+    "vector per class": LocalDiagonalRelevance(),
+    "vector per prototype of any size": LocalDiagonalRelevance(local="prototype", unit_trace=False, ridge=0.3),
+    "scale per class": LocalScaleRelevance(ridge=0.3),
+    "groups": GradientRelevance(structure=Structure((0, 1, 1, -1), sparsity=0.2, smoothness=0.3)),
+    "few and smooth": GradientRelevance(structure=Structure(None, sparsity=0.2, smoothness=0.3)),
+    "groups per class": LocalDiagonalRelevance(structure=Structure((0, 1, 1, -1), sparsity=0.2, smoothness=0.3)),
+    "groups per prototype of any size": LocalDiagonalRelevance(
+        local="prototype", unit_trace=False, ridge=0.3, structure=Structure((0, -1, 0, 1), sparsity=0.2, smoothness=0.3)
+    ),
+    "smooth matrix": MatrixRelevance(structure=Structure(smoothness=0.3)),
+    "matrix of few features": MatrixRelevance(rank=2, structure=Structure((0, 0, -1, 1), sparsity=0.2, smoothness=0.3)),
+    "few per class of any size": MatrixRelevance(
+        local="class", unit_trace=False, ridge=0.3, structure=Structure(sparsity=0.2, smoothness=0.3)
+    ),
 }
 
 
@@ -114,9 +134,11 @@ def test_free_parameters_give_back_the_constrained_ones(rule, seed, two_of_many)
     X, y = two_of_many(seed, n_features=4)
     free = rng.uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
     R = rule.constrained(free)
-    if R.ndim == 1:
+    if not isinstance(rule, MatrixRelevance):
         assert (R >= 0).all()
-        np.testing.assert_allclose(R.sum(), 1.0)
+        groups = getattr(rule, "structure", UNSTRUCTURED).groups or (0,)
+        total = (free**2)[..., np.array(groups) >= 0].sum(axis=-1) if len(groups) > 1 else (free**2).sum(axis=-1)
+        np.testing.assert_allclose(R.sum(axis=-1), 1.0 if getattr(rule, "unit_trace", True) else total)
     elif rule.unit_trace:
         np.testing.assert_allclose((R**2).sum(axis=(-2, -1)), 1.0)
     np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
@@ -132,8 +154,11 @@ def test_pull_and_penalty_are_gradients(rule, seed, two_of_many):
     expected = by_differences(lambda at: (by_relevance * rule.constrained(at)).sum(), free)
     np.testing.assert_allclose(rule.pull_back(free, R, by_relevance), expected, rtol=1e-6, atol=1e-8)
     if rule.penalty(R) is not None:
-        expected = by_differences(lambda at: rule.penalty(at)[0], R)
-        np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)
+        by_free = by_differences(lambda at: rule.penalty(rule.constrained(at))[0], free)
+        np.testing.assert_allclose(rule.pull_back(free, R, rule.penalty(R)[1]), by_free, rtol=1e-5, atol=1e-7)
+        if -1 not in (getattr(rule, "structure", UNSTRUCTURED).groups or ()):  # weights of excluded features stay 0
+            expected = by_differences(lambda at: rule.penalty(at)[0], R)
+            np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize(("n", "rows"), [(5, 5), (64, 64), (65, 32), (200, 32)])
@@ -146,8 +171,9 @@ def test_the_automatic_rank(n, rows, unit_trace):
 
 
 @pytest.mark.parametrize(("n_samples", "ridge"), [(20, 0.003), (500, 0.003), (5000, 0.0003), (15_000, 0.0001)])
-def test_automatic_ridge(n_samples, ridge):
-    rule = MatrixRelevance(unit_trace=False, ridge="auto").for_data(n_samples, 3, 4)
+@pytest.mark.parametrize("kind", [MatrixRelevance, LocalDiagonalRelevance])
+def test_automatic_ridge(kind, n_samples, ridge):
+    rule = kind(unit_trace=False, ridge="auto").for_data(n_samples, 3, 4)
     assert rule.ridge == pytest.approx(ridge)
     assert MatrixRelevance(ridge=0.5).for_data(n_samples, 3, 4).ridge == 0.5
     assert GradientRelevance().for_data(n_samples, 3, 4) == GradientRelevance()

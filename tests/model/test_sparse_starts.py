@@ -6,7 +6,6 @@ from scipy import sparse
 
 from lvq.model import sparse_starts
 from lvq.model.directions import discriminant_directions, distinct_rows
-from lvq.model.importance import feature_importances
 from lvq.model.starts import STARTS, start_prototypes
 
 
@@ -55,12 +54,3 @@ def test_directions_without_spread_and_with_equal_means():
     same = discriminant_directions(sparse.csr_array(np.tile(np.eye(4), (2, 1))), np.repeat([0, 1], 4), np.ones(8), 2)
     assert same.shape == (2, 4)
     assert np.isfinite(same).all()
-
-
-@pytest.mark.parametrize("n_features", [12, 1500])
-@pytest.mark.parametrize("axes", [1, 2])
-def test_importances(n_features, axes):
-    X, _, weight = rows_of_classes(60, n_features)
-    relevance = np.random.default_rng(0).random((3, n_features) if axes == 2 else n_features)
-    found = feature_importances(sparse.csr_array(X), weight, relevance, np.ones(1))
-    np.testing.assert_allclose(found, feature_importances(X, weight, relevance, np.ones(1)), atol=1e-12)

@@ -11,6 +11,7 @@ import pytest
 
 from lvq import GLVQ
 from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
@@ -35,6 +36,7 @@ RELEVANCES = {
     "diagonal": (Diagonal(), np.array([0.1, 0.2, 0.7])),
     "matrix": (Matrix(), np.arange(6.0).reshape(2, 3) / 7),
     "local_matrix": (LocalMatrix((0, 1, 2)), np.arange(12.0).reshape(2, 2, 3) / 7),
+    "local_diagonal": (LocalDiagonal((0, 1, 2)), np.arange(6.0).reshape(2, 3) / 7),
 }
 DECISIONS = {
     "relative": DecisionRule(sharpness=1 / 3),

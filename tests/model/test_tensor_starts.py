@@ -6,6 +6,9 @@ import pytest
 from lvq.model import starts, tensor_starts
 from lvq.model.directions import discriminant_directions, distinct_rows, span
 from lvq.model.importance import feature_importances
+from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import Diagonal, Matrix
+from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import GradientRelevance, LocalMatrixRelevance, MatrixRelevance
 from lvq.model.samples import ArraySamples
 from lvq.model.starts import STARTS, canonical_order, class_means, start_prototypes, weighted_k_means
@@ -164,9 +167,12 @@ def test_metrics_start_as_from_arrays(rule, place):
 @pytest.mark.parametrize("shape", [(5,), (2, 5), (3, 2, 5)])
 def test_importances(shape, n_samples, dtype, place, small_blocks):
     X, _, weight = draw(0, n_samples, dtype=dtype)
-    relevance, counts = np.random.default_rng(0).uniform(size=shape).astype(dtype), np.arange(1, 4)
-    expected = feature_importances(X, weight, relevance, counts)
-    found = feature_importances(*tensors(place, X, weight), relevance, counts)
+    relevance = np.random.default_rng(0).uniform(size=shape).astype(dtype)
+    metric = {1: Diagonal(), 2: Matrix(), 3: LocalMatrix((0, 1, 2, 3))}[len(shape)]
+    model = PrototypeModel(X[:3], np.array([0, 1, 1]), np.array([0, 1]), metric, relevance)
+    y = np.zeros(n_samples, dtype=int)
+    expected = feature_importances(model, ArraySamples(X, y, weight))
+    found = feature_importances(model, ArraySamples(*tensors(place, X, y, weight)))
     assert isinstance(found, np.ndarray)
     np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == np.float32 else 1e-10)
 

@@ -7,9 +7,18 @@ from lvq.model.arrays import first_argmin, round_centre, take_columns
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
 from lvq.model.links import KERNELS, Identity
 from lvq.model.objective import Objective, Params
-from lvq.model.relevance import GradientRelevance, LocalMatrixRelevance, MatrixRelevance, Relevance
+from lvq.model.relevance import (
+    GradientRelevance,
+    LocalDiagonalRelevance,
+    LocalMatrixRelevance,
+    LocalScaleRelevance,
+    MatrixRelevance,
+    Relevance,
+)
 from lvq.model.samples import ArraySamples
+from lvq.model.structure import Structure
 from lvq.solvers.batch import Problem
+from tests.model.test_gradients import random_metric
 
 torch = pytest.importorskip("torch")
 
@@ -34,6 +43,8 @@ METRICS = {
     "matrix": MatrixRelevance(),
     "matrix of rank 2": MatrixRelevance(rank=2),
     "matrix of a class": LocalMatrixRelevance(),
+    "weights of a class": LocalDiagonalRelevance(),
+    "weights of a prototype": LocalDiagonalRelevance(local="prototype"),
     "matrix of a prototype": MatrixRelevance(rank=3, local="prototype"),
 }
 DEVICES = [
@@ -57,7 +68,7 @@ def draw(seed, relevance, dtype, count=40):
     W = rng.normal(size=(len(LABELS), FEATURES))
     R = relevance.start(W, LABELS, np.ones(len(W)), LABELS)
     if R is not None:
-        R = rng.uniform(0.2, 1.0, R.shape) if R.ndim == 1 else rng.normal(size=R.shape) / 2
+        R = random_metric(rng, relevance, R.shape)
     X, y = rng.normal(size=(20 * count, FEATURES)) * 1.5, rng.integers(0, 3, 20 * count)
     D = relevance.metric(LABELS).distances(X, W, R)
     mine = y[:, None] == LABELS
@@ -119,6 +130,8 @@ def plain_objective(relevance, link, cost, W, R, log_width, X, y, weight):
     difference = X[:, None, :] - W[None, :, :]
     if R is None:
         D = difference.square().sum(2)
+    elif isinstance(relevance, LocalDiagonalRelevance):
+        D = (R[relevance.metric(LABELS).group] * difference.square()).sum(2)
     elif R.ndim == 1:
         D = (R * difference.square()).sum(2)
     else:
@@ -189,8 +202,25 @@ def test_gradient_equals_autograd_of_the_formulas(cost, relevance):
         MatrixRelevance(log_determinant=0.2),
         MatrixRelevance(unit_trace=False, ridge=0.1, rank=2, log_determinant=0.2),
         LocalMatrixRelevance(unit_trace=False, ridge=0.1),
+        LocalDiagonalRelevance(),
+        LocalDiagonalRelevance(unit_trace=False, ridge=0.1),
+        LocalScaleRelevance(ridge=0.1),
+        GradientRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
+        LocalDiagonalRelevance(unit_trace=False, structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
+        LocalMatrixRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
     ],
-    ids=["vector", "unit trace", "free size", "local"],
+    ids=[
+        "vector",
+        "unit trace",
+        "free size",
+        "local",
+        "local vector",
+        "local vector of free size",
+        "local scale",
+        "groups",
+        "local groups",
+        "local matrix of groups",
+    ],
 )
 def test_constraints_and_penalties_on_tensors(relevance, device):
     W, R, X, y, weight = draw(3, relevance, np.float64)

@@ -39,6 +39,10 @@ VARIANTS = [
     LVQ1(relevance="hebbian", n_prototypes=2),
     LVQClassifier(),
     LVQClassifier(relevance="gradient", cost="glvq"),
+    LVQClassifier(cost="rslvq", decision="posterior"),
+    LVQClassifier(relevance="local_diagonal"),
+    GLVQ(relevance="local_diagonal", n_prototypes={"ash": 1, "birch": 3, "cedar": 2}),
+    RSLVQ(relevance="local_scale", decision="posterior", kernel="cauchy"),
     LVQClassifierCV(cv=2, candidates=[{"ridge": 0.01}]),
 ]
 

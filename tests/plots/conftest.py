@@ -17,6 +17,7 @@ ALONE = {
     "rank 2": GMLVQ(rank=2),
     "local by class": LGMLVQ(n_prototypes=2),
     "local by prototype": LGMLVQ(local="prototype", n_prototypes=2, rank=2),
+    "local weights": GLVQ(relevance="local_diagonal", local="prototype", n_prototypes=2),
     "posterior": RSLVQ(decision="posterior", n_prototypes=2),
     "default": LVQClassifier(max_iter=30),
     "search": LVQClassifierCV(cv=2, candidates=[{"relevance": "matrix", "max_iter": 30, "ridge": 0.01}]),

@@ -207,7 +207,8 @@ def test_a_thousand_features(display):
 
 def test_legends_are_beside_the_axes(data, fitted):
     for name in ("projection", "relevance"):
-        display = DISPLAYS[name](fitted["local by prototype"], *data)
+        weights = {"values": "lambda"} if name == "relevance" else {}  # importances need no legend
+        display = DISPLAYS[name](fitted["local by prototype"], *data, **weights)
         display.figure_.canvas.draw()
         renderer = display.figure_.canvas.get_renderer()
         assert display.legend_.get_window_extent(renderer).x0 >= display.ax_.get_window_extent(renderer).x1

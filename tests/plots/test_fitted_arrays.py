@@ -35,7 +35,9 @@ def test_relevances_are_the_diagonal_of_lambda(model):
 def test_the_default_is_the_mean_over_the_prototypes(data):
     X, y = data
     model = LGMLVQ(n_prototypes={0: 3, 1: 1, 2: 1}, random_state=0, tol=0.5).fit(X, y)
-    assert_allclose(relevance_profile(model), np.array([3, 1, 1]) / 5 @ relevance_profile(model, per_matrix=True))
+    assert_allclose(
+        relevance_profile(model, values="lambda"), np.array([3, 1, 1]) / 5 @ relevance_profile(model, per_matrix=True)
+    )
     assert_allclose(lambda_matrix(model), np.tensordot([0.6, 0.2, 0.2], model.lambda_, axes=1))
 
 

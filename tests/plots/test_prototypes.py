@@ -52,15 +52,15 @@ def test_colours_after_pca(data):
 def test_the_most_relevant_features_first(fitted):
     model = fitted["relevances"]
     display = PrototypeDisplay.from_estimator(model, max_features=2)
-    assert display.order_.tolist() == np.argsort(-model.relevances_)[:2].tolist()
-    assert display.ax_.get_xlabel() == "The 2 most relevant of 4 features"
+    assert display.order_.tolist() == np.argsort(-model.feature_importances_)[:2].tolist()
+    assert display.ax_.get_xlabel() == "The 2 most important of 4 features"
 
 
 def test_removed_features_are_not_shown(data):
     model = make_pipeline(SelectKBest(k=2), GRLVQ(random_state=0)).fit(*data)
     display = PrototypeDisplay.from_estimator(model)
     assert display.order_.tolist() == np.flatnonzero(model[0].get_support()).tolist()
-    assert_allclose(display.relevances[display.order_], model[-1].relevances_)
+    assert_allclose(display.relevances[display.order_], model[-1].feature_importances_)
 
 
 def test_names(fitted):

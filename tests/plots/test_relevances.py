@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.model_selection import cross_validate
 
-from lvq import GLVQ, GRLVQ, LGMLVQ
+from lvq import GLVQ, GRLVQ, LGMLVQ, relevance_intervals
 from lvq.plots import RelevanceDisplay, relevance_profile
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -17,7 +17,7 @@ def widths(display):
 
 def test_bars_are_sorted_relevances(fitted):
     model = fitted["relevances"]
-    display = RelevanceDisplay.from_estimator(model)
+    display = RelevanceDisplay.from_estimator(model, values="lambda")
     assert_allclose(widths(display), np.sort(model.relevances_)[::-1])
     assert_allclose(model.relevances_[display.order_], widths(display))
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
@@ -27,19 +27,19 @@ def test_bars_are_sorted_relevances(fitted):
 
 def test_unsorted_bars(fitted):
     model = fitted["relevances"]
-    display = RelevanceDisplay.from_estimator(model, sort=False)
+    display = RelevanceDisplay.from_estimator(model, values="lambda", sort=False)
     assert_allclose(widths(display), model.relevances_)
 
 
 def test_matrices_give_their_diagonal(fitted):
     model = fitted["matrix"]
-    display = RelevanceDisplay.from_estimator(model, sort=False)
+    display = RelevanceDisplay.from_estimator(model, values="lambda", sort=False)
     assert_allclose(widths(display), np.diag(model.lambda_) / np.trace(model.lambda_))
 
 
 def test_title_states_the_weight_of_omitted_features(fitted):
     model = fitted["relevances"]
-    display = RelevanceDisplay.from_estimator(model, max_features=1)
+    display = RelevanceDisplay.from_estimator(model, values="lambda", max_features=1)
     rest = 1 - model.relevances_.max()
     assert len(display.bars_) == 1
     assert display.ax_.get_title() == f"1 of 4 features; total weight of the others: {100 * rest:.0f} %"
@@ -48,18 +48,18 @@ def test_title_states_the_weight_of_omitted_features(fitted):
 def test_local_matrices_have_markers(fitted):
     model = fitted["local by class"]
     profile = relevance_profile(model, per_matrix=True)
-    display = RelevanceDisplay.from_estimator(model, sort=False)
+    display = RelevanceDisplay.from_estimator(model, values="lambda", sort=False)
     assert_allclose(widths(display), profile.mean(axis=0))
     for line, row in zip(display.lines_, profile):
         assert_allclose(line.get_xdata(), row)
     assert [text.get_text() for text in display.legend_.get_texts()] == ["mean", "0", "1", "2"]
-    named = RelevanceDisplay.from_estimator(model, class_names=["a", "b", "c"])
+    named = RelevanceDisplay.from_estimator(model, values="lambda", class_names=["a", "b", "c"])
     assert named.each_names == ["a", "b", "c"]
 
 
 def test_local_matrices_of_one_class_look_different(fitted):
     for kind in ("bar", "line"):
-        display = RelevanceDisplay.from_estimator(fitted["local by prototype"], kind=kind)
+        display = RelevanceDisplay.from_estimator(fitted["local by prototype"], values="lambda", kind=kind)
         looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in display.lines_}
         assert len(looks) == len(display.lines_)
 
@@ -74,7 +74,7 @@ def test_one_local_matrix(fitted, group):
 def test_many_local_matrices_have_one_label(data):
     model = LGMLVQ(local="prototype", n_prototypes=8, tol=0.5, random_state=0).fit(*data)
     for kind in ("bar", "line"):
-        display = RelevanceDisplay.from_estimator(model, kind=kind)
+        display = RelevanceDisplay.from_estimator(model, values="lambda", kind=kind)
         assert [text.get_text() for text in display.legend_.get_texts()] == ["mean", "each local matrix"]
 
 
@@ -88,7 +88,7 @@ def test_unknown_groups(fitted):
 def test_folds_have_a_standard_deviation(data):
     results = cross_validate(GRLVQ(random_state=0), *data, cv=4, return_estimator=True)
     each = np.array([model.relevances_ for model in results["estimator"]])
-    display = RelevanceDisplay.from_cv_results(results, sort=False)
+    display = RelevanceDisplay.from_cv_results(results, values="lambda", sort=False)
     assert_allclose(widths(display), each.mean(axis=0))
     assert_allclose(display.each, each)
     segments = display.errorbar_.lines[2][0].get_segments()
@@ -140,3 +140,49 @@ def test_folds_without_models(data):
     unequal = [GLVQ().fit(X, y), GLVQ().fit(X[:, :2], y)]
     with pytest.raises(ValueError, match=r"same number of features, got \[2, 4\]"):
         RelevanceDisplay.from_cv_results(unequal)
+
+
+@pytest.mark.parametrize("kind", ["relevances", "matrix", "local by class"])
+def test_importances_are_drawn_without_being_asked_for(fitted, kind):
+    model = fitted[kind]
+    display = RelevanceDisplay.from_estimator(model, max_features=2)
+    best = np.argsort(-model.feature_importances_)[:2]
+    assert display.order_.tolist() == best.tolist()
+    assert_allclose(widths(display), model.feature_importances_[best])
+    assert display.ax_.get_xlabel().startswith("Importance")
+    assert "total importance of the others" in display.ax_.get_title()
+    assert display.legend_ is None
+
+
+def test_importances_of_folds(data):
+    results = cross_validate(LGMLVQ(random_state=0), *data, cv=3, return_estimator=True)
+    each = np.array([model.feature_importances_ for model in results["estimator"]])
+    display = RelevanceDisplay.from_cv_results(results, sort=False)
+    assert_allclose(display.each, each)
+    assert display.ax_.get_xlabel().startswith("Importance")
+
+
+@pytest.mark.parametrize("kind", ["bar", "line"])
+def test_intervals_have_whiskers(data, kind):
+    found = relevance_intervals(GRLVQ(random_state=0), *data, n_resamples=4)
+    display = RelevanceDisplay.from_intervals(found, kind=kind, **({"sort": False} if kind == "bar" else {}))
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["90 % interval"]
+    if kind == "bar":
+        assert_allclose(widths(display), found.importances)
+        segments = np.array(display.errorbar_.lines[2][0].get_segments())
+        assert_allclose(segments[:, :, 0], np.column_stack([found.lower, found.upper]), atol=1e-12)
+    else:
+        corners = display.errorbar_.get_paths()[0].vertices[:, 1]
+        assert corners.min() == pytest.approx(found.lower.min())
+        assert corners.max() == pytest.approx(found.upper.max())
+
+
+def test_values_that_are_not_available(fitted):
+    with pytest.raises(
+        ValueError, match=r"values of RelevanceDisplay.from_estimator must be 'importance', 'lambda' or"
+    ):
+        RelevanceDisplay.from_estimator(fitted["matrix"], values="omega")
+    with pytest.raises(ValueError, match="must be 'lambda' for this model, got 'importance': it has no relevances"):
+        RelevanceDisplay.from_estimator(fitted["plain"], values="importance")
+    with pytest.raises(ValueError, match="must be 'lambda' for single matrices"):
+        RelevanceDisplay.from_estimator(fitted["local by class"], values="importance", group=0)

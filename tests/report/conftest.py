@@ -22,6 +22,7 @@ class Case(NamedTuple):
     X: np.ndarray
     y: np.ndarray
     summary: dict
+    X_train: np.ndarray | None = None
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +38,7 @@ def wdbc():
         model, X_test, y_test, X_train=X, y_train=y, name="GMLVQ", data_name="breast tumours", target_name="diagnosis",
         feature_names=data.feature_names, folds=folds, seed=0, protocol="A quarter of the samples was held out.",
     )  # fmt: skip
-    return Case(model, X_test, y_test, summary)
+    return Case(model, X_test, y_test, summary, X)
 
 
 @pytest.fixture(scope="session")

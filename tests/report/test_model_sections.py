@@ -6,22 +6,34 @@ import numpy as np
 import pytest
 
 import lvq
-from lvq import GRLVQ
+from lvq import GLVQ, GRLVQ, variable_importances
 from lvq.report import summarize
 
 
 def test_relevances_and_matrix(wdbc):
     inner, relevance = wdbc.model.estimator_[-1], wdbc.summary["relevance"]
-    weights = np.diag(inner.lambda_) / np.trace(inner.lambda_)
+    weights = variable_importances(wdbc.model, wdbc.X_train).importances
     np.testing.assert_allclose(relevance["values"], np.sort(weights)[::-1][:20])
     assert relevance["rest"] == pytest.approx(1 - sum(relevance["values"]))
     assert relevance["features"][0] == wdbc.summary["data"]["features"][int(weights.argmax())]
     top = relevance["index"][:15]
+    assert top == np.argsort(-weights)[:15].tolist()
     np.testing.assert_allclose(
         relevance["matrices"][0]["values"], (inner.lambda_ / np.trace(inner.lambda_))[np.ix_(top, top)], rtol=1e-5
     )
     assert len(relevance["folds"]) == 3
     assert np.all(np.diag(relevance["matrices"][0]["sign_agreement"]) == 1)  # a diagonal is positive in every fold
+
+
+def test_local_weights_are_shown_as_their_mean():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 4)) + y[:, None] * np.array([2.0, 1.0, 0.0, 0.0])
+    model = GLVQ(relevance="local_diagonal", random_state=0).fit(X, y)
+    summary = summarize(model, X, y)
+    assert summary["model"]["metric"] == "3 sets of weights of 4 features"
+    np.testing.assert_allclose(summary["relevance"]["values"], np.sort(model.relevances_.mean(axis=0))[::-1])
+    assert summary["relevance"]["matrices"] == []
 
 
 def test_prototypes_are_in_the_units_of_the_data(wdbc):

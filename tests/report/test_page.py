@@ -105,7 +105,30 @@ def test_folds_without_rejection_have_no_empty_columns(wdbc):
 
 def test_the_summary_shows_in_how_many_folds_a_feature_is_relevant(wdbc, pages):
     count = wdbc.summary["relevance"]["n_folds_in_top"][0]
-    assert f"among the five most relevant in {count} of 3 folds" in pages["wdbc"].text
+    assert f"among the first five in {count} of 3 folds" in pages["wdbc"].text
+
+
+def test_only_features_that_the_intervals_support_are_named_as_important(wdbc):
+    """By hand: the first two are supported, then none, then the predictions are not better than chance."""
+    relevance = wdbc.summary["relevance"]
+    names = relevance["features"]
+    intervals = {
+        "confidence": 0.9, "n_resamples": 20, "k": 5, "beats_chance": True, "n_important": 2, "important": names[:2],
+        "lower": [0.1] * len(names), "upper": [0.2] * len(names), "first_chance": [1.0] * len(names),
+    }  # fmt: skip
+
+    def shown(**changes):
+        return Page(render(wdbc.summary | {"relevance": relevance | {"intervals": intervals | changes}}))
+
+    named = shown().text.split("Important features: ")[1].split(" Their ")[0]
+    assert [name in named for name in names[:3]] == [True, True, False]
+    assert "interval 10.0 % to 20.0 %" in named.replace("\xa0", " ")
+    none = {"n_important": 0, "important": []}
+    assert "none has an interval above the mean importance" in shown(**none).text
+    assert "not better than chance" in shown(beats_chance=False, **none).text
+    layers = json.loads(shown().scripts["charts"])["relevance"]["layer"]
+    rules = [layer for layer in layers if layer["mark"]["type"] == "rule"]
+    assert [row["upper"] for row in rules[0]["data"]["values"]] == intervals["upper"]
 
 
 def test_json_in_the_page_equals_the_summary(hostile, pages):
@@ -114,7 +137,7 @@ def test_json_in_the_page_equals_the_summary(hostile, pages):
     assert data["features"] == hostile.summary["data"]["features"]
     assert data["rejection"] == hostile.summary["rejection"]
     charts = json.loads(pages["hostile"].scripts["charts"])
-    assert set(charts) == {"map", "curve", "relevance", "matrix", "certified", "history"}
+    assert set(charts) == {"map", "curve", "relevance", "matrix", "certified", "calibration", "history"}
 
 
 def test_a_summary_read_from_its_json_renders_the_same(iris, html):
@@ -156,9 +179,9 @@ def test_a_failed_write_keeps_the_old_file(iris, tmp_path, monkeypatch):
 
 
 def test_errors(iris, tmp_path):
-    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 2, got 1"):
+    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 3, got 1"):
         render(iris.summary | {"format": 1})
-    with pytest.raises(ValueError, match="of format 2, got 'list'"):
+    with pytest.raises(ValueError, match="of format 3, got 'list'"):
         render([])
     with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
         write(iris.summary, tmp_path / "nowhere" / "report.html")

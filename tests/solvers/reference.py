@@ -88,8 +88,8 @@ class State:
 
     prototypes: np.ndarray
     labels: np.ndarray
-    metric: np.ndarray | None = None  # lambda (n), Omega (m, n), or several Omegas (k, m, n)
-    owner: np.ndarray | None = None  # which of several Omegas each prototype uses
+    metric: np.ndarray | None = None  # lambda (n) or Omega (m, n), or several of them, (k, n) or (k, m, n)
+    owner: np.ndarray | None = None  # which of several each prototype uses
     width: float = 1.0
     time: int = 0
     history: list = field(default_factory=list)  # (sample, class, winner) of every step
@@ -98,8 +98,8 @@ class State:
     cost: float = 0.0  # of the last sample
 
     def matrix_of(self, j):
-        """Omega of prototype j."""
-        return self.metric if self.metric.ndim == 2 else self.metric[self.owner[j]]
+        """lambda or Omega of prototype j."""
+        return self.metric if self.owner is None else self.metric[self.owner[j]]
 
 
 def learn(spec, state, X, y, weights, n_epochs=1):
@@ -130,9 +130,12 @@ def distances(state, x):
     u = x - state.prototypes
     if state.metric is None:
         return (u**2).sum(axis=1)
-    if state.metric.ndim == 1:
-        return (state.metric * u**2).sum(axis=1)
-    return np.array([((state.matrix_of(j) @ u[j]) ** 2).sum() for j in range(len(u))])
+    return np.array([squared_length(state.matrix_of(j), u[j]) for j in range(len(u))])
+
+
+def squared_length(metric, u):
+    """u'Lambda u."""
+    return (metric * u**2).sum() if metric.ndim == 1 else ((metric @ u) ** 2).sum()
 
 
 def step(spec, state, x, label, weight):
@@ -286,20 +289,21 @@ def gradient_step(spec, state, before, x, label, D, left):
         u = x - before.prototypes[j]
         if metric is None or not spec.weighted_step:
             weighted = u
-        elif metric.ndim == 1:
-            weighted = metric * u
+        elif before.matrix_of(j).ndim == 1:
+            weighted = before.matrix_of(j) * u
         else:
             weighted = before.matrix_of(j).T @ (before.matrix_of(j) @ u)
         state.prototypes[j] = before.prototypes[j] + spec.rate * left * 2 * derivatives[j] * weighted
-        if metric is not None and metric.ndim == 1:
-            by_metric += derivatives[j] * u**2
-        elif metric is not None:
-            part = by_metric if metric.ndim == 2 else by_metric[before.owner[j]]
-            part += 2 * derivatives[j] * np.outer(before.matrix_of(j) @ u, u)
+        if metric is not None:
+            part = by_metric if before.owner is None else by_metric[before.owner[j]]
+            if part.ndim == 1:
+                part += derivatives[j] * u**2
+            else:
+                part += 2 * derivatives[j] * np.outer(before.matrix_of(j) @ u, u)
     if spec.relevance == "gradient":
-        state.metric = clip_and_normalise(metric - spec.relevance_rate * left * by_metric)
-        if state.metric is None:
-            state.metric = metric
+        changed = np.atleast_2d(metric - spec.relevance_rate * left * by_metric)
+        rows = [(clip_and_normalise(new), old) for new, old in zip(changed, np.atleast_2d(metric))]
+        state.metric = np.reshape([old if new is None else new for new, old in rows], metric.shape)
     if spec.relevance == "matrix":
         turned = metric - spec.relevance_rate * left * by_metric
         state.metric = turned / np.sqrt((turned**2).sum(axis=(-2, -1), keepdims=True))

@@ -9,7 +9,13 @@ from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params
-from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
+from lvq.model.relevance import (
+    GradientRelevance,
+    LocalDiagonalRelevance,
+    LocalScaleRelevance,
+    MatrixRelevance,
+    Relevance,
+)
 from lvq.model.samples import ArraySamples
 from lvq.solvers.batch import Problem
 from lvq.solvers.threads import thread_map
@@ -26,6 +32,9 @@ RULES = {
     "of a class": MatrixRelevance(local="class", log_determinant=0.3),
     "of a prototype": MatrixRelevance(local="prototype", rank=2),
     "of a prototype, free size": MatrixRelevance(local="prototype", unit_trace=False, ridge=0.2),
+    "lambda of a class": LocalDiagonalRelevance(),
+    "lambda of a prototype, free size": LocalDiagonalRelevance(local="prototype", unit_trace=False, ridge=0.2),
+    "scale of a prototype": LocalScaleRelevance(local="prototype", ridge=0.2),
 }
 COSTS = {"glvq": GLVQCost(0.1, 3.0), "logm": LOGMCost(0.1, 0.7), "rslvq": RSLVQCost(0.1, 0.7)}
 

@@ -23,7 +23,9 @@ from lvq.model.relevance import (
     FisherPrototypes,
     GradientRelevance,
     Hebbian,
+    LocalDiagonalRelevance,
     LocalMatrixRelevance,
+    LocalScaleRelevance,
     MatrixRelevance,
     Relevance,
 )
@@ -90,6 +92,11 @@ IN_MATRIX_FORM = {"relevance": "matrix", "weighted_step": True}
 GRADIENTS = {
     "gradient": (GradientRelevance(), {"relevance": "gradient", "weighted_step": True}),
     "gradient plain step": (GradientRelevance(weighted_step=False), {"relevance": "gradient"}),
+    "weights per class": (LocalDiagonalRelevance(), {"relevance": "gradient", "weighted_step": True}),
+    "weights per prototype": (
+        LocalDiagonalRelevance(local="prototype"),
+        {"relevance": "gradient", "weighted_step": True},
+    ),
     "matrix": (MatrixRelevance(), IN_MATRIX_FORM),
     "matrix rank 2": (MatrixRelevance(rank=2), IN_MATRIX_FORM),
     "matrix rank 1": (MatrixRelevance(rank=1), IN_MATRIX_FORM),
@@ -119,7 +126,10 @@ def pairs(costs, relevances):
 
 # By default every cost meets every kind of relevance rule, three costs meet every variant of these, and tests of what
 # all loops have in common take a few costs. The slow tests take all pairs.
-PRINCIPAL = ("plain", "hebbian", "fc1", "fc2", "gradient", "matrix", "matrix per class", "matrix per prototype rank 2")
+PRINCIPAL = (
+    "plain", "hebbian", "fc1", "fc2", "gradient", "weights per prototype", "matrix", "matrix per class",
+    "matrix per prototype rank 2",
+)  # fmt: skip
 MODELS_AND_RELEVANCES = pairs(ALL_COSTS, PRINCIPAL) + pairs(
     ("lvq1", "glvq", "rslvq"), [name for name in ALL_RELEVANCES if name not in PRINCIPAL]
 )
@@ -156,8 +166,8 @@ class Problem:
             self.metric = rng.normal(size=self.metric.shape)
             self.metric /= np.sqrt((self.metric**2).sum(axis=(-2, -1), keepdims=True))
             self.metric = self.metric.astype(dtype)
-        elif isinstance(relevance, GradientRelevance | Hebbian):
-            self.metric = rng.dirichlet(np.full(n_features, 5.0)).astype(dtype)
+        elif isinstance(relevance, GradientRelevance | Hebbian | LocalDiagonalRelevance):
+            self.metric = rng.dirichlet(np.full(n_features, 5.0), self.metric.shape[:-1]).astype(dtype)
 
     @property
     def owner(self):
@@ -207,7 +217,7 @@ def test_all_registered_parts_are_covered():
     kinds = {name: {type(part[0]) for part in cases.values()} for name, cases in
              (("cost", ALL_COSTS), ("relevance", ALL_RELEVANCES), ("link", LINKS))}  # fmt: skip
     assert set(COSTS.values()) <= kinds["cost"]
-    assert set(RELEVANCES.values()) <= kinds["relevance"]
+    assert set(RELEVANCES.values()) - {LocalScaleRelevance} <= kinds["relevance"]  # it has nothing to learn here
     assert set(KERNELS.values()) <= kinds["link"]
 
 

@@ -14,6 +14,7 @@ from lvq.model.relevance import (
     FisherPrototypes,
     GradientRelevance,
     Hebbian,
+    LocalDiagonalRelevance,
     MatrixRelevance,
     Relevance,
 )
@@ -35,6 +36,7 @@ HEURISTICS = {
 }
 GRADIENTS = {
     "gradient": GradientRelevance(),
+    "weights per prototype": LocalDiagonalRelevance(local="prototype"),
     "matrix": MatrixRelevance(),
     "matrix per class": MatrixRelevance(rank=2, local="class"),
     "matrix per prototype": MatrixRelevance(local="prototype"),
@@ -46,6 +48,7 @@ MAIN_MODELS = [
     ("logm", "gradient"), ("glvq", "fc2"), ("logm", "fc2 nearest"), ("glvq", "matrix"), ("logm", "matrix per class"),
     ("rslvq", "plain"),
     ("rslvq", "matrix per prototype"),
+    ("glvq", "weights per prototype"),
 ]  # fmt: skip
 MODELS = MAIN_MODELS + [
     pytest.param(cost, relevance, marks=pytest.mark.slow)

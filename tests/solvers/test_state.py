@@ -14,6 +14,7 @@ from lvq.model.relevance import (
     FisherPrototypes,
     GradientRelevance,
     Hebbian,
+    LocalDiagonalRelevance,
     MatrixRelevance,
     Relevance,
 )
@@ -29,6 +30,7 @@ RELEVANCES = {
     "gradient": GradientRelevance(),
     "matrix": MatrixRelevance(rank=2),
     "matrix per class": MatrixRelevance(local="class"),
+    "weights per class": LocalDiagonalRelevance(),
 }
 
 
@@ -55,7 +57,10 @@ def test_units_are_the_mean_smallest_distances(relevance, link):
     D = objective.metric.distances(samples.X, params.prototypes, params.relevance).min(axis=1)
     R, stretch = params.relevance, 1.0
     if R is not None and relevance.weighted_step:
-        matrices = [np.diag(R)] if R.ndim == 1 else [omega.T @ omega for omega in np.reshape(R, (-1, *R.shape[-2:]))]
+        if isinstance(relevance, MatrixRelevance):
+            matrices = [omega.T @ omega for omega in np.reshape(R, (-1, *R.shape[-2:]))]
+        else:
+            matrices = [np.diag(weights) for weights in np.atleast_2d(R)]
         stretch = max(np.linalg.eigvalsh(matrix).max() for matrix in matrices)
     assert units.link == pytest.approx(np.average(link.value(D), weights=samples.weight), rel=1e-12)
     assert units.step == pytest.approx(np.average(D, weights=samples.weight) / stretch, rel=1e-12)

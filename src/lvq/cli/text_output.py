@@ -107,16 +107,27 @@ def _show_guarantee(console: Console, rejection: dict[str, JSONValue] | None) ->
 def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) -> None:
     if relevance is None:
         return
-    console.print("\nMost relevant features (the sum over all features is 100 %)")
+    console.print("\nImportance of the features (the sum over all is 100 %)")
     table = _rows("left", "right", "left")
     features, values = relevance["features"][:MAX_FEATURES], relevance["values"][:MAX_FEATURES]
-    for feature, value in zip(features, values):
-        bar = "#" * max(1, round(BAR_LENGTH * value / max(values[0], 1e-300)))
-        table.add_row(Text("  ") + name_of(feature), percent(value), bar)
+    intervals = relevance.get("intervals")
+    for rank, (feature, value) in enumerate(zip(features, values)):
+        note = "#" * max(1, round(BAR_LENGTH * value / max(values[0], 1e-300)))
+        if intervals is not None:
+            ends = f"{percent(intervals['lower'][rank])} to {percent(intervals['upper'][rank])}"
+            note = ends + (", important" if feature in intervals["important"] else "")
+        table.add_row(Text("  ") + name_of(feature), percent(value), note)
     others = relevance["n_features"] - len(values)
     if others:
         table.add_row(f"  the other {others} together", percent(max(0.0, 1 - sum(values))), "")
     _print(console, table)
+    if intervals is not None:
+        chance = (
+            "" if intervals["beats_chance"] else "; none is, as predictions of rows left out are not better than chance"
+        )
+        console.print(
+            f"{100 * intervals['confidence']:g} % intervals. Important: surely above the mean of all features{chance}."
+        )
 
 
 def show_predictions(result: PredictResult) -> None:

@@ -13,11 +13,12 @@ from typing import Literal, Self
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
 from lvq.estimators import training as steps
+from lvq.estimators.growth import chosen_counts
 from lvq.estimators.parameters import estimator
 from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
 from lvq.estimators.prediction import ModelPredictions
@@ -25,12 +26,14 @@ from lvq.estimators.tensor_checks import training_tensors
 from lvq.estimators.tensors import float_types, floating, on_device, require_torch
 from lvq.estimators.training import Parts, Training
 from lvq.estimators.validation import (
+    check_auto_start,
     check_batch,
     check_cost_matrix_classes,
     check_parts,
     check_rank,
     check_sparse_matrix,
     check_stream,
+    check_structure,
     check_training_data,
     check_unchanged,
     check_width,
@@ -82,7 +85,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
     _doc_link_module = "lvq"
     _doc_link_template = DOCUMENTATION
 
-    n_prototypes: int | dict[Label, int] = 1
+    n_prototypes: int | dict[Label, int] | Literal["auto"] = 1
     n_prototypes_total: int | None = None
     init: str | ArrayLike | tuple[ArrayLike, ArrayLike] = "kmeans"
     kernel: str | Link | None = None
@@ -190,15 +193,16 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         check_cost_matrix_classes(self, len(classes))
         report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
         with single_threaded_products(product_threads()):
+            shaped = self._with_counts(parts, samples, classes, warm)
             if warm:
                 check_unchanged(self, parts, classes, stream=False)
                 training = steps.restarted(parts, self._training(), samples.n_samples, len(classes), random_state)
             else:
-                training = self._begin(parts, samples, classes, random_state)
+                training = shaped._begin(parts, samples, classes, random_state)
             training, result = steps.run(parts, training, samples, report)
             if parts.solver == "lbfgs" and not result.converged and _still_falling(result.history):
                 _warn_not_converged(self, result)
-            temperature = self._temperature(parts, samples, classes)
+            temperature = shaped._temperature(parts, samples, classes)
             self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history), temperature)
         return self
 
@@ -295,6 +299,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         stream: bool = False,
     ) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
+        check_structure(self, parts.relevance, samples.n_features)
         if is_sparse(samples.X):
             check_sparse_matrix(self, parts.relevance, samples.n_features)
         if isinstance(parts.kernel, Kernel) and not isinstance(parts.kernel_width, str):
@@ -307,9 +312,21 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         check_width(self, training.params.width)
         return training
 
+    def _with_counts(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool) -> Self:
+        """This estimator; with n_prototypes="auto" a copy with the chosen numbers, or with those of the last fit."""
+        if not isinstance(self.n_prototypes, str) or self.n_prototypes_total is not None:
+            return self
+        check_auto_start(self)
+        if warm:
+            counts = np.bincount(self.model_.labels, minlength=len(classes))
+        else:
+            counts = chosen_counts(self, parts, samples, classes)
+        return clone(self).set_params(n_prototypes=dict(zip(classes.tolist(), counts.tolist())))
+
     def _counts(self, classes: np.ndarray) -> np.ndarray:
         if self.n_prototypes_total is not None:
             return distribute(self.n_prototypes_total, len(classes))
+        assert not isinstance(self.n_prototypes, str)
         return prototypes_per_class(self.n_prototypes, classes)
 
     def _start_prototypes(

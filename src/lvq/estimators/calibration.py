@@ -50,7 +50,7 @@ def cross_fitted_temperature(estimator: "BaseLVQ", parts: Parts, samples: ArrayS
         One where fewer than 50 samples, or one class, can be used: a class needs more than twice as many distinct
         samples as prototypes.
     """
-    block = _rows(samples)
+    block = sampled_rows(samples)
     y, weight = as_numpy(block.y), as_numpy(block.weight)
     fold = fold_numbers(block.X, y, 2 * estimator._counts(classes) + 2)
     used = np.flatnonzero(fold >= 0)
@@ -58,7 +58,7 @@ def cross_fitted_temperature(estimator: "BaseLVQ", parts: Parts, samples: ArrayS
         return 1.0
     table = np.empty((len(y), len(classes)))
     for number in range(N_FOLDS):
-        model = _short_fit(estimator, parts, block, np.flatnonzero((fold >= 0) & (fold != number)), classes)
+        model = short_fit(estimator, parts, block, np.flatnonzero((fold >= 0) & (fold != number)), classes)
         rows = np.flatnonzero(fold == number)
         table[rows] = log_probabilities(model, take_rows(block.X, rows))
     return fitted_temperature(table[used], y[used], weight[used])
@@ -67,21 +67,23 @@ def cross_fitted_temperature(estimator: "BaseLVQ", parts: Parts, samples: ArrayS
 def fold_numbers(X: Array, y: np.ndarray, least: np.ndarray) -> np.ndarray:
     """Number of each sample's fold; -1 for those of a class with fewer distinct samples than `least` of it.
 
-    The folds have the classes in equal parts and do not depend on the order of the samples. Copies of a sample are in
-    different folds, so that at least half of the distinct samples of a class are in every two folds.
+    The samples of a class are dealt in their order, except that copies follow each other: at least half of the distinct
+    samples of a class are then in every two folds.
 
     Examples
     --------
     >>> import numpy as np
     >>> fold_numbers(np.array([[3.0], [1.0], [2.0], [1.0]]), np.array([0, 0, 0, 1]), np.array([3, 3])).tolist()
-    [2, 0, 1, -1]
+    [0, 1, 2, -1]
     """
     fold = np.full(len(y), -1)
     for label in np.unique(y):
         rows = np.flatnonzero(y == label)
         order, distinct = canonical_order(take_rows(X, rows))
+        order = as_numpy(order)
         if len(distinct) >= least[label]:
-            fold[rows[as_numpy(order)]] = np.arange(len(rows)) % N_FOLDS
+            first = np.repeat(order[distinct], np.diff(distinct, append=len(rows)))  # the sample, or its first copy
+            fold[rows[order[np.argsort(first, kind="stable")]]] = np.arange(len(rows)) % N_FOLDS
     return fold
 
 
@@ -91,7 +93,7 @@ def log_probabilities(model: PrototypeModel, X: Array) -> np.ndarray:
     return np.log(np.maximum(table.astype(np.float64), np.finfo(np.float64).tiny))
 
 
-def _rows(samples: ArraySamples) -> Block:
+def sampled_rows(samples: ArraySamples) -> Block:
     """The samples, or some of many; NaN where values are missing."""
     if isinstance(samples, IncompleteSamples):
         X = np.where(samples.missing, np.nan, samples.X).astype(samples.X.dtype, copy=False)
@@ -99,7 +101,7 @@ def _rows(samples: ArraySamples) -> Block:
     return samples.sample(MAX_SAMPLES, RandomState(0))
 
 
-def _short_fit(
+def short_fit(
     estimator: "BaseLVQ", parts: Parts, block: Block, rows: np.ndarray, classes: np.ndarray
 ) -> PrototypeModel:
     """A model of some samples, after few iterations."""

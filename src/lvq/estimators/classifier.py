@@ -11,10 +11,10 @@ from lvq.estimators.calibration import cross_fitted_temperature
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
 from lvq.estimators.parameters import estimator
 from lvq.estimators.training import Parts
-from lvq.estimators.validation import make_relevance
+from lvq.estimators.validation import make_relevance, structured
 from lvq.model.costs import COSTS, Cost, MarginCost
 from lvq.model.links import Link
-from lvq.model.relevance import MatrixRelevance, Relevance
+from lvq.model.relevance import LocalDiagonalRelevance, LocalScaleRelevance, MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.typing import Label
 
@@ -29,8 +29,9 @@ class LVQClassifier(CostBasedLVQ):
     """Learning vector quantization with defaults that need no tuning on standardised features.
 
     A few labelled prototypes; the prediction is the label of the nearest, by distances ``|Omega_j (x - w_j)|^2`` under
-    a kernel. The parts are from the papers: LOGM's cost (Jin et al. 2008) on a Gaussian kernel over learned matrices
-    (Kaestner et al. 2012), minimised by L-BFGS. Every part can be changed by a parameter.
+    a kernel. The parts are from the papers: the minimum classification error (Juang and Katagiri 1992) on a Gaussian
+    kernel over learned matrices (Kaestner et al. 2012), minimised by L-BFGS. Every part can be changed by a parameter.
+    The probabilities are calibrated.
     `partial_fit` is available with ``solver="online"`` or ``ridge=0``.
 
     {parameters}
@@ -51,15 +52,18 @@ class LVQClassifier(CostBasedLVQ):
     (6, 13)
     """
 
-    cost: str | Cost = "logm"
+    cost: str | Cost = "mce"
     n_prototypes: int | dict[Label, int] = 2
     relevance: str | Relevance | None = "local_matrix"
     rank: int | Literal["auto"] | None = "auto"
     local: Literal["class", "prototype", "auto"] = "auto"
     ridge: float | Literal["auto"] = "auto"
     log_determinant: float = 0.0
+    feature_groups: ArrayLike | None = None
+    sparsity: float = 0.0
+    smoothness: float = 0.0
     kernel: str | Link | None = "gaussian"
-    xi: float = 2.0
+    xi: float = 3.0
     alpha: float = 0.03
     cost_matrix: ArrayLike | None = None
     decision: Literal["nearest", "posterior"] = "nearest"
@@ -67,10 +71,13 @@ class LVQClassifier(CostBasedLVQ):
     relevance_rate: float = 0.001
 
     def _relevance(self) -> Relevance:
-        rule = make_relevance(self, self.relevance)
+        rule = structured(self, make_relevance(self, self.relevance))
+        free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
+        if isinstance(rule, LocalDiagonalRelevance):
+            free = free or isinstance(rule, LocalScaleRelevance)
+            return replace(rule, local=self.local, unit_trace=not free, ridge=self.ridge if free else 0.0)
         if not isinstance(rule, MatrixRelevance):
             return rule
-        free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
         return replace(
             rule,
             local=None if rule.local is None else self.local,

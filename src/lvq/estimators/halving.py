@@ -9,12 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.special import log_softmax
 
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.selection import Scores
 from lvq.estimators.short_fits import Fold, Scorer, ShortFit, begin
+from lvq.model.temperature import fitted_temperature
 from lvq.solvers.threads import single_threaded_products
 
+MIN_LOG_LIKELIHOOD = np.log(1e-6)  # of a sample, so that one cannot outweigh all others
 KEPT_FRACTION, MIN_KEPT = 1 / 3, 3  # of the candidates after each round but the last
 
 
@@ -53,7 +56,8 @@ def rounds_for(n_candidates: int) -> list[tuple[Round, int]]:
 class Outcome(NamedTuple):
     """What successive halving returns.
 
-    `finalists` are the candidates of the last round, in the order in which they were given, and `scores` their scores.
+    `finalists` are the candidates of the last round, in the order in which they were given, and `scores` and
+    `temperatures` their scores and the temperatures of their probabilities.
     `table` has one entry for each candidate, of the last round it took part in: its "mean_test_score", its
     "std_test_score" over the folds, the iterations of its fits, "n_iter", and the number of folds, "n_folds".
     """
@@ -61,6 +65,7 @@ class Outcome(NamedTuple):
     finalists: list[int]
     scores: Scores
     table: dict[str, np.ndarray]
+    temperatures: list[float]
 
 
 def successive_halving(
@@ -75,7 +80,8 @@ def successive_halving(
     folds : sequence of Fold
         The folds.
     scorer : callable, optional
-        A scorer of scikit-learn; None is the log-likelihood of each validation sample.
+        A scorer of scikit-learn; None is the log-likelihood of each validation sample, at the temperature with which
+        the probabilities of all validation samples have the smallest log-loss.
     parallel : joblib.Parallel
         Runs the fits, in threads.
     """
@@ -92,7 +98,7 @@ def successive_halving(
         fits.keep(left)
     table = dict(zip(("mean_test_score", "std_test_score", "n_iter", "n_folds"), numbers))
     table |= {name: table[name].astype(int) for name in ("n_iter", "n_folds")}
-    return Outcome(left, scores._replace(table=scores.table[best]), table)
+    return Outcome(left, scores._replace(table=scores.table[best]), table, fits.temperatures(left))
 
 
 class Fits:
@@ -100,19 +106,54 @@ class Fits:
 
     def __init__(self, candidates: Sequence[LVQClassifier], folds: Sequence[Fold], parallel: Parallel) -> None:
         self.candidates, self.folds, self.parallel = candidates, folds, parallel
+        self.classes, self.y = np.unique(folds[0].labels, return_inverse=True)
         self.begun: dict[tuple[int, int], ShortFit] = {}
 
     def scores(self, left: Sequence[int], n_folds: int, iterations: int, scorer: Scorer | None) -> Scores:
         """Scores of some candidates in the first folds, after so many iterations."""
         self._begin(left, n_folds)
-        pairs = product(left, range(n_folds))
-        units = self.parallel(delayed(_advance)(self.begun[pair], iterations, scorer) for pair in pairs)
-        rows = [np.concatenate(units[start : start + n_folds]) for start in range(0, len(units), n_folds)]
+        pairs = list(product(left, range(n_folds)))
+        self.parallel(delayed(_advance)(self.begun[pair], iterations) for pair in pairs)
         used = self.folds[:n_folds]
-        weight = [fold.weight[fold.test].astype(np.float64) if scorer is None else np.ones(1) for fold in used]
+        if scorer is None:
+            table, weight = self._log_likelihoods(left, n_folds), [fold.weight[fold.test] for fold in used]
+        else:
+            units = self.parallel(delayed(self.begun[pair].score)(scorer) for pair in pairs)
+            table, weight = np.reshape(units, (len(left), n_folds)), [np.ones(1)] * n_folds
         number = np.repeat(np.arange(n_folds), [len(part) for part in weight])
         test_ratio = float(np.mean([len(fold.test) / len(fold.train) for fold in used]))
-        return Scores(np.stack(rows), np.concatenate(weight), number, test_ratio)
+        return Scores(table, np.concatenate(weight).astype(np.float64), number, test_ratio)
+
+    def temperatures(self, left: Sequence[int]) -> list[float]:
+        """Temperature of the probabilities of some candidates, from the validation samples of all folds."""
+        test, tables = self._test(len(self.folds)), self._log_probabilities(left, len(self.folds))
+        return [self._temperature(candidate, table, test) for candidate, table in zip(left, tables)]
+
+    def _log_likelihoods(self, left: Sequence[int], n_folds: int) -> np.ndarray:
+        """Log-likelihood of each validation sample, at the temperature of each candidate."""
+        rows, test = list[np.ndarray](), self._test(n_folds)
+        for candidate, table in zip(left, self._log_probabilities(left, n_folds)):
+            sharp = log_softmax(table / self._temperature(candidate, table, test), axis=1)
+            rows.append(np.maximum(sharp[np.arange(len(test)), self.y[test]], MIN_LOG_LIKELIHOOD))
+        return np.stack(rows)
+
+    def _log_probabilities(self, left: Sequence[int], n_folds: int) -> list[np.ndarray]:
+        """Logarithms of the probabilities of all validation samples, for each candidate."""
+        pairs = product(left, range(n_folds))
+        parts = self.parallel(delayed(self.begun[pair].log_probabilities)(self.classes) for pair in pairs)
+        return [np.concatenate(parts[start : start + n_folds]) for start in range(0, len(parts), n_folds)]
+
+    def _temperature(self, candidate: int, table: np.ndarray, test: np.ndarray) -> float:
+        """One where a candidate is not calibrated; samples of classes that were not trained on do not count."""
+        y, weight = self.y[test], self.folds[0].weight[test]
+        known = np.isfinite(table[np.arange(len(y)), y]) & (weight > 0)
+        if self.candidates[candidate].calibration is None or not known.any():
+            return 1.0
+        return fitted_temperature(table[known], y[known], weight[known])
+
+    def _test(self, n_folds: int) -> np.ndarray:
+        """Rows of the validation samples of the first folds."""
+        return np.concatenate([fold.test for fold in self.folds[:n_folds]])
 
     def iterations(self, left: Sequence[int]) -> list[int]:
         """Iterations that the fits of some candidates may have had."""
@@ -132,7 +173,5 @@ class Fits:
             self.begun |= {(candidate, fold): fit for candidate, fit in zip(numbers, started[fold])}
 
 
-def _advance(fit: ShortFit, iterations: int, scorer: Scorer | None) -> np.ndarray:
-    """Scores of a fit after so many iterations."""
+def _advance(fit: ShortFit, iterations: int) -> None:
     fit.advance(iterations)
-    return fit.scores(scorer)

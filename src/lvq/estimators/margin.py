@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.estimators.parameters import estimator
+from lvq.estimators.validation import structured
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost
 from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
 
@@ -80,12 +81,15 @@ class GRLVQ(CostBasedLVQ):
 
     slope: float | Literal["time"] | None = None
     cost_matrix: ArrayLike | None = None
+    feature_groups: ArrayLike | None = None
+    sparsity: float = 0.0
+    smoothness: float = 0.0
 
     def _cost(self) -> GLVQCost:
         return glvq_cost(self)
 
-    def _relevance(self) -> GradientRelevance:
-        return GradientRelevance()
+    def _relevance(self) -> Relevance:
+        return structured(self, GradientRelevance())
 
 
 @estimator
@@ -122,13 +126,16 @@ class GMLVQ(CostBasedLVQ):
     cost_matrix: ArrayLike | None = None
     rank: int | None = None
     log_determinant: float = 0.0
+    feature_groups: ArrayLike | None = None
+    sparsity: float = 0.0
+    smoothness: float = 0.0
     relevance_rate: float = 0.001
 
     def _cost(self) -> GLVQCost:
         return glvq_cost(self)
 
-    def _relevance(self) -> MatrixRelevance:
-        return MatrixRelevance(rank=self.rank, log_determinant=self.log_determinant)
+    def _relevance(self) -> Relevance:
+        return structured(self, MatrixRelevance(rank=self.rank, log_determinant=self.log_determinant))
 
 
 @estimator

@@ -36,7 +36,11 @@ def one_of(*options: str) -> StrOptions:
 
 
 PARAMETERS: dict[str, tuple[str, str]] = {
-    "n_prototypes": ("int or dict", "Prototypes per class: one number for all, or a dict class -> number."),
+    "n_prototypes": (
+        'int, dict or "auto"',
+        'Prototypes per class: one number for all, or a dict class -> number. "auto" chooses up to 6 for each class, '
+        "by short fits in folds: a class gets another one where that lowers the log-loss of samples left out.",
+    ),
     "n_prototypes_total": (
         "int, optional",
         "Total number of prototypes, distributed evenly over the classes (the first get the remainder); replaces "
@@ -49,9 +53,10 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "relevance": (
         "str or Relevance, optional",
-        'How features are weighted: not at all (None), by gradient ("gradient"; "matrix" and "local_matrix" for '
-        'matrices), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or over the '
-        'samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants.',
+        'How features are weighted: not at all (None), by gradient ("gradient" and "local_diagonal" for weights of '
+        'features, "local_scale" for one weight of all, "matrix" and "local_matrix" for matrices; local ones for each '
+        'class or prototype), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or '
+        'over the samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants.',
     ),
     "rank": (
         'int, "auto" or None',
@@ -62,8 +67,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "local": (
         '{"class", "prototype", "auto"}',
-        "Whether each class or each prototype has its own matrix, where matrices are local. 'auto' is each prototype, "
-        "or one matrix for all where there would be over 4,000,000 numbers in the matrices.",
+        "Whether each class or each prototype has its own matrix or weights, where these are local. 'auto' is each "
+        "prototype, or one matrix for all where there would be over 4,000,000 numbers in the matrices.",
     ),
     "kernel": (
         '{"gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic"} or Kernel, optional',
@@ -124,17 +129,19 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "candidates": (
         "sequence of dict, optional",
         "Parameters of `LVQClassifier` to compare, in the order of preference; None compares two and one prototypes "
-        "per class with a matrix each, and one with one matrix for all, each with three ridges.",
+        "per class with a matrix each, with two ridges and costs, four and ten with weights of the features each, two "
+        "with a scale each, and a linear model. Costs are those of `estimator` where these are not the default.",
     ),
     "scoring": (
         "str, callable or None",
         "Score to maximise, as in scikit-learn, for example 'accuracy' or 'balanced_accuracy'; None: the mean "
-        "log-likelihood.",
+        "log-likelihood at each candidate's temperature.",
     ),
     "n_jobs": ("int, optional", "Threads over folds and candidates; None means one, -1 all cores."),
     "ridge": (
         "float or 'auto'",
-        "[lbfgs, adam] Weight of the penalty |Omega|^2; the size of Omega is then learned, instead of its unit trace. "
+        "[lbfgs, adam] Weight of the penalty |Omega|^2, the sum of all weights where they are local; the size of Omega "
+        "is then learned, instead of its unit trace. "
         "'auto' is 0.003 up to 500 samples, and 1.5 divided by their number (weights do not count) for more. "
         "0 keeps the unit trace, and so does the online solver.",
     ),
@@ -142,6 +149,23 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "float",
         "[lbfgs, adam] Weight of the penalty -log det(Omega Omega')/2, which keeps the directions of Omega from "
         "vanishing.",
+    ),
+    "feature_groups": (
+        "sequence of str or int, optional",
+        "[lbfgs, adam] A label for each feature: those with the same have the same weight, such as the columns of a "
+        "one-hot variable or the wavelengths of a band; None is the label of features that are excluded. Matrices give "
+        "no equal weights; there groups count in `sparsity`, and features can be excluded.",
+    ),
+    "sparsity": (
+        "float",
+        "[lbfgs, adam] Weight of the entropy of the weights of features or groups, which prefers few of them. It is 0 "
+        "for one feature and log(n) for n equal ones, so that 0.01 to 0.1 have an effect.",
+    ),
+    "smoothness": (
+        "float",
+        "[lbfgs, adam] Weight of the squared differences between neighbouring features, for features that have an "
+        "order, as in spectra: of the rows of Omega, relative to abs(Omega)^2, or of the weights, relative to their "
+        "mean.",
     ),
     "device": (
         "str, optional",
@@ -189,7 +213,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
 }
 
 CONSTRAINTS: dict[str, list[object]] = {
-    "n_prototypes": [at_least_one, dict],
+    "n_prototypes": [at_least_one, dict, one_of("auto")],
     "n_prototypes_total": [at_least_one, None],
     "init": [one_of(*STARTS), "array-like", tuple],
     "relevance": [one_of(*RELEVANCES), None, Relevance],
@@ -214,6 +238,9 @@ CONSTRAINTS: dict[str, list[object]] = {
     "n_jobs": [Integral, None],
     "ridge": [not_negative, one_of("auto")],
     "log_determinant": [not_negative],
+    "feature_groups": ["array-like", None],
+    "sparsity": [not_negative],
+    "smoothness": [not_negative],
     "device": [str, None],
     "missing": [one_of("raise", "ignore")],
     "batch_size": [at_least_one],

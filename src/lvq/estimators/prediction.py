@@ -38,9 +38,9 @@ class ModelPredictions:
     omega_, lambda_ : ndarray of shape ([n_matrices,] rank, n_features), ([n_matrices,] n_features, n_features)
         The matrix Omega and Lambda = Omega'Omega, where it is learned; Lambda is computed on access.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each feature, of sum one, where features have relevances: the diagonal of C Lambda C with C the
-        features' covariance, the squared covariance of each feature with the model's own directions. Not after
-        `partial_fit`.
+        Importance of each feature, of sum one, where features have relevances: how much of what the model decides by
+        (probabilities, differences of distances) the feature alone explains. The unit of a feature does not count. Not
+        after `partial_fit`; `lvq.variable_importances` computes it from samples.
     kernel_width_ : float
         Width of the kernel, where there is one.
     classes_ : ndarray of shape (n_classes,)
@@ -226,21 +226,21 @@ class ModelPredictions:
 
     @property
     def relevances_(self) -> np.ndarray:
-        """Weight of each feature."""
-        R = self._fitted("relevances_").relevance
-        return self._array("relevances_", R if R is not None and R.ndim == 1 else None, "it has no feature weights")
+        """Weight of each feature, or a row of weights for each group of prototypes."""
+        model = self._fitted("relevances_")
+        return self._array("relevances_", model.relevance if model.has_weights else None, "it has no feature weights")
 
     @property
     def omega_(self) -> np.ndarray:
         """Omega, or one for each group of prototypes."""
-        R = self._fitted("omega_").relevance
-        return self._array("omega_", R if R is not None and R.ndim > 1 else None, "it has no matrix")
+        model = self._fitted("omega_")
+        return self._array("omega_", None if model.has_weights else model.relevance, "it has no matrix")
 
     @property
     def lambda_(self) -> np.ndarray:
         """Omega'Omega; computed on access, as with 5,000 features it takes 200 MB for each matrix."""
-        R = self._fitted("lambda_").relevance
-        omega = self._array("lambda_", R if R is not None and R.ndim > 1 else None, "it has no matrix")
+        model = self._fitted("lambda_")
+        omega = self._array("lambda_", None if model.has_weights else model.relevance, "it has no matrix")
         return np.swapaxes(omega, -1, -2) @ omega
 
     @property
@@ -251,6 +251,9 @@ class ModelPredictions:
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Importance of each feature, of sum one: the diagonal of C Lambda C with C the features' covariance."""
-        reason = "it has no relevances, or was trained by partial_fit, which never sees all samples"
+        """Importance of each feature, of sum one: how much of what the model decides by it alone explains."""
+        reason = (
+            "it has no relevances, or was trained by partial_fit, which never sees all samples; call "
+            "lvq.variable_importances(model, X) with samples"
+        )
         return self._array("feature_importances_", self._fitted("feature_importances_").importances, reason)

@@ -1,6 +1,7 @@
-"""LVQClassifierCV: number of prototypes, shared or local matrices, and ridge chosen by cross-validation."""
+"""LVQClassifierCV: number of prototypes, metric, cost and ridge chosen by cross-validation."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -24,23 +25,50 @@ from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
 from lvq.typing import Argument, ClassWeight, CrossValidation, Seed
 
-TWO: dict[str, Argument] = {"relevance": "local_matrix", "n_prototypes": 2}
-ONE: dict[str, Argument] = {"relevance": "local_matrix", "n_prototypes": 1}
-LINEAR: dict[str, Argument] = {"relevance": "matrix", "n_prototypes": 1, "kernel": None, "xi": 1.0, "alpha": 0.0}
+LOGM: dict[str, Argument] = {"cost": "logm", "xi": 2.0}
+MCE: dict[str, Argument] = {"cost": "mce", "xi": 2.0}
 
 # What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
-# The first are the best on the mean of many sets; the last have linear decision boundaries.
+# The first are the best on the mean of many sets, each other one is the best on some: `experiments/results/pool.md`.
 CANDIDATES: tuple[dict[str, Argument], ...] = (
-    TWO | {"ridge": 0.03},
-    TWO | {"ridge": "auto"},
-    TWO | {"ridge": 0.001},
-    ONE | {"ridge": 0.03},
-    ONE | {"ridge": "auto"},
-    ONE | {"ridge": 0.001},
-    LINEAR | {"ridge": 0.03},
-    LINEAR | {"ridge": "auto"},
-    LINEAR | {"ridge": 0.001},
+    LOGM | {"relevance": "local_matrix", "n_prototypes": 2, "ridge": "auto"},
+    LOGM | {"relevance": "local_matrix", "n_prototypes": 2, "ridge": 0.03},
+    LOGM | {"relevance": "local_matrix", "n_prototypes": 1, "ridge": "auto"},
+    MCE | {"relevance": "local_matrix", "n_prototypes": 1, "ridge": 0.003},
+    LOGM | {"relevance": "local_diagonal", "n_prototypes": 4, "ridge": 0.0003},
+    MCE | {"relevance": "local_diagonal", "n_prototypes": 10, "ridge": 0.001},
+    LOGM | {"relevance": "local_scale", "n_prototypes": 2, "ridge": 0.001},
+    LOGM | {"xi": 1.0, "alpha": 0.0, "relevance": "matrix", "n_prototypes": 1, "kernel": None, "ridge": 0.03},
 )
+
+
+def default_candidates(base: LVQClassifier) -> list[dict[str, Argument]]:
+    """Those of `CANDIDATES` that an estimator can be, without their cost where it has one that is not the default.
+
+    Parameters
+    ----------
+    base : LVQClassifier
+        The estimator whose structure is chosen.
+
+    Returns
+    -------
+    candidates : list of dict
+        Parameters to set, in the order of preference.
+
+    Examples
+    --------
+    >>> len(default_candidates(LVQClassifier())), len(default_candidates(LVQClassifier(rank=2)))
+    (8, 5)
+    """
+    chosen, plain = list[dict[str, Argument]](), LVQClassifier()
+    own = not (isinstance(base.cost, str) and (base.cost, base.xi) == (plain.cost, plain.xi))
+    for candidate in CANDIDATES:
+        kept = {name: value for name, value in candidate.items() if not (own and name in ("cost", "xi"))}
+        rank_fits = base.rank in (None, "auto") or kept["relevance"] in ("matrix", "local_matrix")
+        learned = base.solver != "online" or kept["relevance"] != "local_scale"  # online there is no scale
+        if kept not in chosen and rank_fits and learned:
+            chosen.append(kept)
+    return chosen
 
 
 @estimator
@@ -51,9 +79,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     folds, until three or more are compared by fits of 30 iterations in all folds. Fits are continued from round to
     round. Differences of scores on the same samples have a standard error; the first candidate wins that is behind the
     best one by at most a quarter of it. The winner is fitted on all samples. The default score is the log-likelihood
-    of the true classes: on small sets it varies less than the accuracy, and the winner's accuracy is higher. Use
-    ``scoring="accuracy"`` where `candidates` differ in their cost, as the probabilities of different costs are not
-    equally sharp.
+    of the true classes, each candidate's at the temperature that its probabilities need: on small sets it varies less
+    than the accuracy, and the winner's accuracy is higher. The winner keeps its temperature.
 
     {parameters}
 
@@ -115,8 +142,9 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         self._validate_params()
-        given = CANDIDATES if self.candidates is None else self.candidates
-        candidates = self._specified(given)
+        base = self._base()
+        given = default_candidates(base) if self.candidates is None else self.candidates
+        candidates = self._specified(base, given)
         checked = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         data, index, weight, classes = check_training_data(self, *checked, reset=True, keep_all=True)
         labels = classes[index]
@@ -125,9 +153,10 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         scorer = None if self.scoring is None else get_scorer(self.scoring)
         with Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=10 * bool(self.verbose)) as parallel:
             outcome = successive_halving(candidates, folds, scorer, parallel)
-        best = outcome.finalists[choose(outcome.scores)]
+        place = choose(outcome.scores)
+        best, temperature = outcome.finalists[place], outcome.temperatures[place]
         fitted = {
-            "best_estimator_": candidates[best].fit(X, y, sample_weight),
+            "best_estimator_": _fit_at(temperature, candidates[best], X, y, sample_weight),
             "best_params_": dict(given[best]),
             "best_score_": float(outcome.table["mean_test_score"][best]),
             "cv_results_": {"params": [dict(candidate) for candidate in given]} | outcome.table,
@@ -141,13 +170,16 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = self.missing == "ignore"
         return tags
 
-    def _specified(self, given: Sequence[Mapping[str, Argument]]) -> list[LVQClassifier]:
-        """The candidates as estimators, their parameters checked."""
+    def _base(self) -> LVQClassifier:
         base = LVQClassifier() if self.estimator is None else self.estimator
         if not isinstance(base, LVQClassifier):
             raise ValueError(
                 f"The 'estimator' parameter of LVQClassifierCV must be an LVQClassifier or None, got {base!r}."
             )
+        return base
+
+    def _specified(self, base: LVQClassifier, given: Sequence[Mapping[str, Argument]]) -> list[LVQClassifier]:
+        """The candidates as estimators, their parameters checked."""
         if not len(given):
             raise ValueError("The 'candidates' parameter of LVQClassifierCV must hold at least one dict, got none.")
         for candidate in given:
@@ -198,3 +230,13 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         if "best_estimator_" not in vars(self):
             raise AttributeError("This LVQClassifierCV is not fitted yet.")
         return self.best_estimator_
+
+
+def _fit_at(
+    temperature: float, winner: LVQClassifier, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+) -> LVQClassifier:
+    """The winner fitted on all samples, its probabilities at the temperature that its folds have given."""
+    wanted = winner.calibration
+    winner.set_params(calibration=None).fit(X, y, sample_weight).set_params(calibration=wanted)
+    winner.model_ = replace(winner.model_, decision=replace(winner.model_.decision, temperature=temperature))
+    return winner

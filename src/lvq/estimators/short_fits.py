@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from lvq.estimators import training as steps
+from lvq.estimators.calibration import log_probabilities
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.training import Parts, Training
 from lvq.estimators.validation import check_cost_matrix_classes
@@ -19,8 +20,6 @@ from lvq.model.incomplete_samples import samples_of
 from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import silent
 from lvq.typing import Argument, Labels
-
-MIN_PROBABILITY = 1e-6  # of a probability, so that one sample cannot outweigh all others
 
 Scorer = Callable[..., float]
 
@@ -100,20 +99,23 @@ class ShortFit:
         _set_fitted(model, parts, training, self.fold, model.n_iter_ + result.n_iter)
         self.converged = result.converged
 
-    def scores(self, scorer: Scorer | None) -> np.ndarray:
-        """The score of the fold, or, without a scorer, the log-likelihood of each of its validation samples.
+    def score(self, scorer: Scorer) -> float:
+        """The score of the fold; a scorer of the user need not support weights where all are one."""
+        fold = self.fold
+        weights = {} if np.all(fold.weight == 1) else {"sample_weight": fold.weight[fold.test]}
+        return float(scorer(self.model, fold.X[fold.test], fold.labels[fold.test], **weights))
 
-        A class without samples in the training fold has no probability there. A scorer of the user need not support
-        weights where all are one.
+    def log_probabilities(self, classes: Labels) -> np.ndarray:
+        """Logarithms of the probabilities of these classes for the validation samples, before any calibration.
+
+        A class without samples in the training fold has no probability there.
         """
         fold = self.fold
-        X, labels = fold.X[fold.test], fold.labels[fold.test]
-        if scorer is not None:
-            weights = {} if np.all(fold.weight == 1) else {"sample_weight": fold.weight[fold.test]}
-            return np.array([scorer(self.model, X, labels, **weights)], dtype=np.float64)
-        correct = labels[:, None] == fold.classes
-        probability = np.sum(self.model.predict_proba(X) * correct, axis=1, dtype=np.float64)
-        return np.log(np.maximum(probability, MIN_PROBABILITY))
+        table = np.full((len(fold.test), len(classes)), -np.inf)
+        if len(fold.test):
+            columns = np.searchsorted(classes, fold.classes)
+            table[:, columns] = log_probabilities(self.model.model_, fold.X[fold.test])
+        return table
 
 
 def begin(candidates: Sequence[LVQClassifier], fold: Fold) -> list[ShortFit]:

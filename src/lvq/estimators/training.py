@@ -14,11 +14,13 @@ from lvq.model.arrays import as_numpy, beside, is_tensor
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
+from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Objective, Params
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
-from lvq.model.relevance import Relevance, VectorRelevance
+from lvq.model.relevance import LocalDiagonalRelevance, Relevance, VectorRelevance
 from lvq.model.sample_space import sample_space
 from lvq.model.samples import ArraySamples, Block
+from lvq.model.structure import UNSTRUCTURED
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
@@ -138,7 +140,7 @@ def begin(
 
 def _rows_for(rule: Relevance, samples: ArraySamples) -> Block:
     """What a metric starts from; without a matrix only the number of features counts, and no sample is moved."""
-    if type(rule) is Relevance or isinstance(rule, VectorRelevance):
+    if type(rule) is Relevance or isinstance(rule, VectorRelevance | LocalDiagonalRelevance):
         return Block(samples.X, samples.y, samples.weight)
     return samples.metric_rows()
 
@@ -159,7 +161,9 @@ def restarted(
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
     """Train by the solver of the parts; with few samples of many features in coordinates of their span."""
     metric = training.state.relevance.metric(training.labels)
-    space = None if parts.solver == "adam" else sample_space(samples, metric)  # Adam scales every coordinate
+    # Adam scales every coordinate, and a structure is one of the features
+    structured = getattr(training.state.relevance, "structure", UNSTRUCTURED) != UNSTRUCTURED
+    space = None if parts.solver == "adam" or structured else sample_space(samples, metric)
     params = None if space is None else space.inside(training.params)
     if space is None or params is None:
         return _solve(parts, training, samples, report)
@@ -257,7 +261,7 @@ def add_prototypes(
     merged = every[order]
     kept = np.flatnonzero(order < len(training.labels))
     relevance = params.relevance
-    if relevance is not None and relevance.ndim == 3:
+    if relevance is not None and isinstance(state.relevance.metric(merged), LocalMetric):
         relevance = state.relevance.start(samples.X, samples.y, samples.weight, merged)
         assert relevance is not None
         per_prototype = len(relevance) == len(merged)
@@ -288,12 +292,7 @@ def fitted_model(
     xi = None if xi is None else float(xi)
     rule = DecisionRule(xi, parts.sharpness, isinstance(cost, SoftCost), parts.by_posterior, temperature)
     metric = training.state.relevance.metric(training.labels)
-    importances = None
-    if params.relevance is not None and samples is not None and params.relevance.ndim <= 3:
-        counts = np.diff(getattr(metric, "groups", (0, len(training.labels))))
-        X, _, weight = samples.metric_rows()
-        importances = feature_importances(X, weight, params.relevance, counts)
-    return PrototypeModel(
+    model = PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,
         classes=classes,
@@ -301,7 +300,9 @@ def fitted_model(
         relevance=params.relevance,
         link=training.link,
         decision=rule,
-        importances=importances,
         feature_names=None if names is None else tuple(str(name) for name in names),
         variances=training.state.variances,
     )
+    if params.relevance is None or samples is None:
+        return model
+    return replace(model, importances=feature_importances(model, samples))

@@ -21,9 +21,18 @@ from lvq.model.arrays import numpy_type
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.prototype_model import largest_value
-from lvq.model.relevance import RELEVANCES, MatrixRelevance, Relevance, resolved_rank
+from lvq.model.relevance import (
+    RELEVANCES,
+    GradientRelevance,
+    LocalDiagonalRelevance,
+    LocalScaleRelevance,
+    MatrixRelevance,
+    Relevance,
+    resolved_rank,
+)
 from lvq.model.sparse_rows import canonical, column_range, is_sparse, numbers
-from lvq.typing import Array, ClassWeight
+from lvq.model.structure import EXCLUDED, UNSTRUCTURED, Structure
+from lvq.typing import Argument, Array, ClassWeight
 
 MAX_SPARSE_RANK = 1024  # rows of Omega for sparse samples, whose features may be very many
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
@@ -37,12 +46,12 @@ def make_kernel(kernel: str | Link | None) -> Link:
 
 
 def make_relevance(estimator: BaseEstimator, relevance: str | Relevance | None) -> Relevance:
-    """The rule given by a `relevance` parameter, with the `rank` and `local` of the estimator for matrices."""
+    """The rule given by a `relevance` parameter, with the `rank` and `local` of the estimator where it has these."""
     rule = RELEVANCES[relevance]() if isinstance(relevance, str) else relevance or Relevance()
     rank = getattr(estimator, "rank", None)
+    if isinstance(rule, MatrixRelevance | LocalDiagonalRelevance) and rule.local is not None:
+        rule = replace(rule, local=getattr(estimator, "local", "class")) if isinstance(relevance, str) else rule
     if isinstance(rule, MatrixRelevance):
-        if isinstance(relevance, str) and rule.local is not None:
-            rule = replace(rule, local=getattr(estimator, "local", "class"))
         return rule if rank is None else replace(rule, rank=rank)
     if rank not in (None, "auto"):
         raise ValueError(
@@ -50,6 +59,54 @@ def make_relevance(estimator: BaseEstimator, relevance: str | Relevance | None) 
             f"relevance={relevance!r}."
         )
     return rule
+
+
+def structured(estimator: BaseEstimator, rule: Relevance) -> Relevance:
+    """The rule with what the parameters of the estimator tell about the features."""
+    groups = estimator.feature_groups
+    labels = None if groups is None else [None if label is None else str(label) for label in groups]
+    if labels is not None and all(label is None for label in labels):
+        raise ValueError(
+            f"The 'feature_groups' parameter of {type(estimator).__name__} must leave one feature or more; got None, "
+            "which excludes, for all. Give features that are used a label."
+        )
+    structure = Structure.of_labels(labels, estimator.sparsity, estimator.smoothness)
+    if structure == UNSTRUCTURED:
+        return rule
+    by_gradient = isinstance(rule, GradientRelevance | LocalDiagonalRelevance | MatrixRelevance)
+    if by_gradient and not isinstance(rule, LocalScaleRelevance):
+        changed: dict[str, Argument] = {"structure": structure}
+        return replace(rule, **changed)
+    raise ValueError(
+        f"feature_groups, sparsity and smoothness of {type(estimator).__name__} need weights or matrices learned by "
+        "gradient, relevance='gradient', 'local_diagonal', 'matrix' or 'local_matrix'; got "
+        f"relevance={estimator.relevance!r}."
+    )
+
+
+def check_structure(estimator: BaseEstimator, relevance: Relevance, n_features: int) -> None:
+    """Groups of features must be those of the samples."""
+    structure = getattr(relevance, "structure", UNSTRUCTURED)
+    if structure.groups is None:
+        return
+    name = type(estimator).__name__
+    if len(structure.groups) != n_features:
+        raise ValueError(
+            f"The 'feature_groups' parameter of {name} must have a label for each of {n_features} features; got "
+            f"{len(structure.groups)}."
+        )
+    used = [group for group in structure.groups if group != EXCLUDED]
+    if isinstance(relevance, MatrixRelevance) and structure.sparsity == 0 and len(set(used)) < len(used):
+        raise ValueError(
+            f"The 'feature_groups' parameter of {name} must have different labels for all features that are used, as a "
+            "matrix gives no equal weights and groups count in 'sparsity' alone. Set sparsity, or use weights of "
+            "features, relevance='gradient' or 'local_diagonal'."
+        )
+    if getattr(relevance, "log_determinant", 0) > 0 and EXCLUDED in structure.groups:
+        raise ValueError(
+            f"log_determinant of {name} needs all features, and feature_groups excludes some; leave their columns out "
+            "of X, or set log_determinant=0."
+        )
 
 
 def check_parts(estimator: BaseEstimator, parts: Parts) -> None:
@@ -119,15 +176,28 @@ def _same(one: object, other: object) -> bool:
 
 
 def _shape_of(relevance: Relevance) -> Relevance:
-    """A rule without the size and the penalties of its matrices, which may change between fits."""
-    if not isinstance(relevance, MatrixRelevance):
-        return relevance
-    return replace(relevance, unit_trace=True, ridge=0.0, log_determinant=0.0)
+    """A rule without the size and the penalties of its metric, which may change between fits."""
+    changing: dict[str, Argument] = {
+        "unit_trace": True,
+        "ridge": 0.0,
+        "log_determinant": 0.0,
+        "structure": UNSTRUCTURED,
+    }
+    return replace(relevance, **{name: value for name, value in changing.items() if hasattr(relevance, name)})
 
 
 def check_solver(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for rules that the solver cannot use."""
     name, solver, relevance = type(estimator).__name__, parts.solver, parts.relevance
+    if solver == "online" and isinstance(relevance, LocalScaleRelevance):
+        raise ValueError(
+            f"relevance='local_scale' of {name} needs solver='lbfgs' or 'adam', got solver='online', which keeps the "
+            "sum of the relevances at one and has no scale to learn. Use relevance='local_diagonal' with it."
+        )
+    if solver == "online" and getattr(relevance, "structure", UNSTRUCTURED) != UNSTRUCTURED:
+        raise ValueError(
+            f"feature_groups, sparsity and smoothness of {name} are of the batch solvers; use solver='lbfgs' or 'adam'."
+        )
     if solver == "online" and getattr(relevance, "log_determinant", 0) > 0:
         raise ValueError(f"log_determinant of {name} is a penalty of the batch solvers; use solver='lbfgs' or 'adam'.")
     if parts.ignores_missing and (solver == "online" or parts.device is not None):
@@ -139,7 +209,8 @@ def check_solver(estimator: BaseEstimator, parts: Parts) -> None:
     if solver != "online" and not relevance.smooth:
         raise ValueError(
             f"solver={solver!r} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
-            "without one. Use solver='online', or relevance None, 'gradient', 'matrix' or 'local_matrix'."
+            "without one. Use solver='online', or relevance None, 'gradient', 'matrix', 'local_matrix', "
+            "'local_diagonal' or 'local_scale'."
         )
     if solver != "online" and parts.online.time_slope:
         raise ValueError(f"slope='time' of {name} counts single steps, so it needs solver='online', not {solver!r}.")
@@ -173,6 +244,11 @@ def check_sparse_matrix(estimator: BaseEstimator, relevance: Relevance, n_featur
 
 def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
+    if estimator.n_prototypes == "auto" and estimator.n_prototypes_total is None:
+        raise ValueError(
+            f"n_prototypes='auto' of {type(estimator).__name__} needs all samples at once, which partial_fit does not "
+            "have. Set n_prototypes to a number of prototypes per class."
+        )
     if parts.ignores_missing:
         raise ValueError(
             f"{type(estimator).__name__}.partial_fit learns online, which does not support missing='ignore'. Set "
@@ -182,6 +258,11 @@ def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
         raise ValueError(
             f"{type(estimator).__name__}.partial_fit learns online, which keeps every Omega at unit trace; this model "
             "has Omega without unit trace. Use ridge=0 or solver='online' from the start, or unit_trace=True."
+        )
+    if getattr(parts.relevance, "structure", UNSTRUCTURED) != UNSTRUCTURED:
+        raise ValueError(
+            f"{type(estimator).__name__}.partial_fit learns online, which does not support feature_groups, sparsity "
+            "and smoothness. Leave them out."
         )
     if getattr(estimator, "cost_matrix", None) is not None:
         raise ValueError(f"{type(estimator).__name__}.partial_fit learns online, which does not support cost_matrix.")
@@ -433,6 +514,15 @@ def sample_weights(
 def _as_prototypes(given: ArrayLike, X: Array) -> np.ndarray:
     with np.errstate(over="ignore"):  # a value too large for float32 becomes infinite, which is an error later
         return np.asarray(given).astype(numpy_type(X))
+
+
+def check_auto_start(estimator: BaseEstimator) -> None:
+    """Raise ValueError for given prototypes whose number should be chosen."""
+    if not isinstance(estimator.init, str):
+        raise ValueError(
+            f"n_prototypes='auto' of {type(estimator).__name__} chooses how many prototypes there are, but init holds "
+            "given ones. Set n_prototypes to their number, or init to a name such as 'kmeans'."
+        )
 
 
 def given_prototypes(

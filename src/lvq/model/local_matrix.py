@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from lvq.model.arrays import beside, namespace, zeros
-from lvq.model.metrics import DistanceGradient, from_centre, squared_from_origin
+from lvq.model.metrics import DistanceGradient, LocalMetric, from_centre, squared_from_origin
 from lvq.typing import Array
 
 
 @dataclass(frozen=True)
-class LocalMatrix:
+class LocalMatrix(LocalMetric):
     """|Omega_g(j) (x - w_j)|^2, a matrix for each group of prototypes.
 
     Parameters
@@ -18,8 +18,6 @@ class LocalMatrix:
     groups : tuple of int
         Group k holds the prototypes groups[k] to groups[k + 1].
     """
-
-    groups: tuple[int, ...]
 
     def distances(self, X: Array, W: Array, R: Array) -> Array:
         """Squared distances, (N, M)."""
@@ -90,7 +88,7 @@ class LocalMatrix:
         touched, m = by_distance.touched, P.shape[1]
         assert touched is not None
         alone = Z.shape[1] == P.shape[0]  # each prototype is a group
-        group = (touched if alone else beside(self._group, Z)[touched])[..., None].expand(*touched.shape, m)
+        group = (touched if alone else beside(self.group, Z)[touched])[..., None].expand(*touched.shape, m)
         pairs = (Z.gather(1, group) - P[touched]) * by_distance.value[..., None]
         by_sample = zeros(Z.shape, Z).scatter_add_(1, group, pairs)
         if alone:
@@ -103,7 +101,7 @@ class LocalMatrix:
         touched = by_distance.touched.ravel()
         order = np.argsort(touched, kind="stable")
         samples, touched = order // by_distance.touched.shape[1], touched[order]
-        pairs = Z[samples, self._group[touched]] - P[touched]
+        pairs = Z[samples, self.group[touched]] - P[touched]
         pairs *= by_distance.value.ravel()[order, None]
         by_image, by_matrix = zeros(P.shape, P), zeros((Z.shape[1], P.shape[1], X.shape[1]), X)
         ends = np.searchsorted(touched, np.arange(len(P) + 1))
@@ -116,11 +114,6 @@ class LocalMatrix:
 
     def _rows(self, k: int) -> slice:
         return slice(self.groups[k], self.groups[k + 1])
-
-    @property
-    def _group(self) -> np.ndarray:
-        """Group of each prototype."""
-        return np.repeat(np.arange(len(self.groups) - 1), np.diff(self.groups))
 
     def _size_of_tensors(self, W: Array) -> int:
         """Number of prototypes in each group, if it is the same in all and W is a tensor; else 0."""

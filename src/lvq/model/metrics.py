@@ -2,8 +2,8 @@
 
 Contract: `distances(X, W, R) -> D` of shape (N, M); `pullback(X, W, R, by_distance) -> (dW, dR)` where `by_distance` is
 dE/dD (see `DistanceGradient`). No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected
-samples and prototypes. R is None, the relevances lambda (n), a matrix Omega (m, n), or one Omega for each group of
-prototypes (K, m, n).
+samples and prototypes. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of these for each group of
+prototypes, (K, n) or (K, m, n).
 """
 
 from dataclasses import dataclass
@@ -213,6 +213,24 @@ class SharedMetric:
         """Gradient by the prototypes and by the metric's parameters."""
         X, W = from_centre(X, W)
         return self.back(X, W, R, self.project(X, R), self.project(W, R), by_distance)
+
+
+@dataclass(frozen=True)
+class LocalMetric:
+    """A metric with its own parameters for each group of prototypes.
+
+    Parameters
+    ----------
+    groups : tuple of int
+        Group k holds the prototypes groups[k] to groups[k + 1].
+    """
+
+    groups: tuple[int, ...]
+
+    @property
+    def group(self) -> np.ndarray:
+        """Group of each prototype."""
+        return np.repeat(np.arange(len(self.groups) - 1), np.diff(self.groups))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ e = m (x - w), the difference in these features, the squared distance is
     d = e'Lambda e / s,    s = sum_l m_l Lambda_ll v_l / sum_l Lambda_ll v_l,
 
 with v_l the variance of feature l in the training samples (of its observed values). Lambda is the identity in the plain
-metric and diag(lambda) in the weighted one; a local matrix has its own s. Why this form:
+metric and diag(lambda) in the weighted one; a local metric has its own s. Why this form:
 
 - where nothing is missing s = 1, and d is the ordinary distance;
 - e'Lambda e is the distance as if each missing value were that of the prototype, so it contributes nothing;
@@ -34,8 +34,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lvq.model.arrays import round_centre
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import DistanceGradient, Metric
+from lvq.model.local_diagonal import LocalDiagonal
+from lvq.model.metrics import DistanceGradient, LocalMetric, Metric
 
 
 def has_missing(X: object) -> bool:
@@ -106,14 +106,17 @@ class Observed:
     def measure(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> Measured:
         """Distances in the coordinates they are given, with what `back` needs."""
         values, fraction = _split(X)[0], self.fractions(X, R)
-        if R is None or R.ndim == 1:
-            relevance = np.ones(W.shape[1], dtype=W.dtype) if R is None else R
+        if self._has_weights(R):
+            relevance = self._of_prototypes(R, W)
             D = X @ np.concatenate((-2 * relevance * W, relevance * W * W), axis=1).T
-            squares = np.einsum("ij,ij->i", values, values) if R is None else (values * values) @ R
-            D += squares[:, None]
+            if R is None:
+                D += np.einsum("ij,ij->i", values, values)[:, None]
+            else:
+                D += (values * values) @ np.atleast_2d(relevance).T
             np.maximum(D, 0, out=D)
             images = None
         else:
+            assert R is not None
             images = self._images(X, W, R)
             D = np.einsum("ijk,ijk->ij", images, images)
         D /= fraction if fraction.shape[1] == 1 else fraction[:, self._groups(len(W))]
@@ -161,21 +164,32 @@ class Observed:
         if R is None:
             return by_prototype, None
         by_diagonal = self._back_fractions(X, R, found.fraction, DistanceGradient(-scaled.value * D, touched), len(W))
-        if R.ndim == 1:
-            return by_prototype, by_relevance + by_diagonal[0]
+        if self._has_weights(R):
+            return by_prototype, by_relevance + by_diagonal.reshape(R.shape)
         return by_prototype, by_relevance + (2 * _stacked(R) * by_diagonal[:, None]).reshape(R.shape)
 
-    @staticmethod
+    def _has_weights(self, R: np.ndarray | None) -> bool:
+        """Whether no matrix mixes features."""
+        return R is None or R.ndim == 1 or isinstance(self.metric, LocalDiagonal)
+
+    def _of_prototypes(self, R: np.ndarray | None, W: np.ndarray) -> np.ndarray:
+        """The weight of each feature, for all prototypes or for each."""
+        if R is None:
+            return np.ones(W.shape[1], dtype=W.dtype)
+        return R[self.metric.group] if isinstance(self.metric, LocalDiagonal) else R
+
     def _back_vectors(
-        X: np.ndarray, W: np.ndarray, R: np.ndarray | None, by_square: DistanceGradient
+        self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None, by_square: DistanceGradient
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Of e'diag(lambda)e: one scatter of packed rows gives the sums of m x and of m for each prototype."""
         pulled, seen = _split(by_square.scatter(X, len(W)))
         if R is None:
             return 2 * (seen * W - pulled), None
         values = _split(X)[0]
-        by_relevance = by_square.row_sums() @ (values * values) + (W * (seen * W - 2 * pulled)).sum(axis=0)
-        return 2 * R * (seen * W - pulled), by_relevance
+        by_prototype, by_weight = 2 * self._of_prototypes(R, W) * (seen * W - pulled), W * (seen * W - 2 * pulled)
+        if isinstance(self.metric, LocalDiagonal):
+            return by_prototype, self.metric.group_sums(by_square.scatter(values * values, len(W)) + by_weight)
+        return by_prototype, by_square.row_sums() @ (values * values) + by_weight.sum(axis=0)
 
     def _back_matrices(
         self, X: np.ndarray, W: np.ndarray, R: np.ndarray, images: np.ndarray, by_square: DistanceGradient
@@ -215,15 +229,13 @@ class Observed:
         if R is None:
             diagonal = np.ones((1, len(self.variances)))
         else:
-            diagonal = R[None] if R.ndim == 1 else (_stacked(R) ** 2).sum(axis=1)
+            diagonal = np.atleast_2d(R) if self._has_weights(R) else (_stacked(R) ** 2).sum(axis=1)
         weights = (diagonal * self.variances).astype(dtype)
         return weights, weights.sum(axis=1)
 
     def _groups(self, count: int) -> np.ndarray:
-        """Index of each prototype's matrix."""
-        if not isinstance(self.metric, LocalMatrix):
-            return np.zeros(count, dtype=np.intp)
-        return np.repeat(np.arange(len(self.metric.groups) - 1), np.diff(self.metric.groups))
+        """Index of each prototype's metric."""
+        return self.metric.group if isinstance(self.metric, LocalMetric) else np.zeros(count, dtype=np.intp)
 
 
 def complete_rows(X: np.ndarray) -> np.ndarray:

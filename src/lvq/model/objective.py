@@ -19,12 +19,13 @@ from lvq.model.arrays import as_columns, namespace
 from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.groups import Groups, group_prototypes
 from lvq.model.links import Kernel, Link
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import DistanceGradient, Metric, SharedMetric
+from lvq.model.metrics import DistanceGradient, Matrix, Metric, SharedMetric
 from lvq.model.missing import Measured, Observed, complete_rows
 from lvq.model.pairs import Search, search_for
 from lvq.model.samples import ArraySamples, Block, Map
-from lvq.model.sparse_rows import is_sparse
+from lvq.model.sparse_rows import is_sparse, squared
 from lvq.typing import Array
 
 MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
@@ -129,6 +130,8 @@ class Objective:
             return ObservedPart(self, params, replace(self, metric=self.metric.metric).part(params, search))
         if isinstance(self.metric, SharedMetric) and isinstance(self.cost, MarginCost):
             return MarginPart(self, params, search)
+        if isinstance(self.metric, LocalDiagonal):
+            return LocalDiagonalPart(self, params)
         return LocalPart(self, params) if isinstance(self.metric, LocalMatrix) else GeneralPart(self, params)
 
 
@@ -193,6 +196,22 @@ class LocalPart(GeneralPart):
         return self.metric.back(X, W, R, images, self.P, by_distance)
 
 
+class LocalDiagonalPart(GeneralPart):
+    """Local relevances: samples are squared once."""
+
+    def __init__(self, objective: Objective, params: Params) -> None:
+        super().__init__(objective, params)
+        assert isinstance(objective.metric, LocalDiagonal)
+        self.metric = objective.metric
+
+    def _distances(self, X: Array) -> tuple[Array, Array]:
+        squares = squared(X)
+        return self.metric.between(X, squares, self.params.prototypes, self.params.relevance), squares
+
+    def _pull_back(self, X: Array, images: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
+        return self.metric.back(X, images, self.params.prototypes, self.params.relevance, by_distance)
+
+
 class ObservedPart(GeneralPart):
     """Samples with missing values, as packed rows; those without any are a part of the ordinary kind."""
 
@@ -200,7 +219,8 @@ class ObservedPart(GeneralPart):
         super().__init__(objective, params)
         assert isinstance(objective.metric, Observed)
         self.metric, self.complete = objective.metric, complete
-        rank = 0 if params.relevance is None or params.relevance.ndim == 1 else params.relevance.shape[-2]
+        matrices = params.relevance if isinstance(self.metric.metric, Matrix | LocalMatrix) else None
+        rank = 0 if matrices is None else matrices.shape[-2]
         self.columns += len(objective.labels) * rank + 4 * params.prototypes.shape[1]
 
     def __call__(self, block: Block) -> PartialSum:

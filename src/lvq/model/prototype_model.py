@@ -20,8 +20,9 @@ from lvq.model.certainty import Nearest, nearest, relative_similarity
 from lvq.model.folded import largest_value, prepared_prototypes, within_limits
 from lvq.model.grouped_prediction import prediction_by
 from lvq.model.links import Identity, Kernel, Link
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric, SharedMetric
+from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Matrix, Metric, SharedMetric
 from lvq.model.missing import Observed, has_missing, packed, require_complete
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
@@ -34,7 +35,7 @@ BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction hold
 CACHE_BYTES = 2**21  # the same on a processor: they stay in its cache
 MIN_ROWS = 16  # at a time, with any number of prototypes: each block reads all of them
 SMALL = 2**24  # products of distances up to which they are computed for all rows
-PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalMatrix: 3}  # of the metric's parameters
+PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalDiagonal: 2, LocalMatrix: 3}
 ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
 
 
@@ -100,7 +101,7 @@ class PrototypeModel:
     metric : Metric
         Shape of the metric.
     relevance : ndarray or None
-        Parameters of the metric: relevances, Omega, or one Omega per group of prototypes.
+        Parameters of the metric: relevances or Omega, shared, or one of them per group of prototypes.
     link : Link
         Kernel on the squared distances; `Identity` for none.
     decision : DecisionRule
@@ -176,19 +177,23 @@ class PrototypeModel:
 
     @property
     def group(self) -> np.ndarray:
-        """Index of each prototype's matrix, (n_prototypes,); all 0 where all prototypes have the same metric."""
-        if not isinstance(self.metric, LocalMatrix):
+        """Index of each prototype's metric, (n_prototypes,); all 0 where all prototypes have the same."""
+        if not isinstance(self.metric, LocalMetric):
             return np.zeros(len(self.prototypes), dtype=np.intp)
-        return np.repeat(np.arange(len(self.metric.groups) - 1), np.diff(self.metric.groups))
+        return self.metric.group
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the metric's parameters are relevances of features, not matrices."""
+        return self.relevance is not None and (self.relevance.ndim == 1 or isinstance(self.metric, LocalDiagonal))
 
     def matrix_of(self, prototype: int) -> np.ndarray:
         """Omega of a prototype, with |Omega (x - w)|^2 its squared distance; a vector is a diagonal matrix."""
         R = self.relevance
         if R is None:
             return np.ones(self.n_features)
-        if R.ndim == 1:
-            return np.sqrt(R, dtype=np.float64)
-        return (R if R.ndim == 2 else R[self.group[prototype]]).astype(np.float64)
+        own = R[self.group[prototype]] if isinstance(self.metric, LocalMetric) else R
+        return np.sqrt(own, dtype=np.float64) if self.has_weights else own.astype(np.float64)
 
     # -- distances -----------------------------------------------------------------------------------------------------
 
@@ -235,11 +240,11 @@ class PrototypeModel:
         return W, R
 
     def images(self, X: Array) -> Array:
-        """Samples in the space in which the model measures, ``X @ Omega.T``; not for local matrices."""
+        """Samples in the space in which the model measures, ``X @ Omega.T``; not for local metrics."""
         if not isinstance(self.metric, SharedMetric):
             raise ValueError(
-                f"images needs one metric for all prototypes; this model has {type(self.metric).__name__}, a matrix "
-                "for each group of prototypes."
+                f"images needs one metric for all prototypes; this model has {type(self.metric).__name__}, one for "
+                "each group of prototypes."
             )
         require_complete(X, "transform")
         return self.metric.project(X, self._parameters(X)[1])
@@ -252,11 +257,12 @@ class PrototypeModel:
         (u, factor), R = self.differences(filled(X), prototypes), self.relevance
         if R is None:
             return u * u * factor
-        if R.ndim == 1:
-            return R * u * u * factor
-        group, result = self.group[prototypes], np.empty_like(u)
+        group, local = self.group[prototypes], isinstance(self.metric, LocalMetric)
+        if self.has_weights:
+            return (R[group] if local else R) * u * u * factor
+        result = np.empty_like(u)
         for g in np.unique(group):
-            rows, omega = group == g, R if R.ndim == 2 else R[g]
+            rows, omega = group == g, R[g] if local else R
             result[rows] = u[rows] * ((u[rows] @ omega.T) @ omega)
         return result * factor
 
@@ -346,7 +352,7 @@ class PrototypeModel:
     @property
     def products(self) -> int:
         """Products of numbers in the distances of one sample."""
-        matrix = 0 if self.relevance is None or self.relevance.ndim == 1 else self.relevance.size
+        matrix = 0 if self.relevance is None or self.has_weights else self.relevance.size
         return matrix + self.prototypes.size
 
     def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
@@ -504,15 +510,15 @@ def _metric_problem(model: PrototypeModel) -> str:
         return "" if R is None else "has relevances that its metric does not use"
     if not _is_array(R, axes, "f") or not R.size or R.shape[-1] != n_features or not np.isfinite(R).all():
         return f"has relevances that do not fit its {n_features} features"
-    if axes == 1 and (R < 0).any():
+    if model.has_weights and (R < 0).any():
         return "has negative relevances"
-    if isinstance(metric, LocalMatrix):
+    if isinstance(metric, LocalMetric):
         groups = metric.groups
         whole = isinstance(groups, tuple) and all(type(boundary) is int for boundary in groups) and len(groups) > 1
         if not whole or groups[0] != 0 or groups[-1] != count or (np.diff(groups) < 1).any():
-            return "has matrices for other groups of prototypes"
+            return "has metrics for other groups of prototypes"
         if len(R) != len(groups) - 1:
-            return "has another number of matrices than groups"
+            return "has another number of metrics than groups"
     return ""
 
 

@@ -2,7 +2,7 @@
 
 `None` in an estimator means the plain metric. A rule has a `metric` (its shape), `smooth` (whether its step is a
 gradient, so that a batch solver can use it), and its own parameters. Relevances lambda are non-negative and sum to one;
-every Omega has unit Frobenius norm.
+every Omega has unit Frobenius norm, unless a rule learns their size.
 """
 
 from dataclasses import dataclass, replace
@@ -12,8 +12,10 @@ import numpy as np
 
 from lvq.model.arrays import namespace, numpy_type
 from lvq.model.directions import discriminant_directions, span
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric
+from lvq.model.structure import UNSTRUCTURED, Structure
 from lvq.typing import Array
 
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
@@ -97,9 +99,158 @@ class VectorRelevance(Relevance):
 
 @dataclass(frozen=True)
 class GradientRelevance(VectorRelevance):
-    """lambda by the gradient of the cost (GRLVQ: Hammer and Villmann 2002)."""
+    """lambda by the gradient of the cost (GRLVQ: Hammer and Villmann 2002).
+
+    Parameters
+    ----------
+    weighted_step : bool, default=True
+        Whether the prototypes' step carries lambda.
+    structure : Structure
+        Groups of features with equal relevances, excluded features, and penalties; for batch solvers.
+    """
 
     weighted_step: bool = True
+    structure: Structure = UNSTRUCTURED
+
+    def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
+        """All features that are used equal."""
+        used = self.structure.used(np.ones(X.shape[1]))
+        return (used / used.sum()).astype(numpy_type(X))
+
+    def constrained(self, free: Array) -> Array:
+        """lambda = u/sum(u), with u the mean of v^2 over each group of features."""
+        shared = self.structure.shared(free**2)
+        return shared / shared.sum()
+
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
+        """2 v times the mean over each group of (g - lambda'g)/sum(u)."""
+        total = self.structure.shared(free**2).sum()
+        return 2 * free / total * self.structure.shared(by_relevance - (R * by_relevance).sum())
+
+    def penalty(self, R: Array) -> tuple[Array, Array] | None:
+        """That of the structure."""
+        return self.structure.of_weights(R)
+
+
+def prototype_groups(local: Literal["class", "prototype"], labels: np.ndarray) -> tuple[int, ...]:
+    """Limits of the groups with a metric each: group k has the prototypes groups[k] to groups[k + 1].
+
+    Examples
+    --------
+    >>> prototype_groups("class", np.array([0, 0, 1])), prototype_groups("prototype", np.array([0, 0, 1]))
+    ((0, 2, 3), (0, 1, 2, 3))
+    """
+    if local == "prototype":
+        return tuple(range(len(labels) + 1))
+    return (0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels))
+
+
+def auto_ridge(n_samples: int) -> float:
+    """The ridge for so many samples: 0.003, and from 500 samples on 1.5 divided by their number."""
+    return AUTO_RIDGE * min(1.0, RIDGE_SAMPLES / n_samples)
+
+
+@dataclass(frozen=True)
+class LocalDiagonalRelevance(Relevance):
+    """A relevance of each feature for every class or prototype, by the gradient of the cost.
+
+    It is `MatrixRelevance` with local matrices that are diagonal, of the square roots of lambda: n numbers instead of
+    n x n.
+
+    Parameters
+    ----------
+    weighted_step : bool, default=True
+        Whether the prototypes' step carries lambda; always so here.
+    local : {"class", "prototype", "auto"}, default="class"
+        Whether each class or each prototype has its own relevances; "auto" is "prototype".
+    unit_trace : bool, default=True
+        Keep the sum of every lambda at one. If False, the sum is learned too, by batch solvers only and best with a
+        `ridge`; at the start the mean smallest squared distance is then one.
+    ridge : float or "auto", default=0.0
+        Weight of the penalty, the sum of all lambda (for `unit_trace=False`); "auto" as in `MatrixRelevance`.
+    structure : Structure
+        Groups of features with equal relevances, excluded features, and penalties; for batch solvers.
+    """
+
+    weighted_step: bool = True
+    local: Literal["class", "prototype", "auto"] = "class"
+    unit_trace: bool = True
+    ridge: float | Literal["auto"] = 0.0
+    structure: Structure = UNSTRUCTURED
+
+    def groups(self, labels: np.ndarray) -> tuple[int, ...]:
+        """Limits of the groups with relevances of their own."""
+        return prototype_groups("class" if self.local == "class" else "prototype", labels)
+
+    def metric(self, labels: np.ndarray) -> Metric:
+        """The weighted metric of each group."""
+        return LocalDiagonal(self.groups(labels))
+
+    def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
+        """All features that are used equal."""
+        used = self.structure.used(np.ones((len(self.groups(labels)) - 1, X.shape[1])))
+        return (used / used.sum(axis=1, keepdims=True)).astype(numpy_type(X))
+
+    def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "LocalDiagonalRelevance":
+        """With the ridge for so many samples."""
+        rule = replace(self, local="prototype") if self.local == "auto" else self
+        return replace(rule, ridge=auto_ridge(n_samples)) if self.ridge == "auto" else rule
+
+    def scaled_start(self, R: Array, spread: float) -> Array:
+        """Where the size is free it starts at a mean smallest squared distance of one."""
+        return R if self.unit_trace else (R / spread).astype(R.dtype)
+
+    def free(self, R: Array) -> Array:
+        """Square roots."""
+        return R**0.5
+
+    def constrained(self, free: Array) -> Array:
+        """lambda = u/sum(u) with unit trace, else u; with u the mean of v^2 over each group of features."""
+        shared = self.structure.shared(free**2)
+        return shared / shared.sum(-1)[..., None] if self.unit_trace else shared
+
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
+        """2 v times the mean over each group of (g - lambda'g)/sum(u), or of g."""
+        if self.unit_trace:
+            total = self.structure.shared(free**2).sum(-1)[..., None]
+            by_relevance = (by_relevance - (R * by_relevance).sum(-1)[..., None]) / total
+        return 2 * free * self.structure.shared(by_relevance)
+
+    def penalty(self, R: Array) -> tuple[Array, Array] | None:
+        """ridge times the sum of all lambda, which is |Omega|^2, and that of the structure."""
+        assert self.ridge != "auto"  # `for_data` has set it
+        ridge = None if self.ridge == 0 else (self.ridge * R.sum(), self.ridge * namespace(R).ones_like(R))
+        return _sum_of(ridge, self.structure.of_weights(R))
+
+
+@dataclass(frozen=True)
+class LocalScaleRelevance(LocalDiagonalRelevance):
+    """A scale for each class or prototype: all features have the same weight there, which is learned.
+
+    For batch solvers only. Parameters are those of `LocalDiagonalRelevance`; `unit_trace` would leave nothing to learn.
+    """
+
+    unit_trace: bool = False
+
+    def constrained(self, free: Array) -> Array:
+        """The mean of v^2 for all features: they start equal, have equal gradients, and stay equal."""
+        return _mean_of_features(free**2)
+
+    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
+        """2 v times the mean of g."""
+        return 2 * free * _mean_of_features(by_relevance)
+
+
+def _sum_of(one: tuple[Array, Array] | None, other: tuple[Array, Array] | None) -> tuple[Array, Array] | None:
+    """Two penalties in one."""
+    if one is None or other is None:
+        return one or other
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _mean_of_features(values: Array) -> Array:
+    """The mean over the last axis, at each of its places."""
+    return values.mean(-1)[..., None] * namespace(values).ones_like(values)
 
 
 @dataclass(frozen=True)
@@ -222,6 +373,9 @@ class MatrixRelevance(Relevance):
     log_determinant : float, default=0.0
         Weight of the penalty -log det(Omega Omega')/2 that keeps the rank of Omega from falling (Schneider et al.
         2010).
+    structure : Structure
+        Excluded features, and penalties of the features' weights and of differences between neighbours; for batch
+        solvers.
     """
 
     weighted_step: bool = True
@@ -230,15 +384,12 @@ class MatrixRelevance(Relevance):
     unit_trace: bool = True
     ridge: float | Literal["auto"] = 0.0
     log_determinant: float = 0.0
+    structure: Structure = UNSTRUCTURED
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
         """Limits of the groups with one matrix each: group k has the prototypes groups[k] to groups[k + 1]."""
         assert self.local != "auto"  # `for_data` has set it
-        if self.local is None:
-            return (0, len(labels))
-        if self.local == "prototype":
-            return tuple(range(len(labels) + 1))
-        return (0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels))
+        return (0, len(labels)) if self.local is None else prototype_groups(self.local, labels)
 
     def metric(self, labels: np.ndarray) -> Metric:
         """The matrix metric."""
@@ -256,6 +407,7 @@ class MatrixRelevance(Relevance):
             omega = span(X, weight)
         else:
             omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
+        omega = self.structure.used(omega)
         omega = (omega / np.linalg.norm(omega)).astype(numpy_type(X))
         if self.local is None:
             return omega
@@ -265,7 +417,7 @@ class MatrixRelevance(Relevance):
         """With the ridge for so many samples, and local matrices where they are not too large."""
         rule = self
         if self.ridge == "auto":
-            rule = replace(rule, ridge=AUTO_RIDGE * min(1.0, RIDGE_SAMPLES / n_samples))
+            rule = replace(rule, ridge=auto_ridge(n_samples))
         if self.local == "auto":
             size = n_prototypes * resolved_rank(self.rank, n_features) * n_features
             rule = replace(rule, local="prototype" if size <= MAX_LOCAL else None)
@@ -282,27 +434,30 @@ class MatrixRelevance(Relevance):
         return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
 
     def constrained(self, free: Array) -> Array:
-        """Omega = A/|A| with unit trace, else A itself."""
+        """Omega = A/|A| with unit trace, else A itself; without the columns of features that are excluded."""
+        free = self.structure.used(free)
         return free / _norms(free) if self.unit_trace else free
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """(G - <G, Omega> Omega)/|A|."""
+        by_relevance = self.structure.used(by_relevance)
         if not self.unit_trace:
             return by_relevance
-        return (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / _norms(free)
+        size = _norms(self.structure.used(free))
+        return (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / size
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
-        """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices."""
+        """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices, and the structure's."""
         assert self.ridge != "auto"  # `for_data` has set it
         if self.ridge == 0 and self.log_determinant == 0:
-            return None
+            return self.structure.of_matrices(R)
         value, gradient = self.ridge * (R * R).sum(), 2 * self.ridge * R
         if self.log_determinant > 0:
             xp = namespace(R)
             square = R @ xp.swapaxes(R, -1, -2)
             value = value - self.log_determinant / 2 * xp.linalg.slogdet(square)[1].sum()
             gradient = gradient - self.log_determinant * xp.linalg.solve(square, R)
-        return value, gradient
+        return _sum_of((value, gradient), self.structure.of_matrices(R))
 
 
 def _norms(omega: Array) -> Array:
@@ -320,6 +475,8 @@ RELEVANCES: dict[str, type[Relevance]] = {
     "gradient": GradientRelevance,
     "matrix": MatrixRelevance,
     "local_matrix": LocalMatrixRelevance,
+    "local_diagonal": LocalDiagonalRelevance,
+    "local_scale": LocalScaleRelevance,
     "hebbian": Hebbian,
     "fc1": FisherPrototypes,
     "fc2": FisherNeighbours,

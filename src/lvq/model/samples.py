@@ -102,7 +102,7 @@ class ArraySamples:
         return self.sample(None, random_state)
 
     def metric_rows(self) -> Block:
-        """Samples from whose means and covariances the metric starts and features get importances: all."""
+        """Samples from whose means and covariances the metric starts: all."""
         return Block(self.X, self.y, self.weight)
 
     def arranged(self, centre: Array) -> Self:

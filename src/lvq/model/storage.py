@@ -11,6 +11,7 @@ import numpy as np
 
 from lvq.files import write_atomically
 from lvq.model.links import KERNELS, Identity, Link
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
@@ -22,6 +23,7 @@ METRICS: dict[str, type[Metric]] = {
     "diagonal": Diagonal,
     "matrix": Matrix,
     "local_matrix": LocalMatrix,
+    "local_diagonal": LocalDiagonal,
 }
 LINKS: dict[str, type[Link]] = {"identity": Identity, **KERNELS}
 OPTIONAL = ("relevance", "importances", "variances")

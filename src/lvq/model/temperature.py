@@ -5,7 +5,6 @@ probabilities of samples that their models were not fitted to (Guo et al., ICML 
 """
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 LARGEST_TEMPERATURE = 8.0  # and one over it is the smallest
@@ -52,6 +51,8 @@ def fitted_temperature(log_probabilities: np.ndarray, y: np.ndarray, weight: np.
     >>> round(fitted_temperature(p, np.array([0] * 9 + [1]), np.ones(10)), 2)  # nine of ten are correct, not six
     0.19
     """
+    from scipy.optimize import minimize_scalar  # which predictions do not need
+
     behind = log_probabilities.astype(np.float64) - log_probabilities.max(axis=1, keepdims=True)
     behind = np.maximum(behind, SMALLEST_LOGARITHM)
     fraction = weight / weight.sum(dtype=np.float64)

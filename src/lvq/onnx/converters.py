@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.found import need_model
 from lvq.estimators.registry import estimator_types
+from lvq.nuisance import NuisanceRemoval
+from lvq.onnx import nuisance
 from lvq.onnx.graph import Graph
 from lvq.onnx.predictions import Predictions, class_values
 from lvq.onnx.rejection import MEASURES, accepted, certainty
@@ -57,6 +59,7 @@ def register() -> None:
             # zipmap is an option of all classifiers there; it is ignored, probabilities are always an array
             options={"zipmap": [True, False, "columns"], "measure": list(MEASURES), "dtype": [None, *DTYPES]},
         )
+    skl2onnx.update_registered_converter(NuisanceRemoval, "LvqNuisanceRemoval", nuisance.shapes, nuisance.convert)
 
 
 def require_skl2onnx() -> ModuleType:

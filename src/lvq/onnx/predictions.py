@@ -11,12 +11,13 @@ import numpy as np
 
 from lvq.model.arrays import round_centre
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Kernel, RationalQuadratic
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
 from lvq.model.prototype_model import PrototypeModel, largest_value
 from lvq.onnx.graph import Graph
 
-METRICS = (Euclidean, Diagonal, Matrix, LocalMatrix)
+METRICS = (Euclidean, Diagonal, Matrix, LocalDiagonal, LocalMatrix)
 LINKS = (Identity, Gaussian, Cauchy, InverseMultiquadric, RationalQuadratic)
 
 
@@ -68,6 +69,8 @@ class Predictions:
             operation, factor = ("Mul", R**0.5) if isinstance(metric, Diagonal) else ("MatMul", R.T)
             images = graph.node(operation, samples, graph.constant(factor))
             return self._squared(images, metric.project(prototypes, R))
+        if isinstance(metric, LocalDiagonal):
+            return self._weighted(samples, prototypes, R[metric.group])
         parts = []
         for k, omega in enumerate(R):
             images = graph.node("MatMul", samples, graph.constant(omega.T))
@@ -81,6 +84,15 @@ class Predictions:
         lengths = graph.reduce("ReduceSum", graph.node("Mul", images, images), keep=True)
         D = graph.node("Add", D, lengths)
         D = graph.node("Add", D, graph.constant((projected * projected).sum(1)[None]))
+        return graph.node("Max", D, graph.number(0))
+
+    def _weighted(self, samples: str, prototypes: np.ndarray, weights: np.ndarray) -> str:
+        """With weights of features for each prototype: a product of the samples, and one of their squares."""
+        graph = self.graph
+        D = graph.node("MatMul", samples, graph.constant((-2 * weights * prototypes).T))
+        squares = graph.node("MatMul", graph.node("Mul", samples, samples), graph.constant(weights.T))
+        D = graph.node("Add", D, squares)
+        D = graph.node("Add", D, graph.constant((weights * prototypes * prototypes).sum(1)[None]))
         return graph.node("Max", D, graph.number(0))
 
     def linked(self, distances: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import LocalMetric
 from lvq.onnx.predictions import Predictions
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.measures import SampleFunction
@@ -30,7 +30,7 @@ def _relsim(predictions: Predictions) -> str:
 def _boundary(predictions: Predictions) -> str:
     """(D_j - D+)/(2 |p_j - p+|), the smallest over the prototypes j of other classes."""
     graph, model = predictions.graph, predictions.model
-    if isinstance(model.metric, LocalMatrix):
+    if isinstance(model.metric, LocalMetric):
         raise ValueError(f"measure='boundary' needs one metric for all prototypes, got {model!r}; use 'relsim'.")
     W, root = model.prototypes.astype(np.float64), model.matrix_of(0)
     P = (W - W.mean(axis=0)) * root if root.ndim == 1 else (W - W.mean(axis=0)) @ root.T

@@ -14,7 +14,19 @@ from lvq.rejection.path import ThresholdPath
 from lvq.solvers.state import Statistics, TrainingState, new_statistics
 
 # arrays of scikit-learn's transformers whose last axis is that of the features
-FEATURE_ATTRIBUTES = ("mean_", "var_", "scale_", "min_", "center_", "data_min_", "data_max_", "max_abs_", "components_")
+FEATURE_ATTRIBUTES = (
+    "mean_",
+    "var_",
+    "scale_",
+    "min_",
+    "center_",
+    "data_min_",
+    "data_max_",
+    "max_abs_",
+    "components_",
+    "directions_",
+    "patterns_",
+)
 
 
 def require(condition: object, problem: str) -> None:

@@ -42,9 +42,11 @@ class UntrustedError(Exception):
 @cache
 def public_types() -> dict[str, type]:
     """The estimators of this library by their public names, which stay when a class moves to another module."""
+    from lvq.nuisance import NuisanceRemoval
     from lvq.rejection.classifier import RejectClassifier
 
-    return {f"lvq.{name}": kind for name, kind in (estimator_types() | {"RejectClassifier": RejectClassifier}).items()}
+    kinds = {**estimator_types(), "RejectClassifier": RejectClassifier, "NuisanceRemoval": NuisanceRemoval}
+    return {f"lvq.{name}": kind for name, kind in kinds.items()}
 
 
 def name_of(item: type | Callable[..., object]) -> str:

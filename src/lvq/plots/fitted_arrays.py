@@ -7,6 +7,7 @@ Every function takes a model of this library, alone or in a Pipeline, a search, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.found import FoundModel, find_layer, last_step, need_model
 from lvq.input_columns import Names
 from lvq.model.arrays import as_numpy
-from lvq.model.local_matrix import LocalMatrix
+from lvq.model.metrics import LocalMetric
 from lvq.model.missing import require_complete
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import require_dense
@@ -38,18 +39,26 @@ def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
     return Z.astype(np.float64, copy=False)
 
 
-def relevance_profile(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:
-    """Weight of each feature in the model's distances; the weights sum to one.
+Values = Literal["importance", "lambda"]
 
-    The relevances, or the diagonal of Lambda divided by its sum; equal weights for the Euclidean metric. The features
-    are those that reach the model, see `feature_names`.
+
+def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None, per_matrix: bool = False) -> Floats:
+    """Importance of each feature, or its weight in the model's distances; of sum one.
+
+    The features are those that reach the model, see `feature_names`; `lvq.variable_importances` has the columns of a
+    pipeline's input, with a categorical variable as one.
 
     Parameters
     ----------
     estimator : estimator
         Fitted model.
+    values : {"importance", "lambda"}, optional
+        "importance" for `feature_importances_`, how much of what the model decides by the feature alone explains.
+        "lambda" for the relevances, or the diagonal of Lambda divided by its sum; equal weights for the Euclidean
+        metric. With correlated features this diagonal is arbitrary. None is "importance" where the model has it, and
+        "lambda" with `per_matrix`, for the Euclidean metric, and after `partial_fit`.
     per_matrix : bool, default=False
-        Whether to give the weights of each local matrix instead of their mean over the prototypes.
+        Whether to give the weights of each local matrix instead of their mean over the prototypes; only for "lambda".
 
     Returns
     -------
@@ -66,9 +75,32 @@ def relevance_profile(estimator: BaseEstimator, *, per_matrix: bool = False) -> 
     ((4,), (3, 4))
     """
     model = need_model(estimator, "relevance_profile").model
+    if chosen_values("relevance_profile", model, values, per_matrix=per_matrix) == "importance":
+        assert model.importances is not None
+        return np.array(model.importances)
     rows = np.array([(np.atleast_2d(omega) ** 2).sum(axis=0) for omega in _matrices(model)])
     rows /= rows.sum(axis=1, keepdims=True)
     return rows if per_matrix else _mean(model, rows)
+
+
+def chosen_values(purpose: str, model: PrototypeModel, values: str | None, *, per_matrix: bool = False) -> Values:
+    """What is shown, by the parameter `values`; ValueError where the model does not have it."""
+    if values is None:
+        return "lambda" if per_matrix or model.importances is None else "importance"
+    if values == "lambda":
+        return "lambda"
+    if values != "importance":
+        raise ValueError(f"values of {purpose} must be 'importance', 'lambda' or None, got {values!r}.")
+    if per_matrix:
+        raise ValueError(
+            f"values of {purpose} must be 'lambda' for single matrices, got 'importance', which is of the whole model."
+        )
+    if model.importances is None:
+        raise ValueError(
+            f"values of {purpose} must be 'lambda' for this model, got 'importance': it has no relevances, or was "
+            "trained by partial_fit; lvq.variable_importances(model, X) computes importances from samples."
+        )
+    return "importance"
 
 
 def lambda_matrix(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:
@@ -148,7 +180,7 @@ def group_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels
     ['0', '1', '2']
     """
     model = need_model(estimator, "group_names").model
-    if not isinstance(model.metric, LocalMatrix):
+    if not isinstance(model.metric, LocalMetric):
         return np.array([""])
     labels = group_classes(model)
     if len(np.unique(labels)) < len(labels):

@@ -24,7 +24,7 @@ from sklearn.decomposition import PCA
 
 from lvq.estimators.found import need_model
 from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Euclidean
+from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots.fitted_arrays import mean_lambda, model_inputs
 from lvq.plots.original_features import Floats
@@ -84,8 +84,8 @@ def plane(estimator: BaseEstimator, X: ArrayLike) -> Plane:
     points = (Z - origin) @ axes.down.T
     prototypes = (found.model.prototypes.astype(np.float64) - origin) @ axes.down.T
     # the mean squared length of the centred samples in the model's metric, in the mean metric of local matrices
-    omega = found.model.matrix_of(0)
-    squares = ((Z - mean) * omega) ** 2 if omega.ndim == 1 else ((Z - mean) @ mean_lambda(found.model)) * (Z - mean)
+    weights = _mean_weights(found.model)
+    squares = ((Z - mean) @ mean_lambda(found.model)) * (Z - mean) if weights is None else ((Z - mean) * weights) ** 2
     total = float(squares.sum(axis=1).mean())
     explained = points.var(axis=0) * axes.measured / total if total > 0 else np.zeros(2)
     return Plane(points, prototypes, explained, axes.names, inverse, project, axes.exact)
@@ -103,9 +103,10 @@ class _Axes(NamedTuple):
 
 
 def _axes(model: PrototypeModel, Z: Floats) -> _Axes:
+    weights = _mean_weights(model)
+    if weights is not None:
+        return _principal_axes(model, weights, Z)
     omega = model.matrix_of(0)
-    if omega.ndim == 1:
-        return _principal_axes(model, omega, Z)
     local = isinstance(model.metric, LocalMatrix)
     if len(omega) == 2 and not local:
         up = np.asarray(np.linalg.pinv(omega, rcond=np.sqrt(TOLERANCE)), dtype=np.float64)
@@ -119,6 +120,15 @@ def _axes(model: PrototypeModel, Z: Floats) -> _Axes:
     exact = Z.shape[1] <= 2 or (not local and rank <= 2)
     down, up = roots[:, None] * vectors[:, :2].T, vectors[:, :2] / np.where(roots > 0, roots, 1)
     return _with_two_axes(down[:rank], up[:, :rank], names, Z, centred=False, exact=exact)
+
+
+def _mean_weights(model: PrototypeModel) -> Floats | None:
+    """Roots of the features' weights, of their mean over the prototypes; None where the metric has a matrix."""
+    if model.relevance is not None and not model.has_weights:
+        return None
+    if model.relevance is None or not isinstance(model.metric, LocalMetric):
+        return model.matrix_of(0)
+    return np.sqrt(model.relevance[model.group].mean(axis=0, dtype=np.float64))
 
 
 def _principal_axes(model: PrototypeModel, weights: Floats, Z: Floats) -> _Axes:

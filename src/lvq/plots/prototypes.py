@@ -69,7 +69,7 @@ class PrototypeDisplay(Display):
     difference_name : str, optional
         Label of the colour scale.
     relevances : ndarray of shape (n_features,), optional
-        Relevance of each feature; a table that cannot show all shows the most relevant.
+        Importance of each feature; a table that cannot show all shows the most important.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class PrototypeDisplay(Display):
             "auto" uses images where the features fill a square of 8 x 8 or more and are called pixels, numbered by
             row and column, or without names; lines where more than 60 features are numbered; else a table.
         max_features : int or None, default=30
-            Number of rows of a table, the most relevant features first; None shows all, in their order.
+            Number of rows of a table, the most important features first; None shows all, in their order.
         image_shape : tuple of int, optional
             Height and width of an image that is not a square.
         {colorbar}
@@ -207,7 +207,7 @@ class PrototypeDisplay(Display):
                 label.set(ha="left", rotation_mode="anchor")
         self.ax_.tick_params(length=0)
         if len(self.order_) < n_used:
-            which = "most different" if self.relevances is None else "most relevant"
+            which = "most different" if self.relevances is None else "most important"
             self.ax_.set_xlabel(f"The {len(self.order_)} {which} of {n_used} features", size="small")
 
     def _differences(self, values: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""RelevanceDisplay: weights of the features in a model's distances."""
+"""RelevanceDisplay: importances of the features, or their weights in a model's distances."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import Names
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Euclidean
+from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
-from lvq.plots.fitted_arrays import group_classes, group_names, relevance_profile
+from lvq.plots.fitted_arrays import Values, chosen_values, group_classes, group_names, relevance_profile
 from lvq.plots.original_features import Floats
 from lvq.plots.style import (
     COLOURS,
@@ -30,6 +29,7 @@ from lvq.plots.style import (
     pyplot,
     short_names,
 )
+from lvq.resampled_importances import RelevanceIntervals
 from lvq.typing import Argument
 
 if TYPE_CHECKING:
@@ -39,38 +39,48 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 KINDS = ("bar", "line")
+AXES = {
+    "importance": "Importance",
+    "lambda": "Relevance (weight in the distance)",
+}
 MAX_NAMED = 20  # local matrices up to which the legend names each
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RelevanceDisplay(Display):
-    """Weight of each feature in a model's distances; the weights sum to one.
+    """Importance of each feature, or its weight in a model's distances; they sum to one.
 
-    Create one with `from_estimator` or `from_cv_results`. All parameters are stored as attributes.
+    Create one with `from_estimator`, `from_intervals` or `from_cv_results`. All parameters are stored as attributes.
 
     Parameters
     ----------
     relevances : ndarray of shape (n_features,)
-        Relevances; the mean where `each` has several.
+        Importances or weights; the mean where `each` has several.
     feature_names : sequence of str
         Names of the features.
     each : ndarray of shape (n_profiles, n_features), optional
-        Relevances of each local matrix or fold.
+        Weights of each local matrix, or values of each fold.
     each_names : sequence of str, optional
         Names of the local matrices, by class or prototype; None for folds.
     each_classes : sequence of int, optional
         Class index of each local matrix, for its colour.
     euclidean : bool, default=False
         Whether the metric is Euclidean, so that all weights are equal; stated in the title.
+    values : {"importance", "lambda"}, default="lambda"
+        Which of the two they are; stated on the axis.
+    lower, upper : ndarray of shape (n_features,), optional
+        Ends of an interval of each importance, drawn as whiskers.
+    confidence : float, optional
+        Confidence of these intervals, for the legend.
 
     Attributes
     ----------
     bars_ : matplotlib BarContainer or None
-        The bars, the most relevant first.
+        The bars, the largest first.
     lines_ : list of matplotlib Line2D
         The profile drawn as a line; markers of each local matrix or fold.
     errorbar_ : matplotlib artist or None
-        One standard deviation over the folds to either side.
+        The intervals, or one standard deviation over the folds to either side.
     order_ : ndarray of int
         Indices of the features that are drawn, in the order in which they are drawn.
     legend_ : matplotlib Legend or None
@@ -95,6 +105,10 @@ class RelevanceDisplay(Display):
     each_names: Sequence[str] | None = None
     each_classes: Sequence[int] | None = None
     euclidean: bool = False
+    values: Values = "lambda"
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+    confidence: float | None = None
 
     @described
     def plot(
@@ -115,7 +129,7 @@ class RelevanceDisplay(Display):
         kind : {"bar", "line"}, default="bar"
             A bar with a name for each feature, or a line over all features in their order, as for spectra.
         max_features : int or None, default=20
-            Number of bars, the most relevant features; the title states the weight of the others. None draws all.
+            Number of bars, those with the largest values; the title states the sum of the others. None draws all.
         sort : bool, default=True
             Whether to sort the bars by relevance instead of by the order of the features.
         {bar_kwargs}
@@ -146,12 +160,12 @@ class RelevanceDisplay(Display):
         from matplotlib.ticker import PercentFormatter
 
         weights = self.ax_.xaxis if kind == "bar" else self.ax_.yaxis
-        weights.set_label_text("Relevance (weight in the distance)")
+        weights.set_label_text(AXES[self.values])
         weights.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         self.ax_.set_title(self._title(relevances), size="small")
         # matplotlib would list lines before bars
         handles = sorted(self.ax_.get_legend_handles_labels()[0], key=lambda handle: handle.get_label() != "mean")
-        self.legend_ = place_legend(self.ax_, handles) if self.each is not None else None
+        self.legend_ = place_legend(self.ax_, handles) if self.each is not None or self.lower is not None else None
         return self
 
     def _title(self, relevances: Floats) -> str:
@@ -159,8 +173,18 @@ class RelevanceDisplay(Display):
             return "Euclidean metric: all features have the same weight"
         if len(self.order_) == len(relevances):
             return ""
-        rest = percent(float(1 - relevances[self.order_].sum()))
-        return f"{len(self.order_)} of {len(relevances)} features; total weight of the others: {rest}"
+        rest = percent(max(0.0, float(1 - relevances[self.order_].sum())))
+        what = "importance" if self.values == "importance" else "weight"
+        return f"{len(self.order_)} of {len(relevances)} features; total {what} of the others: {rest}"
+
+    def _intervals(self) -> tuple[Floats, str] | None:
+        """Lengths of the whiskers to either side, (2, n_features), and their label."""
+        if self.lower is None or self.upper is None:
+            return None
+        relevances = np.asarray(self.relevances)
+        label = "interval" if self.confidence is None else f"{100 * self.confidence:g} % interval"
+        lengths = np.array([relevances - np.asarray(self.lower), np.asarray(self.upper) - relevances])
+        return np.maximum(lengths, 0), label
 
     def _draw_bars(self, relevances: Floats, given: dict[str, Argument] | None) -> None:
         from matplotlib.ticker import MaxNLocator
@@ -169,11 +193,15 @@ class RelevanceDisplay(Display):
         mean = {"label": "mean"} if self.each is not None else {}
         style = merge_kwargs({"color": COLOURS[0], "alpha": 0.75 if mean else 1.0, **mean}, given, "patches.Rectangle")
         self.bars_ = self.ax_.barh(places, relevances[self.order_], **style)
+        whiskers: dict[str, Argument] = {"fmt": "none", "ecolor": "black", "elinewidth": 1.2, "capsize": 3}
+        intervals = self._intervals()
+        if intervals is not None:
+            whiskers |= {"xerr": intervals[0][:, self.order_], "label": intervals[1]}
+            self.errorbar_ = self.ax_.errorbar(relevances[self.order_], places, **whiskers)
         if self.each is not None:
             each = np.asarray(self.each)[:, self.order_]
             if self.each_names is None:
-                style = {"fmt": "none", "ecolor": "black", "elinewidth": 1.2, "capsize": 3}
-                style |= {"xerr": each.std(axis=0), "label": "standard deviation"}
+                style = whiskers | {"xerr": each.std(axis=0), "label": "standard deviation"}
                 self.errorbar_ = self.ax_.errorbar(relevances[self.order_], places, **style)
             self._draw_markers(each, places)
         name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=60)
@@ -187,9 +215,14 @@ class RelevanceDisplay(Display):
 
         places = np.arange(len(relevances))
         mean = {"label": "mean"} if self.each is not None else {}
+        intervals = self._intervals()
+        if intervals is not None:
+            low, high = relevances - intervals[0][0], relevances + intervals[0][1]
+            style: dict[str, Argument] = {"color": COLOURS[0], "alpha": 0.25, "lw": 0, "label": intervals[1]}
+            self.errorbar_ = self.ax_.fill_between(places, low, high, **style)
         if self.each is not None and self.each_names is None:
             spread = np.asarray(self.each).std(axis=0)
-            style: dict[str, Argument] = {"color": COLOURS[0], "alpha": 0.25, "lw": 0, "label": "standard deviation"}
+            style = {"color": COLOURS[0], "alpha": 0.25, "lw": 0, "label": "standard deviation"}
             low, high = np.maximum(relevances - spread, 0), relevances + spread
             self.errorbar_ = self.ax_.fill_between(places, low, high, **style)
         elif self.each is not None:
@@ -234,20 +267,25 @@ class RelevanceDisplay(Display):
         cls,
         estimator: BaseEstimator,
         *,
+        values: Values | None = None,
         group: int | str | None = None,
         class_names: Sequence[str] | Names | None = None,
         feature_names: Sequence[str] | Names | None = None,
         ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
-        """Plot the relevances of a fitted model: `relevances_`, or the diagonal of Lambda divided by its sum.
+        """Plot the importances of a fitted model's features, or their weights in its distances.
 
-        The features are those that reach the model. Local matrices are drawn as their mean over the prototypes, with a
-        marker for each.
+        The features are those that reach the model; `from_intervals` has the columns of a pipeline's input. Weights of
+        local matrices are drawn as their mean over the prototypes, with a marker for each.
 
         Parameters
         ----------
         {estimator}
+        values : {"importance", "lambda"}, optional
+            "importance" for `feature_importances_`, "lambda" for `relevances_` or the diagonal of Lambda divided by
+            its sum, which is arbitrary for correlated features. None is "importance" where the model has it and no
+            group is chosen.
         {group}
         {class_names}
         {feature_names}
@@ -261,17 +299,47 @@ class RelevanceDisplay(Display):
         """
         pyplot(f"{cls.__name__}.from_estimator")
         model = need_model(estimator, cls.__name__).model
-        parameters: dict[str, Argument] = {"relevances": relevance_profile(estimator)}
+        shown = chosen_values(f"{cls.__name__}.from_estimator", model, values, per_matrix=group is not None)
+        parameters: dict[str, Argument] = {"relevances": relevance_profile(estimator, values=shown), "values": shown}
         if group is not None:
             index = group_index(cls.__name__, estimator, group)
             parameters["relevances"] = relevance_profile(estimator, per_matrix=True)[index]
-        elif isinstance(model.metric, LocalMatrix):
+        elif isinstance(model.metric, LocalMetric) and shown == "lambda":
             classes = given_or_own(cls.__name__, "class_names", class_names, model.classes)
             parameters["each"] = relevance_profile(estimator, per_matrix=True)
             parameters["each_names"] = group_names(estimator, classes).tolist()
             parameters["each_classes"] = group_classes(model).tolist()
         names = check_names(cls.__name__, estimator, feature_names)
-        display = cls(feature_names=names, euclidean=isinstance(model.metric, Euclidean), **parameters)
+        euclidean = shown == "lambda" and isinstance(model.metric, Euclidean)
+        display = cls(feature_names=names, euclidean=euclidean, **parameters)
+        return display.plot(ax=ax, **plot_kwargs)
+
+    @classmethod
+    @described
+    def from_intervals(cls, intervals: RelevanceIntervals, *, ax: Axes | None = None, **plot_kwargs: Argument) -> Self:
+        """Plot importances with their intervals as whiskers, as `lvq.relevance_intervals` gives them.
+
+        Parameters
+        ----------
+        intervals : RelevanceIntervals
+            Importances of the columns of X, a categorical variable as one, with intervals.
+        {ax}
+        {plot_kwargs}
+
+        Returns
+        -------
+        display : RelevanceDisplay
+            The display, drawn.
+        """
+        pyplot(f"{cls.__name__}.from_intervals")
+        display = cls(
+            relevances=intervals.importances,
+            feature_names=intervals.names.tolist(),
+            values="importance",
+            lower=intervals.lower,
+            upper=intervals.upper,
+            confidence=intervals.confidence,
+        )
         return display.plot(ax=ax, **plot_kwargs)
 
     @classmethod
@@ -280,17 +348,20 @@ class RelevanceDisplay(Display):
         cls,
         cv_results: dict[str, Argument] | Sequence[BaseEstimator],
         *,
+        values: Values | None = None,
         feature_names: Sequence[str] | Names | None = None,
         ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
-        """Plot the mean relevances over the folds of a cross-validation, with their standard deviation.
+        """Plot the mean importances over the folds of a cross-validation, with their standard deviation.
 
         Parameters
         ----------
         cv_results : dict or sequence of estimators
             Result of `sklearn.model_selection.cross_validate` with ``return_estimator=True``, or the fitted models
             themselves. Local matrices are averaged over the prototypes.
+        values : {"importance", "lambda"}, optional
+            As in `from_estimator`; None is "importance" where all models have it.
         {feature_names}
         {ax}
         {plot_kwargs}
@@ -307,7 +378,10 @@ class RelevanceDisplay(Display):
                 f"cv_results of {cls.__name__} must have fitted models under 'estimator'; call cross_validate with "
                 "return_estimator=True."
             )
-        profiles = [relevance_profile(model) for model in models]
+        fitted = [need_model(model, cls.__name__).model for model in models]
+        choices = {chosen_values(f"{cls.__name__}.from_cv_results", model, values) for model in fitted}
+        shown: Values = "importance" if choices == {"importance"} else "lambda"
+        profiles = [relevance_profile(model, values=shown) for model in models]
         if len({len(profile) for profile in profiles}) > 1:
             raise ValueError(
                 f"cv_results of {cls.__name__} must have models with the same number of features, got "
@@ -317,6 +391,7 @@ class RelevanceDisplay(Display):
             relevances=np.mean(profiles, axis=0),
             feature_names=check_names(cls.__name__, models[0], feature_names),
             each=np.array(profiles),
-            euclidean=all(isinstance(need_model(model, cls.__name__).model.metric, Euclidean) for model in models),
+            euclidean=shown == "lambda" and all(isinstance(model.metric, Euclidean) for model in fitted),
+            values=shown,
         )
         return display.plot(ax=ax, **plot_kwargs)

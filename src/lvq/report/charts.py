@@ -7,6 +7,7 @@ in data values and in domains of scales: `sort` would compile it into an express
 from __future__ import annotations
 
 from lvq.report.map_chart import Spec, map_chart, rows_of
+from lvq.report.probabilities import calibration_chart
 from lvq.typing import JSONValue
 
 ROW_HEIGHT = 21  # of a feature
@@ -37,6 +38,7 @@ def specifications(summary: dict[str, JSONValue]) -> dict[str, JSONValue]:
         "relevance": relevance_chart(summary["relevance"]) if summary["relevance"] else None,
         "matrix": matrix_chart(summary["relevance"]) if summary["relevance"] else None,
         "certified": certified_chart(summary["certified"]) if "radii" in summary["certified"] else None,
+        "calibration": calibration_chart(summary["probabilities"]) if summary.get("probabilities") else None,
         "history": history_chart(summary["history"]) if len(summary["history"]["objective"]) > 1 else None,
     }
     return {name: spec | {"width": "container", "config": CONFIG} for name, spec in found.items() if spec is not None}
@@ -124,7 +126,7 @@ def _ranked(names: list[str]) -> list[str]:
 
 
 def relevance_chart(relevance: dict[str, JSONValue]) -> Spec:
-    """A bar for each of the most relevant features, and a tick for each fold."""
+    """A bar for each of the most important features, with a whisker for its interval, or a tick for each fold."""
     names = _ranked(relevance["features"])
     bars = [{"feature": name, "weight": value, "rest": False} for name, value in zip(names, relevance["values"])]
     if relevance["n_rest"]:
@@ -138,16 +140,16 @@ def relevance_chart(relevance: dict[str, JSONValue]) -> Spec:
     ]
     position = {
         "y": {"field": "feature", "type": "nominal", "scale": {"domain": names}, "title": None},
-        "x": _quantity("weight", "weight in the distance", axis={"format": ".0%", "tickCount": 5}),
+        "x": _quantity("weight", "importance", axis={"format": ".0%", "tickCount": 5}),
     }
-    tooltip = _quantity("weight", "weight", format=".1%")
+    tooltip = _quantity("weight", "importance", format=".1%")
     by_fold = {
         "data": {"values": ticks},
         "mark": {"type": "tick", "color": "var(--text)", "thickness": 1.5, "opacity": 0.65, "aria": False},
         "encoding": {"tooltip": [{"field": "fold", "type": "quantitative"}, tooltip]},
     }
     return {
-        "description": "Weight of each feature in the distance, the most relevant first.",
+        "description": "Importance of each feature, the most important first.",
         "height": ROW_HEIGHT * len(names),
         "encoding": position,
         "layer": [
@@ -159,9 +161,35 @@ def relevance_chart(relevance: dict[str, JSONValue]) -> Spec:
                     "tooltip": [{"field": "feature", "type": "nominal"}, tooltip],
                 },
             },
-            *([by_fold] if ticks else []),
+            *([by_fold] if ticks and relevance["intervals"] is None else []),
+            *_whiskers(relevance["intervals"], names),
         ],
     }
+
+
+def _whiskers(intervals: dict[str, JSONValue] | None, names: list[str]) -> list[Spec]:
+    """The interval of each feature as a line."""
+    if intervals is None:
+        return []
+    rows = [
+        {"feature": name, "weight": low, "upper": high, "chance": chance}
+        for name, low, high, chance in zip(names, *(intervals[key] for key in ("lower", "upper", "first_chance")))
+    ]
+    return [
+        {
+            "data": {"values": rows},
+            "mark": {"type": "rule", "color": "var(--text)", "strokeWidth": 2},
+            "encoding": {
+                "x2": {"field": "upper"},
+                "tooltip": [
+                    {"field": "feature", "type": "nominal"},
+                    _quantity("weight", "lower end", format=".1%"),
+                    _quantity("upper", "upper end", format=".1%"),
+                    _quantity("chance", f"among the first {intervals['k']} in refits", format=".0%"),
+                ],
+            },
+        }
+    ]
 
 
 def matrix_chart(relevance: dict[str, JSONValue]) -> Spec | None:

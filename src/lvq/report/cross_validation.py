@@ -2,7 +2,8 @@
 
 - Each fold fits a clone of the whole model, scalers and thresholds included, to the other folds.
 - Where a fold is too small for a guarantee, its coverage and its accuracy of accepted predictions are None.
-- Relevances are stored with feature names, as an encoder may make different features in different folds.
+- Importances are those of the columns of X; matrices are stored with feature names, as an encoder may make different
+  features in different folds.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
-from lvq.plots import lambda_matrix, relevance_profile
+from lvq.importances import variable_importances
+from lvq.plots import lambda_matrix
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.rejection.scorers import find_reject_classifier
 from lvq.report.features import Features, Floats
@@ -41,11 +43,13 @@ class FoldResult:
     coverage, accepted_accuracy : float or None
         Fraction of accepted predictions and their accuracy, for a model that may reject.
     features : tuple of str
-        Names of the model's features.
+        Names of the columns of X.
     relevances : tuple of float
-        Weight of each feature, of sum 1; empty for a Euclidean metric.
+        Importance of each column, of sum 1; empty for a Euclidean metric.
     matrix : ndarray of shape (n_features, n_features) or None
         Lambda divided by its trace (the mean over the prototypes where there are several), for up to 200 features.
+    matrix_features : tuple of str
+        Names of the features of the matrix, which are those that reach the model.
 
     Examples
     --------
@@ -60,6 +64,7 @@ class FoldResult:
     features: tuple[str, ...] = ()
     relevances: tuple[float, ...] = ()
     matrix: Floats | None = None
+    matrix_features: tuple[str, ...] = ()
 
 
 def evaluate_folds(
@@ -149,25 +154,24 @@ def _evaluate_fold(
         coverage = float(accepted.mean())
         accepted_accuracy = float(correct[accepted].mean()) if accepted.any() else None
     features = Features(fitted, names)
-    profile, matrix = relevances_of(features.estimator)
+    matrix = scaled_lambda(features.estimator)
+    has_matrix = matrix is not None and len(matrix) <= MAX_MATRIX_FEATURES
+    variables = None if features.model.relevance is None else variable_importances(fitted, X_train)
     return FoldResult(
         accuracy=float(correct.mean()),
         n_samples=len(correct),
         coverage=coverage,
         accepted_accuracy=accepted_accuracy,
-        features=() if profile is None else tuple(features.names),
-        relevances=() if profile is None else tuple(profile.tolist()),
-        matrix=matrix if matrix is not None and len(matrix) <= MAX_MATRIX_FEATURES else None,
+        features=() if variables is None else tuple(features.renamed(variables.names)),
+        relevances=() if variables is None else tuple(variables.importances.tolist()),
+        matrix=matrix if has_matrix else None,
+        matrix_features=tuple(features.names) if has_matrix else (),
     )
 
 
-def relevances_of(estimator: BaseEstimator) -> tuple[Floats | None, Floats | None]:
-    """Weights of the features, of sum 1, and Lambda divided by its trace; None where the model has none."""
-    relevance = estimator.model_.relevance
-    if relevance is None:
-        return None, None
-    if relevance.ndim == 1:
-        return relevance_profile(estimator), None
+def scaled_lambda(estimator: BaseEstimator) -> Floats | None:
+    """Lambda divided by its trace; None where the model has no matrix."""
+    if estimator.model_.relevance is None or estimator.model_.has_weights:
+        return None
     matrix = lambda_matrix(estimator)
-    matrix = matrix / np.trace(matrix)
-    return np.diagonal(matrix), matrix
+    return matrix / np.trace(matrix)

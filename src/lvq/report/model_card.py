@@ -10,6 +10,7 @@ import sklearn
 from numpy.typing import NDArray
 
 import lvq
+from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.binomial import error_upper_bound
 from lvq.rejection.classifier import RejectClassifier
@@ -74,6 +75,8 @@ def metric_text(model: PrototypeModel) -> str:
     R = model.relevance
     if R is None:
         return "Euclidean: all features have the same weight"
+    if isinstance(model.metric, LocalDiagonal):
+        return f"{len(R)} sets of weights of {R.shape[1]} features"
     if R.ndim == 3:
         return f"{R.shape[0]} matrices of rank {R.shape[1]}, for {R.shape[2]} features"
     if R.ndim == 2:

@@ -1,4 +1,4 @@
-"""The sections of the summary about the model: relevances, prototypes, certified accuracy, training, folds."""
+"""The sections of the summary about the model: importances, prototypes, certified accuracy, training, folds."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.model.local_matrix import LocalMatrix
-from lvq.plots import group_names, lambda_matrix, prototype_names
-from lvq.report.cross_validation import FoldResult, relevances_of
+from lvq.importances import VariableImportances
+from lvq.model.metrics import LocalMetric
+from lvq.plots import group_names, lambda_matrix, prototype_names, relevance_profile
+from lvq.report.cross_validation import FoldResult, scaled_lambda
 from lvq.report.features import Features, Floats
 from lvq.report.formatting import rounded
+from lvq.resampled_importances import RelevanceIntervals
 from lvq.robustness import certified_accuracy, certified_radius
 from lvq.typing import JSONValue
 
@@ -27,28 +29,63 @@ RANGE_SAMPLES = 200  # samples that determine the largest radius
 MAX_HISTORY = 400  # points of the training history
 
 
-def relevance_section(features: Features, folds: Sequence[FoldResult]) -> dict[str, JSONValue] | None:
-    """Weights of the features, the most relevant first, with those of each fold; None for a Euclidean metric."""
-    profile, matrix = relevances_of(features.estimator)
-    if profile is None:
+def relevance_section(
+    features: Features,
+    folds: Sequence[FoldResult],
+    variables: VariableImportances | None,
+    intervals: RelevanceIntervals | None = None,
+) -> dict[str, JSONValue] | None:
+    """Importances of the columns of X, the largest first, with those of each fold; None for a Euclidean metric."""
+    if variables is None:
         return None
+    matrix, profile, every = scaled_lambda(features.estimator), variables.importances, features.renamed(variables.names)
     # the folds may have been evaluated without the feature names given here
-    folds = [replace(fold, features=tuple(features.renamed(fold.features))) for fold in folds if fold.relevances]
-    order = np.argsort(-profile, kind="stable")
+    folds = [_renamed(fold, features) for fold in folds if fold.relevances]
+    order, own = (np.argsort(-part, kind="stable") for part in (profile, _of_model(features, every, profile)))
     top, rest = order[:MAX_FEATURES], order[MAX_FEATURES:]
-    names = [features.names[k] for k in top]
+    names = [every[k] for k in top]
     weights = [dict(zip(fold.features, fold.relevances)) for fold in folds]
     top_names = [sorted(of_fold, key=lambda name: -of_fold[name])[:TOP_FEATURES] for of_fold in weights]
     return {
         "n_features": len(profile),
         "features": names,
-        "index": top.tolist(),
+        "index": own[:MAX_FEATURES].tolist(),
         "values": profile[top].tolist(),
         "rest": float(profile[rest].sum()),
         "n_rest": len(rest),
+        "intervals": None if intervals is None else _intervals(intervals, every, top),
         "folds": [[of_fold.get(name) for name in names] for of_fold in weights],
         "n_folds_in_top": [sum(name in of_fold for of_fold in top_names) for name in names] if folds else None,
-        "matrices": [] if matrix is None else _matrices(features, matrix, order[:MAX_MATRIX_FEATURES], folds),
+        "n_model_features": features.model.n_features,
+        "matrices": [] if matrix is None else _matrices(features, matrix, own[:MAX_MATRIX_FEATURES], folds),
+    }
+
+
+def _of_model(features: Features, names: list[str], profile: Floats) -> Floats:
+    """Importances of the model's own features: those of the columns where they are the same."""
+    known = dict(zip(names, profile))
+    if all(name in known for name in features.names):
+        return np.array([known[name] for name in features.names])
+    return relevance_profile(features.estimator)
+
+
+def _renamed(fold: FoldResult, features: Features) -> FoldResult:
+    names, inner = (tuple(features.renamed(part)) for part in (fold.features, fold.matrix_features))
+    return replace(fold, features=names, matrix_features=inner)
+
+
+def _intervals(intervals: RelevanceIntervals, names: list[str], top: NDArray[np.intp]) -> dict[str, JSONValue]:
+    """Intervals of the features that are shown, and the names of those that the intervals support as important."""
+    return {
+        "confidence": intervals.confidence,
+        "n_resamples": len(intervals.resampled),
+        "k": intervals.k,
+        "beats_chance": intervals.beats_chance,
+        "lower": intervals.lower[top].tolist(),
+        "upper": intervals.upper[top].tolist(),
+        "first_chance": intervals.first_chance[top].tolist(),
+        "n_important": int(intervals.important.sum()),
+        "important": [names[k] for k in top if intervals.important[k]],
     }
 
 
@@ -58,7 +95,7 @@ def _matrices(
     """Lambda divided by its trace for the most relevant features: the shared or mean one, then the local ones."""
     names, block = [features.names[k] for k in shown], np.ix_(shown, shown)
     local = lambda_matrix(features.estimator, per_matrix=True)
-    is_local = isinstance(features.model.metric, LocalMatrix)
+    is_local = isinstance(features.model.metric, LocalMetric)
     label = "mean over the prototypes" if is_local else "all prototypes"
     labelled = [(label, mean, _sign_agreement(names, mean[block], folds))]
     if is_local:
@@ -73,8 +110,8 @@ def _sign_agreement(names: list[str], values: np.ndarray, folds: Sequence[FoldRe
     """Fraction of the folds in which an entry has the same sign as here."""
     same = []
     for fold in folds:
-        if fold.matrix is not None and set(names) <= set(fold.features):
-            rows = [fold.features.index(name) for name in names]
+        if fold.matrix is not None and set(names) <= set(fold.matrix_features):
+            rows = [fold.matrix_features.index(name) for name in names]
             same.append(np.sign(fold.matrix[np.ix_(rows, rows)]) == np.sign(values))
     return np.mean(same, axis=0).round(3).tolist() if same else None
 

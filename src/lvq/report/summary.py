@@ -12,13 +12,16 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.found import find_layer
+from lvq.importances import variable_importances
 from lvq.rejection import RejectClassifier
 from lvq.report import model_card, model_sections
 from lvq.report.cross_validation import FoldResult
 from lvq.report.features import Features
 from lvq.report.formatting import SUMMARY_FORMAT, label_texts, to_json
 from lvq.report.operating_points import operating_points, rejection_section
+from lvq.report.probabilities import probability_section
 from lvq.report.sample_sections import HeldOut, explanation_section, map_section, stratified
+from lvq.resampled_importances import RelevanceIntervals
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 
@@ -34,6 +37,7 @@ def summarize(
     target_name: str | None = None,
     feature_names: Sequence[str] | None = None,
     folds: Sequence[FoldResult] | None = None,
+    intervals: RelevanceIntervals | None = None,
     seed: int | None = None,
     protocol: str | None = None,
     max_points: int = 2000,
@@ -49,13 +53,16 @@ def summarize(
     y : array-like of shape (n_samples,)
         Their classes.
     X_train, y_train : array-like, optional
-        The training samples, for their number and the training accuracy.
+        The training samples, for their number, the training accuracy and the importances of the columns, which are
+        computed from X otherwise.
     name, data_name, target_name : str
         Names of model, data and target.
     feature_names : sequence of str, optional
         Names of the columns of X, where X has none.
     folds : sequence of FoldResult, optional
         From `evaluate_folds`: how much the results depend on the training samples.
+    intervals : RelevanceIntervals, optional
+        From `lvq.relevance_intervals`: which features are named as important.
     seed : int, optional
         The seed of split and model, shown in the model card.
     protocol : str, optional
@@ -87,7 +94,10 @@ def summarize(
     labels, codes, predicted = _codes(features.model.classes, given, np.asarray(model.predict(X)))
     held_out = HeldOut(X, codes, predicted, points, features)
     reject = find_layer(model, RejectClassifier)
-    relevance = model_sections.relevance_section(features, folds or ())
+    variables = None
+    if features.model.relevance is not None:
+        variables = variable_importances(model, X if X_train is None else X_train)
+    relevance = model_sections.relevance_section(features, folds or (), variables, intervals)
     trained = Counter([] if y_train is None else column_or_1d(y_train).tolist())
     rows = stratified(codes, max_points)  # on the map, and for what is computed on a selection
     X_rows = _safe_indexing(X, rows)
@@ -120,6 +130,7 @@ def summarize(
         "relevance": relevance,
         "map": map_section(model, held_out, rows, X_rows, inputs),
         "prototypes": model_sections.prototype_section(features, inputs, winners, relevance),
+        "probabilities": probability_section(model, X, codes),
         "certified": model_sections.certified_section(features, inputs, given[rows]),
         "explanations": explanation_section(held_out),
         "history": model_sections.history_section(features.estimator),

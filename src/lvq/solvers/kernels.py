@@ -403,12 +403,13 @@ def _learn_width(rule, width, decay, moment):
 
 
 @_jit
-def _weighted_distances(x, W, relevances, distances):
+def _weighted_distances(x, W, relevances, owner, distances):
+    """Prototype j measures with row owner[j] of the relevances."""
     for j in range(W.shape[0]):
-        total = x.dtype.type(0)
+        total, own = x.dtype.type(0), relevances[owner[j]]
         for k in range(x.shape[0]):
             difference = x[k] - W[j, k]
-            total += relevances[k] * difference * difference
+            total += own[k] * difference * difference
         distances[j] = total
 
 
@@ -455,17 +456,21 @@ def _hebbian(rule, x, W, winner, right, rate, relevances, candidate):
 
 
 @_jit
-def _gradient_relevances(x, W, derivatives, active, rate, relevances, candidate):
-    """lambda -= rate dE/dlambda with dE/dlambda = sum_j derivative_j (x - w_j)^2; -1 in `active` means none."""
-    for k in range(x.shape[0]):
-        candidate[k] = relevances[k]
-    for a in range(active.shape[0]):
-        j = active[a]
-        if j >= 0:
-            for k in range(x.shape[0]):
-                difference = x[k] - W[j, k]
-                candidate[k] -= rate * derivatives[j] * difference * difference
-    _to_simplex(candidate, relevances)
+def _gradient_relevances(x, W, derivatives, active, rate, relevances, owner, candidate):
+    """lambda -= rate dE/dlambda with dE/dlambda = sum_j derivative_j (x - w_j)^2; -1 in `active` means none.
+
+    Each row of the relevances has the sum over its own prototypes.
+    """
+    for g in range(relevances.shape[0]):
+        for k in range(x.shape[0]):
+            candidate[k] = relevances[g, k]
+        for a in range(active.shape[0]):
+            j = active[a]
+            if j >= 0 and owner[j] == g:
+                for k in range(x.shape[0]):
+                    difference = x[k] - W[j, k]
+                    candidate[k] -= rate * derivatives[j] * difference * difference
+        _to_simplex(candidate, relevances[g])
 
 
 @_jit
@@ -615,12 +620,14 @@ def _average_scores(rule, statistics, between, within, relevances):
 
 @_jit
 def _weighted_epoch(
-    rule, X, y, weights, order, step, W, starts, width, relevances, distances, derivatives, statistics, scratch
+    rule, X, y, weights, order, step, W, starts, width, relevances, owner, distances, derivatives, statistics, scratch
 ):
     """One pass with a relevance for each feature, or of a soft model. Returns the sum of the costs.
 
-    Every step changes the metric, or every prototype, so distances are computed sample by sample.
+    Every step changes the metric, or every prototype, so distances are computed sample by sample. `relevances` has a
+    row for each group of prototypes; rules without a gradient have one.
     """
+    before = np.empty_like(relevances)
     count = W.shape[0]
     soft = rule.cost >= SNPC
     everyone = np.arange(count)
@@ -630,7 +637,7 @@ def _weighted_epoch(
         i = order[s]
         x = X[i]
         low, high = starts[y[i]], starts[y[i] + 1]
-        _weighted_distances(x, W, relevances, distances)
+        _weighted_distances(x, W, relevances, owner, distances)
         decay = _decay(rule, step) * weights[i]
         rate = 2.0 * rule.rate * decay
         active = everyone
@@ -672,16 +679,16 @@ def _weighted_epoch(
             _update_olvq1_rate(statistics, rule, winner, right)
         _learn_width(rule, width, decay, moment)
         if rule.relevance == GRADIENT:
-            scratch[1, :] = relevances  # the prototypes' step is taken in the metric before the step
-            _gradient_relevances(x, W, derivatives, active, rule.relevance_rate * decay, relevances, scratch[0])
-            _move_active(rule, x, W, active, scratch[1], rate, derivatives)
+            before[:] = relevances  # the prototypes' step is taken in the metric before the step
+            _gradient_relevances(x, W, derivatives, active, rule.relevance_rate * decay, relevances, owner, scratch[0])
+            _move_active(rule, x, W, active, before, owner, rate, derivatives)
         else:
             if rule.relevance == HEBBIAN or rule.relevance == HEBBIAN_SQUARED:
-                scratch[1, :] = relevances
-                _hebbian(rule, x, W, winner, right, rule.relevance_rate * decay, relevances, scratch[0])
-                _move_active(rule, x, W, active, scratch[1], rate, derivatives)
+                before[:] = relevances
+                _hebbian(rule, x, W, winner, right, rule.relevance_rate * decay, relevances[0], scratch[0])
+                _move_active(rule, x, W, active, before, owner, rate, derivatives)
             else:
-                _move_active(rule, x, W, active, relevances, rate, derivatives)
+                _move_active(rule, x, W, active, relevances, owner, rate, derivatives)
         if rule.relevance == FISHER1 or rule.relevance == FISHER2:
             _record(statistics, x, winner, y[i], right, rule.relevance == FISHER2)
             if rule.relevance == FISHER1:
@@ -689,17 +696,17 @@ def _weighted_epoch(
             else:
                 defined = _fisher_of_neighbours(rule, statistics, distances, starts, winner, scratch[0], scratch[1])
             if defined:
-                _average_scores(rule, statistics, scratch[0], scratch[1], relevances)
+                _average_scores(rule, statistics, scratch[0], scratch[1], relevances[0])
         step += 1.0
     return total
 
 
 @_jit
-def _move_active(rule, x, W, active, relevances, rate, derivatives):
+def _move_active(rule, x, W, active, relevances, owner, rate, derivatives):
     for a in range(active.shape[0]):
         j = active[a]
         if j >= 0:
-            _weighted_move(rule, x, W, j, relevances, rate * derivatives[j])
+            _weighted_move(rule, x, W, j, relevances[owner[j]], rate * derivatives[j])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1051,9 +1058,24 @@ def plain_epochs(
 
 @_jit
 def weighted_epochs(
-    rule, X, y, weights, orders, costs, step, W, starts, width, relevances, distances, derivatives, statistics, scratch
+    rule,
+    X,
+    y,
+    weights,
+    orders,
+    costs,
+    step,
+    W,
+    starts,
+    width,
+    relevances,
+    owner,
+    distances,
+    derivatives,
+    statistics,
+    scratch,
 ):
-    """Any model with a relevance for each feature; soft models in the plain metric."""
+    """Any model with a relevance for each feature, shared or local; soft models in the plain metric."""
     for epoch in range(orders.shape[0]):
         costs[epoch] = _weighted_epoch(
             rule,
@@ -1066,6 +1088,7 @@ def weighted_epochs(
             starts,
             width,
             relevances,
+            owner,
             distances,
             derivatives,
             statistics,

@@ -13,7 +13,7 @@ from scipy.optimize import OptimizeResult, minimize
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, wide, zeros
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
-from lvq.model.relevance import MatrixRelevance, VectorRelevance
+from lvq.model.relevance import LocalDiagonalRelevance, MatrixRelevance, VectorRelevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam, quasi_newton
 from lvq.solvers.adam import Moments
@@ -125,7 +125,7 @@ def _rule(problem: Problem, tol: float, max_runs: int) -> Rule:
     if max_runs == 1 or not isinstance(problem.objective.cost, MarginCost):
         return Rule(tol, tol, np.inf, 1)
     one_each, matrix = len(np.unique(labels)) == len(labels), isinstance(relevance, MatrixRelevance)
-    if one_each and not isinstance(relevance, VectorRelevance):
+    if one_each and not isinstance(relevance, VectorRelevance | LocalDiagonalRelevance):
         return Rule(tol, tol, np.inf if matrix else CALM, max_runs)
     return Rule(tol, tol if matrix else ROUGH * tol, 0.0, max_runs)
 

@@ -22,12 +22,14 @@ from lvq.model.costs import (
     WinnerRule,
 )
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Link, RationalQuadratic
+from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import (
     FisherNeighbours,
     FisherPrototypes,
     GradientRelevance,
     Hebbian,
+    LocalDiagonalRelevance,
     MatrixRelevance,
     Relevance,
     VectorRelevance,
@@ -177,16 +179,19 @@ class _Engine:
             self.z = np.zeros((len(groups) - 1, rank), dtype=dtype)
             self.wide, self.tall = np.zeros((5, features), dtype=dtype), np.zeros((6, rank), dtype=dtype)
             self.W = W.copy()
-        elif sparse and not isinstance(self.relevance, VectorRelevance):
+        elif sparse and not isinstance(self.relevance, VectorRelevance | LocalDiagonalRelevance):
             self.loop = "sparse"
             self.V = np.array(W.T, order="C")  # a copy in any case
             self.W = self.V.T
             self.distances, self.dots = np.zeros(count), np.zeros(count)
             self.lengths, self.scales = np.zeros(count), np.ones(count)
-        elif isinstance(self.relevance, VectorRelevance) or self.soft:
+        elif isinstance(self.relevance, VectorRelevance | LocalDiagonalRelevance) or self.soft:
             self.loop = "weighted"
             self.W = W.copy()
-            self.weights = np.ones(features, dtype=dtype) if self.relevances is None else self.relevances
+            weights = np.ones(features, dtype=dtype) if self.relevances is None else self.relevances
+            self.weights = weights.reshape(-1, features)  # a view: the loop changes the relevances in place
+            metric = self.objective.metric
+            self.owner = metric.group if isinstance(metric, LocalMetric) else np.zeros(count, dtype=np.int64)
             self.scratch = np.zeros((2, features))
         else:
             self.loop = "plain"
@@ -246,7 +251,7 @@ class _Engine:
             )  # fmt: skip
         elif self.loop == "weighted":
             self.kernels.weighted_epochs(
-                *common, self.W, self.starts, self.width, self.weights, self.distances, self.derivatives,
+                *common, self.W, self.starts, self.width, self.weights, self.owner, self.distances, self.derivatives,
                 self.statistics, self.scratch,
             )  # fmt: skip
         elif self.loop == "matrix":
@@ -312,6 +317,8 @@ def _check_arrays(
         rank = R.shape[-2] if R is not None and R.ndim > 1 else 0
         groups = relevance.groups(labels)
         expected = (rank, features) if relevance.local is None else (len(groups) - 1, rank, features)
+    elif isinstance(relevance, LocalDiagonalRelevance):
+        expected = (len(relevance.groups(labels)) - 1, features)
     elif isinstance(relevance, VectorRelevance):
         expected = (features,)
     needed = new_statistics(relevance, objective.cost, (count, features), n_classes, 0.0)
@@ -373,6 +380,7 @@ def _relevance_code(kernels: ModuleType, relevance: Relevance) -> int:
     codes: dict[type, int] = {
         Relevance: kernels.FIXED,
         GradientRelevance: kernels.GRADIENT,
+        LocalDiagonalRelevance: kernels.GRADIENT,
         FisherPrototypes: kernels.FISHER1,
         FisherNeighbours: kernels.FISHER2,
     }

@@ -15,7 +15,7 @@ from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
 from lvq.model.groups import GroupedPrototypes, group_prototypes
 from lvq.model.metrics import Metric, SharedMetric
 from lvq.model.objective import GROUPED, Objective, Params
-from lvq.model.relevance import Fisher, FisherNeighbours, Relevance
+from lvq.model.relevance import Fisher, FisherNeighbours, LocalDiagonalRelevance, Relevance
 from lvq.model.samples import ArraySamples, Block
 from lvq.typing import Array
 
@@ -86,7 +86,9 @@ def _stretch(relevance: Relevance, params: Params) -> float:
     R = params.relevance
     if R is None or not relevance.weighted_step:
         return 1.0
-    return float(R.max()) if R.ndim == 1 else float(np.max(np.linalg.norm(R, 2, axis=(-2, -1)) ** 2))
+    if R.ndim == 1 or isinstance(relevance, LocalDiagonalRelevance):
+        return float(R.max())
+    return float(np.max(np.linalg.norm(R, 2, axis=(-2, -1)) ** 2))
 
 
 def mean_units(one: Units, other: Units) -> Units:

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 
+from lvq.estimators.found import need_model
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.tables import column_names, read_table
-from lvq.typing import JSONValue
+from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.preparation import Samples, prepare
 from lvq.workflow.runs import check_folder, write_run
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from lvq.report import FoldResult
+    from lvq.resampled_importances import RelevanceIntervals
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
+
+N_RESAMPLES = 20  # refits for the intervals of importances
+MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,8 @@ def fit_table(
     test_size : float, default=0.25
         Fraction of the rows that is held out for the test.
     folds : int, default=5
-        Number of folds of the cross-validation; 0 for none.
+        Number of folds of the cross-validation; 0 for none. With folds and up to 5,000 training rows the model is also
+        refitted to 20 random halves, for the intervals of the features' importances.
     stream : bool, default=False
         Read the table in parts, as it may be larger than memory, and train each row once by `lvq.fit_batches`. All
         features must be numbers without gaps, there is no cross-validation, and up to 20,000 rows each are held out for
@@ -165,9 +171,10 @@ def fit_table(
     _fit(classifier, X, y, test_size)  # before the cross-validation, as a guarantee may not be achievable
     results = _cross_validate(pipeline, X, y, folds, seed, progress) if folds else None
     progress("Summarising", folds + 2, steps)
+    intervals = _intervals(classifier, X, y, seed) if folds else None
     summary = summarize(
         classifier, samples.X.iloc[test], samples.y[test], X_train=X, y_train=y, name=type(estimator).__name__,
-        data_name=table.name, target_name=target, folds=results, seed=seed,
+        data_name=table.name, target_name=target, folds=results, intervals=intervals, seed=seed,
         protocol=_protocol(samples, test_size, folds, classifier),
     )  # fmt: skip
     summary["notes"] = list(samples.notes)
@@ -232,6 +239,15 @@ def _cross_validate(
 
     report(0, folds)
     return evaluate_folds(pipeline, X, y, folds, seed, progress=report)
+
+
+def _intervals(classifier: RejectClassifier, X: MatrixLike, y: Labels, seed: int) -> RelevanceIntervals | None:
+    """Intervals of the importances; None for a Euclidean metric, and for many rows, where folds tell enough."""
+    from lvq.resampled_importances import relevance_intervals
+
+    if need_model(classifier, "fit_table").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
+        return None
+    return relevance_intervals(classifier, X, y, n_resamples=N_RESAMPLES, random_state=seed)
 
 
 def _fit(classifier: RejectClassifier, X: ArrayLike, y: ArrayLike, test_size: float) -> None:

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import MODELS, LVQClassifier, LVQClassifierCV
 from lvq.estimators.registry import estimator_types, short_name
-from lvq.estimators.search import CANDIDATES
+from lvq.estimators.search import default_candidates
 from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
 from lvq.rejection.binomial import samples_needed
@@ -93,7 +93,8 @@ def make_model(
         given["kernel"] = None if kernel == "none" else kernel
     if not searches:
         return make(**given, random_state=seed)
-    candidates = list({str(kind | given): kind | given for kind in CANDIDATES}.values()) if given else None
+    kinds = [kind | given for kind in default_candidates(LVQClassifier().set_params(**given))]
+    candidates = list({str(kind): kind for kind in kinds}.values()) if given else None
     return LVQClassifierCV(candidates=candidates, random_state=seed)
 
 

@@ -1,0 +1,163 @@
+"""What is known of the features, as constraints and penalties of relevances learned by gradient.
+
+Features can share a weight (the columns of a one-hot variable, the wavelengths of a band) or be excluded; few of them
+can be preferred (`sparsity`), and smooth weights along features that have an order, as in spectra (`smoothness`). Both
+penalties are pure numbers that do not depend on the size of the metric. With w_g the sum of Lambda_ll over the features
+l of group g, divided by the trace, they are
+
+    sparsity   sum_g -w_g log w_g                                  the entropy: 0 for one group, log G for G equal ones
+    smoothness sum_kl (Omega_k,l+1 - Omega_kl)^2 / |Omega|^2       for matrices, also a function of Lambda alone
+    smoothness n sum_l (lambda_l+1 - lambda_l)^2 / (sum_l lambda_l)^2    for weights of features
+
+summed over the metrics where each class or prototype has its own.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lvq.model.arrays import beside, namespace, zeros
+from lvq.typing import Array
+
+SMALLEST = 1e-30  # fraction of the metric below which a group counts as this much: its logarithm must be finite
+EXCLUDED = -1  # group of features without any weight
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Groups of features, and penalties of their weights.
+
+    Parameters
+    ----------
+    groups : tuple of int, optional
+        Group of each feature, from 0 on, or -1 for a feature that is excluded; None means that each is its own group.
+        Weights of features are equal within a group. Matrices have no equal weights; there groups count in `sparsity`.
+    sparsity : float, default=0.0
+        Weight of the entropy of the groups' weights.
+    smoothness : float, default=0.0
+        Weight of the differences between neighbouring features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Structure((0, 0, 1, -1)).shared(np.array([1.0, 3.0, 5.0, 7.0])).tolist()
+    [2.0, 2.0, 5.0, 0.0]
+    """
+
+    groups: tuple[int, ...] | None = None
+    sparsity: float = 0.0
+    smoothness: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.groups is not None and not any(group >= 0 for group in self.groups):
+            raise ValueError("groups of a Structure must leave one feature or more that is not excluded (-1).")
+
+    @classmethod
+    def of_labels(cls, labels: Sequence[Hashable] | None, sparsity: float, smoothness: float) -> "Structure":
+        """The structure with a group for each label, and none for features with the label None.
+
+        Examples
+        --------
+        >>> Structure.of_labels(["age", "colour", "colour", None], 0.0, 0.0).groups
+        (0, 1, 1, -1)
+        """
+        if labels is None:
+            return cls(None, float(sparsity), float(smoothness))
+        codes: dict[Hashable, int] = {}
+        groups = [EXCLUDED if label is None else codes.setdefault(label, len(codes)) for label in labels]
+        return cls(tuple(groups), float(sparsity), float(smoothness))
+
+    @cached_property
+    def _used(self) -> np.ndarray:
+        return np.array(self.groups) != EXCLUDED
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        """Number of features of each group, at each of its features; 1 for those that are excluded."""
+        groups = np.array(self.groups)
+        return np.where(self._used, np.bincount(groups[self._used])[groups], 1)
+
+    def shared(self, values: Array) -> Array:
+        """The mean of the values of each group, along the last axis, at each of its features; 0 where excluded."""
+        if self.groups is None:
+            return values
+        return self._totals(values) / _like(self._sizes, values)
+
+    def used(self, values: Array) -> Array:
+        """The values, along the last axis; 0 for features that are excluded."""
+        return values if self.groups is None else values * _like(self._used, values)
+
+    def of_weights(self, weights: Array) -> tuple[Array, Array] | None:
+        """The penalty of weights of features, (n) or (K, n), and its gradient; None without a penalty."""
+        if self.sparsity == 0 and self.smoothness == 0:
+            return None
+        value, gradient = self._entropy(weights)
+        if self.smoothness > 0:
+            total = weights.sum(-1)[..., None]
+            factor = self.smoothness * weights.shape[-1] / total**2
+            steps, curved = self._steps(weights)
+            value = value + (factor[..., 0] * steps).sum()
+            gradient = gradient + 2 * factor * (curved - steps[..., None] / total)
+        return value, gradient
+
+    def of_matrices(self, omega: Array) -> tuple[Array, Array] | None:
+        """The penalty of one matrix, (m, n), or several, (K, m, n), and its gradient; None without a penalty."""
+        if self.sparsity == 0 and self.smoothness == 0:
+            return None
+        weights = (omega * omega).sum(-2)
+        value, by_weight = self._entropy(weights)
+        gradient = 2 * omega * by_weight[..., None, :]
+        if self.smoothness > 0:
+            total = weights.sum(-1)[..., None, None]
+            steps, curved = self._steps(omega)
+            steps = steps.sum(-1)[..., None, None]
+            value = value + self.smoothness * (steps / total).sum()
+            gradient = gradient + 2 * self.smoothness / total * (curved - steps / total * omega)
+        return value, gradient
+
+    def _entropy(self, weights: Array) -> tuple[Array, Array]:
+        """sparsity times the entropy of the groups' weights, and its gradient by the weight of each feature."""
+        if self.sparsity == 0:
+            return zeros((), weights), namespace(weights).zeros_like(weights)
+        total = weights.sum(-1)[..., None]
+        fractions = weights / total
+        sums = fractions if self.groups is None else self._totals(fractions)
+        logarithms = namespace(weights).log(namespace(weights).clip(sums, SMALLEST, None))
+        entropy = -(fractions * logarithms).sum(-1)[..., None]
+        return self.sparsity * entropy.sum(), -self.sparsity / total * self.used(logarithms + entropy)
+
+    def _totals(self, values: Array) -> Array:
+        """The sum over each group, along the last axis, at each of its features; 0 where excluded."""
+        groups = np.array(self.groups)
+        index = beside(np.where(self._used, groups, groups.max() + 1), values)
+        kept = self.used(values)
+        count = int(groups.max()) + 2
+        if namespace(values) is np:
+            rows = [np.bincount(index, row, count) for row in kept.reshape(-1, kept.shape[-1])]
+            sums = np.array(rows, dtype=values.dtype).reshape(*kept.shape[:-1], count)
+        else:
+            sums = zeros((*values.shape[:-1], count), values).index_add_(-1, index, kept)
+        return self.used(sums[..., index])
+
+    def _steps(self, values: Array) -> tuple[Array, Array]:
+        """Sum of the squared differences of neighbours along the last axis, and half its gradient.
+
+        Differences to features that are excluded do not count.
+        """
+        step = values[..., 1:] - values[..., :-1]
+        if self.groups is not None:
+            step = step * _like(self._used[1:] & self._used[:-1], values)
+        curved = namespace(values).zeros_like(values)
+        curved[..., 1:] += step
+        curved[..., :-1] -= step
+        return (step * step).sum(-1), curved
+
+
+def _like(numbers: np.ndarray, values: Array) -> Array:
+    """Numbers of features beside values, in their type."""
+    return beside(numbers.astype(np.float32 if str(values.dtype).endswith("32") else np.float64), values)
+
+
+UNSTRUCTURED = Structure()  # nothing is known
