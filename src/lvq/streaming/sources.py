@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from lvq.model.sparse_rows import is_sparse
 from lvq.streaming.blocks import Block, Position, Source, rows_from
 from lvq.typing import Argument, JSONValue, Labels
 
@@ -66,6 +67,8 @@ class FunctionSource:
         if len(batch) != 2:
             raise ValueError(f"{place}: a batch must be a pair (X, y) or a table, got {len(batch)} items.")
         X, y = batch
+        if is_sparse(X):
+            raise TypeError(f"{place}: X is sparse, but fit_batches takes dense rows. Call partial_fit for each batch.")
         names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
         try:
             X, y = np.asarray(X), np.asarray(y)
