@@ -19,6 +19,7 @@ from sklearn.compose import ColumnTransformer
 from lvq.estimators.found import need_model
 from lvq.input_columns import Indices, Names, blocks, default_names, input_names, model_inputs, positions, sources
 from lvq.model.importance import DEGREE, Curve, Outputs, explained, of_sum_one, output_weighting
+from lvq.model.samples import ArraySamples
 from lvq.typing import MatrixLike
 
 Floats = NDArray[np.float64]
@@ -73,14 +74,16 @@ def variable_importances(
     (['sepal', 'petal'], True)
     """
     found = need_model(estimator, "variable_importances")
-    outputs, winner, rival = Outputs.uncalibrated(found.model).of(model_inputs(found, X))
+    inputs = model_inputs(found, X)
+    n = inputs.shape[0]
+    samples = ArraySamples(inputs, np.zeros(n, dtype=np.intp), np.ones(n))
+    kept = Outputs.uncalibrated(found.model).most_frequent(samples, n)
+    outputs, pair = kept.of(inputs)
     first = found.steps[0] if found.steps else found.estimator
     names = input_names(first) if hasattr(first, "n_features_in_") else default_names(np.shape(X)[1])
     used = used_columns(found.steps, found.model.n_features, len(names))
-    centred, n = outputs - outputs.mean(axis=0), len(outputs)
-    M = len(found.model.labels)
-    pairs = np.bincount(winner * M + rival, minlength=M * M).reshape(M, M) / n
-    weighting = output_weighting(centred.T @ centred / n, pairs, len(found.model.classes))
+    centred = outputs - outputs.mean(axis=0)
+    weighting = output_weighting(centred.T @ centred / n, kept.pair_weights(pair, np.full(n, 1 / n)), len(kept.classes))
     variables, values = _variables(groups, names), np.zeros(0)
     for columns in variables.values():
         design = [_design(_column(X, column)) for column in columns if used[column]]

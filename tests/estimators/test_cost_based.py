@@ -91,7 +91,7 @@ def test_a_cost_object_takes_the_prices(blobs):
     X, y = blobs
     prices = np.ones((3, 3))
     prices[0, 1] = 10.0
-    model = LVQClassifier(cost_matrix=prices, alpha=0.0, xi=2.0, random_state=0, max_iter=10)
+    model = LVQClassifier(cost="logm", cost_matrix=prices, alpha=0.0, xi=2.0, random_state=0, max_iter=10)
     named = quiet_fit(clone(model), X, y)
     try:
         given = quiet_fit(clone(model).set_params(cost=LOGMCost()), X, y)
@@ -359,7 +359,8 @@ class Steep(SquaredHinge):
 def test_a_steepness_without_units(data):
     """`xi` without `scaled` is used as it is, in scores and probabilities."""
     X, y = data
-    model = quiet_fit(LVQClassifier(cost=Steep(), relevance=None, kernel=None, n_prototypes=1, max_iter=20), X, y)
+    settings = {"relevance": None, "kernel": None, "n_prototypes": 1, "max_iter": 20, "calibration": None}
+    model = quiet_fit(LVQClassifier(cost=Steep(), **settings), X, y)
     D = model.model_.distances(X)
     expected = np.exp(-0.7 * (D - D.min(axis=1, keepdims=True)))
     np.testing.assert_allclose(model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-10)

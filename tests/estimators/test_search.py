@@ -180,6 +180,18 @@ def test_the_default_candidates_fit_any_estimator(base):
     assert candidates[0]["n_prototypes"] == 2
 
 
+@quietly
+def test_many_prototypes_need_many_samples():
+    """Of the default candidates; those that are given are compared as they are."""
+    X, y = small_data()  # 30 of each class: at most 7 prototypes
+    model = quiet_fit(LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, random_state=0), X, y)
+    assert {candidate["n_prototypes"] for candidate in model.cv_results_["params"]} == {1, 2, 4}
+    tripled = quiet_fit(clone(model), np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    assert len(tripled.cv_results_["params"]) == len(model.cv_results_["params"])  # copies are not distinct
+    given = quiet_fit(clone(model).set_params(candidates=[{"n_prototypes": 10}]), X, y)
+    assert given.best_params_ == {"n_prototypes": 10}
+
+
 def test_without_calibration():
     X, y = small_data()
     assert quiet_fit(LVQClassifierCV(**PLAIN), X, y).model_.decision.temperature == 1

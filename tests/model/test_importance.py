@@ -208,3 +208,43 @@ def test_many_features_need_no_matrix_of_them():
         tracemalloc.stop()
     assert (found >= 0).all()
     assert peak < 20 * X.nbytes  # 48 MB; a matrix of all pairs of features takes 7 GB
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_features_in_parts_have_the_same_importance(monkeypatch, make):
+    rng, X, weight = draw()
+    model, samples = make_model(rng, X, "vector"), samples_of(make(X), weight)
+    whole = explained_fractions(model, samples)
+    monkeypatch.setattr(importance, "FEATURES", 2)
+    np.testing.assert_allclose(explained_fractions(model, samples), whole, rtol=1e-10)
+
+
+def test_of_many_prototypes_the_most_frequent_count(monkeypatch):
+    """As if the others had no samples and were not there."""
+    rng, X, weight = draw(200)
+    model = make_model(rng, X, "Euclidean")
+    wins = np.bincount(model.nearest(model.distances(X))[0].winner, weight, len(LABELS))
+    monkeypatch.setattr(importance, "OUTPUTS", 2)
+    samples = samples_of(X, weight)
+    kept = importance.Outputs.uncalibrated(model).most_frequent(samples, 50)
+    assert set(kept.prototypes) == set(np.argsort(wins)[-2:])
+    values, pair = kept.of(X)
+    assert values.shape == (200, 4)
+    np.testing.assert_array_equal(values[:, :2], model.probabilities(model.distances(X))[:, kept.classes])
+    winner = model.nearest(model.distances(X))[0].winner
+    np.testing.assert_array_equal(pair[:, 0] >= 0, np.isin(winner, kept.prototypes))
+    assert feature_importances(model, samples).sum() == pytest.approx(1)
+
+
+def test_memory_of_many_prototypes():
+    """Far below a number for each pair of prototypes, of which there are 25 million."""
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(5000, 4))
+    model = PrototypeModel(W, np.arange(5000), np.arange(5000), Euclidean(), None, Identity(), DecisionRule())
+    samples = samples_of(W, np.ones(5000))
+    tracemalloc.start()
+    found = feature_importances(model, samples)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.sum() == pytest.approx(1)
+    assert peak < 150e6

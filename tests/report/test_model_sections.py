@@ -25,14 +25,14 @@ def test_relevances_and_matrix(wdbc):
     assert np.all(np.diag(relevance["matrices"][0]["sign_agreement"]) == 1)  # a diagonal is positive in every fold
 
 
-def test_local_weights_are_shown_as_their_mean():
+def test_local_weights_are_shown_by_their_importances():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
     X = rng.normal(size=(60, 4)) + y[:, None] * np.array([2.0, 1.0, 0.0, 0.0])
     model = GLVQ(relevance="local_diagonal", random_state=0).fit(X, y)
     summary = summarize(model, X, y)
     assert summary["model"]["metric"] == "3 sets of weights of 4 features"
-    np.testing.assert_allclose(summary["relevance"]["values"], np.sort(model.relevances_.mean(axis=0))[::-1])
+    np.testing.assert_allclose(summary["relevance"]["values"], np.sort(model.feature_importances_)[::-1])
     assert summary["relevance"]["matrices"] == []
 
 

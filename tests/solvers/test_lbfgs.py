@@ -194,8 +194,8 @@ def test_shifted_data_give_the_shifted_result(offset, data):
 # -- a weight is a number of copies ------------------------------------------------------------------------------------
 
 COPIED = [
-    LVQClassifier(),
-    LVQClassifier(relevance="matrix", rank=2),
+    LVQClassifier(calibration=None),  # folds are of rows: copies are in different ones, a weight is in one
+    LVQClassifier(relevance="matrix", rank=2, calibration=None),
     GMLVQ(),
     GMLVQ(rank=2, n_prototypes=2),
     LOGM(n_prototypes=3),

@@ -23,6 +23,8 @@ from lvq.estimators.tensors import require_torch
 from lvq.estimators.validation import check_parts, check_training_data
 from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.sparse_rows import take_rows
+from lvq.model.starts import canonical_order
 from lvq.typing import Argument, ClassWeight, CrossValidation, Seed
 
 LOGM: dict[str, Argument] = {"cost": "logm", "xi": 2.0}
@@ -81,6 +83,9 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     best one by at most a quarter of it. The winner is fitted on all samples. The default score is the log-likelihood
     of the true classes, each candidate's at the temperature that its probabilities need: on small sets it varies less
     than the accuracy, and the winner's accuracy is higher. The winner keeps its temperature.
+
+    Of the default candidates those with more than two prototypes, and more than a quarter of the distinct samples of
+    the smallest class, are left out.
 
     {parameters}
 
@@ -147,6 +152,10 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         candidates = self._specified(base, given)
         checked = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         data, index, weight, classes = check_training_data(self, *checked, reset=True, keep_all=True)
+        if self.candidates is None:
+            most = max(2, _fewest_distinct(data, index) // 4)
+            kept = [place for place, candidate in enumerate(given) if candidate["n_prototypes"] <= most]
+            given, candidates = [given[place] for place in kept], [candidates[place] for place in kept]
         labels = classes[index]
         splits = check_cv(self.cv, labels, classifier=True).split(data, labels)
         folds = [make_fold(data, labels, weight, train, test) for train, test in splits]
@@ -230,6 +239,11 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         if "best_estimator_" not in vars(self):
             raise AttributeError("This LVQClassifierCV is not fitted yet.")
         return self.best_estimator_
+
+
+def _fewest_distinct(X: np.ndarray, y: np.ndarray) -> int:
+    """Number of distinct samples of the class that has fewest."""
+    return min(len(canonical_order(take_rows(X, np.flatnonzero(y == label)))[1]) for label in np.unique(y))
 
 
 def _fit_at(

@@ -11,6 +11,7 @@ by least squares; tanh keeps outliers from determining it.
   it changes no importance. The diagonal of Lambda is arbitrary there.
 - Features that carry the same information have the same importance, however Lambda divides its weight among them.
 - The unit of a feature does not count.
+- Of more than 64 classes or prototypes only those that most samples are nearest to count.
 - Probabilities alone would miss a feature that only counts together with others, as in XOR; the prototypes are where
   such a feature has an effect of its own. Differences alone repeat less well from sample to sample.
 
@@ -33,7 +34,9 @@ from lvq.typing import Array
 DEGREE = 3  # of the curve
 BLOCK = 2**20  # numbers of a block of samples
 FEATURES = 2**12  # whose covariances are held at a time
-MOST = 2**24  # numbers of samples in memory; of more a random part is used
+OUTPUTS = 64  # classes, and prototypes, that count
+# Numbers of samples in memory, and of their outputs; of more a random part of the samples is used
+MOST, MOST_OUTPUTS = 2**24, 2**22
 SMALLEST = 1e-8  # variance of a combination of powers, relative to theirs, that counts as zero
 
 
@@ -70,12 +73,16 @@ def of_sum_one(fractions: np.ndarray) -> np.ndarray:
 
 def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
     """Fraction of the variance of the model's outputs that each feature alone explains, (n_features,)."""
-    samples, n = _in_bounds(samples), samples.n_features
-    curve, outputs = fitted_curve(samples), Outputs.uncalibrated(model)
-    found = Moments.of(samples.reduce(_Sums(curve, outputs), _block_rows(samples)), n, outputs)
-    weighting = output_weighting(found.covariance, found.pairs, len(model.classes))
-    parts = [slice(begin, begin + FEATURES) for begin in range(0, n, FEATURES)]
-    return np.concatenate([explained(*found.of_features(part), weighting, curve.smallest)[0] for part in parts])
+    samples, n = _in_bounds(samples, model), samples.n_features
+    rows = _block_rows(samples, model)
+    curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model).most_frequent(samples, rows)
+    fractions = []
+    for begin in range(0, n, FEATURES):
+        part = slice(begin, min(begin + FEATURES, n))
+        found = Moments.of(samples.reduce(_Sums(curve, outputs, part), rows), part.stop - begin, outputs)
+        weighting = output_weighting(found.covariance, found.pairs, len(outputs.classes))
+        fractions.append(explained(*found.of_features(), weighting, curve.smallest)[0])
+    return np.concatenate(fractions)
 
 
 def explained(
@@ -96,23 +103,51 @@ def explained(
 
 @dataclass(frozen=True)
 class Outputs:
-    """What the model decides by: probabilities and distances, and the pairs of winner and rival."""
+    """What the model decides by: probabilities of classes, distances to prototypes, and pairs of winner and rival."""
 
     model: PrototypeModel
     unit: float  # of the distances, whose squares could overflow
+    classes: np.ndarray
+    prototypes: np.ndarray
 
     @classmethod
     def uncalibrated(cls, model: PrototypeModel) -> Self:
         """Those of a model at temperature one: importances do not depend on how probabilities are calibrated."""
-        largest = float(model.link.value(wide(model.distances(model.prototypes))).max())
-        return cls(replace(model, decision=replace(model.decision, temperature=1.0)), largest or 1.0)
+        largest = float(model.link.value(wide(model.distances(model.prototypes[:OUTPUTS]))).max())
+        every = np.arange(len(model.classes)), np.arange(len(model.labels))
+        return cls(replace(model, decision=replace(model.decision, temperature=1.0)), largest or 1.0, *every)
 
-    def of(self, X: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Outputs of shape (N, C + M), winners and rivals."""
+    def most_frequent(self, samples: ArraySamples, rows: int) -> Self:
+        """Of many classes or prototypes only those that most samples are nearest to."""
+        if max(len(self.classes), len(self.prototypes)) <= OUTPUTS:
+            return self
+        wins = samples.reduce(self._wins, rows)
+        by_class = np.bincount(self.model.labels, wins, len(self.classes))
+        return replace(self, classes=_largest(by_class), prototypes=_largest(wins))
+
+    def _wins(self, block: Block) -> np.ndarray:
+        found, _ = self.model.nearest(as_numpy(self.model.distances(block.X)))
+        return np.bincount(found.winner, as_numpy(block.weight), len(self.prototypes))
+
+    def of(self, X: Array) -> tuple[np.ndarray, np.ndarray]:
+        """Outputs of shape (N, C + M), and the places of winner and rival among the M, (N, 2); -1 for others."""
         distances = as_numpy(self.model.distances(X))
         found, _ = self.model.nearest(distances)
-        values = [self.model.probabilities(distances), self.model.link.value(wide(distances)) / self.unit]
-        return np.concatenate(values, axis=1, dtype=np.float64), found.winner, found.rival
+        probabilities = self.model.probabilities(distances)[:, self.classes]
+        values = [probabilities, self.model.link.value(wide(distances[:, self.prototypes])) / self.unit]
+        place = np.full(len(self.model.labels), -1)
+        place[self.prototypes] = np.arange(len(self.prototypes))
+        return np.concatenate(values, axis=1, dtype=np.float64), place[np.stack([found.winner, found.rival], axis=1)]
+
+    def pair_weights(self, pair: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Sum of the weights of the samples with each winner and rival, (M, M)."""
+        M, known = len(self.prototypes), (pair >= 0).all(axis=1)
+        return np.bincount(pair[known] @ [M, 1], weight[known], M * M).reshape(M, M)
+
+
+def _largest(values: np.ndarray) -> np.ndarray:
+    """Places of the largest values, in their order."""
+    return np.sort(np.argsort(-values, kind="stable")[:OUTPUTS])
 
 
 @dataclass(frozen=True)
@@ -131,15 +166,18 @@ class Curve:
         X = wide(X)
         return namespace(X).tanh((X - like(self.mean, X)) * like(inverse, X))
 
+    def of_features(self, part: slice) -> "Curve":
+        """Those of some features."""
+        return replace(self, mean=self.mean[part], deviation=self.deviation[part])
+
     @property
     def at_zero(self) -> np.ndarray:
         """The features t of a row of zeros."""
         return np.tanh(np.divide(-self.mean, self.deviation, out=np.zeros_like(self.mean), where=self.deviation > 0))
 
 
-def fitted_curve(samples: ArraySamples) -> Curve:
-    """Mean and deviation of each feature, by two passes over the samples."""
-    rows = _block_rows(samples)
+def fitted_curve(samples: ArraySamples, rows: int) -> Curve:
+    """Mean and deviation of each feature, by two passes over blocks of the samples."""
     total, *sums = samples.reduce(_weighted_sums, rows)
     mean = np.array(sums) / total
     variance = samples.reduce(_Variances(mean), rows) / total
@@ -176,20 +214,20 @@ class _Sums:
 
     curve: Curve
     outputs: Outputs
+    features: slice
 
     def __call__(self, block: Block) -> np.ndarray:
-        weight = as_numpy(wide(block.weight))
-        values, winner, rival = self.outputs.of(block.X)
+        X, weight = block.X[:, self.features], as_numpy(wide(block.weight))
+        values, pair = self.outputs.of(block.X)
         weighted = values * weight[:, None]
-        M = len(self.outputs.model.labels)
-        pairs = np.bincount(winner * M + rival, weight, M * M)
-        power, cross = (self._of_sparse if is_sparse(block.X) else self._of_dense)(block.X, weight, weighted)
+        pairs = self.outputs.pair_weights(pair, weight)
+        power, cross = (self._of_sparse if is_sparse(X) else self._of_dense)(X, weight, weighted)
         parts = [np.array([weight.sum()]), power, cross, weighted.sum(axis=0), values.T @ weighted, pairs]
         return np.concatenate([part.ravel() for part in parts])
 
     def _of_dense(self, X: Array, weight: np.ndarray, weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sums of the powers of t up to twice the degree, and of their products with the outputs."""
-        t = self.curve.squashed(X)
+        t = self.curve.of_features(self.features).squashed(X)
         weight, weighted = like(weight, t), like(weighted, t)
         power, sums, cross = t, [], []
         for exponent in range(1, 2 * DEGREE + 1):
@@ -201,7 +239,8 @@ class _Sums:
 
     def _of_sparse(self, X: Array, weight: np.ndarray, weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same: stored values by their difference from a zero, and then a zero in every place."""
-        t, zero = self.curve.squashed(X), self.curve.at_zero
+        curve = self.curve.of_features(self.features)
+        t, zero = curve.squashed(X), curve.at_zero
         sums, cross = [], []
         for exponent in range(1, 2 * DEGREE + 1):
             base = zero**exponent
@@ -225,18 +264,18 @@ class Moments:
     @classmethod
     def of(cls, sums: np.ndarray, n: int, outputs: Outputs) -> Self:
         """The parts of the vector of `_Sums`, divided by the sum of the weights."""
-        M = len(outputs.model.labels)
-        C = M + len(outputs.model.classes)
+        M = len(outputs.prototypes)
+        C = M + len(outputs.classes)
         sizes = [2 * DEGREE * n, DEGREE * n * C, C, C * C, M * M]
         power, cross, output, second, pairs = np.split(sums[1:] / sums[0], np.cumsum(sizes)[:-1])
         covariance = second.reshape(C, C) - np.outer(output, output)
         return cls(power.reshape(-1, n), cross.reshape(-1, n, C), output, covariance, pairs.reshape(M, M))
 
-    def of_features(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Covariances of the powers of each of some features, (f, d, d), and those with the outputs, (f, d, C)."""
-        power, exponent = self.power[:, part], np.arange(DEGREE)
+    def of_features(self) -> tuple[np.ndarray, np.ndarray]:
+        """Covariances of the powers of each feature, (n, d, d), and those with the outputs, (n, d, C)."""
+        power, exponent = self.power, np.arange(DEGREE)
         gram = power[exponent[:, None] + exponent + 1] - power[:DEGREE, None] * power[:DEGREE]
-        cross = self.cross[:, part] - power[:DEGREE, :, None] * self.output
+        cross = self.cross - power[:DEGREE, :, None] * self.output
         return np.moveaxis(gram, 2, 0), np.moveaxis(cross, 1, 0)
 
 
@@ -253,23 +292,22 @@ def output_weighting(covariance: np.ndarray, pairs: np.ndarray, n_classes: int) 
     return weighting
 
 
-def _numbers(X: Array) -> int:
-    """Number of stored values."""
-    return X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
+def _numbers(samples: ArraySamples, model: PrototypeModel) -> tuple[float, int]:
+    """Stored values of a sample, and its distances and probabilities."""
+    stored = samples.X.nnz / samples.n_samples if is_sparse(samples.X) else samples.n_features
+    return max(1.0, stored), len(model.labels) + len(model.classes)
 
 
-def _block_rows(samples: ArraySamples) -> int:
+def _block_rows(samples: ArraySamples, model: PrototypeModel) -> int:
     """Rows of a block."""
-    return max(1, BLOCK * samples.n_samples // max(1, _numbers(samples.X)))
+    return max(1, int(BLOCK / max(_numbers(samples, model))))
 
 
-def _in_bounds(samples: ArraySamples) -> ArraySamples:
+def _in_bounds(samples: ArraySamples, model: PrototypeModel) -> ArraySamples:
     """The samples, missing values filled; a random part of very many in memory."""
     if not samples.in_memory:
         return samples
     samples = ArraySamples(*samples.metric_rows())
-    numbers = _numbers(samples.X)
-    if numbers <= MOST:
-        return samples
-    k = max(1000, int(MOST * (samples.n_samples / numbers)))
-    return ArraySamples(*samples.sample(k, np.random.RandomState(0)))
+    stored, outputs = _numbers(samples, model)
+    most = max(500, min(int(MOST / stored), MOST_OUTPUTS // outputs))
+    return samples if samples.n_samples <= most else ArraySamples(*samples.sample(most, np.random.RandomState(0)))
