@@ -51,6 +51,9 @@ def test_groups_do_not_change_a_fit(model, monkeypatch, request):
     if R is not None:
         np.testing.assert_allclose(grouped.model_.relevance, R, rtol=1e-6, atol=1e-8)
     np.testing.assert_array_equal(grouped.predict(X), predicted)
+    value = grouped.objective_value(X, y)
+    monkeypatch.setattr(objective, "GROUPED", 10**9)
+    assert grouped.objective_value(X, y) == pytest.approx(value, rel=1e-10)
     np.testing.assert_allclose(grouped.predict_proba(X), D, rtol=1e-5, atol=1e-8)
 
 

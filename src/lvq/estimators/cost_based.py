@@ -112,8 +112,9 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         centre, objective = samples.centre(), training.objective()
         objective = replace(objective, metric=samples.measured(objective.metric, variances))
         objective, params = beside_samples(objective, training.params, samples.X)
-        problem = Problem(objective, training.state.relevance)
-        free = problem.free(Params(params.prototypes - centre, params.relevance))
+        params = Params(params.prototypes - centre, params.relevance)
+        problem = Problem(objective.with_groups(params, samples.X), training.state.relevance)
+        free = problem.free(params)
         return float(problem.value_and_gradient(free, samples.arranged(centre))[0])
 
     @by_partition

@@ -126,7 +126,8 @@ def class_means(X: Array, y: Array, weight: Array, n_classes: int) -> np.ndarray
         sums, mass = tensor_starts.label_sums(X, y, weight, n_classes)
         return _inside(as_numpy(sums / mass.to(X.dtype)[:, None]), X)
     sums, mass = class_sums(X, y, weight, n_classes)
-    return _inside(sums / mass[:, None], X)
+    sums /= mass[:, None]  # in place: of many sparse features the means are larger than the samples
+    return _inside(sums, X)
 
 
 def canonical_order(samples: Array) -> tuple[Array, np.ndarray]:
