@@ -446,7 +446,7 @@ def test_changed_parts_are_refused(change, data):
     given = clone(model).set_params(
         **settings, init="kmeans", kernel_width="auto", n_prototypes_total=None, rank="auto"
     )
-    model.set_params(**given.set_params(cost="logm").get_params()).partial_fit(X, y)
+    model.set_params(**given.set_params(cost="mce").get_params()).partial_fit(X, y)
 
 
 def test_local_matrices_are_refused_for_a_shared_one(data):
