@@ -1,6 +1,5 @@
 """Weighted sums over the samples of each class, and the rows of each class."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -31,8 +30,8 @@ def class_sums(X: Array, y: np.ndarray, weight: np.ndarray, n_classes: int) -> t
     return one_hot @ X, one_hot.sum(axis=1)
 
 
-def rows_by_class(y: Array, n_classes: int) -> Iterator[Array]:
+def rows_by_class(y: Array, n_classes: int) -> list[Array]:
     """The rows of each class, ascending; the labels are sorted once for all classes."""
     order = y.argsort(stable=True) if is_tensor(y) else y.argsort(kind="stable")
     begins = as_numpy(y[order]).searchsorted(np.arange(n_classes + 1)).tolist()
-    return (order[begin:end] for begin, end in pairwise(begins))
+    return [order[begin:end] for begin, end in pairwise(begins)]
