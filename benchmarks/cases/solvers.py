@@ -37,11 +37,12 @@ def cells(quick: bool) -> list[Row]:
 @contextmanager
 def large_from(samples: int) -> Iterator[None]:
     """Epochs of Adam come first from so many samples on."""
-    before, lbfgs.LARGE = lbfgs.LARGE, samples
+    before = lbfgs.LARGE, lbfgs.LARGE_WORK
+    lbfgs.LARGE, lbfgs.LARGE_WORK = samples, 0
     try:
         yield
     finally:
-        lbfgs.LARGE = before
+        lbfgs.LARGE, lbfgs.LARGE_WORK = before
 
 
 def run(cell: Row, run: Run) -> list[Row]:

@@ -76,6 +76,7 @@ def test_a_converged_fit_is_not_continued(monkeypatch):
 def test_large_data_are_continued_too(monkeypatch):
     """They begin with epochs of Adam, in every round."""
     monkeypatch.setattr(lbfgs, "LARGE", 5)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
     fit = short_fit(LVQClassifier(random_state=0, tol=0.0), [4])
     before = fit.model.prototypes_.copy()
     assert fit.model.n_iter_ == 4

@@ -289,6 +289,7 @@ def test_large_data_begin_with_epochs_of_adam(monkeypatch, large):
     assert set(sizes) == {6000}
     sizes.clear()
     monkeypatch.setattr(lbfgs, "LARGE", 6000)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
     first = lbfgs.train(problem, start, samples, 200, None)
     assert sizes.count(6000) < everything / 2
     assert sizes.count(6000 // lbfgs.COMPARED) == 2
@@ -307,6 +308,7 @@ def test_a_tolerance_holds_on_large_data(monkeypatch, large):
     problem, start, samples, _ = large
     whole = lbfgs.train(problem, start, samples, 300, 1e-6)
     monkeypatch.setattr(lbfgs, "LARGE", 6000)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
     exact = lbfgs.train(problem, start, samples, 300, 1e-6)
     assert exact.history[-1] <= whole.history[-1] + 1e-3 * abs(whole.history[-1])
 
@@ -314,6 +316,7 @@ def test_a_tolerance_holds_on_large_data(monkeypatch, large):
 def test_epochs_of_adam_do_not_spoil_a_good_start(monkeypatch, large):
     problem, start, samples, _ = large
     monkeypatch.setattr(lbfgs, "LARGE", 6000)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
     found = lbfgs.train(problem, start, samples, 500, 1e-9)
     again = lbfgs.train(problem, found.params, samples, 500, 1e-9)
     assert again.history[-1] <= found.history[-1] + 1e-9
@@ -322,5 +325,6 @@ def test_epochs_of_adam_do_not_spoil_a_good_start(monkeypatch, large):
 def test_epochs_of_adam_keep_the_types(monkeypatch, large):
     problem, start, samples, _ = large
     monkeypatch.setattr(lbfgs, "LARGE", 6000)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
     found = lbfgs.train(problem, start, samples, 20, None)
     assert found.params.prototypes.dtype == np.float64

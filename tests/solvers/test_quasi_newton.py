@@ -206,6 +206,7 @@ def test_lvq_objectives_have_the_minimum_of_arrays(cost, kernel, relevance, plac
 def test_large_tensors_begin_with_epochs_of_adam(dtype, place, monkeypatch):
     """Of few and large batches, whatever the number of samples; the objective is that of arrays to a hundredth."""
     monkeypatch.setattr(lbfgs, "LARGE", 1000)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
     rng = np.random.default_rng(0)
     y = np.sort(rng.integers(0, 3, 3000))
     X = (rng.normal(size=(3000, 6)) + 1.5 * np.eye(3, 6)[y]).astype(dtype)
