@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from lvq.estimators.base import BaseLVQ
 
 MOST = 6  # prototypes of a class
-# A gain is a fall of the mean log-loss by more than so many of its standard errors, and by more than a small number
-STANDARD_ERRORS, MIN_GAIN = 0.5, 0.002
+# A gain is a fall of the mean log-loss by more than so many of its standard errors (as in the search) and this number
+STANDARD_ERRORS, MIN_GAIN = 0.25, 0.002
 DISTINCT = 2 * N_FOLDS  # distinct samples of a class for each of its prototypes
 SMALLEST_LOGARITHM = np.log(1e-6)  # of a probability, so that one sample cannot outweigh all others
 MAX_REMOVALS = 8  # classes of which one prototype less is tried
