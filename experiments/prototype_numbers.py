@@ -8,6 +8,7 @@ import argparse
 import pathlib
 import time
 import warnings
+from typing import Literal
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,7 +16,7 @@ from joblib import Parallel, delayed
 from experiments.pool_fits import OUTER, POOL, split
 from lvq import LVQClassifier
 
-NUMBERS: tuple[int | str, ...] = (1, 2, 3, "auto")
+NUMBERS: tuple[int | Literal["auto"], ...] = (1, 2, 3, "auto")
 RESULT = pathlib.Path(__file__).parent / "results" / "prototype_numbers.md"
 
 

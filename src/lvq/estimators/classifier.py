@@ -53,7 +53,7 @@ class LVQClassifier(CostBasedLVQ):
     """
 
     cost: str | Cost = "mce"
-    n_prototypes: int | dict[Label, int] = 2
+    n_prototypes: int | dict[Label, int] | Literal["auto"] = 2
     relevance: str | Relevance | None = "local_matrix"
     rank: int | Literal["auto"] | None = "auto"
     local: Literal["class", "prototype", "auto"] = "auto"
