@@ -151,10 +151,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "vanishing.",
     ),
     "feature_groups": (
-        "sequence of str or int, optional",
+        "sequence of str, int, float or None, optional",
         "[lbfgs, adam] A label for each feature: those with the same have the same weight, such as the columns of a "
-        "one-hot variable or the wavelengths of a band; None is the label of features that are excluded. Matrices give "
-        "no equal weights; there groups count in `sparsity`, and features can be excluded.",
+        "one-hot variable or the wavelengths of a band; None is the label of features that are excluded, and a float "
+        "fixes the weight of a feature at this fraction of the sum of all. Matrices give no equal weights; there "
+        "groups count in `sparsity`, features can be excluded, and a float fixes Lambda_ll at a fraction of the trace.",
     ),
     "sparsity": (
         "float",

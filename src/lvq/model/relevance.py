@@ -114,18 +114,19 @@ class GradientRelevance(VectorRelevance):
 
     def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """All features that are used equal."""
-        used = self.structure.used(np.ones(X.shape[1]))
+        used = self.structure.completed(self.structure.used(np.ones(X.shape[1])))
         return (used / used.sum()).astype(numpy_type(X))
 
     def constrained(self, free: Array) -> Array:
-        """lambda = u/sum(u), with u the mean of v^2 over each group of features."""
-        shared = self.structure.shared(free**2)
+        """lambda = u/sum(u), with u the mean of v^2 over each group of features, and the given fractions of sum(u)."""
+        shared = self.structure.completed(self.structure.shared(free**2))
         return shared / shared.sum()
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """2 v times the mean over each group of (g - lambda'g)/sum(u)."""
-        total = self.structure.shared(free**2).sum()
-        return 2 * free / total * self.structure.shared(by_relevance - (R * by_relevance).sum())
+        total = self.structure.completed(self.structure.shared(free**2)).sum()
+        by_weight = self.structure.by_learned(by_relevance - (R * by_relevance).sum())
+        return 2 * free / total * self.structure.shared(by_weight)
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """That of the structure."""
@@ -188,7 +189,7 @@ class LocalDiagonalRelevance(Relevance):
 
     def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """All features that are used equal."""
-        used = self.structure.used(np.ones((len(self.groups(labels)) - 1, X.shape[1])))
+        used = self.structure.completed(self.structure.used(np.ones((len(self.groups(labels)) - 1, X.shape[1]))))
         return (used / used.sum(axis=1, keepdims=True)).astype(numpy_type(X))
 
     def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "LocalDiagonalRelevance":
@@ -205,16 +206,16 @@ class LocalDiagonalRelevance(Relevance):
         return R**0.5
 
     def constrained(self, free: Array) -> Array:
-        """lambda = u/sum(u) with unit trace, else u; with u the mean of v^2 over each group of features."""
-        shared = self.structure.shared(free**2)
+        """lambda = u/sum(u) with unit trace, else u; u is the mean of v^2 over each group, and the given fractions."""
+        shared = self.structure.completed(self.structure.shared(free**2))
         return shared / shared.sum(-1)[..., None] if self.unit_trace else shared
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """2 v times the mean over each group of (g - lambda'g)/sum(u), or of g."""
         if self.unit_trace:
-            total = self.structure.shared(free**2).sum(-1)[..., None]
+            total = self.structure.completed(self.structure.shared(free**2)).sum(-1)[..., None]
             by_relevance = (by_relevance - (R * by_relevance).sum(-1)[..., None]) / total
-        return 2 * free * self.structure.shared(by_relevance)
+        return 2 * free * self.structure.shared(self.structure.by_learned(by_relevance))
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """ridge times the sum of all lambda, which is |Omega|^2, and that of the structure."""
@@ -407,7 +408,7 @@ class MatrixRelevance(Relevance):
             omega = span(X, weight)
         else:
             omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
-        omega = self.structure.used(omega)
+        omega = self.structure.completed_columns(omega)
         omega = (omega / np.linalg.norm(omega)).astype(numpy_type(X))
         if self.local is None:
             return omega
@@ -434,17 +435,16 @@ class MatrixRelevance(Relevance):
         return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
 
     def constrained(self, free: Array) -> Array:
-        """Omega = A/|A| with unit trace, else A itself; without the columns of features that are excluded."""
-        free = self.structure.used(free)
+        """Omega = A/|A| with unit trace, else A itself; with excluded columns 0, and columns of a given fraction."""
+        free = self.structure.completed_columns(free)
         return free / _norms(free) if self.unit_trace else free
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """(G - <G, Omega> Omega)/|A|."""
-        by_relevance = self.structure.used(by_relevance)
-        if not self.unit_trace:
-            return by_relevance
-        size = _norms(self.structure.used(free))
-        return (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / size
+        if self.unit_trace:
+            size = _norms(self.structure.completed_columns(free))
+            by_relevance = (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / size
+        return self.structure.by_columns(free, by_relevance)
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices, and the structure's."""
