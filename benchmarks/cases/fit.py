@@ -205,6 +205,16 @@ def ratio(ours: Row, peer: Row, reached: dict[str, Row]) -> Row | None:
     }
 
 
+def slower_in_threads(rows: list[Row]) -> float | None:
+    """Largest ratio of our wall time with default threads to that with one."""
+    ratios = [
+        row["wall"]["median"] / alone["wall"]["median"]
+        for row in select(rows, library="lvq", threads=None)
+        if (alone := one(rows, library="lvq", threads=1, until=None, cell=row["cell"])) is not None
+    ]
+    return max(ratios, default=None)
+
+
 def standard_error(row: Row) -> float:
     """Standard error of a test accuracy."""
     return (row["test_accuracy"] * (1 - row["test_accuracy"]) / row["tests"]) ** 0.5
