@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.found import need_model
 from lvq.input_columns import Names
 from lvq.nearest_samples import Exemplars
+from lvq.original_features import Floats
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import feature_names as names_of_features
 from lvq.plots.fitted_arrays import prototype_names, prototypes_in_units, relevance_profile
 from lvq.plots.images import image_grid, image_side
-from lvq.plots.original_features import Floats
 from lvq.plots.style import (
     DIVERGING,
     class_colours,
@@ -292,7 +292,7 @@ class PrototypeDisplay(Display):
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
-        The steps of a Pipeline are inverted, see `lvq.plots.original_features`.
+        The steps of a Pipeline are inverted, see `lvq.original_features`.
 
         Parameters
         ----------
