@@ -88,19 +88,16 @@ def fits(results: Results) -> Iterable[Goal]:
     for name, limit in FASTER.items():
         found = fit.ratios(rows, name)
         words = "blobs 20,000 x 32" if name == "blobs" else text.name(name)
-        goal = f"`fit` on {words}, one thread, equal or better: the fastest peer's time over ours"
+        goal = f"`fit` on {words}, one thread, equal or better: the fastest peer's time over ours to its quality"
         if not found:
             yield at_least(goal, None, limit)
             continue
         worst = min(found, key=lambda row: row["ratio"])
         behind = [text.model_name(row) for row in found if not row["as_good"]]
-        shown = f"{text.digits(worst['ratio'])} ({text.model_name(worst)}; {worst['peer']})"
-        shown = f"over {shown}" if worst["stopped"] else shown
-        equal = [row["equal"] for row in found if row["equal"] is not None]
-        if equal and min(equal) > worst["ratio"]:
-            shown += f"; {text.digits(min(equal))} among peers that reach our objective to {fit.REACHED}"
+        shown = f"{fit.shown(worst)}, {text.model_name(worst)}; {text.digits(min(row['whole'] for row in found))}"
+        shown += " over whole fits"
         if behind:
-            shown += f"; the fastest peer is better in {', '.join(behind)}"
+            shown += f"; a peer is better in {', '.join(behind)}"
         below = worst["ratio"] < limit
         undecided = below and worst["stopped"]  # it was stopped before the limit could be seen
         held = None if undecided else not below and not behind
