@@ -7,7 +7,7 @@ import typer
 
 from lvq.cli import options as given
 from lvq.cli import output
-from lvq.cli.console import check_model, check_table, print_json, progress_bar, report_errors
+from lvq.cli.console import check_model, check_tables, print_json, progress_bar, report_errors
 
 if TYPE_CHECKING:
     from lvq.typing import Argument
@@ -40,9 +40,12 @@ def _lvq(
 
 @app.command()
 def fit(
-    table: given.Table,
+    table: given.Tables,
     target: given.Target,
     out: given.NewRun,
+    group: given.Group = None,
+    time: given.Time = None,
+    test: given.TestTable = None,
     model: given.Model = "lvq",
     prototypes: given.Prototypes = None,
     rank: given.Rank = None,
@@ -50,6 +53,7 @@ def fit(
     max_error: given.MaxError = None,
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
+    features: given.Features = None,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
     test_size: given.TestSize = 0.25,
@@ -70,7 +74,7 @@ def fit(
     cross-validation.
     """
     with report_errors(debug):
-        check_table(table)
+        check_tables(*table, *([] if test is None else [test]))
         from lvq.workflow import fit_table
 
         check_model(model, prototypes=prototypes, rank=rank, kernel=kernel)
@@ -78,9 +82,12 @@ def fit(
             raise typer.BadParameter("give --max-error or --coverage, not both: a guarantee sets the coverage.")
         with progress_bar() as progress:
             result = fit_table(
-                table,
+                table if len(table) > 1 else table[0],
                 target,
                 out=out,
+                group=group,
+                time=time,
+                test=test,
                 model=model,
                 prototypes=prototypes,
                 rank=rank,
@@ -88,6 +95,7 @@ def fit(
                 max_error=max_error,
                 confidence=confidence,
                 coverage=coverage,
+                features=features or (),
                 drop=drop or (),
                 categorical=categorical or (),
                 test_size=test_size,
@@ -120,7 +128,7 @@ def predict(
     A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
     """
     with report_errors(debug):
-        check_table(table)
+        check_tables(table)
         from lvq.workflow import predict_table
 
         with progress_bar() as progress:
@@ -157,7 +165,7 @@ def compare(
     prototypes.
     """
     with report_errors(debug):
-        check_table(table)
+        check_tables(table)
         from lvq.workflow import compare_table
 
         for name in model or ():

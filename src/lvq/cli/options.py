@@ -38,6 +38,12 @@ def _model(text: str) -> OptionInfo:
 
 # files
 Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or ARFF file.")]
+Tables = Annotated[
+    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow or ARFF file, or several with the same columns.")
+]
+TestTable = Annotated[
+    Path | None, typer.Option("--test", metavar="FILE", help="Test table, in place of a part of TABLE.")
+]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
 Paper = Annotated[str, _argument("PAPER", "Name of a paper.")]
@@ -53,7 +59,14 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
 Target = Annotated[str, _needed("COLUMN", "Column of classes.", autocompletion=complete_column)]
-Drop = Annotated[list[str] | None, _columns("Column that is not a feature")]
+Group = Annotated[
+    str | None, _needed("COLUMN", "Groups that are never split, such as patients.", autocompletion=complete_column)
+]
+Time = Annotated[
+    str | None, _needed("COLUMN", "Train on the past, test on the future.", autocompletion=complete_column)
+]
+Features = Annotated[list[str] | None, _columns("Column that is a feature, or a pattern such as 'lab_*'")]
+Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
 Categorical = Annotated[list[str] | None, _columns("Column of numbers that are categories")]
 Keep = Annotated[list[str] | None, _columns("Column to copy into the predictions")]
 
