@@ -27,7 +27,7 @@ from lvq.workflow import (  # noqa: E402
     predict_table,
     prepare,
 )
-from lvq.workflow.design import Design, inner_folds, split_rows  # noqa: E402
+from lvq.workflow.design import Design, split_rows  # noqa: E402
 from lvq.workflow.model_columns import expected_columns  # noqa: E402
 from lvq.workflow.pipelines import CROSS_FIT_BELOW, NAMES  # noqa: E402
 from lvq.workflow.runs import check_folder  # noqa: E402

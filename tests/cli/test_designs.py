@@ -76,9 +76,7 @@ def test_a_guarantee_with_groups_counts_groups(lvq, tmp_path):
 
 def test_time_tests_on_the_future(lvq, tmp_path):
     table = patients()
-    completed, metrics = fitted(
-        lvq, tmp_path, table, "--time", "visit", "--drop", "patient", "--model", "glvq", "--folds", 3
-    )
+    _, metrics = fitted(lvq, tmp_path, table, "--time", "visit", "--drop", "patient", "--model", "glvq", "--folds", 3)
     test_rows = metrics["map"]["points"]["index"]
     assert len(test_rows) == 50
     names = metrics["map"]["points"]["name"]

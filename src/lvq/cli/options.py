@@ -39,7 +39,7 @@ def _model(text: str) -> OptionInfo:
 # files
 Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or ARFF file.")]
 Tables = Annotated[
-    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow or ARFF file, or several with the same columns.")
+    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow or ARFF file; several are joined.")
 ]
 TestTable = Annotated[
     Path | None, typer.Option("--test", metavar="FILE", help="Test table, in place of a part of TABLE.")

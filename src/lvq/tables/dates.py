@@ -101,7 +101,7 @@ def _day_first(column: pd.Series, source: str) -> bool:
         )
     if not (first or second or stops):
         raise TableError(
-            f"The column {column.name!r} of {source} holds dates such as {parts[0].string!r}, in which day or month may "
-            "come first; write them as 2024-12-31."
+            f"The column {column.name!r} of {source} holds dates such as {parts[0].string!r}, in which day or month "
+            "may come first; write them as 2024-12-31."
         )
     return first or (stops and not second)

@@ -37,7 +37,7 @@ def _test_part(train: np.ndarray, test: np.ndarray, design: Design) -> str:
         how = f"The latest {count} were held out for the test"
     elif design.groups is not None:
         n_groups = len(np.unique(design.groups[test]))
-        how = f"{count}, all of {n_groups} groups, stratified by class as far as the groups allow, were held out for the test"
+        how = f"{count}, all of {n_groups} groups, stratified by class as far as possible, were held out for the test"
     else:
         how = f"{len(test) / (len(train) + len(test)):.0%} of {len(train) + len(test)} rows, stratified by class, were "
         how += "held out for the test"
