@@ -114,6 +114,7 @@ def predict(
     table: given.Table,
     out: given.PredictionFile,
     keep: given.Keep = None,
+    probabilities: given.Probabilities = False,
     raw_text: given.RawText = False,
     force: given.Force = False,
     json: given.Json = False,
@@ -137,11 +138,43 @@ def predict(
                 table,
                 out,
                 keep=keep or (),
+                probabilities=probabilities,
                 escape_formulas=not raw_text,
                 force=force,
                 progress=lambda rows: progress("Rows predicted", rows, None),
             )
         output.show_predictions(result, as_json=json)
+
+
+@app.command()
+def validate(
+    run: given.Run,
+    table: given.Table,
+    target: given.OtherTarget = None,
+    out: given.Folder = None,
+    force: given.Force = False,
+    json: given.Json = False,
+    debug: given.Debug = False,
+) -> None:
+    """Test a fitted model on a labelled table from elsewhere.
+
+    Writes validation-TABLE.html and validation-TABLE.json into the folder of the run: accuracy, coverage, metrics by
+    class, whether the guarantee was kept, and the drift of the features and of the certainty since the fit.
+    """
+    with report_errors(debug):
+        check_tables(run, table)
+        from lvq.workflow import validate_table
+
+        with progress_bar() as progress:
+            result = validate_table(
+                run,
+                table,
+                target=target,
+                out=out,
+                force=force,
+                progress=lambda rows: progress("Rows validated", rows, None),
+            )
+        output.show_validation(result, as_json=json)
 
 
 @app.command()

@@ -59,6 +59,10 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
 Target = Annotated[str, _needed("COLUMN", "Column of classes.", autocompletion=complete_column)]
+OtherTarget = Annotated[
+    str | None,
+    _needed("COLUMN", "Column of classes. [default: as at the fit]", autocompletion=complete_column),
+]
 Group = Annotated[
     str | None, _needed("COLUMN", "Groups that are never split, such as patients.", autocompletion=complete_column)
 ]
@@ -69,6 +73,8 @@ Features = Annotated[list[str] | None, _columns("Column that is a feature, or a 
 Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
 Categorical = Annotated[list[str] | None, _columns("Column of numbers that are categories")]
 Keep = Annotated[list[str] | None, _columns("Column to copy into the predictions")]
+
+Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the probability of each class.")]
 
 # the model
 Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]

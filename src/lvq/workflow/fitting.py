@@ -16,6 +16,7 @@ from lvq.estimators.found import need_model
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.design import Design, Fold, split_rows
+from lvq.workflow.drift import reference_of
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol
 from lvq.workflow.runs import check_folder, write_run
@@ -204,6 +205,7 @@ def fit_table(
         seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
     )  # fmt: skip
     summary["notes"] = notes
+    summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
     progress("Writing", folds + 3, steps)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", steps, steps)
@@ -240,6 +242,7 @@ def _fit_stream(
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
     summary["notes"] = list(fitted.notes)
+    summary["reference"] = None
     progress("Writing", 2, 3)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", 3, 3)
