@@ -85,6 +85,15 @@ Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
 Kernel = Annotated[
     str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)
 ]
+ClassWeight = Annotated[
+    str | None, typer.Option(metavar="WEIGHTS", help="Weights in training: balanced, or bad=5,good=1.")
+]
+Prices = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PRICES", help="Prices of mistakes, true:predicted, as in bad:good=5,good:bad=1; or a CSV file."
+    ),
+]
 
 # rejection and testing
 MaxError = Annotated[float | None, _fraction("Guaranteed bound on the error rate among accepted predictions.")]
@@ -96,6 +105,7 @@ CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
 Repeats = Annotated[int, _number("Repetitions with other folds.", 1)]
 Stream = Annotated[bool, typer.Option("--stream", help="Read a table of numbers in parts, each row once.")]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
+Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
 Quick = Annotated[bool, typer.Option("--quick", help="Run a small part.")]
 Jobs = Annotated[int | None, _number("Number of parallel jobs.", 1)]
 

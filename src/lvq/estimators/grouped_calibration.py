@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import _safe_indexing, compute_sample_weight
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -30,6 +29,8 @@ def group_folds(
     >>> [test.tolist() for _, test in folds]
     [[0, 1], [2, 3], [4, 5]]
     """
+    from sklearn.model_selection import StratifiedGroupKFold  # here: a first fit does not load the module
+
     groups = column_or_1d(groups)
     check_consistent_length(y, groups)
     n_folds = min(n_folds, len(np.unique(groups)), int(np.unique(y, return_counts=True)[1].max()))

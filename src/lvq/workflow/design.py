@@ -197,18 +197,19 @@ def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[
         folds = _forward_folds(design.times, n_folds)
     if design.groups is not None:
         folds = [(train[~np.isin(design.groups[train], design.groups[test])], test) for train, test in folds]
-    usable = [fold for fold in folds if _trainable(y[fold[0]]) and len(fold[1])]
+    n_classes = len(np.unique(y))
+    usable = [fold for fold in folds if _trainable(y[fold[0]], n_classes) and len(fold[1])]
     if not usable:
         raise TableError(
-            "No split inside the training rows leaves two classes with two rows or more to train on; give more groups, "
-            "or a time column in which the classes alternate."
+            "No split inside the training rows leaves two rows or more of each class to train on; give more groups, or "
+            "a time column in which the classes alternate."
         )
     return usable
 
 
-def _trainable(y: np.ndarray) -> bool:
+def _trainable(y: np.ndarray, n_classes: int) -> bool:
     counts = np.unique(y, return_counts=True)[1]
-    return len(counts) >= 2 and counts.min() >= 2
+    return len(counts) == n_classes and counts.min() >= 2
 
 
 def _forward_folds(times: np.ndarray, n_folds: int) -> Sequence[Fold]:

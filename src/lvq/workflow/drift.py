@@ -9,6 +9,7 @@ index of 0.1 or more).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -134,7 +135,7 @@ def _bin_names(column: Mapping[str, JSONValue]) -> list[str]:
     edges = [f"{edge:.4g}" for edge in column["edges"]]
     if not edges:
         return ["all", MISSING]
-    inner = [f"{low} to {high}" for low, high in zip(edges, edges[1:])]
+    inner = [f"{low} to {high}" for low, high in pairwise(edges)]
     return [f"below {edges[0]}", *inner, f"{edges[-1]} and above", MISSING]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import Pipeline
 
 from lvq.estimators.found import need_model
+from lvq.prices import PriceClassifier
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.typing import JSONValue, Labels, MatrixLike
+from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, Fold, split_rows
 from lvq.workflow.drift import reference_of
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol
 from lvq.workflow.runs import check_folder, write_run
 from lvq.workflow.study import Paths, read_study
+from lvq.workflow.thread_limit import limited_threads
 from lvq.workflow.training import evaluation_folds, fit_rejecting, group_arguments
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ def quiet(what: str, done: int, total: int) -> None:
     """Show no progress."""
 
 
+@limited_threads
 def fit_table(
     table: Paths,
     target: str,
@@ -79,10 +82,13 @@ def fit_table(
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    class_weight: Mapping[str, float] | str | None = None,
+    prices: Mapping[str, float] | str | Path | None = None,
     test_size: float = 0.25,
     folds: int = 5,
     stream: bool = False,
     seed: int = 0,
+    threads: int | None = None,
     force: bool = False,
     progress: Progress = quiet,
 ) -> FitResult:
@@ -127,6 +133,11 @@ def fit_table(
         Columns that are features (all by default), and columns that are not; patterns such as "lab_*" are allowed.
     categorical : sequence of str, default=()
         Columns of numbers that are categories.
+    class_weight : mapping or str, optional
+        Weights of the classes in training: "balanced", or for example "bad=5,good=1".
+    prices : mapping, str or path, optional
+        Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given), or a CSV
+        file: the class with the least expected price is predicted, by the calibrated probabilities; see `lvq.prices`.
     test_size : float, default=0.25
         Fraction of the rows that is held out for the test.
     folds : int, default=5
@@ -138,6 +149,8 @@ def fit_table(
         the test and for the thresholds.
     seed : int, default=0
         Seed of all random numbers.
+    threads : int, optional
+        Number of threads, at most; by default those of the processor, and one for small tables.
     force : bool, default=False
         Whether files in `out` may be replaced.
     progress : callable, optional
@@ -164,11 +177,13 @@ def fit_table(
         raise ValueError(f"test_size must be between 0 and 1, got {test_size:g}.")
     if folds != 0 and folds < 2:
         raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
-    estimator = make_model(model, prototypes=prototypes, rank=rank, kernel=kernel, seed=seed)
+    weights, priced = read_class_weight(class_weight), None if prices is None else read_prices(prices)
+    estimator = make_model(model, prototypes=prototypes, rank=rank, kernel=kernel, class_weight=weights, seed=seed)
     if out is not None:
         check_folder(out, force=force)
     if stream:
         unused = {"categorical": categorical, "features": features, "group": group, "time": time, "test": test}
+        unused["prices"] = prices
         given = [name for name, value in unused.items() if value]
         if given or not isinstance(table, str | Path):
             raise ValueError(
@@ -185,9 +200,10 @@ def fit_table(
     )
     samples, design = study.samples, study.design
     train, test_rows, notes = split_rows(samples, design, test_size, seed)
-    notes = [*samples.notes, *notes]
+    notes = [*samples.notes, *notes, *check_classes(priced, weights, samples.y[train])]
     X, y, inner = samples.X.iloc[train], samples.y[train], design.take(train)
     pipeline = make_pipeline_for(samples, estimator)
+    pipeline = pipeline if priced is None else PriceClassifier(pipeline, priced)
     classifier = make_reject_classifier(
         pipeline, max_error=max_error, confidence=confidence, coverage=coverage, n_samples=len(train),
         smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
@@ -250,7 +266,7 @@ def _fit_stream(
 
 
 def _cross_validate(
-    pipeline: Pipeline, X: MatrixLike, y: Labels, design: Design, splits: list[Fold], progress: Progress
+    pipeline: BaseEstimator, X: MatrixLike, y: Labels, design: Design, splits: list[Fold], progress: Progress
 ) -> list[FoldResult]:
     """Cross-validation of the predictions alone: thresholds in every fold would take many times as long."""
     from lvq.report import evaluate_folds

@@ -28,6 +28,7 @@ from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_outpu
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
 from lvq.workflow.preparation import MISSING_TEXT
 from lvq.workflow.runs import load_model
+from lvq.workflow.thread_limit import limited_threads
 
 PART_ROWS = 5_000  # predicted at a time; their features and distances are in memory
 _TEXTS = ("label", "reason", "winner")
@@ -65,6 +66,7 @@ class PredictResult:
     path: Path | None = None
 
 
+@limited_threads
 def predict_table(
     model: BaseEstimator | str | Path,
     table: str | Path,
@@ -73,6 +75,7 @@ def predict_table(
     keep: Sequence[str] = (),
     probabilities: bool = False,
     escape_formulas: bool = True,
+    threads: int | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> PredictResult:
@@ -102,6 +105,8 @@ def predict_table(
     escape_formulas : bool, default=True
         Whether texts in a CSV file that a spreadsheet would run as a formula get an apostrophe before them: those that
         begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and are not numbers.
+    threads : int, optional
+        Number of threads, at most.
     force : bool, default=False
         Whether `out` may be replaced.
     progress : callable, optional

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
 from lvq import LVQClassifier, LVQClassifierCV
-from lvq.estimators.found import last_step
+from lvq.estimators.found import find_layer, last_step
 from lvq.rejection import RejectClassifier
 from lvq.workflow.design import Design, Fold, calibration_rows, inner_folds
 
@@ -35,10 +35,10 @@ def fit_rejecting(
     return classifier.set_params(estimator=fitted, cv="prefit").fit(X.iloc[held_out], y[held_out])
 
 
-def group_arguments(pipeline: Pipeline, design: Design) -> dict[str, np.ndarray]:
+def group_arguments(estimator: BaseEstimator, design: Design) -> dict[str, np.ndarray]:
     """Arguments of a pipeline's `fit` with which the calibration of its probabilities splits no group."""
-    blocks = design.blocks
-    if blocks is None or not isinstance(last_step(pipeline), LVQClassifier | LVQClassifierCV):
+    blocks, pipeline = design.blocks, find_layer(estimator, Pipeline)
+    if blocks is None or pipeline is None or not isinstance(last_step(pipeline), LVQClassifier | LVQClassifierCV):
         return {}
     return {f"{pipeline.steps[-1][0]}__groups": blocks}
 

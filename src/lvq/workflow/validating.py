@@ -54,8 +54,8 @@ def validate_table(
 ) -> ValidationResult:
     """Apply a fitted model to a labelled table from elsewhere, and write a page on the result.
 
-    The model is not changed. The page shows accuracy and coverage beside those of the test at the fit, metrics by class,
-    whether the guarantee was kept, and the drift of the features and of the certainty since the fit.
+    The model is not changed. The page shows accuracy and coverage beside those of the test at the fit, metrics by
+    class, whether the guarantee was kept, and the drift of the features and of the certainty since the fit.
 
     Parameters
     ----------
