@@ -16,6 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from lvq.estimators.remedies import with_remedies
 from lvq.estimators.training import Parts
 from lvq.model.arrays import numpy_type
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
@@ -307,7 +308,8 @@ def check_samples(
     if not values and _fits(X, estimator):
         return X
     finite = values and ("allow-nan" if estimator.model_.variances is not None else True)
-    samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=types, ensure_all_finite=finite)
+    with with_remedies(estimator):
+        samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=types, ensure_all_finite=finite)
     if is_sparse(samples):
         samples = sparse_samples(estimator, samples, getattr(estimator, "_device", None))
     return check_magnitude(estimator, samples) if values else samples
@@ -388,9 +390,10 @@ def _validated(
     missing: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     finite = "allow-nan" if missing else True
-    samples, labels = validate_data(
-        estimator, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_all_finite=finite
-    )
+    with with_remedies(estimator):
+        samples, labels = validate_data(
+            estimator, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_all_finite=finite
+        )
     if is_sparse(samples):
         samples = sparse_samples(estimator, samples, getattr(estimator, "device", None))
     return samples, labels
