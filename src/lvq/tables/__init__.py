@@ -12,16 +12,19 @@ except ModuleNotFoundError as _error:
     ) from _error
 
 from lvq.tables.columns import TableError, as_numbers, as_text, is_number, kind_of
+from lvq.tables.dates import as_days, holds_dates
 from lvq.tables.reading import column_names, read_parts, read_table
 from lvq.tables.writing import TableWriter, check_output
 
 __all__ = [
     "TableError",
     "TableWriter",
+    "as_days",
     "as_numbers",
     "as_text",
     "check_output",
     "column_names",
+    "holds_dates",
     "is_number",
     "kind_of",
     "read_parts",
