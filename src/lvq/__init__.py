@@ -20,6 +20,7 @@ if _TYPE_CHECKING:
     from lvq.explanation import explain
     from lvq.importances import VariableImportances, variable_importances
     from lvq.model.prototype_model import PrototypeModel
+    from lvq.nearest_samples import Exemplars, exemplars
     from lvq.nuisance import NuisanceRemoval, remove_nuisance
     from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
@@ -48,6 +49,7 @@ __all__ = [
     "RLVQ",
     "RSLVQ",
     "SNPC",
+    "Exemplars",
     "GuaranteeError",
     "LVQClassifier",
     "LVQClassifierCV",
@@ -62,6 +64,7 @@ __all__ = [
     "certified_radius",
     "cheapest_class",
     "counterfactual",
+    "exemplars",
     "expected_prices",
     "explain",
     "fit_batches",
@@ -92,6 +95,8 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "certified_accuracy": "robustness",
     "certified_radius": "robustness",
     "counterfactual": "counterfactuals",
+    "Exemplars": "nearest_samples",
+    "exemplars": "nearest_samples",
     "explain": "explanation",
     "fit_batches": "streaming",
     "load": "persistence",

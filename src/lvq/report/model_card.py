@@ -17,6 +17,7 @@ from lvq.rejection.point import CertifiedPoint
 from lvq.report.features import Features
 from lvq.report.formatting import percent, to_json
 from lvq.report.metrics import confidence_interval
+from lvq.report.probabilities import probability_limit
 from lvq.typing import JSONValue
 
 MIN_CLASS_SAMPLES = 20  # held-out samples of a class below which its accuracy is uncertain
@@ -134,7 +135,7 @@ def limits(summary: dict[str, JSONValue]) -> list[str]:
     return [
         *sentences,
         "Explanations show how the model computed a prediction, not what causes the classes to differ.",
-        "The model's probabilities are scores and not calibrated.",
+        *probability_limit(summary["probabilities"]),
     ]
 
 
