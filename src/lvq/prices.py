@@ -107,7 +107,7 @@ def price_matrix(prices: Prices, classes: ArrayLike) -> NDArray[np.float64]:
                 )
             matrix[pairs[key]] = float(price)
     off = matrix[~np.eye(len(names), dtype=bool)]
-    if not np.isfinite(matrix).all() or matrix.min() < 0 or not (off > 0).any():
+    if not np.isfinite(matrix).all() or matrix.min() < 0 or (len(off) and not off.any()):
         raise ValueError(f"prices must be finite numbers of 0 or more, with one above 0, got {matrix.tolist()}.")
     return matrix
 
@@ -171,10 +171,13 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"The 'estimator' parameter of PriceClassifier must have predict_proba, got {self.estimator!r}."
             )
+        if y is None:
+            raise ValueError("PriceClassifier requires y to be passed, but the target y is None.")
         classes = np.unique(np.asarray(y))
-        prices = price_matrix(self.prices, classes)
+        if len(classes) > 1:
+            price_matrix(self.prices, classes)  # an error before anything is computed
         fitted = clone(self.estimator).fit(X, y, **fit_params)
-        self.estimator_, self.prices_ = fitted, prices
+        self.estimator_, self.prices_ = fitted, price_matrix(self.prices, fitted.classes_)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
@@ -232,6 +235,7 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
+        check_is_fitted(self)
         return self.classes_[cheapest_class(self.predict_proba(X), self.prices_)]
 
     def __sklearn_tags__(self) -> Tags:

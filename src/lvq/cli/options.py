@@ -37,9 +37,9 @@ def _model(text: str) -> OptionInfo:
 
 
 # files
-Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or ARFF file.")]
+Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow, ARFF or Excel file.")]
 Tables = Annotated[
-    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow or ARFF file; several are joined.")
+    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow, ARFF or Excel file; several are joined.")
 ]
 TestTable = Annotated[
     Path | None, typer.Option("--test", metavar="FILE", help="Test table, in place of a part of TABLE.")
@@ -72,6 +72,10 @@ Time = Annotated[
 Features = Annotated[list[str] | None, _columns("Column that is a feature, or a pattern such as 'lab_*'")]
 Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
 Categorical = Annotated[list[str] | None, _columns("Column of numbers that are categories")]
+Date = Annotated[list[str] | None, _columns("Column of dates that becomes a number of days")]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of CSV files: utf-8, utf-16, latin-1, ... Found by default.")
+]
 Keep = Annotated[list[str] | None, _columns("Column to copy into the predictions")]
 
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the probability of each class.")]

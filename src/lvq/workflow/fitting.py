@@ -82,6 +82,8 @@ def fit_table(
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    encoding: str | None = None,
     class_weight: Mapping[str, float] | str | None = None,
     prices: Mapping[str, float] | str | Path | None = None,
     test_size: float = 0.25,
@@ -132,7 +134,11 @@ def fit_table(
     features, drop : sequence of str, default=()
         Columns that are features (all by default), and columns that are not; patterns such as "lab_*" are allowed.
     categorical : sequence of str, default=()
-        Columns of numbers that are categories.
+        Columns of numbers, or of texts that look like notes, that are categories.
+    dates : sequence of str, default=()
+        Columns of dates that become numbers of days; other columns of dates are an error.
+    encoding : str, optional
+        That of CSV files, such as "latin-1"; by default it is found from their bytes.
     class_weight : mapping or str, optional
         Weights of the classes in training: "balanced", or for example "bad=5,good=1".
     prices : mapping, str or path, optional
@@ -183,7 +189,7 @@ def fit_table(
         check_folder(out, force=force)
     if stream:
         unused = {"categorical": categorical, "features": features, "group": group, "time": time, "test": test}
-        unused["prices"] = prices
+        unused |= {"prices": prices, "dates": dates}
         given = [name for name, value in unused.items() if value]
         if given or not isinstance(table, str | Path):
             raise ValueError(
@@ -196,8 +202,9 @@ def fit_table(
     steps = folds + 4
     progress("Reading", 0, steps)
     study = read_study(
-        table, target, group=group, time=time, test=test, features=features, drop=drop, categorical=categorical
-    )
+        table, target, group=group, time=time, test=test, features=features, drop=drop, categorical=categorical,
+        dates=dates, encoding=encoding,
+    )  # fmt: skip
     samples, design = study.samples, study.design
     train, test_rows, notes = split_rows(samples, design, test_size, seed)
     notes = [*samples.notes, *notes, *check_classes(priced, weights, samples.y[train])]

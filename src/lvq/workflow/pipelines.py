@@ -97,10 +97,11 @@ def make_model(
         given["kernel"] = None if kernel == "none" else kernel
     if not searches:
         return make(**given, random_state=seed)
-    base = LVQClassifier(class_weight=given.pop("class_weight", None))
+    weights = given.pop("class_weight", None)
+    base = None if weights is None else LVQClassifier(class_weight=weights)
     kinds = [kind | given for kind in default_candidates(LVQClassifier().set_params(**given))]
     candidates = list({str(kind): kind for kind in kinds}.values()) if given else None
-    return LVQClassifierCV(base, candidates=candidates, random_state=seed)
+    return LVQClassifierCV(estimator=base, candidates=candidates, random_state=seed)
 
 
 def _has_matrix(parameters: dict[str, object]) -> bool:

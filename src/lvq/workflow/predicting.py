@@ -24,7 +24,20 @@ from lvq.model.prototype_model import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.measures import Predictions, certainty_of
 from lvq.robustness import certified_radius
-from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_output, column_names, is_number, read_parts
+from lvq.tables import (
+    TableError,
+    TableWriter,
+    as_days,
+    as_numbers,
+    as_text,
+    check_output,
+    column_names,
+    holds_dates,
+    is_number,
+    kind_of,
+    read_parts,
+    reading_notes,
+)
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
 from lvq.workflow.preparation import MISSING_TEXT
 from lvq.workflow.runs import load_model
@@ -74,6 +87,7 @@ def predict_table(
     *,
     keep: Sequence[str] = (),
     probabilities: bool = False,
+    encoding: str | None = None,
     escape_formulas: bool = True,
     threads: int | None = None,
     force: bool = False,
@@ -102,6 +116,8 @@ def predict_table(
         Columns of the table to copy into the predictions, such as an identifier.
     probabilities : bool, default=False
         Whether to add a column "probability CLASS" for each class.
+    encoding : str, optional
+        That of a CSV file; found from its bytes by default.
     escape_formulas : bool, default=True
         Whether texts in a CSV file that a spreadsheet would run as a formula get an apostrophe before them: those that
         begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and are not numbers.
@@ -135,7 +151,7 @@ def predict_table(
     if isinstance(model, str | Path):
         model = load_model(model)
     columns = expected_columns(model)
-    result = PredictResult(path=out, notes=match_columns(column_names(table), columns, keep, table))
+    result = PredictResult(path=out, notes=match_columns(column_names(table, encoding), columns, keep, table))
     predict = RowPredictor(model, columns, str(table), probabilities=probabilities)
     taken = [name for name in keep if name in predict.probability_columns]
     if taken:
@@ -143,14 +159,14 @@ def predict_table(
     wanted = list(dict.fromkeys([*columns.names, *keep]))
     numbers = {name for name in columns.names if name not in columns.categories and name not in keep}
     with TableWriter(out, escape_formulas=escape_formulas) as writer:
-        for part in read_parts(table, wanted, numbers, exact={*keep, *columns.categories}):
+        for part in read_parts(table, wanted, numbers, exact={*keep, *columns.categories}, encoding=encoding):
             for start in range(0, len(part), PART_ROWS):
                 rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
                 predictions = predict(rows, result)
                 writer.write(pd.concat([rows[list(keep)], predictions], axis=1))
                 if progress is not None:
                     progress(result.rows)
-    result.notes += predict.notes()
+    result.notes += [*reading_notes(table, encoding), *predict.notes()]
     if writer.escaped:
         cells = "cell" if writer.escaped == 1 else "cells"
         result.notes.append(
@@ -211,7 +227,8 @@ class RowPredictor:
                 self._reject("missing value", name, missing, reason, first_row)
                 self._reject("unknown category", name, unknown & ~missing, reason, first_row)
             else:
-                values = as_numbers(rows[name], self.source, first_row)
+                days = kind_of(rows[name]) != "number" and holds_dates(rows[name])
+                values = as_days(rows[name], self.source) if days else as_numbers(rows[name], self.source, first_row)
                 if np.isinf(values).any():
                     row = first_row + int(np.isinf(values).argmax())
                     raise TableError(

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lvq.tables import TableError, as_text, column_names, kind_of, read_table
+from lvq.tables import TableError, as_text, column_names, kind_of, read_table, reading_notes
 from lvq.workflow.design import Design, make_design
 from lvq.workflow.preparation import MIN_CLASS_ROWS, Samples, check_columns, listed, prepare
 
@@ -46,6 +46,8 @@ def read_study(
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    encoding: str | None = None,
     min_class_rows: int = MIN_CLASS_ROWS,
 ) -> Study:
     """Read tables with the same columns as one, and a test table where it is given.
@@ -56,22 +58,25 @@ def read_study(
     if not paths:
         raise TableError("At least one table is needed, got none.")
     source, codes = ", ".join(map(str, paths)), {target, *categorical} | ({group} if group else set())
-    parts = [read_table(path, codes=codes) for path in paths]
+    parts = [read_table(path, codes=codes, encoding=encoding) for path in paths]
     check_columns(parts[0].columns, [name for name in (target, group, time) if name], source)
     if test is not None:
-        paths, parts = [*paths, Path(test)], [*parts, read_table(test, codes=codes)]
+        paths, parts = [*paths, Path(test)], [*parts, read_table(test, codes=codes, encoding=encoding)]
     whole, sizes = joined(parts, paths), [len(part) for part in parts]
     kept = chosen_columns(list(map(str, whole.columns)), features, drop, (target, group, time), source)
-    check_columns(whole.columns, categorical, source)
+    check_columns(whole.columns, [*categorical, *dates], source)
     samples = prepare(
-        whole[kept], target, categorical=[name for name in categorical if name in kept], source=source,
+        whole[kept], target, categorical=[name for name in categorical if name in kept],
+        dates=[name for name in dates if name in kept], source=source,
         min_class_rows=min_class_rows,
     )  # fmt: skip
     rows = samples.X.index.to_numpy()
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - sizes[-1]
     design = make_design(whole, rows, group, time, tested, source)
-    unnamed = [place for path in paths[:1] for place, name in enumerate(column_names(path), start=1) if not name]
-    notes = [f"Left out column {place}: it has no name (a row index?)." for place in unnamed]
+    names = column_names(paths[0], encoding)
+    unnamed = [place for place, name in enumerate(names, start=1) if not name]
+    notes = [note for path in paths for note in reading_notes(path, encoding)]
+    notes += [f"Left out column {place}: it has no name (a row index?)." for place in unnamed]
     samples = replace(samples, X=_named_rows(samples.X, paths, sizes), notes=(*notes, *samples.notes))
     n_tables = len(paths) - (test is not None)
     name = (

@@ -13,7 +13,7 @@ import pandas as pd
 
 from lvq.files import write_folder_atomically
 from lvq.report.metrics import classification_metrics, fraction_of
-from lvq.tables import TableError, as_text, column_names, is_number, read_parts
+from lvq.tables import TableError, as_text, column_names, is_number, read_parts, reading_notes
 from lvq.typing import JSONValue
 from lvq.workflow.drift import TableCounts
 from lvq.workflow.model_columns import categories_by_number, expected_columns, match_columns
@@ -49,6 +49,7 @@ def validate_table(
     *,
     target: str | None = None,
     out: str | Path | None = None,
+    encoding: str | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ValidationResult:
@@ -67,6 +68,8 @@ def validate_table(
         The column of classes; by default that of the fit.
     out : path, optional
         Folder for validation-TABLE.html and validation-TABLE.json; by default that of the run.
+    encoding : str, optional
+        That of a CSV file; found from its bytes by default.
     force : bool, default=False
         Whether these files may be replaced.
     progress : callable, optional
@@ -98,14 +101,17 @@ def validate_table(
     folder = check_folder(run if out is None else out, files, force=force)
     model = load_model(run)
     columns = expected_columns(model)
-    check_columns(column_names(table), [target], str(table))
-    notes = match_columns(column_names(table), columns, [target], table)
+    names = column_names(table, encoding)
+    check_columns(names, [target], str(table))
+    notes = [*reading_notes(table, encoding), *match_columns(names, columns, [target], table)]
     predictor, counted = RowPredictor(model, columns, str(table), probabilities=True), PredictResult()
     drift = TableCounts(fitted["reference"]) if fitted.get("reference") else None
     parts, truths, unlabelled = [], [], 0
     numbers = {name for name in columns.names if name not in columns.categories}
     classes = [str(label) for label in model.classes_]
-    for part in read_parts(table, [*columns.names, target], numbers, exact=set(columns.categories) | {target}):
+    for part in read_parts(
+        table, [*columns.names, target], numbers, exact={target, *columns.categories}, encoding=encoding
+    ):
         for start in range(0, len(part), PART_ROWS):
             rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
             labels = _labels(rows[target], classes)
