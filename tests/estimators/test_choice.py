@@ -7,8 +7,9 @@ from sklearn.base import clone
 
 import lvq
 from lvq import LVQClassifier, LVQClassifierCV
-from lvq.estimators import choice
+from lvq.estimators import choice, grouped_calibration
 from lvq.estimators.classifier import OPEN
+from lvq.estimators.grouped_calibration import group_folds
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 
@@ -103,7 +104,7 @@ def test_copies_and_weights_choose_alike():
 )
 def test_what_is_given_is_not_chosen(given, monkeypatch):
     """Two prototypes of each class with matrices."""
-    monkeypatch.setattr(choice, "compared", None)
+    monkeypatch.setattr(choice, "best_of", None)
     X, y = rings(5, n=30)
     model = LVQClassifier(random_state=0, **given).fit(X, y)
     assert form_of(model) == ("local_matrix", 2)
@@ -117,7 +118,7 @@ def test_given_prototypes_are_not_chosen():
 
 
 def test_few_many_and_wide_samples_are_not_chosen(monkeypatch):
-    monkeypatch.setattr(choice, "compared", None)
+    monkeypatch.setattr(choice, "best_of", None)
     X, y = rings(3, n=24)
     assert form_of(LVQClassifier(random_state=0).fit(X, y)) == ("local_matrix", 2)
     monkeypatch.setattr(choice, "MOST_SAMPLES", 59)
@@ -155,6 +156,30 @@ def test_sparse_and_missing_samples_choose_alike():
     assert form_of(LVQClassifier(missing="ignore", random_state=0).fit(X, y)) == ("local_scale", 1)
 
 
+def test_groups_are_not_split(monkeypatch):
+    """The form is the one chosen from folds of whole groups, with its temperature."""
+    X, y = rings(5)
+    groups, seen = np.arange(len(y)) // 8, []
+
+    def folds(*given):
+        seen.extend(group_folds(*given))
+        return seen[-3:]
+
+    monkeypatch.setattr(grouped_calibration, "group_folds", folds)
+    given = LVQClassifier(relevance="local_scale", n_prototypes=1, random_state=0).fit(X, y, groups=groups)
+    model = LVQClassifier(random_state=0).fit(X, y, groups=groups)
+    assert form_of(model) == ("local_scale", 1)
+    assert len(seen) == 3 * 4
+    assert all(not set(groups[train]) & set(groups[test]) for train, test in seen)
+    np.testing.assert_allclose(model.predict_proba(X), given.predict_proba(X))
+    assert "_by_groups" not in vars(model)
+    plain = LVQClassifier(calibration=None, random_state=0).fit(X, y, groups=groups)
+    assert form_of(plain) == ("local_scale", 1)
+    assert plain.model_.decision.temperature == 1
+    monkeypatch.setattr(choice, "MOST_SAMPLES", 150)  # more samples than that, but not in a fold
+    assert form_of(LVQClassifier(random_state=0).fit(X, y, groups=groups)) == ("local_matrix", 2)
+
+
 def test_it_is_stored(tmp_path):
     X, y = rings()
     model = LVQClassifier(random_state=0).fit(X, y)
@@ -166,7 +191,7 @@ def test_it_is_stored(tmp_path):
 
 
 def test_a_search_compares_candidates_not_choices(monkeypatch):
-    monkeypatch.setattr(choice, "compared", None)
+    monkeypatch.setattr(choice, "best_of", None)
     X, y = rings(5)
     model = LVQClassifierCV(candidates=[{"xi": 2.0}, {}], cv=3, random_state=0).fit(X, y)
     assert form_of(model.best_estimator_) == ("local_matrix", 2)

@@ -5,12 +5,13 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
+from lvq.estimators.base import unchanged_on_error
 from lvq.estimators.calibration import cross_fitted_temperature
-from lvq.estimators.choice import FORMS, chosen_form
+from lvq.estimators.choice import FORMS, Form, chosen_form, with_form
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
+from lvq.estimators.grouped_calibration import grouped_choice
 from lvq.estimators.parameters import at_least_one, estimator, one_of
 from lvq.estimators.training import Parts
 from lvq.estimators.validation import make_relevance, structured
@@ -24,14 +25,18 @@ from lvq.model.relevance import (
     Relevance,
 )
 from lvq.model.samples import ArraySamples
-from lvq.typing import Label
-
+from lvq.typing import Argument, Label
 
 #: Parameters that leave the form open while they have their default.
 OPEN = (
     "relevance", "n_prototypes", "n_prototypes_total", "rank", "local", "ridge", "log_determinant", "shrinkage",
     "feature_groups", "sparsity", "smoothness",
 )  # fmt: skip
+
+
+def _same(given: Argument, default: Argument) -> bool:
+    """Whether a parameter has its default; an array has not."""
+    return type(given) is type(default) and bool(given == default)
 
 
 def _can_stream(model: "LVQClassifier") -> bool:
@@ -121,6 +126,43 @@ class LVQClassifier(CostBasedLVQ):
             return kind(self.alpha, **steepness, prices=self._prices())
         return kind(self.alpha, **steepness)
 
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model to samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
+            Samples, as in the other models.
+        y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+        groups : array-like of shape (n_samples,), optional
+            Groups, such as patients, that neither the choice of a form nor the calibration of the probabilities must
+            split. For samples in memory.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if groups is None:
+            return super().fit(X, y, sample_weight)
+        with unchanged_on_error(self):
+            self._validate_params()
+            forms = FORMS if self._is_open() and not (self.warm_start and hasattr(self, "model_")) else ()
+            if forms or self.calibration is not None:
+                self._by_groups = grouped_choice(self, forms, X, y, sample_weight, groups)
+            super().fit(X, y, sample_weight)
+            vars(self).pop("_by_groups", None)
+            return self
+
     def _counts(self, classes: np.ndarray) -> np.ndarray:
         if self.n_prototypes is None and self.n_prototypes_total is None:
             return np.full(len(classes), FORMS[0][1])
@@ -129,22 +171,26 @@ class LVQClassifier(CostBasedLVQ):
     def _settled(
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool
     ) -> tuple[Self, Parts, float | None]:
-        if not self._is_open() or parts.solver != "lbfgs":
-            return super()._settled(parts, samples, classes, warm)
-        if warm:
-            relevance = "local_scale" if isinstance(self._state.relevance, LocalScaleRelevance) else FORMS[0][0]
-            count = round(len(self.model_.labels) / len(classes))
-            shaped = clone(self).set_params(relevance=relevance, n_prototypes=count)
-            return shaped, replace(parts, relevance=shaped._relevance()), None
-        choice = chosen_form(self, parts, samples, classes)
-        if choice is None:
-            return self, parts, None
-        return choice.estimator, choice.parts, choice.temperature if self.calibration is not None else None
+        shaped, parts, temperature = super()._settled(parts, samples, classes, warm)
+        form, by_groups = None, vars(self).get("_by_groups")
+        if by_groups is not None:
+            form, temperature = by_groups
+        elif self._is_open():
+            form, temperature = (self._last_form(), None) if warm else chosen_form(self, parts, samples, classes)
+        if form is not None:
+            shaped = with_form(self, form)
+            parts = replace(parts, relevance=shaped._relevance())
+        return shaped, parts, None if self.calibration is None else temperature
+
+    def _last_form(self) -> Form:
+        scales = isinstance(self._state.relevance, LocalScaleRelevance)
+        return "local_scale" if scales else FORMS[0][0], round(len(self.model_.labels) / len(self.model_.classes))
 
     def _is_open(self) -> bool:
         """Whether metric and number of prototypes are left open, and nothing is given that a form lacks."""
         plain = type(self)()
-        return isinstance(self.init, str) and all(getattr(self, name) == getattr(plain, name) for name in OPEN)
+        same = isinstance(self.init, str) and all(_same(getattr(self, name), getattr(plain, name)) for name in OPEN)
+        return same and self._solver(self._relevance()) == "lbfgs"
 
     def _temperature(self, parts: Parts, samples: ArraySamples, classes: np.ndarray) -> float:
         if self.calibration is None:

@@ -58,10 +58,10 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         'features, "local_scale" for one weight of all, "matrix" and "local_matrix" for matrices; local ones for each '
         'class or prototype), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or '
         'over the samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants. "auto", of '
-        'LVQClassifier alone, is "local_matrix". Where `n_prototypes`, `ridge` and all that concerns matrices have their '
-        "defaults, the solver is lbfgs, and there are 50 to 5,000 samples of at most 1,000 features, short fits in three "
-        'folds choose between two prototypes of each class, one, and one with "local_scale": the log-loss of samples '
-        "left out decides.",
+        'LVQClassifier alone, is "local_matrix". Where `n_prototypes`, `ridge` and all that concerns matrices have '
+        "their defaults, the solver is lbfgs, and there are 50 to 5,000 samples of at most 1,000 features, short fits "
+        'in three folds choose between two prototypes of each class, one, and one with "local_scale": the log-loss of '
+        "samples left out decides.",
     ),
     "rank": (
         'int, "auto" or None',
@@ -157,8 +157,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "shrinkage": (
         "float",
-        "[lbfgs, adam] Weight of the penalty that draws Omega_j = s_j I + A + B_j, a matrix for each class or prototype, "
-        "towards a matrix A of all and a scaled identity: abs(A)^2 and the sum of all abs(B_j)^2.",
+        "[lbfgs, adam] Weight of the penalty that draws Omega_j = s_j I + A + B_j, a matrix for each class or "
+        "prototype, towards a matrix A of all and a scaled identity: abs(A)^2 and the sum of all abs(B_j)^2.",
     ),
     "feature_groups": (
         "sequence of str, int, float or None, optional",
@@ -189,6 +189,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '"ignore" distances are over the observed features, divided by the fraction of the metric that they are, the '
         "sum of Lambda_ll times the variance of feature l. A row without any value is left out in `fit`, and equally "
         "far from all prototypes later: its prediction is the first class, of certainty 0.",
+    ),
+    "sample_prototypes": (
+        "bool",
+        "Whether every prototype is a training sample: after training each moves to the nearest sample of its class, "
+        "the metric is trained with the prototypes in these places, and both are repeated while the objective falls. "
+        "Such a model contains values of single samples, which may be patients.",
     ),
     "batch_size": ("int", "[adam] Samples in one step."),
     "validation_fraction": (
@@ -255,6 +261,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "smoothness": [not_negative],
     "device": [str, None],
     "missing": [one_of("raise", "ignore")],
+    "sample_prototypes": ["boolean"],
     "batch_size": [at_least_one],
     "validation_fraction": [below_one],
     "step": [one_of(*STEPS)],
