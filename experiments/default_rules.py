@@ -139,7 +139,8 @@ def report(results: Results) -> str:
     names = list(FORMS)
     head = f"28 sets, {len(results.folds)} of {OUTER} outer folds. Test accuracy in percent. A form is the number of "
     head += "prototypes per class and the metric of each; a rule names the forms it chooses from.\n"
-    shown = [*others(1), DEFAULT, GROWN, *map(str, rules(names[:3], 3)), *names[1:]]
+    shown = [*others(1), DEFAULT, GROWN, *map(str, rules(names[:3], 3))]
+    shown += [*map(str, rules([names[0], names[-1]], 2)[1:]), *names[1:]]
     lines: list[list[Any]] = []
     for name in shown:
         line: list[Any] = [name, *(100 * results.means(name, folds=kept).mean() for kept in (None, UNSEEN))]
