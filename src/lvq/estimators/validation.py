@@ -16,6 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from lvq.estimators.remedies import with_remedies
 from lvq.estimators.training import Parts
 from lvq.model.arrays import numpy_type
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
@@ -242,12 +243,31 @@ def check_sparse_matrix(estimator: BaseEstimator, relevance: Relevance, n_featur
         )
 
 
+def check_sample_prototypes(estimator: BaseEstimator, parts: Parts, *, in_memory: bool) -> None:
+    """Raise ValueError where prototypes cannot be moved to samples."""
+    if not getattr(estimator, "sample_prototypes", False):
+        return
+    remedies = {
+        "dask collections": (not in_memory, "Give the samples as an array."),
+        "a device": (parts.device is not None and parts.solver != "online", "Give arrays, with device=None."),
+        "missing='ignore'": (parts.ignores_missing, "Fill missing values first, with missing='raise'."),
+    }
+    for what, (found, remedy) in remedies.items():
+        if found:
+            raise ValueError(f"sample_prototypes=True of {type(estimator).__name__} does not support {what}. {remedy}")
+
+
 def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
     if estimator.n_prototypes == "auto" and estimator.n_prototypes_total is None:
         raise ValueError(
             f"n_prototypes='auto' of {type(estimator).__name__} needs all samples at once, which partial_fit does not "
             "have. Set n_prototypes to a number of prototypes per class."
+        )
+    if getattr(estimator, "sample_prototypes", False):
+        raise ValueError(
+            f"sample_prototypes=True of {type(estimator).__name__} needs all samples at once, which partial_fit does "
+            "not have. Set sample_prototypes=False."
         )
     if parts.ignores_missing:
         raise ValueError(
@@ -307,7 +327,8 @@ def check_samples(
     if not values and _fits(X, estimator):
         return X
     finite = values and ("allow-nan" if estimator.model_.variances is not None else True)
-    samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=types, ensure_all_finite=finite)
+    with with_remedies(estimator):
+        samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=types, ensure_all_finite=finite)
     if is_sparse(samples):
         samples = sparse_samples(estimator, samples, getattr(estimator, "_device", None))
     return check_magnitude(estimator, samples) if values else samples
@@ -388,9 +409,10 @@ def _validated(
     missing: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     finite = "allow-nan" if missing else True
-    samples, labels = validate_data(
-        estimator, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_all_finite=finite
-    )
+    with with_remedies(estimator):
+        samples, labels = validate_data(
+            estimator, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_all_finite=finite
+        )
     if is_sparse(samples):
         samples = sparse_samples(estimator, samples, getattr(estimator, "device", None))
     return samples, labels

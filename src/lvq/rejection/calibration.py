@@ -271,7 +271,8 @@ def cross_fitted(
         ):
             cell = _final_cells(settings, found, predictions, final, place[own])
             into.append(_on_scale(found, training, final, rng)._replace(cell=cell))
-    return ScoredSamples.joined(parts), _control(final, trained)
+    left_out = ScoredSamples.joined(parts)
+    return left_out, _control(len(left_out.correct), final, trained)
 
 
 def _final_cells(
@@ -284,7 +285,7 @@ def _final_cells(
     return predictions.winner_for(found.predicted, rows) if kind == "prototype" else final.cell[rows]
 
 
-def _control(final: ScoredSamples, trained: Sequence[ScoredSamples]) -> Control:
+def _control(n_samples: int, final: ScoredSamples, trained: Sequence[ScoredSamples]) -> Control:
     """Training samples of the predicting model, and with negative weight those of the folds on its scale.
 
     A count among new samples is that among the training samples of the predicting model, and what training samples are
@@ -294,9 +295,9 @@ def _control(final: ScoredSamples, trained: Sequence[ScoredSamples]) -> Control:
     of a fold's model do not go together as in the predicting model.
     """
     below = ScoredSamples.joined(trained)
-    n_samples, in_folds = len(final.correct), len(below.correct)
-    smaller = in_folds / len(trained) / n_samples  # training samples of a fold, of all
-    weight = np.repeat([1.0, -smaller * n_samples / in_folds], [n_samples, in_folds])
+    n_final, in_folds = len(final.correct), len(below.correct)
+    smaller = in_folds / len(trained) / n_final  # training samples of a fold, of all
+    weight = n_samples * np.repeat([1 / n_final, -smaller / in_folds], [n_final, in_folds])
     return Control(ScoredSamples.joined((final, below)), weight, smaller)
 
 
