@@ -25,6 +25,7 @@ if _TYPE_CHECKING:
     from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
+    from lvq.readable import readable_prototypes
     from lvq.rejection import GuaranteeError, RejectClassifier
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
@@ -66,6 +67,7 @@ __all__ = [
     "fit_batches",
     "load",
     "null_space_corrected",
+    "readable_prototypes",
     "relevance_intervals",
     "remove_nuisance",
     "save",
@@ -92,6 +94,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "fit_batches": "streaming",
     "load": "persistence",
     "null_space_corrected": "null_space",
+    "readable_prototypes": "readable",
     "relevance_intervals": "resampled_importances",
     "remove_nuisance": "nuisance",
     "save": "persistence",
