@@ -25,6 +25,7 @@ if _TYPE_CHECKING:
     from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
+    from lvq.prices import PriceClassifier, cheapest_class, expected_prices, price_matrix
     from lvq.readable import readable_prototypes
     from lvq.rejection import GuaranteeError, RejectClassifier
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
@@ -55,18 +56,22 @@ __all__ = [
     "LVQClassifierCV",
     "LoadError",
     "NuisanceRemoval",
+    "PriceClassifier",
     "PrototypeModel",
     "RejectClassifier",
     "RelevanceIntervals",
     "VariableImportances",
     "certified_accuracy",
     "certified_radius",
+    "cheapest_class",
     "counterfactual",
     "exemplars",
+    "expected_prices",
     "explain",
     "fit_batches",
     "load",
     "null_space_corrected",
+    "price_matrix",
     "readable_prototypes",
     "relevance_intervals",
     "remove_nuisance",
@@ -82,7 +87,11 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "LoadError": "persistence",
     "MODELS": "estimators.paper_models",
     "NuisanceRemoval": "nuisance",
+    "PriceClassifier": "prices",
     "PrototypeModel": "model.prototype_model",
+    "cheapest_class": "prices",
+    "expected_prices": "prices",
+    "price_matrix": "prices",
     "RejectClassifier": "rejection",
     "RelevanceIntervals": "resampled_importances",
     "certified_accuracy": "robustness",
