@@ -27,6 +27,7 @@ def fit_as_dict(result: FitResult) -> dict[str, JSONValue]:
         "data": {key: value for key, value in summary["data"].items() if key != "features"},
         "model": summary["model"],
         "scores": summary["scores"],
+        "metrics": {name: value for name, value in summary["metrics"].items() if name != "decisions"},
         "folds": summary["folds"],
         "relevance": dict(zip(relevance["features"], relevance["values"])),
         "notes": list(result.notes),

@@ -18,6 +18,8 @@ from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, Fold, split_rows
 from lvq.workflow.drift import reference_of
+from lvq.workflow.known_values import SMALLEST_FRACTION, known_fraction
+from lvq.workflow.model_columns import expected_columns
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol
 from lvq.workflow.runs import check_folder, write_run
@@ -227,6 +229,13 @@ def fit_table(
         name=type(estimator).__name__, data_name=study.name, target_name=target, folds=results, intervals=intervals,
         seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
     )  # fmt: skip
+    known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
+    n_little = int((known < SMALLEST_FRACTION).sum())
+    if n_little:
+        notes.append(
+            f"{n_little} test rows have less than half of the usual values: `lvq predict` rejects such rows, while "
+            "here they count by their certainty."
+        )
     summary["notes"] = notes
     summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
     progress("Writing", folds + 3, steps)
