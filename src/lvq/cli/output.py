@@ -29,6 +29,7 @@ def fit_as_dict(result: FitResult) -> dict[str, JSONValue]:
         "scores": summary["scores"],
         "metrics": {name: value for name, value in summary["metrics"].items() if name != "decisions"},
         "folds": summary["folds"],
+        "rivals": summary["rivals"],
         "relevance": dict(zip(relevance["features"], relevance["values"])),
         "notes": list(result.notes),
     }
@@ -47,6 +48,7 @@ def comparison_as_dict(result: TableComparison) -> dict[str, JSONValue]:
         "scores": {name: values.tolist() for name, values in comparison.scores.items()},
         "failures": comparison.failures,
         "largest_class": result.largest_class,
+        "sentence": result.sentence,
         "notes": list(result.notes),
     }
 

@@ -76,6 +76,8 @@ def show_fit(result: FitResult) -> None:
     table.add_row("Prototypes", str(summary["model"]["n_prototypes"]), summary["model"]["metric"])
     _print(console, table)
     _show_classes(console, summary)
+    if summary["rivals"] is not None:
+        console.print(Text(f"\n{summary['rivals']['sentence']}"))
     _show_guarantee(console, summary["model"]["rejection"])
     _show_relevance(console, summary["relevance"])
     if result.folder is not None:
@@ -224,19 +226,26 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("model, per class", "prototypes", "accuracy", "+-", "p", "", "seconds", "Pareto"):
+    for title in ("model, per class", "prototypes", "accuracy", "+-", "", "seconds", "Pareto"):
         table.add_column(title, justify="left" if title in ("model, per class", "") else "right")
+    told = 0
     for place, row in enumerate(result.comparison.ranking):
-        p_value, comparison = ("", "best") if place == 0 else (f"{row.p_value:.3f}", "worse" * (row.p_value < level))
+        worse = place > 0 and row.p_value < level
+        told += worse
+        verdict = "best" if place == 0 else f"worse, p {row.p_value:.3f}" if worse else ""
         table.add_row(
-            row.name, f"{row.n_prototypes:g}", percent(row.accuracy), percent(row.standard_deviation), p_value,
-            comparison, f"{row.seconds:.2f}", "*" * row.pareto,
+            row.name, "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}", percent(row.accuracy),
+            percent(row.standard_deviation), verdict, f"{row.seconds:.2f}", "*" * row.pareto,
         )  # fmt: skip
     _print(console, table)
+    others = max(0, len(result.comparison.ranking) - 1)
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
+    if result.sentence is not None:
+        console.print(Text(f"{result.sentence[0].upper()}{result.sentence[1:]}"))
     console.print(
-        f"p: corrected resampled t-test against the best, by Holm for {max(0, len(result.comparison.ranking) - 1)} "
-        f"models; 'worse' below {level:g}.\nPareto (*): no other model is as accurate with fewer prototypes."
+        f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "
+        f"other {others - told} cannot be\ntold from the best by these splits. Pareto (*): none is as accurate "
+        "with fewer prototypes."
     )
     for name, why in result.comparison.failures.items():
         console.print(Text(f"Left out {name}: {one_line(why)}"))
