@@ -9,9 +9,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
-from two_themes import scraper  # noqa: E402
+from two_themes import scraper
 
-import lvq  # noqa: E402
+import lvq
 
 QUICK = os.environ.get("LVQ_DOCS") == "quick"
 
