@@ -44,8 +44,5 @@ axes[1].scatter(
     *weighted.prototypes_[:, [4, 13]].T, s=90, c="black", marker="*", edgecolors="white", label="prototypes"
 )
 axes[1].legend(loc="upper left", bbox_to_anchor=(1.01, 1))
-axes[1].set(
-    xlabel="feature 4",
-    ylabel="feature 13",
-    title=f"Correct: GLVQ {100 * plain.score(X_test, y_test):.1f} %, GRLVQ {100 * weighted.score(X_test, y_test):.1f} %",
-)
+first, second = (100 * model.score(X_test, y_test) for model in (plain, weighted))
+axes[1].set(xlabel="feature 4", ylabel="feature 13", title=f"Correct: GLVQ {first:.1f} %, GRLVQ {second:.1f} %")

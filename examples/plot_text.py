@@ -20,26 +20,7 @@ TOPICS = {
     "music": "chord melody rhythm violin tempo choir record stage tune harmony drum score",
     "garden": "soil seed bloom prune water pot root leaf harvest shade compost rain",
 }
-COMMON = [
-    "the",
-    "a",
-    "of",
-    "and",
-    "to",
-    "in",
-    "it",
-    "was",
-    "very",
-    "with",
-    "from",
-    "they",
-    "then",
-    "after",
-    "before",
-    "again",
-    "still",
-    "about",
-]
+COMMON = "the a of and to in it was very with from they then after before again still about"
 
 
 def make_texts(seed, size):
@@ -50,7 +31,7 @@ def make_texts(seed, size):
     for name in y:
         topic = rng.choice(TOPICS[name].split(), 5).tolist() + rng.choice(TOPICS[rng.choice(names)].split(), 3).tolist()
         rare = [f"word{number}" for number in rng.integers(0, 8000, 10)]
-        texts.append(" ".join(rng.permutation(topic + rare + rng.choice(COMMON, 12).tolist())))
+        texts.append(" ".join(rng.permutation(topic + rare + rng.choice(COMMON.split(), 12).tolist())))
     return texts, y
 
 
