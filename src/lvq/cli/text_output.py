@@ -12,7 +12,7 @@ from lvq.cli.console import one_line
 
 if TYPE_CHECKING:
     from lvq.typing import JSONValue
-    from lvq.workflow import FitResult, PredictResult, TableComparison
+    from lvq.workflow import FitResult, PredictResult, TableComparison, ValidationResult
 
 MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
@@ -143,6 +143,41 @@ def show_predictions(result: PredictResult) -> None:
     for reason, count in result.reasons.most_common():
         table.add_row(f"  rejected: {reason}", str(count), "")
     _print(console, table)
+
+
+def show_validation(result: ValidationResult) -> None:
+    """Print the result of a validation."""
+    console, s = Console(highlight=False, soft_wrap=True), result.summary
+    console.print(
+        Text(f"{s['name']} of {one_line(s['fitted_on'])} on {one_line(s['table'])}: {s['n_labelled']} rows\n")
+    )
+    table = _rows("left", "right", "left")
+    if s["metrics"] is not None:
+        low, high = (100 * end for end in s["difference"]["interval"])
+        table.add_row("Accuracy", percent(s["metrics"]["accuracy"]["value"]), _counts(s["metrics"]["accuracy"]))
+        table.add_row("  at the fit", percent(s["at_fit"]["accuracy"]), f"difference {low:+.1f} to {high:+.1f} points")
+        table.add_row(
+            "Balanced accuracy", percent(s["metrics"]["balanced_accuracy"]), "mean sensitivity of the classes"
+        )
+    table.add_row("Coverage", percent(s["coverage"]["value"]), _counts(s["coverage"]))
+    table.add_row("  accuracy of accepted", percent(s["accepted_accuracy"]["value"]), _counts(s["accepted_accuracy"]))
+    if s["guarantee"] is not None:
+        bound = f"at most {100 * s['guarantee']['max_error']:g} %, got {percent(s['guarantee']['error'])}"
+        table.add_row("Guarantee", s["guarantee"]["verdict"], bound)
+    if s["drift"] is not None:
+        drifted = [row["name"] for row in s["drift"]["columns"] if row["drifted"]]
+        named = ", ".join(one_line(name) for name in drifted[:3]) + (", ..." if len(drifted) > 3 else "")
+        table.add_row("Drifted features", f"{len(drifted)} of {len(s['drift']['columns'])}", Text(named))
+        table.add_row("Drift of certainty", "yes" if s["drift"]["certainty"]["drifted"] else "no", "")
+    _print(console, table)
+    console.print(Text(f"\nWritten: {one_line(result.page)}"))
+
+
+def _counts(fraction: dict[str, JSONValue]) -> str:
+    if fraction["interval"] is None:
+        return "no row"
+    low, high = fraction["interval"]
+    return f"{fraction['count']} of {fraction['total']} (95 % interval {percent(low)} to {percent(high)})"
 
 
 def show_comparison(result: TableComparison, level: float = 0.05) -> None:

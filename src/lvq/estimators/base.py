@@ -22,6 +22,7 @@ from lvq.estimators.growth import chosen_counts
 from lvq.estimators.parameters import estimator
 from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
 from lvq.estimators.prediction import ModelPredictions
+from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.tensor_checks import training_tensors
 from lvq.estimators.tensors import float_types, floating, on_device, require_torch
 from lvq.estimators.training import Parts, Training
@@ -31,6 +32,7 @@ from lvq.estimators.validation import (
     check_cost_matrix_classes,
     check_parts,
     check_rank,
+    check_sample_prototypes,
     check_sparse_matrix,
     check_stream,
     check_structure,
@@ -187,6 +189,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         X, device = self._placed(X)
         parts = self._parts_for(X, device)
         check_parts(self, parts)
+        check_sample_prototypes(self, parts, in_memory=not is_dask(X))
         warm = self.warm_start and hasattr(self, "model_")
         samples, classes = self._samples(parts, X, y, sample_weight, reset=not warm)
         random_state = check_random_state(self.random_state)
@@ -202,6 +205,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             training, result = steps.run(parts, training, samples, report)
             if parts.solver == "lbfgs" and not result.converged and _still_falling(result.history):
                 _warn_not_converged(self, result)
+            if getattr(self, "sample_prototypes", False):
+                training = on_samples(parts, training, samples, classes)
             temperature = shaped._temperature(parts, samples, classes)
             self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history), temperature)
         return self

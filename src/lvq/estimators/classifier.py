@@ -1,14 +1,16 @@
 """LVQClassifier: one estimator with every part as a parameter, and defaults that need no tuning."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from lvq.estimators.base import unchanged_on_error
 from lvq.estimators.calibration import cross_fitted_temperature
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
+from lvq.estimators.grouped_calibration import grouped_temperature
 from lvq.estimators.parameters import estimator
 from lvq.estimators.training import Parts
 from lvq.estimators.validation import make_relevance, structured
@@ -96,6 +98,40 @@ class LVQClassifier(CostBasedLVQ):
         if issubclass(kind, MarginCost):
             return kind(self.alpha, **steepness, prices=self._prices())
         return kind(self.alpha, **steepness)
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model to samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
+            Samples, as in the other models.
+        y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+        groups : array-like of shape (n_samples,), optional
+            Groups, such as patients, that the calibration of the probabilities must not split. For samples in memory.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if groups is None or self.calibration is None:
+            return super().fit(X, y, sample_weight)
+        with unchanged_on_error(self):
+            temperature, self.calibration = grouped_temperature(self, X, y, sample_weight, groups), None
+            super().fit(X, y, sample_weight)
+            self.calibration = "temperature"
+            self.model_ = replace(self.model_, decision=replace(self.model_.decision, temperature=temperature))
+            return self
 
     def _temperature(self, parts: Parts, samples: ArraySamples, classes: np.ndarray) -> float:
         if self.calibration is None:

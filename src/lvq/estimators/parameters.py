@@ -179,6 +179,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "sum of Lambda_ll times the variance of feature l. A row without any value is left out in `fit`, and equally "
         "far from all prototypes later: its prediction is the first class, of certainty 0.",
     ),
+    "sample_prototypes": (
+        "bool",
+        "Whether every prototype is a training sample: after training each moves to the nearest sample of its class, "
+        "the metric is trained with the prototypes in these places, and both are repeated while the objective falls. "
+        "Such a model contains values of single samples, which may be patients.",
+    ),
     "batch_size": ("int", "[adam] Samples in one step."),
     "validation_fraction": (
         "float",
@@ -243,6 +249,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "smoothness": [not_negative],
     "device": [str, None],
     "missing": [one_of("raise", "ignore")],
+    "sample_prototypes": ["boolean"],
     "batch_size": [at_least_one],
     "validation_fraction": [below_one],
     "step": [one_of(*STEPS)],

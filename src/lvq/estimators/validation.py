@@ -243,12 +243,31 @@ def check_sparse_matrix(estimator: BaseEstimator, relevance: Relevance, n_featur
         )
 
 
+def check_sample_prototypes(estimator: BaseEstimator, parts: Parts, *, in_memory: bool) -> None:
+    """Raise ValueError where prototypes cannot be moved to samples."""
+    if not getattr(estimator, "sample_prototypes", False):
+        return
+    remedies = {
+        "dask collections": (not in_memory, "Give the samples as an array."),
+        "a device": (parts.device is not None and parts.solver != "online", "Give arrays, with device=None."),
+        "missing='ignore'": (parts.ignores_missing, "Fill missing values first, with missing='raise'."),
+    }
+    for what, (found, remedy) in remedies.items():
+        if found:
+            raise ValueError(f"sample_prototypes=True of {type(estimator).__name__} does not support {what}. {remedy}")
+
+
 def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
     if estimator.n_prototypes == "auto" and estimator.n_prototypes_total is None:
         raise ValueError(
             f"n_prototypes='auto' of {type(estimator).__name__} needs all samples at once, which partial_fit does not "
             "have. Set n_prototypes to a number of prototypes per class."
+        )
+    if getattr(estimator, "sample_prototypes", False):
+        raise ValueError(
+            f"sample_prototypes=True of {type(estimator).__name__} needs all samples at once, which partial_fit does "
+            "not have. Set sample_prototypes=False."
         )
     if parts.ignores_missing:
         raise ValueError(

@@ -8,7 +8,7 @@
 | "distance" | minus the distance to the winner, in the model's metric: low for outliers | models of this library |
 | "probability" | probability of the predicted class; the posterior of the soft models | any with predict_proba |
 | "margin" | score of the predicted class less the best other score | any with decision_function |
-| "auto" | "relsim", else "probability", else "margin" | any |
+| "auto" | "margin" of a `PriceClassifier` (what its choice saves); "relsim", else "probability", else "margin" | any |
 | "combined" | "auto" for ambiguity, and "distance" for outliers: see `Combination` | models of this library |
 
 A user's own measure is a function ``measure(estimator, X) -> certainty``; its attribute `reason`, "ambiguous" or
@@ -35,6 +35,7 @@ from lvq.model.certainty import Nearest, nearest, relative_similarity
 from lvq.model.metrics import SharedMetric
 from lvq.model.missing import require_complete
 from lvq.model.prototype_model import PrototypeModel
+from lvq.prices import PriceClassifier
 from lvq.rejection.validation import FloatArray, IntArray, label_codes
 from lvq.robustness import certified_radius
 from lvq.typing import Labels, MatrixLike
@@ -57,6 +58,7 @@ class Predictions:
         self.estimator, self.X = estimator, X
         # a calibrator's predictions and probabilities are not those of the model inside
         self.found = None if find_layer(estimator, CalibratedClassifierCV) is not None else find_model(estimator)
+        self.priced = find_layer(estimator, PriceClassifier) is not None  # the class need not be that of the nearest
 
     @cached_property
     def model(self) -> PrototypeModel:
@@ -86,7 +88,7 @@ class Predictions:
     @cached_property
     def predicted(self) -> Labels:
         """The predicted classes."""
-        if self.found is None:
+        if self.found is None or self.priced:
             return np.asarray(self.estimator.predict(self.X))
         return self.model.classes[self.model.decide(self.distances)]
 
@@ -185,6 +187,8 @@ def _of_predicted_class(predictions: Predictions, table: np.ndarray) -> FloatArr
 
 def _automatic(predictions: Predictions) -> FloatArray:
     estimator = predictions.estimator
+    if predictions.priced:
+        return _margin(predictions)
     if predictions.found is not None:
         return _relsim(predictions)
     if hasattr(estimator, "predict_proba"):

@@ -14,6 +14,7 @@ from lvq.tables import read_table
 from lvq.workflow.fitting import Progress
 from lvq.workflow.pipelines import make_model, make_pipeline_for
 from lvq.workflow.preparation import prepare
+from lvq.workflow.thread_limit import limited_threads
 
 #: Models that are compared by default: every estimator but the search.
 COMPARED = tuple(short_name(name) for name in ESTIMATORS if name != "LVQClassifierCV")
@@ -43,6 +44,7 @@ class TableComparison:
     notes: tuple[str, ...]
 
 
+@limited_threads
 def compare_table(
     table: str | Path,
     target: str,
@@ -54,6 +56,7 @@ def compare_table(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     seed: int = 0,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> TableComparison:
     """Compare models on a table by repeated cross-validation.
@@ -74,6 +77,8 @@ def compare_table(
         Columns that are not features, and columns of numbers that are categories.
     seed : int, default=0
         Seed of all random numbers.
+    threads : int, optional
+        Number of threads, at most.
     progress : callable, optional
         Called with (model, number of fits done, number of fits).
 
