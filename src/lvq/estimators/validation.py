@@ -171,7 +171,7 @@ def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray,
     changed = [repr(key) for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
     n_prototypes, n_features = model.prototypes.shape
     relevance = parts.relevance.for_data(1, n_features, n_prototypes)
-    if _shape_of(relevance) != _shape_of(state.relevance):
+    if _shape_of(relevance.for_online(n_features)) != _shape_of(state.relevance.for_online(n_features)):
         changed.append("'relevance'")
     elif getattr(relevance, "unit_trace", False) and not getattr(state.relevance, "unit_trace", True):
         changed.append("'solver' or 'ridge'")  # units measured without unit trace do not fit unit trace

@@ -20,6 +20,7 @@ from lvq.typing import Array
 
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
 MAX_SQUARE = 1000  # features up to which a full matrix has as many rows, also with fewer samples
+MANY_FEATURES, FEATURES_A_SAMPLE = 2**14, 2**7  # from which relevances change rarely, online; see `for_online`
 MAX_LOCAL = 4_000_000  # numbers in all matrices up to which local="auto" gives each prototype its own
 AUTO_RIDGE, RIDGE_SAMPLES = 0.003, 500  # ridge="auto", and the number of samples from which it falls as 1/n_samples
 
@@ -42,6 +43,10 @@ class Relevance:
 
     def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "Relevance":
         """The rule with those of its parameters that depend on the size of the data."""
+        return self
+
+    def for_online(self, n_features: int) -> "Relevance":
+        """The rule with those of its parameters that the online solver needs."""
         return self
 
     def in_span(self, n_samples: int, n_features: int) -> "Relevance":
@@ -107,10 +112,24 @@ class GradientRelevance(VectorRelevance):
         Whether the prototypes' step carries lambda.
     structure : Structure
         Groups of features with equal relevances, excluded features, and penalties; for batch solvers.
+    every : int, default=1
+        Number of samples from one step of the relevances to the next, in the online solver. With 2 or more the step is
+        that of lambda times n_features, whose start is 1.
     """
 
     weighted_step: bool = True
     structure: Structure = UNSTRUCTURED
+    every: int = 1
+
+    def for_online(self, n_features: int) -> "GradientRelevance":
+        """With many features relevances change rarely, and the prototypes' step does not carry them.
+
+        A step on a sparse sample then needs its stored features only, and the step of the relevances, which needs all
+        of them, costs as much as 128 stored features a sample.
+        """
+        if n_features < MANY_FEATURES or self.every > 1:
+            return self
+        return replace(self, weighted_step=False, every=n_features // FEATURES_A_SAMPLE)
 
     def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """All features that are used equal."""
