@@ -80,7 +80,7 @@ class LVQClassifier(CostBasedLVQ):
     }
 
     cost: str | Cost = "mce"
-    n_prototypes: int | dict[Label, int] | Literal["auto"] | None = None
+    n_prototypes: int | dict[Label, int] | Literal["auto"] | None = None  # type: ignore[assignment]
     relevance: str | Relevance | None = "auto"
     rank: int | Literal["auto"] | None = "auto"
     local: Literal["class", "prototype", "auto"] = "auto"
@@ -159,7 +159,7 @@ class LVQClassifier(CostBasedLVQ):
             if forms or self.calibration is not None:
                 self._by_groups = grouped_choice(self, forms, X, y, sample_weight, groups)
             super().fit(X, y, sample_weight)
-            vars(self).pop("_by_groups", None)
+            self.__dict__.pop("_by_groups", None)
             return self
 
     def _counts(self, classes: np.ndarray) -> np.ndarray:
