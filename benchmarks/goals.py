@@ -88,23 +88,22 @@ def fits(results: Results) -> Iterable[Goal]:
     for name, limit in FASTER.items():
         found = fit.ratios(rows, name)
         words = "blobs 20,000 x 32" if name == "blobs" else text.name(name)
-        goal = f"`fit` on {words}, one thread, equal or better: the fastest peer's time over ours"
+        goal = f"`fit` on {words}, one thread, equal or better: the fastest peer's time over ours to its quality"
         if not found:
             yield at_least(goal, None, limit)
             continue
         worst = min(found, key=lambda row: row["ratio"])
         behind = [text.model_name(row) for row in found if not row["as_good"]]
-        shown = f"{text.digits(worst['ratio'])} ({text.model_name(worst)}; {worst['peer']})"
-        shown = f"over {shown}" if worst["stopped"] else shown
-        equal = [row["equal"] for row in found if row["equal"] is not None]
-        if equal and min(equal) > worst["ratio"]:
-            shown += f"; {text.digits(min(equal))} among peers that reach our objective to {fit.REACHED}"
+        shown = f"{fit.shown(worst)}, {text.model_name(worst)}; {text.digits(min(row['whole'] for row in found))}"
+        shown += " over whole fits"
         if behind:
-            shown += f"; the fastest peer is better in {', '.join(behind)}"
+            shown += f"; a peer is better in {', '.join(behind)}"
         below = worst["ratio"] < limit
         undecided = below and worst["stopped"]  # it was stopped before the limit could be seen
         held = None if undecided else not below and not behind
         yield Goal(f"{goal}: at least {limit}", shown, held)
+    words = "`fit` on every set, wall time with default threads over that with one, largest of all models"
+    yield at_most(words, fit.slower_in_threads(rows), 1.1)
     against_r = online.against_r(results.get("online", []))
     words = "LVQ1 on digits, 10 per class, 5 epochs through `fit`: R's time (without its start) over ours"
     yield at_least(words, against_r, 3)

@@ -18,10 +18,10 @@ round. Times are medians, with quartiles in brackets where they differ. "One thr
 pools have one thread, in CPU seconds; "default threads" sets nothing and is in wall seconds. A peer is stopped at
 {TIMES_OURS} times our time, but not before {LEAST_SECONDS:.0f} s nor after 120 s. What did not run is named as such."""
 
-EXPLANATION = """For fits the worst of all models counts, against the fastest LVQ library whatever it reaches, and our
-objective and test accuracy must not be worse than that library's (by more than 0.001 and a standard error). The ratio
-for the fastest of those that reach our objective is given beside it. A library that was stopped counts with the time at
-which it was stopped; "not decided" if that is too early."""
+EXPLANATION = """For fits the worst of all models counts, against the LVQ library that is fastest. Our time is that to
+its training objective and its test accuracy less a standard error (the section on fits says how); the ratio over whole
+fits is given beside it. A library that was stopped counts with the time at which it was stopped; "not decided" if that
+is too early."""
 
 
 def write(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") -> pathlib.Path:

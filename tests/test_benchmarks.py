@@ -15,7 +15,7 @@ from benchmarks.processes import Workers, thread_settings
 from benchmarks.results import Store, read
 from benchmarks.rounds import Entry, Run, interleave, peer_limit
 from benchmarks.runner import rows_of
-from benchmarks.workers import measures
+from benchmarks.workers import measures, reach
 from benchmarks.workers.__main__ import run as run_task
 
 
@@ -284,17 +284,40 @@ def test_the_goal_of_a_fit(rows, held):
     assert [goal.held for goal in found] == [held]
 
 
-def test_the_ratio_to_peers_that_reach_our_objective():
-    quick = [dict(row, library="prosemble", cpu={"median": 2.0}, objective=-0.4) for row in fit_rows(1.0, 8.0)[1::2]]
-    found = fit.ratios(fit_rows(1.0, 8.0) + quick, "digits")
-    assert {(row["peer"], row["ratio"], row["equal"], row["as_good"]) for row in found} == {
-        ("prosemble", 2.0, 8.0, True)
-    }
+def test_a_peer_that_stops_early_is_compared_at_its_own_objective():
+    rows = fit_rows(1.0, 2.0, objective=-0.4)
+    until = [dict(row, until="sklvq", reached=True, cpu={"median": 0.1}) for row in rows[::2]]
+    found = fit.ratios(rows + until, "digits")
+    assert {(row["peer"], row["ratio"], row["whole"], row["as_good"]) for row in found} == {("sklvq", 20.0, 2.0, True)}
+    failed = [dict(row, reached=False) for row in until]
+    assert {row["ratio"] for row in fit.ratios(rows + failed, "digits")} == {2.0}
+
+
+def test_default_threads_over_one():
+    rows = [
+        {"cell": cell, "library": "lvq", "threads": threads, "status": "ok", "wall": {"median": seconds}}
+        for cell, threads, seconds in [("a", 1, 1.0), ("a", None, 0.5), ("b", 1, 2.0), ("b", None, 3.0)]
+    ]
+    assert fit.slower_in_threads(rows) == 1.5
+    assert fit.slower_in_threads([]) is None
+
+
+@pytest.mark.parametrize(("objective", "settings"), [(-0.3, [{"max_iter": 1}]), (-0.9999, None)])
+def test_the_time_to_an_objective(tmp_path, objective, settings):
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    X = random.standard_normal((60, 3)) + 2 * y[:, None]
+    for name, values in {"X": X, "y": y, "X_test": X, "y_test": y}.items():
+        np.save(tmp_path / f"{name}.npy", values)
+    task = {"data": str(tmp_path), "library": "lvq", "model": "glvq", "objective": objective, "accuracy": 0.5}
+    found = reach.reach(task | {"at_least": 0.0})
+    assert found["reached"] == (settings is not None)
+    assert found.get("settings") == settings
 
 
 def test_goals_without_results_are_not_measured():
     found = goals.goals({})
-    assert len(found) == 23
+    assert len(found) == 24
     assert {goal.held for goal in found} == {None}
     assert "not measured" in goals.table({})
 

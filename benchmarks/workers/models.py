@@ -1,7 +1,8 @@
 """This library and scikit-learn: task -> model with `fit`, `predict` and `prototypes`.
 
 A task names the `model` ("glvq", "gmlvq", "lvq1", "default", ...), `per_class`, `rank`, and how long to train: `epochs`
-sample by sample, `short` (as little as possible, where only predictions are measured), or to the library's own stop.
+sample by sample, `max_iter` iterations, `short` (as little as possible, where only predictions are measured), or to the
+library's own stop.
 """
 
 from typing import Any
@@ -55,13 +56,13 @@ class Ours(Model):
             return default.set_params(max_iter=2) if task.get("short") else default
         if model == "search":
             return lvq.LVQClassifierCV(random_state=0)
-        given: dict[str, Any] = {"random_state": 0, "n_prototypes": task.get("per_class", 1)}
+        given: dict[str, Any] = {"random_state": task.get("seed", 0), "n_prototypes": task.get("per_class", 1)}
         if model == "lvq1":
             return lvq.LVQ1(max_iter=task["epochs"], **given)
         if task.get("epochs"):
             given |= {"solver": "online", "max_iter": task["epochs"]}
-        elif task.get("short"):
-            given["max_iter"] = 2
+        elif task.get("short") or task.get("max_iter"):
+            given["max_iter"] = task.get("max_iter", 2)
         if model == "gmlvq":
             return lvq.GMLVQ(rank=task.get("rank"), **given)
         return lvq.GLVQ(**given) if model == "glvq" else super().make(n_features)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.workers import measures, online, peers, r_class, rejection
+from benchmarks.workers import measures, online, peers, r_class, reach, rejection
 from benchmarks.workers.measures import load
 from benchmarks.workers.models import Model, Ours, ScikitLearn, Task
 
@@ -143,5 +143,5 @@ def versions(task: Task) -> dict[str, Any]:
 OPERATIONS = {
     "fit": fit, "memory": memory, "predict": predict, "single": single, "product": product, "folds": folds,
     "versions": versions, "online_rate": online.rate, "rejection": rejection.compare,
-    "rejection_speed": rejection.speed,
+    "rejection_speed": rejection.speed, "reach": reach.reach,
 }  # fmt: skip

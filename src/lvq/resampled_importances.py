@@ -26,6 +26,7 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from lvq.estimators.found import FoundModel, need_model
+from lvq.estimators.grouped_calibration import group_folds
 from lvq.importances import Floats, variable_importances
 from lvq.input_columns import Indices, Names
 from lvq.typing import Labels, MatrixLike
@@ -97,6 +98,7 @@ def relevance_intervals(
     k: int = 5,
     groups: Mapping[str, Sequence[str | int]] | None = None,
     warm_start: bool = False,
+    sample_groups: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -127,6 +129,8 @@ def relevance_intervals(
     warm_start : bool, default=False
         Whether refits start from the fitted model. It is faster, but the intervals are too short where training from
         another start ends elsewhere.
+    sample_groups : array-like of shape (n_samples,), optional
+        Groups of samples, such as patients, that are in one half as a whole.
     random_state : int, RandomState or None, default=0
         Of the halves.
     n_jobs : int, optional
@@ -156,7 +160,12 @@ def relevance_intervals(
     fitted = estimator if _is_fitted(estimator) else clone(estimator).fit(X, labels)
     found = need_model(fitted, "relevance_intervals")
     whole = variable_importances(fitted, X, groups=groups)
-    halves = list(_halves(labels, n_resamples // 2, check_random_state(random_state)))
+    rng, n_pairs = check_random_state(random_state), n_resamples // 2
+    halves = list(
+        _halves(labels, n_pairs, rng)
+        if sample_groups is None
+        else _halves_of_groups(labels, column_or_1d(sample_groups), n_pairs, rng)
+    )
     with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
         warnings.simplefilter("ignore", ConvergenceWarning)
         work = (delayed(_refit)(found, X, labels, half, groups, warm_start) for half in halves)
@@ -210,6 +219,14 @@ def _halves(y: Labels, n_pairs: int, random_state: np.random.RandomState) -> Ite
         one, other = (np.sort(np.concatenate(half)) for half in halves)
         yield one, other
         yield other, one
+
+
+def _halves_of_groups(
+    y: Labels, groups: Labels, n_pairs: int, random_state: np.random.RandomState
+) -> Iterator[tuple[Indices, Indices]]:
+    """As `_halves`, of whole groups; classes are halved as far as the groups allow."""
+    for _ in range(n_pairs):
+        yield from group_folds(y, groups, 2, int(random_state.randint(2**31 - 1)))
 
 
 def _refit(

@@ -333,7 +333,7 @@ def unwritable(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_computed(lvq, tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.workflow.fitting.read_table", lambda path: pytest.fail("it was read"))
+    monkeypatch.setattr("lvq.workflow.study.read_table", lambda *_, **__: pytest.fail("it was read"))
     path = table_of(tmp_path, **two_classes())
     for place in unwritable(tmp_path):
         message = refused(lvq("fit", path, "--target", "kind", "--out", place))

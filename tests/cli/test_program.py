@@ -11,7 +11,7 @@ import lvq as package
 
 pytest.importorskip("pandas")
 pytest.importorskip("typer")
-COMMANDS = ["fit", "predict", "compare", "report", "export", "reproduce", "demo"]
+COMMANDS = ["fit", "predict", "validate", "compare", "report", "export", "reproduce", "demo"]
 
 
 # -- help and completion -----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lvq.model import local_matrix
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, DistanceGradient, Euclidean, Matrix, squared_distances
@@ -63,6 +64,15 @@ def test_distances_equal_loops(name, seed):
     _, X, W, metric, R = problem(seed, name)
     expected = [[(x - w) @ inner_matrix(metric, R, j) @ (x - w) for j, w in enumerate(W)] for x in X]
     np.testing.assert_allclose(metric.distances(X, W, R), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("groups", [GROUPS, tuple(range(8))])
+def test_few_samples_have_the_distances_of_many(groups, monkeypatch):
+    rng, X, W, *_ = problem(0, "euclidean")
+    metric, R = LocalMatrix(groups), rng.normal(size=(len(groups) - 1, 2, FEATURES))
+    few = metric.distances(X, W, R)
+    monkeypatch.setattr(local_matrix, "FEW", 0)
+    np.testing.assert_allclose(few, metric.distances(X, W, R), rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

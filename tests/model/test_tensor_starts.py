@@ -99,7 +99,7 @@ def test_nothing_is_read_back_from_large_classes(place, monkeypatch):
     X, _, weight = tensors(place, *draw(0))
     for name in ("tolist", "item", "numpy", "__bool__", "__float__", "cpu", "nonzero"):
         monkeypatch.setattr(torch.Tensor, name, None)
-    centres = tensor_starts.k_means(X, weight, 4, np.random.RandomState(0), 10, until_converged=False)
+    centres = tensor_starts.k_means(X, weight, 4, np.random.RandomState(0), 10, until_settled=False)
     monkeypatch.undo()
     assert centres.isfinite().all()
 

@@ -154,10 +154,11 @@ def progress_bar(total: int | None = None) -> Iterator[Callable[[str, int, int |
         yield show
 
 
-def check_table(path: Path) -> None:
+def check_tables(*paths: Path) -> None:
     """Report a missing file before heavy modules are imported."""
-    if not path.exists():
-        raise FileNotFoundError(f"The file {path} does not exist.")
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"The file {path} does not exist.")
 
 
 def check_model(

@@ -56,6 +56,8 @@ class Parts:
         Most runs of lbfgs.
     ignores_missing : bool
         Whether missing values are allowed, and ignored.
+    fixed_prototypes : bool
+        Whether batch solvers train the metric alone.
     """
 
     cost: CostOrRule
@@ -71,6 +73,7 @@ class Parts:
     device: str | None = None
     max_runs: int = lbfgs.MAX_RUNS
     ignores_missing: bool = False
+    fixed_prototypes: bool = False
 
     @property
     def learns_width(self) -> bool:
@@ -203,7 +206,8 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     objective = replace(objective, metric=samples.measured(objective.metric, state.variances))
     objective, params = beside_samples(objective, training.params, samples.X)
     params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
-    problem = Problem(objective.with_groups(params, samples.X), state.relevance, float(np.sqrt(state.units.step)))
+    unit = float(np.sqrt(state.units.step))
+    problem = Problem(objective.with_groups(params, samples.X), state.relevance, unit, parts.fixed_prototypes)
     arranged = samples.arranged(centre)
     if parts.solver == "lbfgs":
         settings = parts.batch.max_iter, parts.batch.tol

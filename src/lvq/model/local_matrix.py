@@ -6,7 +6,10 @@ import numpy as np
 
 from lvq.model.arrays import beside, namespace, zeros
 from lvq.model.metrics import DistanceGradient, LocalMetric, from_centre, squared_from_origin
+from lvq.model.sparse_rows import is_sparse
 from lvq.typing import Array
+
+FEW = 2**14  # numbers in the images of samples up to which all matrices are one product
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class LocalMatrix(LocalMetric):
     def distances(self, X: Array, W: Array, R: Array) -> Array:
         """Squared distances, (N, M)."""
         X, W = from_centre(X, W)
+        if X.shape[0] * R.shape[0] * R.shape[1] <= FEW and not is_sparse(X):  # calls would take longer than products
+            return self.between(self.project(X, R), self.images(W, R))
         parts = [squared_from_origin(X @ R[k].T, W[self._rows(k)] @ R[k].T) for k in range(len(self.groups) - 1)]
         return namespace(X).concatenate(parts, 1)
 
@@ -41,6 +46,8 @@ class LocalMatrix(LocalMetric):
         """Omega_g(j) w_j, (M, m)."""
         if self._size_of_tensors(W):
             return (self._by_group(W) @ R.mT).reshape(W.shape[0], -1)
+        if namespace(W) is np and R.shape[0] == W.shape[0]:
+            return (R @ W[:, :, None])[:, :, 0]
         return namespace(W).concatenate([W[self._rows(k)] @ R[k].T for k in range(len(self.groups) - 1)], 0)
 
     def between(self, Z: Array, P: Array) -> Array:

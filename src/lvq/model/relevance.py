@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from lvq.model.arrays import namespace, numpy_type
+from lvq.model.arrays import beside, namespace, numpy_type
 from lvq.model.directions import discriminant_directions, span
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
@@ -133,18 +133,19 @@ class GradientRelevance(VectorRelevance):
 
     def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """All features that are used equal."""
-        used = self.structure.used(np.ones(X.shape[1]))
+        used = self.structure.completed(self.structure.used(np.ones(X.shape[1])))
         return (used / used.sum()).astype(numpy_type(X))
 
     def constrained(self, free: Array) -> Array:
-        """lambda = u/sum(u), with u the mean of v^2 over each group of features."""
-        shared = self.structure.shared(free**2)
+        """lambda = u/sum(u), with u the mean of v^2 over each group of features, and the given fractions of sum(u)."""
+        shared = self.structure.completed(self.structure.shared(free**2))
         return shared / shared.sum()
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """2 v times the mean over each group of (g - lambda'g)/sum(u)."""
-        total = self.structure.shared(free**2).sum()
-        return 2 * free / total * self.structure.shared(by_relevance - (R * by_relevance).sum())
+        total = self.structure.completed(self.structure.shared(free**2)).sum()
+        by_weight = self.structure.by_learned(by_relevance - (R * by_relevance).sum())
+        return 2 * free / total * self.structure.shared(by_weight)
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """That of the structure."""
@@ -207,7 +208,7 @@ class LocalDiagonalRelevance(Relevance):
 
     def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """All features that are used equal."""
-        used = self.structure.used(np.ones((len(self.groups(labels)) - 1, X.shape[1])))
+        used = self.structure.completed(self.structure.used(np.ones((len(self.groups(labels)) - 1, X.shape[1]))))
         return (used / used.sum(axis=1, keepdims=True)).astype(numpy_type(X))
 
     def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "LocalDiagonalRelevance":
@@ -224,16 +225,16 @@ class LocalDiagonalRelevance(Relevance):
         return R**0.5
 
     def constrained(self, free: Array) -> Array:
-        """lambda = u/sum(u) with unit trace, else u; with u the mean of v^2 over each group of features."""
-        shared = self.structure.shared(free**2)
+        """lambda = u/sum(u) with unit trace, else u; u is the mean of v^2 over each group, and the given fractions."""
+        shared = self.structure.completed(self.structure.shared(free**2))
         return shared / shared.sum(-1)[..., None] if self.unit_trace else shared
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """2 v times the mean over each group of (g - lambda'g)/sum(u), or of g."""
         if self.unit_trace:
-            total = self.structure.shared(free**2).sum(-1)[..., None]
+            total = self.structure.completed(self.structure.shared(free**2)).sum(-1)[..., None]
             by_relevance = (by_relevance - (R * by_relevance).sum(-1)[..., None]) / total
-        return 2 * free * self.structure.shared(by_relevance)
+        return 2 * free * self.structure.shared(self.structure.by_learned(by_relevance))
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """ridge times the sum of all lambda, which is |Omega|^2, and that of the structure."""
@@ -395,6 +396,8 @@ class MatrixRelevance(Relevance):
     structure : Structure
         Excluded features, and penalties of the features' weights and of differences between neighbours; for batch
         solvers.
+    shrinkage : float, default=0.0
+        Weight of the penalty that draws square matrices towards a shared one and scaled identities, `shrunk`.
     """
 
     weighted_step: bool = True
@@ -404,6 +407,7 @@ class MatrixRelevance(Relevance):
     ridge: float | Literal["auto"] = 0.0
     log_determinant: float = 0.0
     structure: Structure = UNSTRUCTURED
+    shrinkage: float = 0.0
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
         """Limits of the groups with one matrix each: group k has the prototypes groups[k] to groups[k + 1]."""
@@ -426,7 +430,7 @@ class MatrixRelevance(Relevance):
             omega = span(X, weight)
         else:
             omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
-        omega = self.structure.used(omega)
+        omega = self.structure.completed_columns(omega)
         omega = (omega / np.linalg.norm(omega)).astype(numpy_type(X))
         if self.local is None:
             return omega
@@ -453,22 +457,21 @@ class MatrixRelevance(Relevance):
         return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
 
     def constrained(self, free: Array) -> Array:
-        """Omega = A/|A| with unit trace, else A itself; without the columns of features that are excluded."""
-        free = self.structure.used(free)
+        """Omega = A/|A| with unit trace, else A itself; with excluded columns 0, and columns of a given fraction."""
+        free = self.structure.completed_columns(free)
         return free / _norms(free) if self.unit_trace else free
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """(G - <G, Omega> Omega)/|A|."""
-        by_relevance = self.structure.used(by_relevance)
-        if not self.unit_trace:
-            return by_relevance
-        size = _norms(self.structure.used(free))
-        return (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / size
+        if self.unit_trace:
+            size = _norms(self.structure.completed_columns(free))
+            by_relevance = (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / size
+        return self.structure.by_columns(free, by_relevance)
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices, and the structure's."""
         assert self.ridge != "auto"  # `for_data` has set it
-        if self.ridge == 0 and self.log_determinant == 0:
+        if self.ridge == 0 and self.log_determinant == 0 and self.shrinkage == 0:
             return self.structure.of_matrices(R)
         value, gradient = self.ridge * (R * R).sum(), 2 * self.ridge * R
         if self.log_determinant > 0:
@@ -476,7 +479,28 @@ class MatrixRelevance(Relevance):
             square = R @ xp.swapaxes(R, -1, -2)
             value = value - self.log_determinant / 2 * xp.linalg.slogdet(square)[1].sum()
             gradient = gradient - self.log_determinant * xp.linalg.solve(square, R)
+        if self.shrinkage > 0:
+            size, by_matrix = shrunk(R)
+            value, gradient = value + self.shrinkage * size, gradient + self.shrinkage * by_matrix
         return _sum_of((value, gradient), self.structure.of_matrices(R))
+
+
+def shrunk(omega: Array) -> tuple[Array, Array]:
+    """Smallest sum of |A|^2 and all |B_j|^2 with Omega_j = s_j I + A + B_j, and its gradient by Omega.
+
+    With Q_j = Omega_j - s_j I, where s_j is the mean of the diagonal, the best A is the sum of Q_j over K + 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shrunk(np.stack([np.eye(2), 3 * np.eye(2)]))[0], shrunk(np.array([[0.0, 1.0], [0.0, 0.0]]))[0]
+    (np.float64(0.0), np.float64(0.5))
+    """
+    unit = beside(np.eye(omega.shape[-1], dtype=numpy_type(omega)), omega)
+    rest = omega - ((omega * unit).sum((-2, -1)) / omega.shape[-1])[..., None, None] * unit
+    every = rest if omega.ndim == 3 else rest[None]
+    shared = every.sum(0) / (every.shape[0] + 1)
+    return (rest * rest).sum() - (every.shape[0] + 1) * (shared * shared).sum(), 2 * (rest - shared)
 
 
 def _norms(omega: Array) -> Array:

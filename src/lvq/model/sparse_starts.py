@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from lvq.model.class_sums import SETTLED
 from lvq.model.sparse_rows import row_keys, row_squares, take_rows, with_data
 
 FILLED = 512  # features up to which all axes of a symmetric product are computed from the whole matrix
@@ -57,7 +58,7 @@ def k_means(
     assigned = None
     for _ in range(max_iter):
         nearest = (samples @ (-2 * centres.T) + row_squares(centres)).argmin(axis=1)
-        if assigned is not None and (nearest == assigned).all():
+        if assigned is not None and weight[nearest != assigned].sum() <= SETTLED * weight.sum():
             break
         assigned = nearest
         mass = np.bincount(assigned, weight, k)

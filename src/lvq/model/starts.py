@@ -13,12 +13,12 @@ from scipy import sparse
 
 from lvq.model import sparse_starts, tensor_starts
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, round_centre
-from lvq.model.class_sums import class_sums, rows_by_class
+from lvq.model.class_sums import SETTLED, class_sums, rows_by_class
 from lvq.model.directions import distinct_rows
 from lvq.model.sparse_rows import column_range, filled, is_sparse
 from lvq.typing import Array, Label
 
-EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs to convergence
+EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs until it settles
 LLOYD = 10  # iterations for larger classes, whose clusters only start the training
 
 STARTS = ("means", "kmeans", "samples", "random")
@@ -204,12 +204,12 @@ def weighted_k_means(
     Z = samples - middle  # products lose no digits near the origin
     centres = _plus_plus(Z, weight, k, random_state)
     weighted = Z * weight.astype(Z.dtype)[:, None] if exact else None
-    assigned = np.full(len(Z), -1)
+    assigned, few = np.full(len(Z), -1), SETTLED * float(weight.sum())
     for _ in range(max_iter if exact else LLOYD):
         scores = Z @ (-2 * centres).T
         scores += np.einsum("ij,ij->i", centres, centres)
         nearest = scores.argmin(axis=1)
-        if (nearest == assigned).all():
+        if weight[nearest != assigned].sum() <= few:
             break
         assigned = nearest
         mass = np.bincount(assigned, weight, k)

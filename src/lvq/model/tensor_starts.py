@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lvq.model.arrays import as_numpy, first_argmin, like, namespace, numpy_type, round_centre, wide, zeros
+from lvq.model.class_sums import SETTLED
 from lvq.typing import Array
 
 BLOCK = 2**24  # numbers of a block
@@ -64,16 +65,16 @@ def weighted_mean(X: Array, weight: Array) -> Array:
 
 
 def k_means(
-    samples: Array, weight: Array, k: int, random_state: np.random.RandomState, max_iter: int, until_converged: bool
+    samples: Array, weight: Array, k: int, random_state: np.random.RandomState, max_iter: int, until_settled: bool
 ) -> Array:
-    """k centres by k-means++ and Lloyd's iterations; without `until_converged` nothing is read back."""
+    """k centres by k-means++ and Lloyd's iterations; without `until_settled` nothing is read back."""
     torch, middle = namespace(samples), round_centre(samples)
     Z = samples - middle  # products lose no digits near the origin
     centres = _plus_plus(Z, wide(weight), k, random_state)
     assigned = None
     for _ in range(max_iter):
         nearest = _nearest(Z, centres)
-        if until_converged and assigned is not None and torch.equal(nearest, assigned):
+        if until_settled and assigned is not None and weight[nearest != assigned].sum() <= SETTLED * weight.sum():
             break
         assigned = nearest
         sums, mass = label_sums(Z, assigned, weight, k)

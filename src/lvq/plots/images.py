@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lvq.input_columns import default_names
-from lvq.plots.original_features import Floats
+from lvq.original_features import Floats
 
 
 def square_side(n_features: int) -> int | None:

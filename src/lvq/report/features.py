@@ -21,8 +21,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from lvq.estimators.found import need_model
 from lvq.input_columns import default_names
 from lvq.model.arrays import as_numpy
+from lvq.original_features import OriginalValues, names_by_step, to_original_units
 from lvq.plots.images import image_side
-from lvq.plots.original_features import OriginalValues, names_by_step, to_original_units
 
 SEPARATE = (OneToOneFeatureMixin, SelectorMixin, SimpleImputer, KNNImputer, OneHotEncoder, OrdinalEncoder)
 ROUNDING = 1e-12  # of a feature's size: an inverted scaler leaves as much instead of 0

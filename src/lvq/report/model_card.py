@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 import lvq
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.prototype_model import PrototypeModel
-from lvq.rejection.binomial import error_upper_bound
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.point import CertifiedPoint
 from lvq.report.features import Features
 from lvq.report.formatting import percent, to_json
+from lvq.report.metrics import confidence_interval
+from lvq.report.probabilities import probability_limit
 from lvq.typing import JSONValue
 
 MIN_CLASS_SAMPLES = 20  # held-out samples of a class below which its accuracy is uncertain
-CONFIDENCE = 0.975  # one-sided confidence of each end of a 95 % interval
 
 
 def versions() -> dict[str, str]:
@@ -32,20 +32,6 @@ def versions() -> dict[str, str]:
         "SciPy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
     }
-
-
-def confidence_interval(n_correct: int, n_samples: int) -> list[float] | None:
-    """95 % interval of an accuracy (Clopper-Pearson).
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in confidence_interval(95, 100)], confidence_interval(0, 0)
-    ([0.887, 0.984], None)
-    """
-    if not n_samples:
-        return None
-    low = 1 - float(error_upper_bound(n_samples - n_correct, n_samples, CONFIDENCE))
-    return [low, float(error_upper_bound(n_correct, n_samples, CONFIDENCE))]
 
 
 def score_section(
@@ -149,7 +135,7 @@ def limits(summary: dict[str, JSONValue]) -> list[str]:
     return [
         *sentences,
         "Explanations show how the model computed a prediction, not what causes the classes to differ.",
-        "The model's probabilities are scores and not calibrated.",
+        *probability_limit(summary["probabilities"]),
     ]
 
 

@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from lvq.estimators.found import need_model
 from lvq.importances import VariableImportances
 from lvq.model.metrics import LocalMetric
+from lvq.nearest_samples import exemplars
 from lvq.plots import group_names, lambda_matrix, prototype_names, relevance_profile
 from lvq.report.cross_validation import FoldResult, scaled_lambda
 from lvq.report.features import Features, Floats
 from lvq.report.formatting import rounded
 from lvq.resampled_importances import RelevanceIntervals
 from lvq.robustness import certified_accuracy, certified_radius
-from lvq.typing import JSONValue
+from lvq.typing import JSONValue, Labels, MatrixLike
 
 MAX_FEATURES = 20  # in charts and tables
 MAX_MATRIX_FEATURES = 15  # in the heat map
@@ -143,6 +145,16 @@ def prototype_section(
         "images": None if images is None else rounded(images),
         "pixel_range": None if pixels is None else rounded([float(pixels.min()), float(pixels.max())]),
     }
+
+
+def exemplar_names(model: BaseEstimator, X: MatrixLike, y: Labels, k: int, shown: list[int]) -> list[list[str]] | None:
+    """Names of the nearest samples of the prototypes that are shown, of their class where all classes have samples."""
+    if k == 0:
+        return None
+    labels = np.asarray(need_model(model, "the report").model.classes)
+    counts = [int(np.count_nonzero(np.asarray(y) == label)) for label in labels]
+    found = exemplars(model, X, min(k, *counts), y) if min(counts) else exemplars(model, X, min(k, len(y)))
+    return [[str(name) for name in found.names[prototype]] for prototype in shown]
 
 
 def certified_section(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:

@@ -16,6 +16,7 @@ from lvq.importances import variable_importances
 from lvq.rejection import RejectClassifier
 from lvq.report import model_card, model_sections
 from lvq.report.cross_validation import FoldResult
+from lvq.report.decisions import metrics_section
 from lvq.report.features import Features
 from lvq.report.formatting import SUMMARY_FORMAT, label_texts, to_json
 from lvq.report.operating_points import operating_points, rejection_section
@@ -41,6 +42,7 @@ def summarize(
     seed: int | None = None,
     protocol: str | None = None,
     max_points: int = 2000,
+    exemplars: int = 0,
 ) -> dict[str, JSONValue]:
     """A fitted model and its results on held-out samples, in JSON types.
 
@@ -69,6 +71,10 @@ def summarize(
         A description of how the data were split and prepared.
     max_points : int, default=2000
         Maximal number of samples on the map, a stratified selection; all counts are of all samples.
+    exemplars : int, default=0
+        Number of real samples, of the training samples where these are given, that are named beside each prototype as
+        the nearest of its class. None by default: where samples are patients, the page would name those that are
+        typical of a diagnosis, and pages are passed on more easily than data.
 
     Returns
     -------
@@ -90,6 +96,8 @@ def summarize(
         raise ValueError("summarize needs held-out samples, got none; give X and y of at least one sample.")
     if max_points < 1:
         raise ValueError(f"max_points of summarize must be 1 or more, got {max_points!r}.")
+    if not isinstance(exemplars, int) or exemplars < 0:
+        raise ValueError(f"exemplars of summarize must be a whole number of at least 0, got {exemplars!r}.")
     features, points = Features(model, feature_names), operating_points(model, X)
     labels, codes, predicted = _codes(features.model.classes, given, np.asarray(model.predict(X)))
     held_out = HeldOut(X, codes, predicted, points, features)
@@ -126,6 +134,7 @@ def summarize(
             **model_card.score_section(codes, predicted, points.accepted[points.fitted], reject is not None),
             "train_accuracy": _train_accuracy(model, X_train, y_train),
         },
+        "metrics": metrics_section(model, X, codes, predicted, len(labels)),
         "rejection": rejection_section(points, codes, predicted, len(labels)),
         "relevance": relevance,
         "map": map_section(model, held_out, rows, X_rows, inputs),
@@ -136,6 +145,9 @@ def summarize(
         "history": model_sections.history_section(features.estimator),
         "folds": model_sections.fold_section(folds or ()),
     }
+    cases = (X, given) if X_train is None or y_train is None else (X_train, column_or_1d(y_train))
+    shown = summary["prototypes"]["index"]
+    summary["prototypes"]["exemplars"] = model_sections.exemplar_names(model, *cases, exemplars, shown)
     _name_samples(summary, _index(X))
     summary = to_json(summary)
     return summary | {"limits": model_card.limits(summary)}

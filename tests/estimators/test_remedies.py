@@ -1,0 +1,27 @@
+"""Errors about samples say what to do."""
+
+import numpy as np
+import pytest
+
+import lvq
+
+X, Y = np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 2.0], [4.0, 3.0]]), np.array([0, 0, 1, 1])
+HOLES = np.where(np.eye(4, 2, dtype=bool), np.nan, X)
+
+
+def test_text_names_the_estimator_and_encoders():
+    with pytest.raises(ValueError, match=r"GLVQ needs X of numbers, got text: .*'red'.*OneHotEncoder"):
+        lvq.GLVQ().fit([["red", 1], ["blue", 2]], [0, 1])
+
+
+def test_missing_values_name_both_ways_out():
+    with pytest.raises(ValueError, match=r"contains NaN.*GLVQ does not accept.*SimpleImputer.*missing='ignore'"):
+        lvq.GLVQ().fit(HOLES, Y)
+    model = lvq.GLVQ().fit(X, Y)
+    with pytest.raises(ValueError, match=r"contains NaN.*or fit with missing='ignore'"):
+        model.predict(HOLES)
+
+
+def test_without_the_parameter_the_message_stays():
+    with pytest.raises(ValueError, match="contains NaN"):
+        lvq.LVQ1().fit(HOLES, Y)
