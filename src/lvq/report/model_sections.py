@@ -43,7 +43,7 @@ def relevance_section(
     matrix, profile, every = scaled_lambda(features.estimator), variables.importances, features.renamed(variables.names)
     # the folds may have been evaluated without the feature names given here
     folds = [_renamed(fold, features) for fold in folds if fold.relevances]
-    order, own = (np.argsort(-part, kind="stable") for part in (profile, _of_model(features, every, profile)))
+    order, own = (np.argsort(-part, kind="stable") for part in (profile, importances_of_model(features, variables)))
     top, rest = order[:MAX_FEATURES], order[MAX_FEATURES:]
     names = [every[k] for k in top]
     weights = [dict(zip(fold.features, fold.relevances)) for fold in folds]
@@ -63,9 +63,9 @@ def relevance_section(
     }
 
 
-def _of_model(features: Features, names: list[str], profile: Floats) -> Floats:
+def importances_of_model(features: Features, variables: VariableImportances) -> Floats:
     """Importances of the model's own features: those of the columns where they are the same."""
-    known = dict(zip(names, profile))
+    known = dict(zip(features.renamed(variables.names), variables.importances))
     if all(name in known for name in features.names):
         return np.array([known[name] for name in features.names])
     return relevance_profile(features.estimator)

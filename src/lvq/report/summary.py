@@ -18,7 +18,9 @@ from lvq.report import model_card, model_sections
 from lvq.report.cross_validation import FoldResult
 from lvq.report.features import Features
 from lvq.report.formatting import SUMMARY_FORMAT, label_texts, to_json
+from lvq.report.model_sections import importances_of_model
 from lvq.report.operating_points import operating_points, rejection_section
+from lvq.report.ordered_features import curve_section
 from lvq.report.probabilities import probability_section
 from lvq.report.sample_sections import HeldOut, explanation_section, map_section, stratified
 from lvq.resampled_importances import RelevanceIntervals
@@ -135,6 +137,9 @@ def summarize(
         },
         "rejection": rejection_section(points, codes, predicted, len(labels)),
         "relevance": relevance,
+        "curves": curve_section(
+            features, X_rows, inputs, None if variables is None else importances_of_model(features, variables)
+        ),
         "map": map_section(model, held_out, rows, X_rows, inputs),
         "prototypes": model_sections.prototype_section(features, inputs, winners, relevance),
         "probabilities": probability_section(model, X, codes),
