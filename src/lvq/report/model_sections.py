@@ -147,14 +147,19 @@ def prototype_section(
     }
 
 
-def exemplar_names(model: BaseEstimator, X: MatrixLike, y: Labels, k: int, shown: list[int]) -> list[list[str]] | None:
+def exemplar_names(
+    model: BaseEstimator, X: MatrixLike, y: Labels, k: int, shown: list[int], first_row: int
+) -> list[list[str]] | None:
     """Names of the nearest samples of the prototypes that are shown, of their class where all classes have samples."""
     if k == 0:
         return None
     labels = np.asarray(need_model(model, "the report").model.classes)
     counts = [int(np.count_nonzero(np.asarray(y) == label)) for label in labels]
     found = exemplars(model, X, min(k, *counts), y) if min(counts) else exemplars(model, X, min(k, len(y)))
-    return [[str(name) for name in found.names[prototype]] for prototype in shown]
+    return [
+        [str(name + first_row if isinstance(name, int) else name) for name in found.names[prototype]]
+        for prototype in shown
+    ]
 
 
 def certified_section(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:

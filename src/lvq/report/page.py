@@ -55,6 +55,7 @@ def render(summary: dict[str, JSONValue]) -> str:
         image_uri=assets.image_uri,
         signed_image_uri=assets.signed_image_uri,
         symbol=map_chart.symbol,
+        colour=map_chart.colour,
         text=formatting,
     )  # fmt: skip
 
