@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -164,6 +165,12 @@ def exemplar_names(
 
 def certified_section(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:
     """Certified accuracy by radius, or why it is not available. Lengths are those of the model's input."""
+    with warnings.catch_warnings():  # the inputs are arrays, also of a model that was fitted to a table
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        return _certified(features, inputs, y)
+
+
+def _certified(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:
     try:
         found = certified_radius(features.estimator, inputs[:RANGE_SAMPLES])
     except ValueError as error:

@@ -149,6 +149,12 @@
   if (matrix) matrix.addEventListener("change", () =>
     views.matrix.data("cells", charts.matrix.usermeta.cells[Number(matrix.value)]).run());
 
+  byId("print-summary").addEventListener("click", () => {
+    document.documentElement.dataset.print = "summary";
+    window.print();
+    delete document.documentElement.dataset.print;
+  });
+
   const theme = byId("theme"), dark = window.matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (document.documentElement.dataset.theme || (dark.matches ? "dark" : "light")) === "dark";
   const labelThemeButton = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
