@@ -238,6 +238,7 @@ def fit_table(
         classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
         name=type(estimator).__name__, data_name=study.name, target_name=target, folds=results, intervals=intervals,
         seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
+        first_row=2 if test is None and isinstance(table, str | Path) else 0,  # as a spreadsheet counts
     )  # fmt: skip
     known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
     n_little = int((known < SMALLEST_FRACTION).sum())
