@@ -251,9 +251,9 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
         _paragraph(console, f"{result.sentence[0].upper()}{result.sentence[1:]}")
     _paragraph(
         console,
-        f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}; the "
-        f"other {others - told} cannot be told from the best by these splits. Pareto (*): no other model is as accurate with "
-        "fewer prototypes.",
+        f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "
+        f"other {others - told} cannot be told from the best by these splits. Pareto (*): no other is as accurate "
+        "with fewer prototypes.",
     )
     for name, why in result.comparison.failures.items():
         console.print(Text(f"Left out {name}: {one_line(why)}"))
