@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 
-N_RESAMPLES = 20  # refits for the intervals of importances
+N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
 
 
@@ -315,8 +315,9 @@ def _intervals(
     if need_model(classifier, "fit_table").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
     return relevance_intervals(
-        classifier, X, y, n_resamples=N_RESAMPLES, random_state=seed, sample_groups=design.groups
-    )
+        classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
+        random_state=seed,
+    )  # fmt: skip
 
 
 def _threshold_notes(classifier: RejectClassifier, n_rows: int, unit: str) -> list[str]:
