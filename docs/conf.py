@@ -29,6 +29,7 @@ extensions = [
     "sphinx_copybutton",
     "docstrings",
     "mathml",
+    "pictures",
 ]
 exclude_patterns = ["_build", "gallery/README.rst"]
 default_role = "literal"  # single backticks in docstrings are code
