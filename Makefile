@@ -5,7 +5,7 @@ BIN := .venv/bin
 LVQ_DATA ?= $(wildcard $(abspath ../shared/data))
 export LVQ_DATA
 
-.PHONY: demo test test-all check bench torch test-oldest docs docs-quick docs-links format clean
+.PHONY: demo test test-all check bench torch test-oldest docs docs-quick docs-links format clean lock locked release-check
 
 demo: .venv/.cli
 	$(BIN)/lvq demo --out out/demo --force
@@ -55,6 +55,24 @@ format: .venv/.developer
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Wheel and sdist in dist/, each tried in clean environments; PYTHONS="3.11 3.14" asks for these, and for no others.
+release-check: .venv-release/.tools
+	PATH="$(CURDIR)/.venv-release/bin:$$PATH" .venv-release/bin/python tools/release_check.py \
+		$(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(EXTRAS),--extras $(EXTRAS))
+
+# The versions for development, with their hashes, and the list of components made of them.
+lock: .venv-release/.tools
+	.venv-release/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+		--extra test-all --extra check --extra dask --no-emit-index-url --custom-compile-command "make lock" \
+		--upgrade --output-file requirements-dev.lock
+	.venv-release/bin/python tools/sbom.py
+
+# .venv with the versions of the lock file instead of the newest.
+locked: | .venv/bin/python
+	$(BIN)/pip install --quiet --require-hashes --requirement requirements-dev.lock
+	$(BIN)/pip install --quiet --no-deps --editable .
+	touch .venv/.user .venv/.cli .venv/.developer
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
@@ -83,5 +101,10 @@ format: .venv/.developer
 	.venv-oldest/bin/pip install --quiet --editable ".[test]" --constraint constraints-oldest.txt
 	touch $@
 
+.venv-release/.tools:
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/pip install --quiet build uv
+	touch $@
+
 clean:
-	rm -rf .venv .venv-oldest .bench docs/gallery docs/api/generated docs/api/backreferences
+	rm -rf .venv .venv-oldest .venv-release .bench dist docs/gallery docs/api/generated docs/api/backreferences

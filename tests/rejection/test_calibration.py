@@ -80,8 +80,30 @@ def test_cross_fitting_of_any_classifier(data):
     table = cross_val_predict(LogisticRegression(), X, y, cv=splitter, method="predict_proba")
     predicted = LogisticRegression().fit(X, y).classes_[table.argmax(axis=1)]
     path = local_thresholds(table.max(axis=1), predicted == y, predicted, min_cell_size=10)
-    assert np.array_equal(safe.point_.thresholds, path.pick(min_accuracy=0.9).thresholds)
+    assert safe.path_.n_correct == path.n_correct
+    # the folds' probabilities are nearly on the scale of the predicting model already
+    assert safe.point_.coverage == pytest.approx(path.pick(min_accuracy=0.9).coverage, abs=0.02)
     np.testing.assert_allclose(safe.estimator_.coef_, LogisticRegression().fit(X, y).coef_)
+
+
+class Scaled(LogisticRegression):
+    """Probabilities that depend on the number of training samples, as distances of a model may."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X) / self.size_
+
+    def fit(self, X, y):
+        self.size_ = len(y)
+        return super().fit(X, y)
+
+
+def test_cross_fitted_thresholds_are_on_the_scale_of_the_predicting_model(data):
+    X, y = data
+    for target in ({"min_accuracy": 0.95}, {"min_coverage": 0.8}):
+        plain = RejectClassifier(LogisticRegression(), cv=4, measure="probability", **target).fit(X, y)
+        scaled = RejectClassifier(Scaled(), cv=4, measure="probability", **target).fit(X, y)
+        np.testing.assert_allclose(scaled.point_.thresholds * 600, plain.point_.thresholds, rtol=1e-5)
+        assert np.array_equal(scaled.accept(X), plain.accept(X))
 
 
 def test_cross_fitted_cells_are_those_of_the_predicting_model(data):

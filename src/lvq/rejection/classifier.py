@@ -224,7 +224,8 @@ class RejectClassifier(BaseRejectClassifier):
             fit_params = {"sample_weight": weight, **fit_params}
         data = Data(X, labels, weight > 0, *self._routed(fit_params))
         found = calibrate(settings, data, check_random_state(self.random_state))
-        fitted = {"measure_": settings.measure} | {f"{name}_": value for name, value in found._asdict().items()}
+        thresholds = {f"{name}_": value for name, value in found.thresholds._asdict().items()}
+        fitted = {"measure_": settings.measure, "estimator_": found.estimator, "cells_": found.cells} | thresholds
         names = ("n_features_in_", "feature_names_in_")
         fitted |= {name: getattr(found.estimator, name) for name in names if hasattr(found.estimator, name)}
         kept = {name: value for name, value in vars(self).items() if name not in (*fitted, *names)}

@@ -8,12 +8,16 @@
 | "distance" | minus the distance to the winner, in the model's metric: low for outliers | models of this library |
 | "probability" | probability of the predicted class; the posterior of the soft models | any with predict_proba |
 | "margin" | score of the predicted class less the best other score | any with decision_function |
-| "auto" | "margin" of a `PriceClassifier` (what its choice saves); "relsim", else "probability", else "margin" | any |
+| "auto" | see below | any |
 | "combined" | "auto" for ambiguity, and "distance" for outliers: see `Combination` | models of this library |
 
 A user's own measure is a function ``measure(estimator, X) -> certainty``; its attribute `reason`, "ambiguous" or
 "outlier", names what a low value means. d+ is the distance to the nearest prototype of the predicted class, the winner;
 d- is the distance to the nearest prototype of all other classes. All measures use the same table of distances.
+
+"auto" is "relsim" for models of this library with a cost of relative distances, and "probability" for those with a
+steepness xi (on the development pool its errors come first more often, `experiments/certainty_measures.py`); "margin"
+for a `PriceClassifier`, what its choice saves; "probability", else "margin", for other classifiers.
 """
 
 from __future__ import annotations
@@ -102,13 +106,13 @@ class Predictions:
         """Index of the winner of each sample."""
         return self.nearest.winner
 
-    def winner_for(self, classes: Labels) -> IntArray:
-        """The nearest prototype of the given classes, which need not be the predicted ones."""
-        return self._nearest(classes).winner
+    def winner_for(self, classes: Labels, rows: IntArray) -> IntArray:
+        """The nearest prototype of the given classes, which need not be the predicted ones, for some samples."""
+        return self._nearest(classes, rows).winner
 
-    def _nearest(self, classes: Labels) -> Nearest:
+    def _nearest(self, classes: Labels, rows: IntArray | slice = slice(None)) -> Nearest:
         model = self.model
-        return nearest(self.distances, model.labels, np.searchsorted(model.classes, classes))
+        return nearest(self.distances[rows], model.labels, np.searchsorted(model.classes, classes))
 
 
 def _relsim(predictions: Predictions) -> FloatArray:
@@ -143,8 +147,10 @@ def _boundary(predictions: Predictions) -> FloatArray:
 
 def _probability(predictions: Predictions) -> FloatArray:
     estimator = predictions.estimator
-    if predictions.found is not None and predictions.model.decision.soft:
-        return _of_predicted_class(predictions, predictions.model.posterior(predictions.distances))
+    if predictions.found is not None:
+        model = predictions.model
+        table = model.posterior if model.decision.soft else model.probabilities
+        return _of_predicted_class(predictions, table(predictions.distances))
     if not hasattr(estimator, "predict_proba"):
         raise ValueError(
             f"measure='probability' needs a classifier with predict_proba, which {type(estimator).__name__} does not "
@@ -189,8 +195,8 @@ def _automatic(predictions: Predictions) -> FloatArray:
     estimator = predictions.estimator
     if predictions.priced:
         return _margin(predictions)
-    if predictions.found is not None:
-        return _relsim(predictions)
+    if predictions.found is not None:  # a cost with a steepness compares differences, the others relative ones
+        return _relsim(predictions) if predictions.model.decision.xi is None else _probability(predictions)
     if hasattr(estimator, "predict_proba"):
         return _probability(predictions)
     if hasattr(estimator, "decision_function"):
