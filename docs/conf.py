@@ -30,6 +30,7 @@ extensions = [
     "docstrings",
     "mathml",
     "pictures",
+    "root_files",
 ]
 exclude_patterns = ["_build", "gallery/README.rst"]
 default_role = "literal"  # single backticks in docstrings are code
