@@ -29,7 +29,7 @@ from lvq.typing import Argument, Label
 
 #: Parameters that leave the form open while they have their default.
 OPEN = (
-    "relevance", "n_prototypes", "n_prototypes_total", "rank", "local", "ridge", "log_determinant",
+    "relevance", "n_prototypes", "n_prototypes_total", "rank", "local", "ridge", "log_determinant", "shrinkage",
     "feature_groups", "sparsity", "smoothness",
 )  # fmt: skip
 
@@ -86,6 +86,7 @@ class LVQClassifier(CostBasedLVQ):
     local: Literal["class", "prototype", "auto"] = "auto"
     ridge: float | Literal["auto"] = "auto"
     log_determinant: float = 0.0
+    shrinkage: float = 0.0
     feature_groups: ArrayLike | None = None
     sparsity: float = 0.0
     smoothness: float = 0.0
@@ -111,6 +112,7 @@ class LVQClassifier(CostBasedLVQ):
             unit_trace=not free,
             ridge=self.ridge if free else 0.0,
             log_determinant=self.log_determinant,
+            shrinkage=self.shrinkage,
         )
 
     def _cost(self) -> Cost:

@@ -156,6 +156,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "[lbfgs, adam] Weight of the penalty -log det(Omega Omega')/2, which keeps the directions of Omega from "
         "vanishing.",
     ),
+    "shrinkage": (
+        "float",
+        "[lbfgs, adam] Weight of the penalty that draws Omega_j = s_j I + A + B_j, a matrix for each class or "
+        "prototype, towards a matrix A of all and a scaled identity: abs(A)^2 and the sum of all abs(B_j)^2. 0.003 to "
+        "0.03 help where samples are few or noisy.",
+    ),
     "feature_groups": (
         "sequence of str, int, float or None, optional",
         "[lbfgs, adam] A label for each feature: those with the same have the same weight, such as the columns of a "
@@ -251,6 +257,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "n_jobs": [Integral, None],
     "ridge": [not_negative, one_of("auto")],
     "log_determinant": [not_negative],
+    "shrinkage": [not_negative],
     "feature_groups": ["array-like", None],
     "sparsity": [not_negative],
     "smoothness": [not_negative],
