@@ -2,13 +2,11 @@
 
 import importlib
 import tracemalloc
-import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler

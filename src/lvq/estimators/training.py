@@ -82,7 +82,7 @@ class Parts:
 
 
 def by_stored_features(parts: Parts) -> bool:
-    """Whether the online solver can use the parts, with steps on sparse samples that need their stored features only."""
+    """Whether the online solver can use the parts, with steps on sparse samples by their stored features only."""
     cost, rule = parts.cost, parts.relevance
     diagonal = type(rule) is GradientRelevance and rule.structure == UNSTRUCTURED
     known = type(cost) in COSTS.values() and type(parts.kernel) in (Identity, *KERNELS.values())
