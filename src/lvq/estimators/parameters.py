@@ -113,9 +113,9 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "solver": (
         '{"auto", "lbfgs", "adam", "online"}',
         "How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by sample, as "
-        'the papers do. "auto" is lbfgs; online where a part has no gradient or an online `step` is given; adam for '
-        "sparse X of 16,384 features or more, whose prototypes lbfgs would hold more than 20 times. `partial_fit` is "
-        "always online.",
+        'the papers do. "auto" is lbfgs; online where a part has no gradient or an online `step` is set. For sparse X '
+        "of 16,384 features or more, whose prototypes lbfgs would hold more than 20 times, it is online, or adam for "
+        "matrices and what online does not support. `partial_fit` is always online.",
     ),
     "cost_matrix": (
         "array-like of shape (n_classes, n_classes), optional",
