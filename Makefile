@@ -5,7 +5,7 @@ BIN := .venv/bin
 LVQ_DATA ?= $(wildcard $(abspath ../shared/data))
 export LVQ_DATA
 
-.PHONY: demo test test-all check bench torch test-oldest format clean
+.PHONY: demo test test-all check bench torch test-oldest docs docs-quick docs-links format clean lock locked release-check
 
 demo: .venv/.cli
 	$(BIN)/lvq demo --out out/demo --force
@@ -37,9 +37,41 @@ torch: .venv/.torch
 test-oldest: .venv-oldest/.developer
 	NUMBA_CACHE_DIR=.venv-oldest/numba .venv-oldest/bin/python -m pytest -n 2 --dist worksteal
 
+# The site, in out/docs: examples run, warnings are errors, links and pages are tested in a browser.
+docs: .venv/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
+	LVQ_SITE=out/docs $(BIN)/python -m pytest tests/test_site.py
+
+# The same without running the examples, so that their pictures are missing.
+docs-quick: .venv/.docs
+	LVQ_DOCS=quick $(BIN)/python -m sphinx -W --keep-going -q -b html -d out/docs-quick-cache docs out/docs-quick
+	LVQ_DOCS=quick LVQ_SITE=out/docs-quick $(BIN)/python -m pytest tests/test_site.py
+
+# Links to other sites; needs the network.
+docs-links: .venv/.docs
+	LVQ_DOCS=quick $(BIN)/python -m sphinx -q -b linkcheck docs out/docs-links
+
 format: .venv/.developer
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Wheel and sdist in dist/, each tried in clean environments; PYTHONS="3.11 3.14" asks for these, and for no others.
+release-check: .venv-release/.tools
+	PATH="$(CURDIR)/.venv-release/bin:$$PATH" .venv-release/bin/python tools/release_check.py \
+		$(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(EXTRAS),--extras $(EXTRAS))
+
+# The versions for development, with their hashes, and the list of components made of them.
+lock: .venv-release/.tools
+	.venv-release/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+		--extra test-all --extra check --extra dask --no-emit-index-url --custom-compile-command "make lock" \
+		--upgrade --output-file requirements-dev.lock
+	.venv-release/bin/python tools/sbom.py
+
+# .venv with the versions of the lock file instead of the newest.
+locked: | .venv/bin/python
+	$(BIN)/pip install --quiet --require-hashes --requirement requirements-dev.lock
+	$(BIN)/pip install --quiet --no-deps --editable .
+	touch .venv/.user .venv/.cli .venv/.developer
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -56,6 +88,10 @@ format: .venv/.developer
 	$(BIN)/pip install --quiet --editable ".[test-all,check]"
 	touch $@ .venv/.user .venv/.cli
 
+.venv/.docs: pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --editable ".[test-all,check,docs]"
+	touch $@ .venv/.user .venv/.cli .venv/.developer
+
 .venv/.torch: | .venv/bin/python
 	$(BIN)/pip install --quiet torch==2.13.0
 	touch $@
@@ -65,5 +101,10 @@ format: .venv/.developer
 	.venv-oldest/bin/pip install --quiet --editable ".[test]" --constraint constraints-oldest.txt
 	touch $@
 
+.venv-release/.tools:
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/pip install --quiet build uv
+	touch $@
+
 clean:
-	rm -rf .venv .venv-oldest .bench
+	rm -rf .venv .venv-oldest .venv-release .bench dist docs/gallery docs/api/generated docs/api/backreferences

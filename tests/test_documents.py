@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 import lvq
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXTENSIONS = "py|md|toml|txt|json"
 
 

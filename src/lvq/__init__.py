@@ -26,6 +26,7 @@ if _TYPE_CHECKING:
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.prices import PriceClassifier, cheapest_class, expected_prices, price_matrix
+    from lvq.readable import readable_prototypes
     from lvq.rejection import GuaranteeError, RejectClassifier
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
@@ -71,6 +72,7 @@ __all__ = [
     "load",
     "null_space_corrected",
     "price_matrix",
+    "readable_prototypes",
     "relevance_intervals",
     "remove_nuisance",
     "save",
@@ -101,6 +103,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "fit_batches": "streaming",
     "load": "persistence",
     "null_space_corrected": "null_space",
+    "readable_prototypes": "readable",
     "relevance_intervals": "resampled_importances",
     "remove_nuisance": "nuisance",
     "save": "persistence",

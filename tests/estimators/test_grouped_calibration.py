@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.grouped_calibration import group_folds
@@ -27,7 +28,8 @@ def test_folds_hold_whole_groups(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_temperature_is_that_of_groups_left_out(seed):
     X, y, groups = recognisable_groups(seed)
-    plain, grouped = (LVQClassifier(random_state=0).fit(X, y, **given) for given in ({}, {"groups": groups}))
+    model = LVQClassifier(n_prototypes=2, random_state=0)
+    plain, grouped = (clone(model).fit(X, y, **given) for given in ({}, {"groups": groups}))
     assert grouped.model_.decision.temperature > 1.3 * plain.model_.decision.temperature
     np.testing.assert_array_equal(grouped.prototypes_, plain.prototypes_)
     assert grouped.get_params()["calibration"] == "temperature"

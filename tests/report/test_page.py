@@ -86,7 +86,7 @@ def test_names_from_the_data_are_text(hostile, html, pages):
     assert "<img src=x" not in html
     assert "<script>alert" not in html
     assert "<b>bold" not in html
-    assert [tag for tag, _ in shown.elements].count("script") == 4
+    assert [tag for tag, _ in shown.elements].count("script") == 5
     assert shown.text.count(name) >= 5  # heading, data, protocol, features, classes: complete and unchanged
     assert "{{ 7 * 7 }}" in shown.text  # the template does not evaluate the data
 
@@ -179,9 +179,9 @@ def test_a_failed_write_keeps_the_old_file(iris, tmp_path, monkeypatch):
 
 
 def test_errors(iris, tmp_path):
-    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 3, got 1"):
+    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 4, got 1"):
         render(iris.summary | {"format": 1})
-    with pytest.raises(ValueError, match="of format 3, got 'list'"):
+    with pytest.raises(ValueError, match="of format 4, got 'list'"):
         render([])
     with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
         write(iris.summary, tmp_path / "nowhere" / "report.html")

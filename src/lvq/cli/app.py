@@ -195,14 +195,19 @@ def validate(
 
 @app.command()
 def compare(
-    table: given.Table,
+    table: given.Tables,
     target: given.Target,
+    group: given.Group = None,
     model: given.Models = None,
     prototypes: given.PrototypeNumbers = None,
+    rivals: given.Rivals = True,
     folds: given.CompareFolds = 5,
     repeats: given.Repeats = 3,
+    features: given.Features = None,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
+    date: given.Date = None,
+    encoding: given.Encoding = None,
     seed: given.Seed = 0,
     threads: given.Threads = None,
     json: given.Json = False,
@@ -210,12 +215,12 @@ def compare(
 ) -> None:
     """Compare models on a table by repeated cross-validation.
 
-    All models use the same splits. Each is tested against the best by the corrected resampled t-test, adjusted for the
-    number of models. The Pareto set holds the models for which no other is better in accuracy and in number of
-    prototypes.
+    All models use the same splits; logistic regression, a random forest and an RBF-SVM are among them. A model is
+    called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
+    The Pareto set holds the models for which no other is better in accuracy and in number of prototypes.
     """
     with report_errors(debug):
-        check_tables(table)
+        check_tables(*table)
         from lvq.workflow import compare_table
 
         for name in model or ():
@@ -223,12 +228,17 @@ def compare(
         given_options: dict[str, Argument] = {"models": model, "prototypes": prototypes}
         with progress_bar() as progress:
             result = compare_table(
-                table,
+                table if len(table) > 1 else table[0],
                 target,
+                group=group,
+                rivals=rivals,
                 folds=folds,
                 repeats=repeats,
+                features=features or (),
                 drop=drop or (),
                 categorical=categorical or (),
+                dates=date or (),
+                encoding=encoding,
                 seed=seed,
                 threads=threads,
                 progress=progress,

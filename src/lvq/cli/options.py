@@ -83,6 +83,7 @@ Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the pr
 # the model
 Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
+Rivals = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
 PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated. [default: 1 and 3]", 1)]
 Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]

@@ -27,7 +27,9 @@ def fit_as_dict(result: FitResult) -> dict[str, JSONValue]:
         "data": {key: value for key, value in summary["data"].items() if key != "features"},
         "model": summary["model"],
         "scores": summary["scores"],
+        "metrics": {name: value for name, value in summary["metrics"].items() if name != "decisions"},
         "folds": summary["folds"],
+        "rivals": summary["rivals"],
         "relevance": dict(zip(relevance["features"], relevance["values"])),
         "notes": list(result.notes),
     }
@@ -46,6 +48,7 @@ def comparison_as_dict(result: TableComparison) -> dict[str, JSONValue]:
         "scores": {name: values.tolist() for name, values in comparison.scores.items()},
         "failures": comparison.failures,
         "largest_class": result.largest_class,
+        "sentence": result.sentence,
         "notes": list(result.notes),
     }
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
+MAX_CLASSES = 6  # classes in a summary
 BAR_LENGTH = 20  # characters of the longest bar
 
 
@@ -64,6 +65,7 @@ def show_fit(result: FitResult) -> None:
     accepted = scores["n_accepted"]
     table.add_row("  of accepted predictions", percent(scores["accepted_accuracy"]), _among_accepted(scores))
     table.add_row("Coverage", percent(scores["coverage"]), f"{accepted} of {scores['n_samples']}")
+    _add_metrics(table, summary)
     if folds is not None:
         spread = folds["standard_deviation"]
         table.add_row(
@@ -73,10 +75,49 @@ def show_fit(result: FitResult) -> None:
         )
     table.add_row("Prototypes", str(summary["model"]["n_prototypes"]), summary["model"]["metric"])
     _print(console, table)
+    _show_classes(console, summary)
+    if summary["rivals"] is not None:
+        console.print(Text(f"\n{summary['rivals']['sentence']}"))
     _show_guarantee(console, summary["model"]["rejection"])
     _show_relevance(console, summary["relevance"])
     if result.folder is not None:
         console.print(Text(f"\nWritten to {one_line(result.folder)}: model.lvq, report.html, metrics.json"))
+
+
+def _add_metrics(table: Table, summary: dict[str, JSONValue]) -> None:
+    """Rows of what the accuracy hides."""
+    metrics = summary["metrics"]
+    table.add_row("Balanced accuracy", percent(metrics["balanced_accuracy"]), "mean over the classes")
+    table.add_row("Majority baseline", percent(metrics["majority"]["value"]), "always the most frequent class")
+    if metrics["auc"] is not None:
+        loss = f"log-loss {metrics['log_loss']:.3f}"
+        table.add_row("AUC", f"{metrics['auc']['value']:.3f}", loss)
+    if metrics["decisions"] is not None and metrics["decisions"]["price"] is not None:
+        steps = metrics["decisions"]
+        table.add_row("Price for each row", f"{steps['price'][0][steps['in_use']]:.3f}", "mean, by the given prices")
+
+
+def _show_classes(console: Console, summary: dict[str, JSONValue]) -> None:
+    """Metrics of each class; of many classes the one with the lowest sensitivity."""
+    rows, names = summary["metrics"]["by_class"], summary["data"]["classes"]
+    if len(rows) > MAX_CLASSES:
+        known = [place for place, row in enumerate(rows) if row["sensitivity"]["total"]]
+        worst = min(known, key=lambda place: rows[place]["sensitivity"]["value"])
+        found = rows[worst]["sensitivity"]
+        console.print(
+            Text("\nLowest sensitivity: ")
+            + name_of(names[worst])
+            + Text(f" {percent(found['value'])}, {_counts(found)}")
+        )
+        return
+    console.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("Class", "rows", "sensitivity", "specificity", "PPV", "NPV"):
+        table.add_column(title, justify="left" if title == "Class" else "right")
+    for name, row in zip(names, rows):
+        fractions = (percent(row[metric]["value"]) for metric in ("sensitivity", "specificity", "ppv", "npv"))
+        table.add_row(Text("  ") + name_of(name), str(row["sensitivity"]["total"]), *fractions)
+    _print(console, table)
 
 
 def _among_accepted(scores: dict[str, JSONValue]) -> str:
@@ -187,19 +228,26 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("model, per class", "prototypes", "accuracy", "+-", "p", "", "seconds", "Pareto"):
+    for title in ("model, per class", "prototypes", "accuracy", "+-", "", "seconds", "Pareto"):
         table.add_column(title, justify="left" if title in ("model, per class", "") else "right")
+    told = 0
     for place, row in enumerate(result.comparison.ranking):
-        p_value, comparison = ("", "best") if place == 0 else (f"{row.p_value:.3f}", "worse" * (row.p_value < level))
+        worse = place > 0 and row.p_value < level
+        told += worse
+        verdict = "best" if place == 0 else f"worse, p {row.p_value:.3f}" if worse else ""
         table.add_row(
-            row.name, f"{row.n_prototypes:g}", percent(row.accuracy), percent(row.standard_deviation), p_value,
-            comparison, f"{row.seconds:.2f}", "*" * row.pareto,
+            row.name, "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}", percent(row.accuracy),
+            percent(row.standard_deviation), verdict, f"{row.seconds:.2f}", "*" * row.pareto,
         )  # fmt: skip
     _print(console, table)
+    others = max(0, len(result.comparison.ranking) - 1)
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
+    if result.sentence is not None:
+        console.print(Text(f"{result.sentence[0].upper()}{result.sentence[1:]}"))
     console.print(
-        f"p: corrected resampled t-test against the best, by Holm for {max(0, len(result.comparison.ranking) - 1)} "
-        f"models; 'worse' below {level:g}.\nPareto (*): no other model is as accurate with fewer prototypes."
+        f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "
+        f"other {others - told} cannot be\ntold from the best by these splits. Pareto (*): none is as accurate "
+        "with fewer prototypes."
     )
     for name, why in result.comparison.failures.items():
         console.print(Text(f"Left out {name}: {one_line(why)}"))

@@ -196,7 +196,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         check_cost_matrix_classes(self, len(classes))
         report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
         with single_threaded_products(product_threads()):
-            shaped = self._with_counts(parts, samples, classes, warm)
+            shaped, parts, temperature = self._settled(parts, samples, classes, warm)
             if warm:
                 check_unchanged(self, parts, classes, stream=False)
                 training = steps.restarted(parts, self._training(), samples.n_samples, len(classes), random_state)
@@ -207,7 +207,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
                 _warn_not_converged(self, result)
             if getattr(self, "sample_prototypes", False):
                 training = on_samples(parts, training, samples, classes)
-            temperature = shaped._temperature(parts, samples, classes)
+            if temperature is None:
+                temperature = shaped._temperature(parts, samples, classes)
             self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history), temperature)
         return self
 
@@ -316,6 +317,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         training = steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream)
         check_width(self, training.params.width)
         return training
+
+    def _settled(
+        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool
+    ) -> tuple[Self, Parts, float | None]:
+        """This estimator with what depends on the samples, its parts, and its temperature where that is known."""
+        return self._with_counts(parts, samples, classes, warm), parts, None
 
     def _with_counts(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool) -> Self:
         """This estimator; with n_prototypes="auto" a copy with the chosen numbers, or with those of the last fit."""

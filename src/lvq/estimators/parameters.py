@@ -39,7 +39,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "n_prototypes": (
         'int, dict or "auto"',
         'Prototypes per class: one number for all, or a dict class -> number. "auto" chooses up to 6 for each class, '
-        "by short fits in folds: a class gets another one where that lowers the log-loss of samples left out.",
+        "by short fits in folds: a class gets another one where that lowers the log-loss of samples left out. None, of "
+        "LVQClassifier alone, is 2, or 1 where `relevance` is 'auto' and chooses so.",
     ),
     "n_prototypes_total": (
         "int, optional",
@@ -56,7 +57,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         'How features are weighted: not at all (None), by gradient ("gradient" and "local_diagonal" for weights of '
         'features, "local_scale" for one weight of all, "matrix" and "local_matrix" for matrices; local ones for each '
         'class or prototype), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or '
-        'over the samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants.',
+        'over the samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants. "auto", of '
+        'LVQClassifier alone, is "local_matrix". Where `n_prototypes`, `ridge` and all that concerns matrices have '
+        "their defaults, the solver is lbfgs, and there are 50 to 5,000 samples of at most 1,000 features, short fits "
+        'in three folds choose between two prototypes of each class, one, and one with "local_scale": the log-loss of '
+        "samples left out decides.",
     ),
     "rank": (
         'int, "auto" or None',
@@ -150,11 +155,17 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "[lbfgs, adam] Weight of the penalty -log det(Omega Omega')/2, which keeps the directions of Omega from "
         "vanishing.",
     ),
+    "shrinkage": (
+        "float",
+        "[lbfgs, adam] Weight of the penalty that draws Omega_j = s_j I + A + B_j, a matrix for each class or "
+        "prototype, towards a matrix A of all and a scaled identity: abs(A)^2 and the sum of all abs(B_j)^2.",
+    ),
     "feature_groups": (
-        "sequence of str or int, optional",
+        "sequence of str, int, float or None, optional",
         "[lbfgs, adam] A label for each feature: those with the same have the same weight, such as the columns of a "
-        "one-hot variable or the wavelengths of a band; None is the label of features that are excluded. Matrices give "
-        "no equal weights; there groups count in `sparsity`, and features can be excluded.",
+        "one-hot variable or the wavelengths of a band; None is the label of features that are excluded, and a float "
+        "fixes the weight of a feature at this fraction of the sum of all. Matrices give no equal weights; there "
+        "groups count in `sparsity`, features can be excluded, and a float fixes Lambda_ll at a fraction of the trace.",
     ),
     "sparsity": (
         "float",
@@ -244,6 +255,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "n_jobs": [Integral, None],
     "ridge": [not_negative, one_of("auto")],
     "log_determinant": [not_negative],
+    "shrinkage": [not_negative],
     "feature_groups": ["array-like", None],
     "sparsity": [not_negative],
     "smoothness": [not_negative],

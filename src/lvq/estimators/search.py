@@ -213,6 +213,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         seed = {} if self.random_state is None else {"random_state": self.random_state}
         candidates = [clone(base).set_params(**(seed | dict(candidate))) for candidate in given]
         for candidate in candidates:
+            if candidate.relevance == "auto":
+                candidate.set_params(relevance="local_matrix")  # the folds compare candidates, not choices
             candidate._validate_params()
             if candidate.device is not None:
                 require_torch(candidate.device)

@@ -118,6 +118,7 @@ def begin(
 ) -> Training:
     """Starting metric and kernel, and the units that make the rest independent of scale."""
     rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
+    rule = rule.for_online(samples.n_features) if stream or parts.solver == "online" else rule
     start = rule if stream else rule.in_span(samples.n_samples, samples.n_features)
     relevance = start.start(*_rows_for(rule, samples), labels)
     params = Params(prototypes, relevance, None)
@@ -154,6 +155,7 @@ def restarted(
     """A warm start: the parameters of the last fit, with new statistics."""
     n_prototypes, n_features = training.params.prototypes.shape
     rule = parts.relevance.for_data(n_samples, n_features, n_prototypes)
+    rule = rule.for_online(n_features) if parts.solver == "online" else rule
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
     before = training.state

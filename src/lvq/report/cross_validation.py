@@ -50,6 +50,8 @@ class FoldResult:
         Lambda divided by its trace (the mean over the prototypes where there are several), for up to 200 features.
     matrix_features : tuple of str
         Names of the features of the matrix, which are those that reach the model.
+    predicted : ndarray or None
+        Predictions of the samples of the fold.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class FoldResult:
     relevances: tuple[float, ...] = ()
     matrix: Floats | None = None
     matrix_features: tuple[str, ...] = ()
+    predicted: Labels | None = None
 
 
 def evaluate_folds(
@@ -167,7 +170,8 @@ def _evaluate_fold(
         if not isinstance(fitted, RejectClassifier):
             raise
         fitted = clone(model.estimator).fit(X_train, y[train], **arguments)
-    correct = np.asarray(fitted.predict(X_test)) == y[test]
+    predicted = np.asarray(fitted.predict(X_test))
+    correct = predicted == y[test]
     reject, inputs = find_reject_classifier(fitted, X_test)
     coverage = accepted_accuracy = None
     if reject is not None:
@@ -187,6 +191,7 @@ def _evaluate_fold(
         relevances=() if variables is None else tuple(variables.importances.tolist()),
         matrix=matrix if has_matrix else None,
         matrix_features=tuple(features.names) if has_matrix else (),
+        predicted=predicted,
     )
 
 

@@ -97,6 +97,8 @@ def classification_metrics(
         raise ValueError("classification_metrics needs at least one sample, got none.")
     table = None if probabilities is None else np.asarray(probabilities, dtype=np.float64)
     rows = [_of_class(true == name, guess == name, _column(table, place)) for place, name in enumerate(names)]
+    if len(names) == 2 and rows[1]["auc"] is not None:
+        rows[0]["auc"] = rows[1]["auc"]  # the same area, and the same interval
     sensitivities = [row["sensitivity"]["value"] for row in rows if row["sensitivity"]["total"]]
     areas = [row["auc"] for row in rows if row["auc"] is not None]
     auc = None

@@ -48,7 +48,8 @@ def render(summary: dict[str, JSONValue]) -> str:
     return assets.environment().get_template("report.html").render(
         s=summary,
         style=assets.asset("report.css"),
-        script=assets.asset("report.js"),
+        script=assets.asset("report.js") + assets.asset("decisions.js"),
+        decisions=json_for_html(summary["metrics"]["decisions"]),
         library=assets.drawing_library(),
         data=json_for_html(data),
         charts=json_for_html(charts.specifications(summary)),

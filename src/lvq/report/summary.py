@@ -16,6 +16,7 @@ from lvq.importances import variable_importances
 from lvq.rejection import RejectClassifier
 from lvq.report import model_card, model_sections
 from lvq.report.cross_validation import FoldResult
+from lvq.report.decisions import metrics_section
 from lvq.report.features import Features
 from lvq.report.formatting import SUMMARY_FORMAT, label_texts, to_json
 from lvq.report.operating_points import operating_points, rejection_section
@@ -133,6 +134,7 @@ def summarize(
             **model_card.score_section(codes, predicted, points.accepted[points.fitted], reject is not None),
             "train_accuracy": _train_accuracy(model, X_train, y_train),
         },
+        "metrics": metrics_section(model, X, codes, predicted, len(labels)),
         "rejection": rejection_section(points, codes, predicted, len(labels)),
         "relevance": relevance,
         "map": map_section(model, held_out, rows, X_rows, inputs),

@@ -18,8 +18,11 @@ from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, Fold, split_rows
 from lvq.workflow.drift import reference_of
+from lvq.workflow.known_values import SMALLEST_FRACTION, known_fraction
+from lvq.workflow.model_columns import expected_columns
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol
+from lvq.workflow.rivals import make_rivals, rival_section
 from lvq.workflow.runs import check_folder, write_run
 from lvq.workflow.study import Paths, read_study
 from lvq.workflow.thread_limit import limited_threads
@@ -200,7 +203,7 @@ def fit_table(
         return _fit_stream(
             Path(table), target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, progress
         )
-    steps = folds + 4
+    steps = folds + 5
     progress("Reading", 0, steps)
     study = read_study(
         table, target, group=group, time=time, test=test, features=features, drop=drop, categorical=categorical,
@@ -221,16 +224,31 @@ def fit_table(
     notes += _threshold_notes(classifier, len(samples.y), "rows in the table")
     splits = evaluation_folds(y, inner, folds, seed) if folds else None
     results = None if splits is None else _cross_validate(pipeline, X, y, inner, splits, progress)
-    progress("Summarising", folds + 2, steps)
+    rivals = None
+    if splits is not None and results is not None:
+        progress("Fitting rivals", folds + 2, steps)
+        rivals = rival_section(
+            type(estimator).__name__, [fold.predicted for fold in results],
+            make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, splits, prices=priced,
+            n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
+        )  # fmt: skip
+    progress("Summarising", folds + 3, steps)
     intervals = _intervals(classifier, X, y, inner, seed) if folds else None
     summary = summarize(
         classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
         name=type(estimator).__name__, data_name=study.name, target_name=target, folds=results, intervals=intervals,
         seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
     )  # fmt: skip
-    summary["notes"] = notes
+    known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
+    n_little = int((known < SMALLEST_FRACTION).sum())
+    if n_little:
+        notes.append(
+            f"{n_little} test rows have less than half of the usual values: `lvq predict` rejects such rows, while "
+            "here they count by their certainty."
+        )
+    summary["notes"], summary["rivals"] = notes, rivals
     summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
-    progress("Writing", folds + 3, steps)
+    progress("Writing", folds + 4, steps)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", steps, steps)
     return FitResult(classifier, summary, tuple(notes), folder)
@@ -266,7 +284,7 @@ def _fit_stream(
         protocol=f"{fitted.notes[0]} Numbers were standardised.",
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
-    summary["notes"] = list(notes)
+    summary["notes"], summary["rivals"] = list(notes), None
     summary["reference"] = None
     progress("Writing", 2, 3)
     folder = None if out is None else write_run(classifier, summary, out)
@@ -281,7 +299,7 @@ def _cross_validate(
     from lvq.report import evaluate_folds
 
     def report(done: int, total: int) -> None:
-        progress("Cross-validating", 2 + done, len(splits) + 4)
+        progress("Cross-validating", 2 + done, len(splits) + 5)
 
     report(0, len(splits))
     return evaluate_folds(pipeline, X, y, splits, fit_params=group_arguments(pipeline, design), progress=report)

@@ -2,6 +2,7 @@
 
 Rules:
 - columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
+- certainty falls with what is missing in a row, and a row with too little known is rejected (`known_values.py`);
 - a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
   number whose distances overflow; without a usable number there is no label either;
 - memory holds one part of a table of any size.
@@ -38,6 +39,7 @@ from lvq.tables import (
     read_parts,
     reading_notes,
 )
+from lvq.workflow.known_values import SMALLEST_FRACTION, TOO_LITTLE, known_fraction
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
 from lvq.workflow.preparation import MISSING_TEXT
 from lvq.workflow.runs import load_model
@@ -107,8 +109,8 @@ def predict_table(
         - label: the predicted class; empty where a number is missing that had no missing values in training;
         - certainty: certainty of the prediction; higher is more certain;
         - accepted: whether the prediction is accepted;
-        - reason: the reason for rejection: "ambiguous", "outlier", "unseen cell", "uncertified", "missing value",
-          "unknown category" or "value too large";
+        - reason: the reason for rejection: "ambiguous", "outlier", "unseen cell", "uncertified", "too little known",
+          "missing value", "unknown category" or "value too large";
         - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``;
         - certified_radius: no smaller change of the row changes the label. In standardised units, as the model reads
           the row, with 0 or 1 for a category; empty for models that do not predict by the nearest prototype.
@@ -206,6 +208,10 @@ class RowPredictor:
         if usable.any():
             for name, values in self._predict(X[usable]).items():
                 predictions.loc[usable, name] = values
+        known = known_fraction(X, self.columns)
+        predictions["certainty"] *= np.where(predictions["certainty"] > 0, known, 1.0)
+        too_little = (known < SMALLEST_FRACTION) & (reason == "")
+        reason[too_little] = TOO_LITTLE
         predictions["reason"] = np.where(reason == "", predictions["reason"], reason)
         predictions["accepted"] = predictions["reason"] == ""
         result.rows += len(rows)
