@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 
-N_RESAMPLES = 20  # refits for the intervals of importances
+N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
 
 
@@ -238,6 +238,7 @@ def fit_table(
         classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
         name=type(estimator).__name__, data_name=study.name, target_name=target, folds=results, intervals=intervals,
         seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
+        first_row=2 if test is None and isinstance(table, str | Path) else 0,  # as a spreadsheet counts
     )  # fmt: skip
     known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
     n_little = int((known < SMALLEST_FRACTION).sum())
@@ -314,8 +315,9 @@ def _intervals(
     if need_model(classifier, "fit_table").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
     return relevance_intervals(
-        classifier, X, y, n_resamples=N_RESAMPLES, random_state=seed, sample_groups=design.groups
-    )
+        classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
+        random_state=seed,
+    )  # fmt: skip
 
 
 def _threshold_notes(classifier: RejectClassifier, n_rows: int, unit: str) -> list[str]:
