@@ -33,7 +33,7 @@ from lvq.rejection import RejectClassifier
 from lvq.rejection.path import ThresholdPath
 
 COVERAGES = (0.95, 0.9, 0.8, 0.5)
-POOL = ("titanic", "led7digit", "mammographic", "diabetes", "vehicle", "wdbc", "banana", "sonar")
+POOL = ("titanic", "led7digit", "mammographic", "diabetes", "vehicle")
 DESIGNS: dict[str, dict[str, Any]] = {
     "cross-fitted, with outlier test": {"cv": 5, "measure": "combined"},
     "held out": {},
