@@ -160,7 +160,7 @@ def summarize(
     shown = summary["prototypes"]["index"]
     summary["prototypes"]["exemplars"] = model_sections.exemplar_names(model, *cases, exemplars, shown, first_row)
     _name_samples(summary, _index(X), first_row)
-    summary = in_natural_order(to_json(summary))
+    summary = in_natural_order(to_json(summary), len(features.model.classes))
     return summary | {"limits": model_card.limits(summary)}
 
 
