@@ -85,7 +85,7 @@ def row_names(X: MatrixLike, n_rows: int) -> NDArray[np.object_]:
     """
     index = getattr(X, "index", None)  # of a list it is a method
     names = np.empty(n_rows, dtype=object)
-    names[:] = list(index) if hasattr(index, "tolist") else list(range(n_rows))
+    names[:] = index.tolist() if index is not None and hasattr(index, "tolist") else list(range(n_rows))
     return names
 
 
@@ -97,12 +97,12 @@ def _candidates(model: PrototypeModel, n_samples: int, k: int, y: ArrayLike | No
         every = np.arange(n_samples), np.arange(len(model.labels))
         _check_enough(n_samples, k, "X")
         return [every]
-    y = column_or_1d(as_numpy(y))
-    if len(y) != n_samples:
-        raise ValueError(f"y of exemplars must have a class for each of the {n_samples} rows of X, got {len(y)}.")
+    true: Labels = np.asarray(column_or_1d(as_numpy(y)))
+    if len(true) != n_samples:
+        raise ValueError(f"y of exemplars must have a class for each of the {n_samples} rows of X, got {len(true)}.")
     groups = []
     for label in np.unique(model.labels):
-        own = np.flatnonzero(y == model.classes[label])
+        own = np.flatnonzero(true == model.classes[label])
         _check_enough(len(own), k, f"class {model.classes.tolist()[label]!r}")
         groups.append((own, np.flatnonzero(model.labels == label)))
     return groups

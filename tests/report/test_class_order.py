@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.metrics import confusion_matrix
 
-from lvq import GMLVQ
+from lvq import GMLVQ, PriceClassifier
 from lvq.report import summarize
 from lvq.report.class_order import in_natural_order, natural_key
 
@@ -32,6 +33,10 @@ def test_every_section_follows(n_classes):
     labels = model.classes_[model.model_.labels]
     assert np.array_equal(names[summary["map"]["prototypes"]["label"]], labels)
     assert np.array_equal(names[summary["prototypes"]["label"]], labels[summary["prototypes"]["index"]])
+    metrics = summary["metrics"]
+    for name, row in zip(names, metrics["by_class"]):
+        assert row["sensitivity"]["count"] == int(((y == name) & (predicted == name)).sum())
+        assert row["ppv"]["total"] == int((predicted == name).sum())
     for one in summary["explanations"]["least_certain"]:
         assert (names[one["true"]], names[one["predicted"]]) == (y[one["sample"]], predicted[one["sample"]])
     if n_classes == 12:
@@ -43,5 +48,29 @@ def test_every_section_follows(n_classes):
             assert row["counts"][0][:2] == [int((predicted == y)[here].sum()), int((predicted != y)[here].sum())]
 
 
+def test_decisions_and_prices_follow():
+    """As the same samples with classes that are numbers, which are in order from the start."""
+    X, codes = make_blobs(120, 3, centers=12, cluster_std=2, random_state=0)
+    prices = np.random.default_rng(0).uniform(1, 5, (12, 12)) * (1 - np.eye(12))
+    order = np.argsort(np.arange(12).astype(str))
+    model = GMLVQ(tol=1e-2, max_iter=500, random_state=0)
+    by_number = PriceClassifier(clone(model), prices).fit(X, codes)
+    by_text = PriceClassifier(clone(model), prices[np.ix_(order, order)]).fit(X, codes.astype(str))
+    expected, found = (summarize(one, X, y)["metrics"] for one, y in ((by_number, codes), (by_text, codes.astype(str))))
+    np.testing.assert_allclose(found["prices"], expected["prices"])
+    assert found["decisions"]["classes"] == expected["decisions"]["classes"]
+    assert found["decisions"]["totals"] == expected["decisions"]["totals"]
+    for name in ("correct", "called"):
+        difference = np.array(found["decisions"][name]) - np.array(expected["decisions"][name])
+        assert np.abs(difference).mean() < 0.2  # prototypes in another order round otherwise
+
+
 def test_ordered_classes_stay(iris):
-    assert in_natural_order(iris.summary) is iris.summary
+    assert in_natural_order(iris.summary, 3) is iris.summary
+
+
+def test_classes_that_the_model_does_not_know_stay_last():
+    X, codes = make_blobs(60, 2, centers=3, random_state=0)
+    y = np.array(["10", "9", "1"])[codes]
+    model = GMLVQ(tol=1e-2, max_iter=500, random_state=0).fit(X[y != "1"], y[y != "1"])
+    assert summarize(model, X, y)["data"]["classes"] == ["9", "10", "1"]

@@ -114,7 +114,8 @@ class Search:
         """Numbers of moves that are shorter than those to the ends, by the geometry of the model."""
         model, units = self.found.model, self.limits.units
         wanted = self.wanted_prototypes(rows)
-        size = model.prototypes.shape[0] * np.prod(np.shape(model.relevance)[-2:-1], initial=1) * len(units)
+        rank = 1 if model.relevance is None or model.has_weights else model.relevance.shape[-2]
+        size = len(model.prototypes) * rank * len(units)
         if self.map is None or size > LARGEST_PROBLEM or (self.goal.rejecting and self.goal.target is None):
             return x.numbers.copy()
         Z, at_end = (self.inputs(Mixed(part.numbers, end.categories)) for part in (x, end))

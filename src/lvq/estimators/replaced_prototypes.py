@@ -28,7 +28,7 @@ def replace_prototypes(estimator: BaseLVQ, prototypes: np.ndarray, kept: np.ndar
     model, state = estimator.model_, estimator._state
     labels, relevance = model.labels[kept], model.relevance
     metric = state.relevance.metric(labels)
-    if isinstance(metric, LocalMetric):
+    if isinstance(metric, LocalMetric) and relevance is not None:
         relevance = relevance[np.unique(model.group[kept])]
     new = replace(model, prototypes=prototypes.astype(model.dtype), labels=labels, metric=metric, relevance=relevance)
     if model.importances is not None:

@@ -72,7 +72,7 @@ def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndar
     for label in np.unique(model.labels):
         own, prototypes = np.flatnonzero(y == label), np.flatnonzero(model.labels == label)
         X = take_rows(samples.X, own)
-        D = model.over_blocks(lambda D, columns=prototypes: D[:, columns].astype(np.float64), X)
+        D = _distances(model, X, prototypes)
         taken = np.zeros(len(own), dtype=bool)
         for place, prototype in enumerate(prototypes):
             free = np.flatnonzero(~taken) if not taken.all() else np.arange(len(own))
@@ -81,6 +81,11 @@ def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndar
             if len(prototypes) > 1:
                 taken |= _copies(X, chosen)
     return rows
+
+
+def _distances(model: PrototypeModel, X: Array, prototypes: np.ndarray) -> np.ndarray:
+    """Squared distances of samples to some of the prototypes."""
+    return model.over_blocks(lambda D: D[:, prototypes].astype(np.float64), X)
 
 
 def _copies(X: Array, row: np.intp) -> np.ndarray:

@@ -23,10 +23,13 @@ def natural_key(name: str) -> list[tuple[int, float, str]]:
         return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in parts if part]
 
 
-def in_natural_order(summary: dict[str, JSONValue]) -> dict[str, JSONValue]:
-    """The same summary with the classes in natural order; indices of classes are changed wherever they are."""
+def in_natural_order(summary: dict[str, JSONValue], n_known: int) -> dict[str, JSONValue]:
+    """The same summary with the classes in natural order; indices of classes are changed wherever they are.
+
+    Classes that the model was not fitted to, behind the first `n_known`, stay behind the others.
+    """
     classes = summary["data"]["classes"]
-    order = sorted(range(len(classes)), key=lambda code: (natural_key(classes[code]), code))
+    order = sorted(range(len(classes)), key=lambda code: (code >= n_known, natural_key(classes[code]), code))
     if order == list(range(len(classes))):
         return summary
     new = {old: place for place, old in enumerate(order)}
@@ -39,6 +42,7 @@ def in_natural_order(summary: dict[str, JSONValue]) -> dict[str, JSONValue]:
     for one in (*explained["wrong"], *explained["least_certain"]):
         one["true"], one["predicted"] = new[one["true"]], new[one["predicted"]]
     _reorder_counts(summary["rejection"], order, new)
+    _reorder_metrics(summary["metrics"], order, new)
     return summary
 
 
@@ -62,3 +66,22 @@ def _reorder_counts(rejection: dict[str, JSONValue], order: Sequence[int], new: 
             row[name] = None if row[name] is None else new[row[name]]
     if rejection["by_class"]:  # as before by errors of all predictions, then by class; the sum of the others stays last
         rejection["by_class"].sort(key=lambda row: (row["label"] is None, -row["counts"][0][1], row["label"]))
+
+
+def _reorder_metrics(metrics: dict[str, JSONValue], order: Sequence[int], new: dict[int, int]) -> None:
+    """Metrics by class, prices, and the decisions by other prices, whose lists have an entry for each moved class."""
+    metrics["by_class"] = [metrics["by_class"][old] for old in order]
+    if metrics["prices"] is not None:
+        known = [old for old in order if old < len(metrics["prices"])]
+        metrics["prices"] = [[metrics["prices"][row][column] for column in known] for row in known]
+    decisions = metrics["decisions"]
+    if decisions is None:
+        return
+    for name in ("correct", "called"):
+        decisions[name] = [[[step[old] for old in order] for step in moved] for moved in decisions[name]]
+    decisions["totals"] = [decisions["totals"][old] for old in order]
+    moved = sorted(range(len(decisions["classes"])), key=lambda place: new[decisions["classes"][place]])
+    for name in ("classes", "correct", "called", "price"):
+        if decisions[name] is not None:
+            decisions[name] = [decisions[name][place] for place in moved]
+    decisions["classes"] = [new[code] for code in decisions["classes"]]

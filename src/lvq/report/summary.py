@@ -118,6 +118,7 @@ def summarize(
     X_rows = _safe_indexing(X, rows)
     inputs = features.inputs(X_rows)
     winners = features.model.over_blocks(lambda d: features.model.nearest(d)[0].winner, features.inputs(X))
+    prototypes = model_sections.prototype_section(features, inputs, winners, relevance)
     summary = {
         "format": SUMMARY_FORMAT,
         "name": name,
@@ -149,7 +150,7 @@ def summarize(
             features, X_rows, inputs, None if variables is None else importances_of_model(features, variables)
         ),
         "map": map_section(model, held_out, rows, X_rows, inputs),
-        "prototypes": model_sections.prototype_section(features, inputs, winners, relevance),
+        "prototypes": prototypes,
         "probabilities": probability_section(model, X, codes),
         "certified": model_sections.certified_section(features, inputs, given[rows]),
         "explanations": explanation_section(held_out),
@@ -157,10 +158,10 @@ def summarize(
         "folds": model_sections.fold_section(folds or ()),
     }
     cases = (X, given) if X_train is None or y_train is None else (X_train, column_or_1d(y_train))
-    shown = summary["prototypes"]["index"]
-    summary["prototypes"]["exemplars"] = model_sections.exemplar_names(model, *cases, exemplars, shown, first_row)
+    names = model_sections.exemplar_names(model, *cases, exemplars, prototypes["index"], first_row)
+    prototypes["exemplars"] = names
     _name_samples(summary, _index(X), first_row)
-    summary = in_natural_order(to_json(summary))
+    summary = in_natural_order(to_json(summary), len(features.model.classes))
     return summary | {"limits": model_card.limits(summary)}
 
 
