@@ -29,6 +29,8 @@ extensions = [
     "sphinx_copybutton",
     "docstrings",
     "mathml",
+    "pictures",
+    "root_files",
 ]
 exclude_patterns = ["_build", "gallery/README.rst"]
 default_role = "literal"  # single backticks in docstrings are code

@@ -15,7 +15,7 @@ from matplotlib.collections import Collection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 
 BACKGROUND, TEXT = colors.to_rgb("#14181e"), colors.to_rgb("#eef1f4")
 GREY = 0.06  # difference of the channels below which a colour is a grey
@@ -41,6 +41,8 @@ def recolour(artist: Artist) -> None:
     """Set the colours of an artist to those of a dark page."""
     if isinstance(artist, Text):
         artist.set_color(dark(artist.get_color()))
+        if isinstance(artist, Annotation) and artist.arrow_patch is not None:
+            recolour(artist.arrow_patch)
     elif isinstance(artist, Line2D):
         face, edge = artist.get_markerfacecolor(), artist.get_markeredgecolor()
         artist.set_color(dark(artist.get_color()))

@@ -150,6 +150,8 @@ def _show_guarantee(console: Console, rejection: dict[str, JSONValue] | None) ->
             f"\nGuaranteed with confidence {guarantee['confidence']:g}: an error rate of at most "
             f"{100 * guarantee['max_error']:g} % among accepted predictions,\nfor rows from the same source."
         )
+        if guarantee.get("requested") is not None:
+            console.print(f"{100 * guarantee['requested']:g} % were requested, which could not be guaranteed.")
 
 
 def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) -> None:

@@ -32,7 +32,7 @@ def group_folds(
     """
     from sklearn.model_selection import StratifiedGroupKFold  # here: a first fit does not load the module
 
-    groups = np.asarray(column_or_1d(groups))
+    groups = column_or_1d(groups)
     check_consistent_length(y, groups)
     n_folds = min(n_folds, len(np.unique(groups)), int(np.unique(y, return_counts=True)[1].max()))
     if n_folds < 2:
@@ -80,20 +80,20 @@ def _left_out(
     estimator: "LVQClassifier", X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike
 ) -> LeftOut | None:
     """Predictions of short fits without some of the groups; None where there are too few."""
-    labels, names = np.asarray(column_or_1d(as_numpy(y))), np.asarray(column_or_1d(groups))
-    check_consistent_length(X, labels, names)
+    labels, members = column_or_1d(as_numpy(y)), column_or_1d(groups)
+    check_consistent_length(X, labels, members)
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(as_numpy(sample_weight), dtype=np.float64)
     counted = weight * compute_sample_weight(estimator.class_weight, labels)
     rows = np.flatnonzero(weight > 0)
     if len(rows) > MAX_SAMPLES:
         rows = np.sort(np.random.RandomState(0).choice(rows, MAX_SAMPLES, replace=False))
-    if len(rows) < MIN_SAMPLES or len(np.unique(names[rows])) < 2:
+    if len(rows) < MIN_SAMPLES or len(np.unique(members[rows])) < 2:
         return None
     short = clone(estimator).set_params(
         calibration=None, max_iter=min(ITERATIONS, estimator.max_iter), random_state=0, warm_start=False, verbose=False
     )
     parts, classes = list[LeftOut](), np.unique(labels[rows])
-    for number, (train, test) in enumerate(group_folds(labels[rows], names[rows], N_FOLDS)):
+    for number, (train, test) in enumerate(group_folds(labels[rows], members[rows], N_FOLDS)):
         train, test = rows[train], rows[test]
         if len(np.unique(labels[train])) < len(classes):  # a class of one group
             continue
@@ -101,9 +101,7 @@ def _left_out(
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = clone(short).fit(_safe_indexing(X, train), labels[train], weight[train])
         table = np.asarray(model.predict_proba(_safe_indexing(X, test)), dtype=np.float64)
-        table, truth = (
-            np.log(np.maximum(table, np.finfo(np.float64).tiny)),
-            np.searchsorted(model.classes_, labels[test]),
-        )
+        table = np.log(np.maximum(table, np.finfo(np.float64).tiny))
+        truth = np.searchsorted(model.classes_, labels[test])
         parts.append(LeftOut(table, truth, counted[test], np.full(len(test), number)))
     return LeftOut(*map(np.concatenate, zip(*parts))) if parts else None

@@ -11,6 +11,7 @@ import os
 
 from lvq.files import write_atomically
 from lvq.report import assets, charts, formatting, map_chart
+from lvq.report.terms import terms
 from lvq.typing import JSONValue
 
 
@@ -57,6 +58,8 @@ def render(summary: dict[str, JSONValue]) -> str:
         image_uri=assets.image_uri,
         signed_image_uri=assets.signed_image_uri,
         symbol=map_chart.symbol,
+        colour=map_chart.colour,
+        terms=terms(summary),
         text=formatting,
     )  # fmt: skip
 
