@@ -5,9 +5,10 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from lvq.estimators.base import unchanged_on_error
+from lvq.estimators.base import BaseLVQ, unchanged_on_error
 from lvq.estimators.calibration import cross_fitted_temperature
 from lvq.estimators.choice import FORMS, Form, chosen_form, with_form
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
@@ -201,3 +202,10 @@ class LVQClassifier(CostBasedLVQ):
 
     # a stream keeps every Omega at unit trace: only with solver="online" or ridge=0
     partial_fit = available_if(_can_stream)(CostBasedLVQ.partial_fit)
+
+
+def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
+    """A copy of a fitted estimator that is not fitted, with the form that its `fit` has chosen."""
+    if isinstance(estimator, LVQClassifier) and estimator._is_open():
+        return with_form(estimator, estimator._last_form())
+    return clone(estimator)
