@@ -123,7 +123,11 @@ def batches_in_memory(folder: Path) -> dict:
     return timed(train) | {"rows": len(y), "accuracy": last.score(scaler.transform(X[:100_000]), y[:100_000])}
 
 
-PARTS: dict[str, Callable[[Path], dict]] = {"memory": in_memory, "batches_in_memory": batches_in_memory, "files": from_files}
+PARTS: dict[str, Callable[[Path], dict]] = {
+    "memory": in_memory,
+    "batches_in_memory": batches_in_memory,
+    "files": from_files,
+}
 
 
 def first_rows(folder: Path, count: int) -> tuple:

@@ -5,9 +5,10 @@ import time
 import numpy as np
 import pytest
 
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 
 import dask
+import distributed
 import joblib
 from sklearn.model_selection import GridSearchCV
 
@@ -136,7 +137,7 @@ def test_checks_and_arrangement_run_where_the_partitions_lie(client, kind):
 def test_what_a_lost_worker_held_is_computed_again(client):
     """Results beside a partition are restricted to its worker only until they have finished."""
     client.wait_for_workers(2)
-    X, y = data(n_partitions=4, rows=200, n_features=4)
+    X, _ = data(n_partitions=4, rows=200, n_features=4)
     parts = partition_checks.partitions_of(X)
     rows = placed_tasks.kept_beside(parts, lambda p: dask.delayed(np.negative)(parts[p]))
     sums = placed_tasks.kept_beside(rows, lambda p: dask.delayed(np.sum)(rows[p]))

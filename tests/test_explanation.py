@@ -248,6 +248,7 @@ def test_wrappers_and_frames():
 def test_the_table_has_names_and_input_units(monkeypatch):
     X, y = table()
     X.index = [f"row {k}" for k in range(len(X))]
+    y = np.array(["low", "middle", "high"], dtype=object)[y]
     pipeline = pipeline_of_blocks(GLVQ(n_prototypes=2)).fit(X, y)
     explanation = explain(pipeline, X[:8])
     found = explanation.table()

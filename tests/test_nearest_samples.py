@@ -46,7 +46,9 @@ def test_a_pipeline_with_categories_and_names():
     steps = make_column_transformer(
         (StandardScaler(), ["length", "width"]), (OneHotEncoder(sparse_output=False), ["site"])
     )
+    y = y.astype(object)
     model = make_pipeline(steps, GMLVQ(**QUICK)).fit(table, y)
+    assert (y[exemplars(model, table, k=2, y=y).rows[:, 0]] == ["a", "b", "c"]).all()
     found = exemplars(model, table, k=2)
     plain = exemplars(model[-1], model[0].transform(table), k=2)
     assert np.array_equal(found.rows, plain.rows)

@@ -128,7 +128,7 @@ def test_a_byte_order_mark_quotes_and_line_breaks_in_values(tmp_path):
 
 
 def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.tables.delimited.BLOCK_BYTES", 200)
+    monkeypatch.setattr("lvq.table_headers.BLOCK_BYTES", 200)
     monkeypatch.setattr("lvq.tables.reading.PART_ROWS", 7)
     frame = pd.DataFrame({"number": np.arange(100.0), "text": [f"text {k}" for k in range(100)]})
     for path in (tmp_path / "t.csv", tmp_path / "t.parquet", tmp_path / "t.arrow"):
@@ -144,7 +144,7 @@ def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
 
 
 def test_a_text_at_the_end_of_a_column_of_numbers_is_reported_with_its_row(tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.tables.delimited.BLOCK_BYTES", 200)
+    monkeypatch.setattr("lvq.table_headers.BLOCK_BYTES", 200)
     path = tmp_path / "t.csv"
     path.write_text("a\n" + "1.5\n" * 200 + "oops\n", encoding="utf-8")
     *parts, last = read_parts(path)

@@ -274,7 +274,7 @@ def test_progress_counts_from_the_first_step_to_the_last(tmp_path):
     assert result.folder is None
     assert [step[1] for step in steps] == sorted(step[1] for step in steps)
     assert steps[0][1] == 0
-    assert steps[-1][1] == steps[-1][2] == 6
+    assert steps[-1][1] == steps[-1][2] == 7
     assert isinstance(result.model, RejectClassifier)
 
 

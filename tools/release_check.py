@@ -3,7 +3,7 @@
     python tools/release_check.py                 every Python that is found, oldest and newest packages, extras
     python tools/release_check.py --pythons 3.11 --extras onnx plot
 
-It needs `build` and `uv` (`make release-check` installs them). No package is compiled: only wheels are taken. "oldest"
+It needs `build` and `uv` (`make release-check` installs them). Nothing is compiled: only wheels are taken. "oldest"
 is the oldest version that `pyproject.toml` allows and that has a wheel for the Python. The files are in `dist/`;
 results are printed, and written to `out/release-check.json`.
 """
@@ -21,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PURE = ("liac-arff",)  # published as source only, without anything to compile
 FOR_USERS = ("plot", "onnx", "report", "cli", "all", "dask", "gpu")
 
 
@@ -77,7 +78,7 @@ def install(case: Case, interpreter: str, file: Path, environment: Path) -> subp
     extra = "" if case.extra == "base" else f"[{case.extra}]"
     command = ["uv", "pip", "install", "--quiet", *python, f"lvq{extra} @ {file.as_uri()}"]
     if case.file == "wheel":
-        command += ["--only-binary", ":all:"]
+        command += ["--only-binary", ":all:", *(part for name in PURE for part in ("--no-binary", name))]
     if case.versions == "oldest":  # of what pyproject.toml names; what that needs in turn is the newest
         command += ["--resolution", "lowest-direct", "--requirement", str(ROOT / "pyproject.toml")]
         command += [] if case.extra == "base" else ["--extra", case.extra]

@@ -30,6 +30,7 @@ if _TYPE_CHECKING:
     from lvq.rejection import GuaranteeError, RejectClassifier
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
+    from lvq.spectra import SavitzkyGolay, StandardNormalVariate
     from lvq.streaming import fit_batches
     from lvq.versions import show_versions
 
@@ -60,6 +61,8 @@ __all__ = [
     "PrototypeModel",
     "RejectClassifier",
     "RelevanceIntervals",
+    "SavitzkyGolay",
+    "StandardNormalVariate",
     "VariableImportances",
     "certified_accuracy",
     "certified_radius",
@@ -106,6 +109,8 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "readable_prototypes": "readable",
     "relevance_intervals": "resampled_importances",
     "remove_nuisance": "nuisance",
+    "SavitzkyGolay": "spectra",
+    "StandardNormalVariate": "spectra",
     "save": "persistence",
     "show_versions": "versions",
     "to_onnx": "onnx",

@@ -5,6 +5,7 @@ contributes v_l g_l. Contributions go back through the steps from the last to th
 - a column that a step derives from one input column (scalers, encoders, imputers, other one-to-one transformers) adds
   its contribution to that column: one-hot columns are summed, and so is the indicator of missing values;
 - columns that a selector leaves out contribute 0;
+- a filter along the columns (SavitzkyGolay) gives the contribution of each output to the column at its place;
 - a step that mixes columns by a matrix A (PCA, TruncatedSVD) turns v into A^+ v, the shortest change before the step
   with the same effect, and g into A'g. The rows of A are linearly independent, so A A^+ v = v and the sum stays;
 - a ColumnTransformer is handled block by block.
@@ -88,7 +89,7 @@ class InputExplanation(NamedTuple):
         for k in np.argsort(-np.abs(row), kind="stable")[:n_features].tolist():
             yield {
                 "sample": name,
-                "label": self.label[sample].item(),
+                "label": self.label.tolist()[sample],
                 "certainty": float(self.certainty[sample]),
                 "winner": winner,
                 "rival": rival,
@@ -194,7 +195,8 @@ def _back_through(step: BaseEstimator, parts: _Parts) -> _Parts:
     if source is None or len(source) != parts.contributions.shape[1]:
         return _back_through_mixing(step, parts)
     linear = np.ones(1) if isinstance(step, SelectorMixin) else step_map(step)
-    if parts.change is None or parts.slope is None or linear is None or getattr(step, "clip", False):
+    separate = linear is not None and linear.ndim == 1 and not getattr(step, "clip", False)
+    if parts.change is None or parts.slope is None or linear is None or not separate:
         return _Parts(_gathered(parts.contributions, source, step.n_features_in_))
     values = (parts.contributions, parts.change / linear, parts.slope * linear)
     return _Parts(*(_gathered(part, source, step.n_features_in_) for part in values))

@@ -31,6 +31,7 @@ from sklearn.preprocessing import (
 
 from lvq.input_columns import blocks, sources
 from lvq.nuisance import NuisanceRemoval
+from lvq.spectra import SavitzkyGolay
 
 Floats = NDArray[np.float64]
 LinearMap: TypeAlias = "Floats | sparse.csr_array"
@@ -64,6 +65,7 @@ LINEAR_STEPS: dict[type, Callable[[BaseEstimator], LinearMap]] = {
     IncrementalPCA: _principal_axes,
     TruncatedSVD: lambda step: step.components_,
     SelectorMixin: _selection,
+    SavitzkyGolay: lambda step: step.matrix_.T,
     NuisanceRemoval: lambda step: np.eye(step.n_features_in_) - step.patterns_.T @ step.directions_,
 }
 

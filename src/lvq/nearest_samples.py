@@ -103,7 +103,7 @@ def _candidates(model: PrototypeModel, n_samples: int, k: int, y: ArrayLike | No
     groups = []
     for label in np.unique(model.labels):
         own = np.flatnonzero(y == model.classes[label])
-        _check_enough(len(own), k, f"class {model.classes[label].item()!r}")
+        _check_enough(len(own), k, f"class {model.classes.tolist()[label]!r}")
         groups.append((own, np.flatnonzero(model.labels == label)))
     return groups
 

@@ -32,7 +32,6 @@ OTHER = {
     "learning_rate": 0.7,
     "local": "prototype",
     "log_determinant": 0.3,
-    "shrinkage": 0.5,
     "sample_prototypes": True,
     "max_iter": 77,
     "missing": "ignore",

@@ -113,8 +113,6 @@ SMOOTH = {
     "few per class of any size": MatrixRelevance(
         local="class", unit_trace=False, ridge=0.3, structure=Structure(sparsity=0.2, smoothness=0.3)
     ),
-    "shrunk matrix": MatrixRelevance(shrinkage=0.3),
-    "shrunk matrix per class of any size": MatrixRelevance(local="class", unit_trace=False, ridge=0.1, shrinkage=0.3),
     "a given fraction": GradientRelevance(structure=Structure((0, -1, 1, 1), 0.2, 0.3, (0.0, 0.3, 0.0, 0.0))),
     "given fractions per class": LocalDiagonalRelevance(
         structure=Structure((0, -1, 1, -1), 0.2, 0.3, (0.0, 0.3, 0.0, 0.1))

@@ -228,6 +228,21 @@ def test_a_class_without_samples_for_the_path(model):
     assert set(safe.reason(X)[model.predict(X) == "eel"]) == {"uncertified"}
 
 
+def test_a_weaker_guarantee_where_the_requested_one_is_not_achievable(data):
+    X, y = data
+    safe = RejectClassifier(GLVQ(**QUICK), max_error=0.01, on_failure="relax").fit(X, y)
+    assert safe.point_.requested_error == 0.01 < safe.point_.max_error < 0.2
+    assert safe.notes_[0].startswith("An error rate of at most 1 % could not be guaranteed.")
+    assert f"The lowest that can be is {100 * safe.point_.max_error:g} %" in safe.notes_[0]
+    X_test, y_test = draw(5000, 12)
+    assert safe.coverage(X_test) > 0.2
+    assert 1 - safe.accepted_accuracy(X_test, y_test) <= safe.point_.max_error
+    each = RejectClassifier(GLVQ(**QUICK), max_error=0.01, per_class=True, on_failure="relax").fit(X, y)
+    assert [note.partition(":")[0] for note in each.notes_] == ["Class 'cat'", "Class 'dog'", "Class 'eel'"]
+    kept = RejectClassifier(GLVQ(**QUICK), max_error=0.3, on_failure="relax").fit(X, y)
+    assert (kept.point_.requested_error, kept.point_.max_error, kept.notes_) == (None, 0.3, ())
+
+
 def test_guarantees_that_are_not_achievable(data):
     X, y = data
     with pytest.raises(

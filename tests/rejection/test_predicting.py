@@ -135,7 +135,7 @@ def test_outlier_limits_belong_to_cells():
     measure = Combination(outlier_fraction=0.0)
     safe = RejectClassifier(wide.fit(X, y), cv="prefit", measure=measure, min_coverage=1.0).fit(X, y)
     assert safe.accept(X).all()
-    assert "the outlier test alone rejects about 0.7%" in safe.notes_[0]
+    assert "the outlier test alone rejects about 0.7 %" in safe.notes_[0]
     assert safe.reason([[-8.0], [92.0]]).tolist() == ["outlier", ""]
     pooled = RejectClassifier(wide, cv="prefit", measure=measure, min_cell_size=201, min_coverage=1.0).fit(X, y)
     assert pooled.reason([[-8.0], [92.0]]).tolist() == ["", ""]

@@ -127,3 +127,19 @@ def test_exemplars_are_named_only_where_asked_for():
     assert none == exemplars(model, X[:2], 1).rows.astype(str).tolist()  # not all classes have samples
     with pytest.raises(ValueError, match=r"exemplars of summarize must be a whole number .* got -1"):
         summarize(model, X, NAMES, exemplars=-1)
+
+
+def test_rows_are_named_as_in_a_file():
+    model = GLVQ(random_state=0).fit(X, NAMES)
+    table = pd.DataFrame(X, index=range(150))
+    summary = summarize(model, table[::3], NAMES[::3], first_row=2, exemplars=1)
+    points = summary["map"]["points"]
+    assert points["name"] == [3 * row + 2 for row in points["index"]]
+    assert [one["name"] for one in summary["explanations"]["wrong"]] == [
+        3 * one["sample"] + 2 for one in summary["explanations"]["wrong"]
+    ]
+    expected = exemplars(model, table[::3], 1, y=NAMES[::3]).names.astype(int) + 2
+    assert summary["prototypes"]["exemplars"] == expected.astype(str).tolist()
+    assert "their row in the file, where the header is row 1" in render(summary)
+    named = summarize(model, pd.DataFrame(X, index=[f"p{k}" for k in range(150)]), NAMES, first_row=2)
+    assert named["map"]["points"]["name"][:2] == ["p0", "p1"]

@@ -7,7 +7,8 @@ import typer
 
 from lvq.cli import options as given
 from lvq.cli import output
-from lvq.cli.console import check_model, check_tables, print_json, progress_bar, report_errors
+from lvq.cli.console import check_model, print_json, progress_bar, report_errors
+from lvq.cli.quick_checks import check_model_name, check_names, check_tables
 
 if TYPE_CHECKING:
     from lvq.typing import Argument
@@ -80,6 +81,9 @@ def fit(
     """
     with report_errors(debug):
         check_tables(*table, *([] if test is None else [test]))
+        check_model_name(model)
+        named = (target, group, time, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
+        check_names(table[0], named, encoding)
         from lvq.workflow import fit_table
 
         check_model(model, prototypes=prototypes, rank=rank, kernel=kernel)
@@ -221,10 +225,12 @@ def compare(
     """
     with report_errors(debug):
         check_tables(*table)
+        for name in model or ():
+            check_model_name(name)
+        named = (target, group, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
+        check_names(table[0], named, encoding)
         from lvq.workflow import compare_table
 
-        for name in model or ():
-            check_model(name)
         given_options: dict[str, Argument] = {"models": model, "prototypes": prototypes}
         with progress_bar() as progress:
             result = compare_table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -77,7 +78,8 @@ def show_fit(result: FitResult) -> None:
     _print(console, table)
     _show_classes(console, summary)
     if summary["rivals"] is not None:
-        console.print(Text(f"\n{summary['rivals']['sentence']}"))
+        console.print()
+        _paragraph(console, summary["rivals"]["sentence"])
     _show_guarantee(console, summary["model"]["rejection"])
     _show_relevance(console, summary["relevance"])
     if result.folder is not None:
@@ -128,6 +130,11 @@ def _among_accepted(scores: dict[str, JSONValue]) -> str:
     return f"{correct} of {scores['n_accepted']} (95 % interval {percent(low)} to {percent(high)})"
 
 
+def _paragraph(console: Console, text: str) -> None:
+    """Print a text in lines of at most 80 characters."""
+    console.print(Text(fill(one_line(text), width=80)))
+
+
 def _print(console: Console, table: Table) -> None:
     """Print a table without trailing blanks."""
     with console.capture() as captured:
@@ -143,6 +150,8 @@ def _show_guarantee(console: Console, rejection: dict[str, JSONValue] | None) ->
             f"\nGuaranteed with confidence {guarantee['confidence']:g}: an error rate of at most "
             f"{100 * guarantee['max_error']:g} % among accepted predictions,\nfor rows from the same source."
         )
+        if guarantee.get("requested") is not None:
+            console.print(f"{100 * guarantee['requested']:g} % were requested, which could not be guaranteed.")
 
 
 def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) -> None:
@@ -241,11 +250,12 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     others = max(0, len(result.comparison.ranking) - 1)
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     if result.sentence is not None:
-        console.print(Text(f"{result.sentence[0].upper()}{result.sentence[1:]}"))
-    console.print(
+        _paragraph(console, f"{result.sentence[0].upper()}{result.sentence[1:]}")
+    _paragraph(
+        console,
         f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "
-        f"other {others - told} cannot be\ntold from the best by these splits. Pareto (*): none is as accurate "
-        "with fewer prototypes."
+        f"other {others - told} cannot be told from the best by these splits. Pareto (*): no other is as accurate "
+        "with fewer prototypes.",
     )
     for name, why in result.comparison.failures.items():
         console.print(Text(f"Left out {name}: {one_line(why)}"))

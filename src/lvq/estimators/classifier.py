@@ -29,7 +29,7 @@ from lvq.typing import Argument, Label
 
 #: Parameters that leave the form open while they have their default.
 OPEN = (
-    "relevance", "n_prototypes", "n_prototypes_total", "rank", "local", "ridge", "log_determinant", "shrinkage",
+    "relevance", "n_prototypes", "n_prototypes_total", "rank", "local", "ridge", "log_determinant",
     "feature_groups", "sparsity", "smoothness",
 )  # fmt: skip
 
@@ -80,13 +80,12 @@ class LVQClassifier(CostBasedLVQ):
     }
 
     cost: str | Cost = "mce"
-    n_prototypes: int | dict[Label, int] | Literal["auto"] | None = None
+    n_prototypes: int | dict[Label, int] | Literal["auto"] | None = None  # type: ignore[assignment]
     relevance: str | Relevance | None = "auto"
     rank: int | Literal["auto"] | None = "auto"
     local: Literal["class", "prototype", "auto"] = "auto"
     ridge: float | Literal["auto"] = "auto"
     log_determinant: float = 0.0
-    shrinkage: float = 0.0
     feature_groups: ArrayLike | None = None
     sparsity: float = 0.0
     smoothness: float = 0.0
@@ -112,7 +111,6 @@ class LVQClassifier(CostBasedLVQ):
             unit_trace=not free,
             ridge=self.ridge if free else 0.0,
             log_determinant=self.log_determinant,
-            shrinkage=self.shrinkage,
         )
 
     def _cost(self) -> Cost:
@@ -156,11 +154,12 @@ class LVQClassifier(CostBasedLVQ):
             return super().fit(X, y, sample_weight)
         with unchanged_on_error(self):
             self._validate_params()
-            forms = FORMS if self._is_open() and not (self.warm_start and hasattr(self, "model_")) else ()
+            warm = self.warm_start and hasattr(self, "model_")
+            forms = FORMS if self._is_open() and self._solver(self._relevance()) == "lbfgs" and not warm else ()
             if forms or self.calibration is not None:
                 self._by_groups = grouped_choice(self, forms, X, y, sample_weight, groups)
             super().fit(X, y, sample_weight)
-            vars(self).pop("_by_groups", None)
+            self.__dict__.pop("_by_groups", None)
             return self
 
     def _counts(self, classes: np.ndarray) -> np.ndarray:
@@ -175,8 +174,10 @@ class LVQClassifier(CostBasedLVQ):
         form, by_groups = None, vars(self).get("_by_groups")
         if by_groups is not None:
             form, temperature = by_groups
-        elif self._is_open():
-            form, temperature = (self._last_form(), None) if warm else chosen_form(self, parts, samples, classes)
+        elif self._is_open() and parts.solver == "lbfgs" and not warm:
+            form, temperature = chosen_form(self, parts, samples, classes)
+        if warm and self._is_open():
+            form = self._last_form()
         if form is not None:
             shaped = with_form(self, form)
             parts = replace(parts, relevance=shaped._relevance())
@@ -189,8 +190,7 @@ class LVQClassifier(CostBasedLVQ):
     def _is_open(self) -> bool:
         """Whether metric and number of prototypes are left open, and nothing is given that a form lacks."""
         plain = type(self)()
-        same = isinstance(self.init, str) and all(_same(getattr(self, name), getattr(plain, name)) for name in OPEN)
-        return same and self._solver(self._relevance()) == "lbfgs"
+        return isinstance(self.init, str) and all(_same(getattr(self, name), getattr(plain, name)) for name in OPEN)
 
     def _temperature(self, parts: Parts, samples: ArraySamples, classes: np.ndarray) -> float:
         if self.calibration is None:

@@ -80,27 +80,28 @@ def _left_out(
     estimator: "LVQClassifier", X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike
 ) -> LeftOut | None:
     """Predictions of short fits without some of the groups; None where there are too few."""
-    y, groups = column_or_1d(as_numpy(y)), column_or_1d(groups)
-    check_consistent_length(X, y, groups)
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(as_numpy(sample_weight), dtype=np.float64)
-    counted = weight * compute_sample_weight(estimator.class_weight, y)
+    labels, members = column_or_1d(as_numpy(y)), column_or_1d(groups)
+    check_consistent_length(X, labels, members)
+    weight = np.ones(len(labels)) if sample_weight is None else np.asarray(as_numpy(sample_weight), dtype=np.float64)
+    counted = weight * compute_sample_weight(estimator.class_weight, labels)
     rows = np.flatnonzero(weight > 0)
     if len(rows) > MAX_SAMPLES:
         rows = np.sort(np.random.RandomState(0).choice(rows, MAX_SAMPLES, replace=False))
-    if len(rows) < MIN_SAMPLES or len(np.unique(groups[rows])) < 2:
+    if len(rows) < MIN_SAMPLES or len(np.unique(members[rows])) < 2:
         return None
     short = clone(estimator).set_params(
         calibration=None, max_iter=min(ITERATIONS, estimator.max_iter), random_state=0, warm_start=False, verbose=False
     )
-    parts, classes = list[LeftOut](), np.unique(y[rows])
-    for number, (train, test) in enumerate(group_folds(y[rows], groups[rows], N_FOLDS)):
+    parts, classes = list[LeftOut](), np.unique(labels[rows])
+    for number, (train, test) in enumerate(group_folds(labels[rows], members[rows], N_FOLDS)):
         train, test = rows[train], rows[test]
-        if len(np.unique(y[train])) < len(classes):  # a class of one group
+        if len(np.unique(labels[train])) < len(classes):  # a class of one group
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model = clone(short).fit(_safe_indexing(X, train), y[train], weight[train])
+            model = clone(short).fit(_safe_indexing(X, train), labels[train], weight[train])
         table = np.asarray(model.predict_proba(_safe_indexing(X, test)), dtype=np.float64)
-        table, truth = np.log(np.maximum(table, np.finfo(np.float64).tiny)), np.searchsorted(model.classes_, y[test])
+        table = np.log(np.maximum(table, np.finfo(np.float64).tiny))
+        truth = np.searchsorted(model.classes_, labels[test])
         parts.append(LeftOut(table, truth, counted[test], np.full(len(test), number)))
     return LeftOut(*map(np.concatenate, zip(*parts))) if parts else None

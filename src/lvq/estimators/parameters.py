@@ -61,7 +61,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         'LVQClassifier alone, is "local_matrix". Where `n_prototypes`, `ridge` and all that concerns matrices have '
         "their defaults, the solver is lbfgs, and there are 50 to 5,000 samples of at most 1,000 features, short fits "
         'in three folds choose between two prototypes of each class, one, and one with "local_scale": the log-loss of '
-        "samples left out decides.",
+        "samples left out decides. These are folds of rows, so that another order of the rows, or copies in place of "
+        "weights, can lead to another choice.",
     ),
     "rank": (
         'int, "auto" or None',
@@ -154,11 +155,6 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "float",
         "[lbfgs, adam] Weight of the penalty -log det(Omega Omega')/2, which keeps the directions of Omega from "
         "vanishing.",
-    ),
-    "shrinkage": (
-        "float",
-        "[lbfgs, adam] Weight of the penalty that draws Omega_j = s_j I + A + B_j, a matrix for each class or "
-        "prototype, towards a matrix A of all and a scaled identity: abs(A)^2 and the sum of all abs(B_j)^2.",
     ),
     "feature_groups": (
         "sequence of str, int, float or None, optional",
@@ -255,7 +251,6 @@ CONSTRAINTS: dict[str, list[object]] = {
     "n_jobs": [Integral, None],
     "ridge": [not_negative, one_of("auto")],
     "log_determinant": [not_negative],
-    "shrinkage": [not_negative],
     "feature_groups": ["array-like", None],
     "sparsity": [not_negative],
     "smoothness": [not_negative],

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from lvq.model.placed_sums import finished, futures_of
-from lvq.typing import Delayed
+from lvq.typing import Argument, Delayed
 
 
 def kept_beside(partitions: Sequence[Delayed], task: Callable[[int], Delayed]) -> tuple[Delayed, ...]:
@@ -45,7 +45,7 @@ def kept_beside(partitions: Sequence[Delayed], task: Callable[[int], Delayed]) -
             return results
 
 
-def computed_beside(partitions: Sequence[Delayed], task: Callable[[int], Delayed]) -> tuple[object, ...]:
+def computed_beside(partitions: Sequence[Delayed], task: Callable[[int], Delayed]) -> tuple[Argument, ...]:
     """The results of `kept_beside`, brought here: for small ones."""
     import dask
 

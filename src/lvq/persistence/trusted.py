@@ -45,8 +45,9 @@ def public_types() -> dict[str, type]:
     from lvq.nuisance import NuisanceRemoval
     from lvq.prices import PriceClassifier
     from lvq.rejection.classifier import RejectClassifier
+    from lvq.spectra import SavitzkyGolay, StandardNormalVariate
 
-    others = (RejectClassifier, PriceClassifier, NuisanceRemoval)
+    others = (RejectClassifier, PriceClassifier, NuisanceRemoval, StandardNormalVariate, SavitzkyGolay)
     return {
         f"lvq.{name}": kind for name, kind in (estimator_types() | {kind.__name__: kind for kind in others}).items()
     }

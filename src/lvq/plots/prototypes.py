@@ -18,7 +18,7 @@ from lvq.plots.arguments import check_kind, check_max_features, check_names, des
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import feature_names as names_of_features
 from lvq.plots.fitted_arrays import prototype_names, prototypes_in_units, relevance_profile
-from lvq.plots.images import image_grid, image_side
+from lvq.plots.images import image_grid, pixel_places
 from lvq.plots.style import (
     DIVERGING,
     class_colours,
@@ -165,7 +165,7 @@ class PrototypeDisplay(Display):
         return self
 
     def _kind(self, image_shape: tuple[int, int] | None) -> str:
-        if image_shape is not None or image_side(self.feature_names) is not None:
+        if image_shape is not None or pixel_places(self.feature_names) is not None:
             return "image"
         without_numbers = {"".join(sign for sign in name if not sign.isdigit()) for name in self.feature_names}
         return "line" if len(self.feature_names) > 60 and len(without_numbers) == 1 else "table"
@@ -257,7 +257,10 @@ class PrototypeDisplay(Display):
     def _draw_images(
         self, ax: Axes | None, shape: tuple[int, int] | None, colorbar: bool, given: dict[str, Argument] | None
     ) -> None:
-        grid = image_grid(self.values, self.prototype_classes, shape)
+        places = pixel_places(self.feature_names) if shape is None else None
+        values = np.asarray(self.values, dtype=np.float64)
+        values = values if places is None else places.whole(values, np.nan)
+        grid = image_grid(values, self.prototype_classes, shape)
         self.order_ = np.arange(np.shape(self.values)[1])
         tile = float(np.clip(10 / grid.columns, 0.45, 1.3))  # inches
         high, wide = grid.pixels.shape

@@ -10,7 +10,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -24,10 +24,10 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.rejection.corrections import Guarantee
 from lvq.rejection.coverage import Calibrated, coverage_point
 from lvq.rejection.guarantee import ClassifiedSamples, guaranteed_point, guaranteed_points
-from lvq.rejection.guarantee_error import too_few
+from lvq.rejection.guarantee_error import too_few, weaker_guarantee
 from lvq.rejection.measures import Combination, Predictions, SampleFunction, cell_kind, cells_of, certainty_of
 from lvq.rejection.path import Paths, Points
-from lvq.rejection.point import CellThresholds, OperatingPoint
+from lvq.rejection.point import CellThresholds, CertifiedPoint, OperatingPoint
 from lvq.rejection.thresholds import local_thresholds
 from lvq.rejection.ties import Ties, in_steps, lower_edge, second_certainty
 from lvq.rejection.transfer import transferred
@@ -343,12 +343,25 @@ def fit_thresholds(
     options["on_failure"] = settings.on_failure
     guarantee = settings.guarantee._replace(fraction_tested=n_testing / n_samples)
     if not settings.per_class:
-        return Thresholds(*guaranteed_point(fitting.classified, testing.classified, guarantee, **options), limits)
+        path, point = guaranteed_point(fitting.classified, testing.classified, guarantee, **options)
+        return Thresholds(path, point, limits, notes=_weaker(settings, {"": point}, n_samples))
     found = guaranteed_points(
         fitting.classified, testing.classified, fitting.predicted, testing.predicted, guarantee, **options
     )
     points: dict[Hashable, OperatingPoint | None] = {label: point for label, (_, point) in found.items()}
-    return Thresholds({label: path for label, (path, _) in found.items()}, points, limits)
+    notes = _weaker(settings, {f"Class {label!r}: ": point for label, point in points.items()}, n_samples)
+    return Thresholds({label: path for label, (path, _) in found.items()}, points, limits, notes=notes)
+
+
+def _weaker(settings: Settings, points: Mapping[str, OperatingPoint | None], n_samples: int) -> tuple[str, ...]:
+    """Notes on guarantees that are weaker than requested, or missing."""
+    notes = []
+    for group, point in points.items():
+        if point is None and settings.on_failure == "relax":
+            notes.append(f"{group}Nothing could be guaranteed, as there are no samples to test it; all are rejected.")
+        elif isinstance(point, CertifiedPoint) and point.requested_error is not None:
+            notes.append(weaker_guarantee(point, n_samples, group=group))
+    return tuple(notes)
 
 
 def _for_coverage(

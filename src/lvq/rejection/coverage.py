@@ -187,7 +187,7 @@ def _impossible(to_reject: float, coverage: float, n_samples: int, outliers: flo
     if to_reject < -0.5:
         return (
             f"A coverage of {coverage:g} is not achievable: the outlier test alone rejects about "
-            f"{outliers / (n_samples + 1):.1%} of the samples, so about {1 - outliers / (n_samples + 1):.1%} will be "
+            f"{100 * outliers / (n_samples + 1):.1f} % of the samples, so all others will be "
             "accepted. Use a single measure, or a smaller outlier_fraction.",
         )
     if to_reject < 0.5 and coverage < 1 and not outliers:
@@ -200,7 +200,7 @@ def _impossible(to_reject: float, coverage: float, n_samples: int, outliers: flo
 
 def _about_ties(equal: float, fraction: float) -> str:
     return (
-        f"{equal:.1%} of the calibration samples are equal in certainty at the threshold. Of such samples "
-        f"{1 - fraction:.1%} will be accepted, by a draw from the values of the row and the number of identical rows "
+        f"{100 * equal:.1f} % of the calibration samples are equal in certainty at the threshold. Of such samples "
+        f"{100 * (1 - fraction):.1f} % will be accepted, by a draw from the values of the row and the number of identical rows "
         "before it in the table."
     )

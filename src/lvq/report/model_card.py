@@ -105,8 +105,10 @@ def _rejection(reject: RejectClassifier) -> dict[str, JSONValue]:
         if isinstance(reject.point_, CertifiedPoint):
             names = ("n_testing", "n_accepted", "n_errors", "p_value")
             guarantee |= {name: getattr(reject.point_, name) for name in names}
+            guarantee |= {"max_error": reject.point_.max_error, "requested": reject.point_.requested_error}
     measure = _parameter(reject.measure)
-    return to_json({"target": target, "measure": measure, "thresholds": reject.thresholds, "guarantee": guarantee})
+    found = {"target": target, "measure": measure, "thresholds": reject.thresholds, "guarantee": guarantee}
+    return to_json(found | {"notes": list(reject.notes_)})
 
 
 def limits(summary: dict[str, JSONValue]) -> list[str]:
@@ -124,7 +126,8 @@ def limits(summary: dict[str, JSONValue]) -> list[str]:
         sentences.append(
             f"Classes with fewer than {MIN_CLASS_SAMPLES} held-out samples: {named}. Their results are uncertain."
         )
-    sentences.append(_rejection_limit(summary["model"]["rejection"]))
+    rejection = summary["model"]["rejection"]
+    sentences += [_rejection_limit(rejection), *([] if rejection is None else rejection["notes"])]
     explained = summary["map"]["explained"]
     if explained < 0.995:
         sentences.append(

@@ -1,16 +1,16 @@
 """Compiled code for sparse samples in the weighted metric: steps that cost O(M nnz(x)), whatever n is.
 
-As in `sparse_kernels` a prototype is a scale times a column of V. The relevances change every `rule.every` samples only,
-so that the weighted lengths of the prototypes can be kept in between, and the prototypes' step does not carry them.
-Their gradient is the sum of p (x - w)^2 over the samples and the prototypes that these move, each with its own factor p:
+As in `sparse_kernels` a prototype is a scale times a column of V. The relevances change every `rule.every` samples, so
+that the weighted lengths of the prototypes can be kept in between, and the prototypes' step does not carry them. Their
+gradient is the sum of p (x - w)^2 over the samples and the prototypes that these move, each with its own factor p:
 
 - p (x^2 - 2 x w) concerns the stored features of x alone, and goes into `gradient`;
 - p w^2 concerns all features. As w = scale V, `squares[j]` collects p scale^2 for the V of the next step of the
   relevances. Where V changes until then, at a stored feature, what came before belonged to the old value:
   squares[j] (V_new^2 - V_old^2) is subtracted there.
 
-So the gradient is exact, and all features are read once every `rule.every` samples. Costs, links and schedules are those
-of `kernels`; rules without a cost have no gradient.
+So the gradient is exact, and all features are read once every `rule.every` samples. Costs, links and schedules are
+those of `kernels`; rules without a cost have no gradient.
 """
 
 from pathlib import Path

@@ -11,7 +11,8 @@ except ModuleNotFoundError as _error:
         f'lvq.tables needs {_error.name}, which is not installed: pip install "lvq[cli]".', name=_error.name
     ) from _error
 
-from lvq.tables.columns import TableError, as_numbers, as_text, is_number, kind_of
+from lvq.table_headers import TableError, is_number
+from lvq.tables.columns import as_numbers, as_text, kind_of
 from lvq.tables.dates import as_days, holds_dates
 from lvq.tables.reading import column_names, read_parts, read_table, reading_notes
 from lvq.tables.writing import TableWriter, check_output

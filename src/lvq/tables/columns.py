@@ -17,6 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lvq.table_headers import TableError
+
 Kind = Literal["number", "text", "other"]
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
@@ -25,10 +27,6 @@ Column: TypeAlias = pa.Array | pa.ChunkedArray
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "<NA>", "#N/A")
 #: Other spellings of booleans.
 BOOLEANS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
-
-
-class TableError(ValueError):
-    """A table on disk that cannot be read or used; the message names the file and what to do."""
 
 
 def kind_of(column: pd.Series) -> Kind:
@@ -92,21 +90,6 @@ def with_commas(column: Column, certain: bool) -> Column | None:
     if not certain and pc.all(pc.match_substring_regex(commas, _THOUSANDS)).as_py():
         return None
     return parsed(pc.replace_substring(pc.replace_substring(column, ".", ""), ",", "."))
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is a number.
-
-    Examples
-    --------
-    >>> is_number("1.5"), is_number("<0.5")
-    (True, False)
-    """
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
 
 
 def to_series(column: Column, as_number: bool = False, as_it_is: bool = False, commas: bool = False) -> pd.Series:

@@ -11,7 +11,8 @@ import re
 import numpy as np
 import pandas as pd
 
-from lvq.tables.columns import TableError, kind_of
+from lvq.table_headers import TableError
+from lvq.tables.columns import kind_of
 
 _TIME = r"(?:[T ]+\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AaPp][Mm])?(?:Z| ?[+-]\d{2}:?\d{2})?)?"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from lvq.table_headers import TableError, read_header
 from lvq.tables import arff, delimited, spreadsheet
-from lvq.tables.columns import TableError, cleaned, parsed, to_frame, with_commas
+from lvq.tables.columns import cleaned, parsed, to_frame, with_commas
 
 PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part, at most
 READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
@@ -91,7 +92,7 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
 
 
 def _open_delimited(path: Path, encoding: str | None) -> Table:
-    header = delimited.read_header(path, str(path), encoding)
+    header = read_header(path, str(path), encoding)
     guessed = encoding is None and header.encoding in ("cp1252", "iso8859-1")
     notes = (f"{path.name} is not in UTF-8 and was read as Latin-1; --encoding names another one.",) if guessed else ()
     read = lambda columns: delimited.read_rows(path, str(path), header, columns)  # noqa: E731

@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 
 import pyarrow as pa
 
-from lvq.tables.columns import TableError
+from lvq.table_headers import TableError
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook

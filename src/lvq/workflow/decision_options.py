@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from lvq.prices import price_matrix
-from lvq.tables import is_number
+from lvq.table_headers import is_number, listed
 from lvq.typing import ClassWeight
-from lvq.workflow.preparation import listed
 
 
 def read_prices(given: Mapping[str, float] | str | Path) -> dict[str, float]:

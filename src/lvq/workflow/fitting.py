@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from lvq.estimators.found import need_model
 from lvq.prices import PriceClassifier
-from lvq.rejection import GuaranteeError, RejectClassifier
+from lvq.rejection import RejectClassifier
+from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.rejection.point import CertifiedPoint
 from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, Fold, split_rows
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 
-N_RESAMPLES = 20  # refits for the intervals of importances
+N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
 
 
@@ -129,7 +129,8 @@ def fit_table(
     kernel : str, optional
         A kernel, or "none"; the model's default otherwise.
     max_error : float, optional
-        Guaranteed bound on the error rate among accepted predictions; a `GuaranteeError` where it is not achievable.
+        Guaranteed bound on the error rate among accepted predictions. Where it is not achievable, the lowest bound that
+        is is guaranteed instead, and a note tells how many rows would be enough.
     confidence : float, default=0.95
         Confidence of that guarantee.
     coverage : float, optional
@@ -219,8 +220,8 @@ def fit_table(
         smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
     )  # fmt: skip
     progress("Fitting", 1, steps)
-    # before the cross-validation, as a guarantee may not be achievable
-    _fit(classifier, X, y, inner, seed, len(train) / len(samples.y))
+    fit_rejecting(classifier, X, y, inner, seed)
+    notes += _threshold_notes(classifier, len(samples.y), "rows in the table")
     splits = evaluation_folds(y, inner, folds, seed) if folds else None
     results = None if splits is None else _cross_validate(pipeline, X, y, inner, splits, progress)
     rivals = None
@@ -237,6 +238,7 @@ def fit_table(
         classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
         name=type(estimator).__name__, data_name=study.name, target_name=target, folds=results, intervals=intervals,
         seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
+        first_row=2 if test is None and isinstance(table, str | Path) else 0,  # as a spreadsheet counts
     )  # fmt: skip
     known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
     n_little = int((known < SMALLEST_FRACTION).sum())
@@ -276,18 +278,19 @@ def _fit_stream(
         n_samples=len(fitted.calibration[1]), seed=seed,
     )  # fmt: skip
     classifier.set_params(cv="prefit").fit(*fitted.calibration)
+    notes = (*fitted.notes, *_threshold_notes(classifier, len(fitted.calibration[1]), "rows held out for thresholds"))
     progress("Summarising", 1, 3)
     summary = summarize(
         classifier, *fitted.test, name=type(estimator).__name__, data_name=table.name, target_name=target, seed=seed,
         protocol=f"{fitted.notes[0]} Numbers were standardised.",
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
-    summary["notes"], summary["rivals"] = list(fitted.notes), None
+    summary["notes"], summary["rivals"] = list(notes), None
     summary["reference"] = None
     progress("Writing", 2, 3)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", 3, 3)
-    return FitResult(classifier, summary, fitted.notes, folder)
+    return FitResult(classifier, summary, notes, folder)
 
 
 def _cross_validate(
@@ -312,19 +315,14 @@ def _intervals(
     if need_model(classifier, "fit_table").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
     return relevance_intervals(
-        classifier, X, y, n_resamples=N_RESAMPLES, random_state=seed, sample_groups=design.groups
-    )
+        classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
+        random_state=seed,
+    )  # fmt: skip
 
 
-def _fit(
-    classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray, design: Design, seed: int, fraction: float
-) -> None:
-    """Fit; where a guarantee needs more samples, report the number of rows that includes the test rows."""
-    try:
-        fit_rejecting(classifier, X, y, design, seed)
-    except GuaranteeError as error:
-        if error.samples_needed is None or not design.is_plain:
-            raise
-        rows = ceil(error.samples_needed / fraction)
-        message = f"{error} With the {1 - fraction:.0%} that are held out for the test, that is a table of {rows} rows."
-        raise GuaranteeError(message, error.reason, rows) from error
+def _threshold_notes(classifier: RejectClassifier, n_rows: int, unit: str) -> list[str]:
+    """What about the thresholds is not as requested; the classifier keeps it, in rows of the user's table."""
+    point = classifier.point_
+    if isinstance(point, CertifiedPoint) and point.requested_error is not None:
+        classifier.notes_ = (weaker_guarantee(point, n_rows, unit),)
+    return list(classifier.notes_)

@@ -13,8 +13,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq.estimators.found import find_model
+from lvq.table_headers import listed
 from lvq.tables import TableError, is_number
-from lvq.workflow.preparation import MISSING_TEXT, listed
+from lvq.workflow.preparation import MISSING_TEXT
 
 #: Columns of the predictions.
 COLUMNS = ("label", "certainty", "accepted", "reason", "winner", "certified_radius")

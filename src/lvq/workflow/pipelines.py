@@ -167,7 +167,7 @@ def make_reject_classifier(
     estimator : classifier
         Makes the predictions.
     max_error : float, optional
-        Bound on the error rate among accepted predictions.
+        Bound on the error rate among accepted predictions; where it is not achievable, the lowest that is.
     confidence : float, default=0.95
         Confidence of that bound.
     coverage : float, optional
@@ -203,6 +203,7 @@ def make_reject_classifier(
         measure="combined",
         max_error=max_error,
         confidence=confidence,
+        on_failure="raise" if max_error is None else "relax",
         min_coverage=0.9 if coverage is None and max_error is None else coverage,
         cv=max(2, min(CROSS_FIT_FOLDS, left)) if n_samples < CROSS_FIT_BELOW else None,
         calibration_size=held_out,

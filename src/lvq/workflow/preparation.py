@@ -10,23 +10,22 @@ Rules:
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lvq.tables import TableError, as_days, as_numbers, as_text, is_number, kind_of
+from lvq.table_headers import MAX_LISTED, TableError, check_columns, listed
+from lvq.tables import as_days, as_numbers, as_text, kind_of
 from lvq.workflow.column_problems import MAX_CATEGORIES, check_not_dates, check_texts
 from lvq.workflow.column_warnings import column_warnings, stray_text
 
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
-MAX_LISTED = 8  # names in a message
 MISSING_CELL = "an empty cell, or a text such as NA or None"
 #: The category of a missing text.
 MISSING_TEXT = "(missing)"
@@ -125,29 +124,6 @@ def prepare(
     classes = labels[known].astype(str)
     notes += [*more, *column_warnings(features, classes, texts, listed)]
     return Samples(features, classes, gaps, texts, tuple(notes))
-
-
-def check_columns(present: Iterable[object], wanted: Sequence[str], source: str) -> None:
-    """Raise TableError that names all columns that a table lacks, and the columns it has."""
-    names = [str(name) for name in present]
-    existing = set(names)
-    missing = [name for name in dict.fromkeys(wanted) if name not in existing]
-    if not missing:
-        return
-    close = difflib.get_close_matches(missing[0], names, n=1, cutoff=0.6)
-    same = [name for name in names if name.lower() == missing[0].lower()]
-    hint = f" Did you mean {(same or close)[0]!r}?" if same or close else ""
-    if sum(is_number(name) for name in names) > len(names) / 2:
-        hint = " They look like values: is the first line with the names of the columns missing?"
-    word = "column" if len(missing) == 1 else "columns"
-    last = f", the last of them {names[-1]!r}" if len(names) > MAX_LISTED else ""  # which often is the class
-    raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}{last}.{hint}")
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a message; the first few of many."""
-    shown = ", ".join(repr(name) for name in names[:MAX_LISTED])
-    return shown if len(names) <= MAX_LISTED else f"{shown} and {len(names) - MAX_LISTED} more"
 
 
 def _counted(count: int, word: str) -> str:

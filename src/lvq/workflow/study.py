@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from lvq.table_headers import check_columns, listed
 from lvq.tables import TableError, as_text, column_names, kind_of, read_table, reading_notes
 from lvq.workflow.design import Design, make_design
-from lvq.workflow.preparation import MIN_CLASS_ROWS, Samples, check_columns, listed, prepare
+from lvq.workflow.preparation import MIN_CLASS_ROWS, Samples, prepare
 
 Paths = str | Path | Sequence[str | Path]
 

@@ -13,12 +13,12 @@ import pandas as pd
 
 from lvq.files import write_folder_atomically
 from lvq.report.metrics import classification_metrics, fraction_of
+from lvq.table_headers import check_columns, listed
 from lvq.tables import TableError, as_text, column_names, is_number, read_parts, reading_notes
 from lvq.typing import JSONValue
 from lvq.workflow.drift import TableCounts
 from lvq.workflow.model_columns import categories_by_number, expected_columns, match_columns
 from lvq.workflow.predicting import PART_ROWS, PredictResult, RowPredictor
-from lvq.workflow.preparation import check_columns, listed
 from lvq.workflow.runs import METRICS, check_folder, load_model
 
 MAX_CONFUSION_CLASSES = 20

@@ -1,9 +1,9 @@
 "use strict";
 (() => {
-  const source = document.getElementById("decision-data");
-  if (!source) return;
   const byId = (id) => document.getElementById(id);
-  const data = JSON.parse(source.textContent), slider = byId("decision"), chosen = byId("decision-class");
+  const data = JSON.parse(byId("data").textContent).decisions;
+  if (!data) return;
+  const slider = byId("decision"), chosen = byId("decision-class");
   const cells = [...document.querySelectorAll("#by-decision td[data-metric]")];
   const fitted = cells.map((cell) => cell.innerHTML);
   const total = data.totals.reduce((sum, count) => sum + count, 0);
