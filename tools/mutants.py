@@ -4,9 +4,9 @@
         --mutants 10 --seed 0 --out mutants.json
 
 Mutants are drawn at random: comparisons (< and <=, == and !=), arithmetic (+ and -, * and /), constants (one more;
-numbers with a point: twice and one), conditions (negated). Each runs in a copy of `src`, so that the checkout stays as it is. A
-mutant that the tests do not notice survives. A survivor either needs a test or changes nothing that can be observed,
-which must be judged by hand.
+numbers with a point: twice and one), conditions (negated). Each runs in a copy of `src`, so that the checkout stays as
+it is. A mutant that the tests do not notice survives. A survivor either needs a test or changes nothing that can be
+observed, which must be judged by hand.
 """
 
 import argparse
