@@ -5,7 +5,7 @@ BIN := .venv/bin
 LVQ_DATA ?= $(wildcard $(abspath ../shared/data))
 export LVQ_DATA
 
-.PHONY: demo test test-all check bench torch test-oldest format clean lock locked release-check
+.PHONY: demo test test-all check bench torch test-oldest docs docs-quick docs-links format clean lock locked release-check
 
 demo: .venv/.cli
 	$(BIN)/lvq demo --out out/demo --force
@@ -36,6 +36,20 @@ torch: .venv/.torch
 # It has a cache of its own for compiled code, as two versions of numba would replace each other's.
 test-oldest: .venv-oldest/.developer
 	NUMBA_CACHE_DIR=.venv-oldest/numba .venv-oldest/bin/python -m pytest -n 2 --dist worksteal
+
+# The site, in out/docs: examples run, warnings are errors, links and pages are tested in a browser.
+docs: .venv/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
+	LVQ_SITE=out/docs $(BIN)/python -m pytest tests/test_site.py
+
+# The same without running the examples, so that their pictures are missing.
+docs-quick: .venv/.docs
+	LVQ_DOCS=quick $(BIN)/python -m sphinx -W --keep-going -q -b html -d out/docs-quick-cache docs out/docs-quick
+	LVQ_DOCS=quick LVQ_SITE=out/docs-quick $(BIN)/python -m pytest tests/test_site.py
+
+# Links to other sites; needs the network.
+docs-links: .venv/.docs
+	LVQ_DOCS=quick $(BIN)/python -m sphinx -q -b linkcheck docs out/docs-links
 
 format: .venv/.developer
 	$(BIN)/ruff check --fix .
@@ -74,6 +88,10 @@ locked: | .venv/bin/python
 	$(BIN)/pip install --quiet --editable ".[test-all,check]"
 	touch $@ .venv/.user .venv/.cli
 
+.venv/.docs: pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --editable ".[test-all,check,docs]"
+	touch $@ .venv/.user .venv/.cli .venv/.developer
+
 .venv/.torch: | .venv/bin/python
 	$(BIN)/pip install --quiet torch==2.13.0
 	touch $@
@@ -89,4 +107,4 @@ locked: | .venv/bin/python
 	touch $@
 
 clean:
-	rm -rf .venv .venv-oldest .venv-release .bench dist
+	rm -rf .venv .venv-oldest .venv-release .bench dist docs/gallery docs/api/generated docs/api/backreferences

@@ -102,6 +102,8 @@ def fits(results: Results) -> Iterable[Goal]:
         undecided = below and worst["stopped"]  # it was stopped before the limit could be seen
         held = None if undecided else not below and not behind
         yield Goal(f"{goal}: at least {limit}", shown, held)
+    words = "`fit` on every set, wall time with default threads over that with one, largest of all models"
+    yield at_most(words, fit.slower_in_threads(rows), 1.1)
     against_r = online.against_r(results.get("online", []))
     words = "LVQ1 on digits, 10 per class, 5 epochs through `fit`: R's time (without its start) over ours"
     yield at_least(words, against_r, 3)

@@ -65,7 +65,8 @@ def on_spark(frame: pd.DataFrame, n_partitions: int) -> Sums:
 
     def run(function: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
         def whole(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-            for _, rows in pd.concat(list(batches)).groupby("part"):  # Spark hands a partition over in batches
+            found = list(batches)  # Spark hands a partition over in batches; one that is empty has none
+            for _, rows in pd.concat(found).groupby("part") if found else ():
                 yield function(rows)
 
         return rows.mapInPandas(whole, "part long, sum binary").toPandas()

@@ -293,6 +293,15 @@ def test_a_peer_that_stops_early_is_compared_at_its_own_objective():
     assert {row["ratio"] for row in fit.ratios(rows + failed, "digits")} == {2.0}
 
 
+def test_default_threads_over_one():
+    rows = [
+        {"cell": cell, "library": "lvq", "threads": threads, "status": "ok", "wall": {"median": seconds}}
+        for cell, threads, seconds in [("a", 1, 1.0), ("a", None, 0.5), ("b", 1, 2.0), ("b", None, 3.0)]
+    ]
+    assert fit.slower_in_threads(rows) == 1.5
+    assert fit.slower_in_threads([]) is None
+
+
 @pytest.mark.parametrize(("objective", "settings"), [(-0.3, [{"max_iter": 1}]), (-0.9999, None)])
 def test_the_time_to_an_objective(tmp_path, objective, settings):
     random = np.random.default_rng(0)
@@ -308,7 +317,7 @@ def test_the_time_to_an_objective(tmp_path, objective, settings):
 
 def test_goals_without_results_are_not_measured():
     found = goals.goals({})
-    assert len(found) == 23
+    assert len(found) == 24
     assert {goal.held for goal in found} == {None}
     assert "not measured" in goals.table({})
 

@@ -8,12 +8,14 @@ import pytest
 pytest.importorskip("distributed")
 
 import dask
+import distributed
 import joblib
 from sklearn.model_selection import GridSearchCV
 
 from experiments.clusters import before_each_sum, data, kill_a_worker, workers
 from lvq import GLVQ, GMLVQ, LVQClassifierCV, RejectClassifier
-from lvq.model import partitions, placed_sums
+from lvq.estimators import partition_checks
+from lvq.model import partitions, placed_sums, placed_tasks
 
 pytestmark = [
     pytest.mark.slow,
@@ -95,3 +97,51 @@ def test_partitions_stay_where_they_are(client):
     assert busy
     assert set(copies) == {1}
     assert len(set(places.values())) == 2  # both workers hold some
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_checks_and_arrangement_run_where_the_partitions_lie(client, kind):
+    """One worker is kept busy, so that dask alone would give its tasks, and the partitions, to the other."""
+    client.wait_for_workers(2)
+    X, y = data(n_partitions=8, rows=2000, n_features=20)
+    if kind == "frame":
+        X, y = X.to_dask_dataframe(columns=[f"x{k}" for k in range(20)]), y.to_dask_dataframe(columns="class")
+    X, y = dask.persist(X, y)
+    distributed.wait([X, y])
+    seen, unchanged = [], placed_tasks.kept_beside
+
+    def watched(given, task):
+        before = placed_tasks._places(given)
+        busy = client.submit(time.sleep, 1, workers=[next(iter(client.scheduler_info()["workers"]))], pure=False)
+        results = unchanged(given, task)
+        seen.append((before, placed_tasks._places(results)))
+        busy.release()
+        return results
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (partition_checks, partitions, placed_tasks):
+            patch.setattr(module, "kept_beside", watched)
+        model = GLVQ(n_prototypes=2, init="samples", random_state=0, max_iter=2).fit(X, y)
+    assert len(seen) >= 5  # checks, labels, indices, extents, draws, arrangement
+    for before, after in seen:
+        assert before == after
+        assert all(len(workers_of) == 1 for workers_of in after)
+    assert len({worker for before, _ in seen for (worker,) in before}) == 2  # both workers hold some
+    few, labels = dask.compute(X.head(500) if kind == "frame" else X[:500], y.head(500) if kind == "frame" else y[:500])
+    rejecting = RejectClassifier(model, cv="prefit").fit(few, labels)
+    whole = X.compute()
+    np.testing.assert_array_equal(model.predict(X).compute(), model.predict(whole))
+    np.testing.assert_array_equal(rejecting.predict(X).compute(), rejecting.predict(whole))
+
+
+def test_what_a_lost_worker_held_is_computed_again(client):
+    """Results beside a partition are restricted to its worker only until they have finished."""
+    client.wait_for_workers(2)
+    X, _ = data(n_partitions=4, rows=200, n_features=4)
+    parts = partition_checks.partitions_of(X)
+    rows = placed_tasks.kept_beside(parts, lambda p: dask.delayed(np.negative)(parts[p]))
+    sums = placed_tasks.kept_beside(rows, lambda p: dask.delayed(np.sum)(rows[p]))
+    kill_a_worker(client)
+    found = placed_tasks.computed_beside(sums, lambda p: dask.delayed(np.positive)(sums[p]))
+    np.testing.assert_allclose(found, [-part.sum() for part in dask.compute(*parts, scheduler="sync")])
+    client.wait_for_workers(2)

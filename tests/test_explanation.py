@@ -1,5 +1,7 @@
 """Explanations of whole pipelines: contributions in the input's columns, whose sum is D- - D+."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -241,6 +243,47 @@ def test_wrappers_and_frames():
     assert list(frame)[:5] == ["label", "certainty", "winner", "rival", "contribution_length"]
     assert_array_equal(frame.iloc[:, 4:], expected.contributions)
     assert_array_equal(frame["label"], pipeline.predict(X))
+
+
+def test_the_table_has_names_and_input_units(monkeypatch):
+    X, y = table()
+    X.index = [f"row {k}" for k in range(len(X))]
+    y = np.array(["low", "middle", "high"], dtype=object)[y]
+    pipeline = pipeline_of_blocks(GLVQ(n_prototypes=2)).fit(X, y)
+    explanation = explain(pipeline, X[:8])
+    found = explanation.table()
+    assert list(found["sample"].unique()) == list(X.index[:8])
+    assert len(found) == 8 * 5
+    W = pipeline[-1].prototypes_
+    length = pipeline[0].named_transformers_["numbers"].inverse_transform(W[:, 7:])[:, 0]
+    for name, lines in found.groupby("sample"):
+        row = X.index.get_loc(name)
+        lines = lines.set_index("feature")
+        assert lines["fraction"].abs().sum() == pytest.approx(1)
+        assert (lines["contribution"].abs().diff()[1:] <= 0).all()  # the largest first
+        assert_allclose(lines["contribution"][X.columns], explanation.contributions[row])
+        assert lines.loc["colour", "value"] == X.loc[name, "colour"]
+        assert lines.loc["length", "value"] == X.loc[name, "length"]
+        assert (lines.loc["width", "value"] is None) == np.isnan(X.loc[name, "width"])
+        winner = int(lines["winner"].iloc[0])
+        assert lines.loc["length", "winner_value"] == pytest.approx(length[winner])
+        colours = ["blue", "green", "red"]  # one value, that of the largest code
+        assert lines.loc["colour", "winner_value"] == colours[int(W[winner, :3].argmax())]
+    assert explanation.table(n_features=2).equals(found.groupby("sample", sort=False).head(2).reset_index(drop=True))
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
+    plain = explanation.table()
+    assert isinstance(plain, list)
+    assert [line["feature"] for line in plain] == found["feature"].tolist()
+    with pytest.raises(ValueError, match="n_features of table must be at least 1, or None for all features, got 0"):
+        explanation.table(0)
+
+
+def test_the_table_without_an_inverse_has_no_prototype_values():
+    X, y = draw()
+    pipeline = make_pipeline(FunctionTransformer(np.arcsinh, feature_names_out="one-to-one"), GLVQ(**QUICK)).fit(X, y)
+    found = explain(pipeline, X[:3]).table()
+    assert found["winner_value"].isna().all()
+    assert_array_equal(found.loc[found["feature"] == "feature 1", "value"], X[:3, 1])
 
 
 def test_device():

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQClassifier, RejectClassifier, null_space_corrected
 
-MODELS = [GMLVQ(), GMLVQ(rank=2), LGMLVQ(), LVQClassifier(kernel=None), LVQClassifier()]
+MODELS = [GMLVQ(), GMLVQ(rank=2), LGMLVQ(), LVQClassifier(kernel=None, n_prototypes=2), LVQClassifier(n_prototypes=2)]
 
 
 def draw(n_samples=60):

@@ -4,6 +4,7 @@ import itertools
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
@@ -12,6 +13,7 @@ from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -542,10 +544,6 @@ def test_refused():
         certified_radius(bent, X)
     with pytest.raises(ValueError, match="got FunctionTransformer"):
         certified_radius(make_pipeline(FunctionTransformer(np.arcsinh), model).fit(X, y), X)
-    encoded = ColumnTransformer([("codes", OneHotEncoder(sparse_output=False), [0])], remainder=StandardScaler())
-    X[:, 0] = y
-    with pytest.raises(ValueError, match="certified_radius does not support categories, got OneHotEncoder; transform"):
-        certified_radius(make_pipeline(encoded, model).fit(X, y), X)
 
 
 @pytest.mark.parametrize(("rows", "more"), [(1, 1), (2, 3), (4, 5), (9, 9)])
@@ -557,3 +555,50 @@ def test_the_axes_of_a_difference_of_matrices(rows, more):
     assert axes.shape == (9, min(rows + more, 9))
     np.testing.assert_allclose((axes * sigma) @ axes.T, F.T @ F - G.T @ G, atol=1e-12)
     np.testing.assert_allclose(axes.T @ axes, np.eye(len(sigma)), atol=1e-12)
+
+
+def mixed_table(n_samples=200):
+    """Numbers, some of them missing, and categories that depend on the class."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_samples) % 2
+    table = pd.DataFrame(rng.normal(size=(n_samples, 3)) + y[:, None], columns=["age", "dose", "weight"])
+    table["weight"] = 50 * table["weight"]
+    table.loc[rng.random(n_samples) < 0.2, "dose"] = np.nan
+    table["site"] = rng.choice(["north", "south", "west"], n_samples)
+    return table, np.where(y, "ill", "well")
+
+
+def mixed_pipeline(model):
+    numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    blocks = [("numbers", numbers, ["dose", "age", "weight"]), ("texts", OneHotEncoder(sparse_output=False), ["site"])]
+    return make_pipeline(ColumnTransformer(blocks), model)
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(n_prototypes=2), LGMLVQ(max_iter=500)], ids=str)
+@pytest.mark.parametrize("norm", NORMS)
+def test_categories_and_missing_values_stay(model, norm):
+    """No change of the numbers inside the radius changes a prediction; the units of the columns can be given."""
+    X, y = mixed_table()
+    pipeline = mixed_pipeline(clone(model).set_params(random_state=0)).fit(X, y)
+    units, numbers = np.array([1.0, 2.0, 50.0, np.nan]), ["age", "dose", "weight"]
+    rng, rows = np.random.default_rng(1), X.iloc[:40]
+    before = pipeline.predict(rows)
+    for given in (None, units):
+        radius, scale = certified_radius(pipeline, rows, norm, units=given), np.ones(3) if given is None else units[:3]
+        assert (radius > 0).any()
+        for _ in range(60):
+            change = rng.normal(size=(40, 3)) * rng.choice([0.02, 1.0], size=(40, 3))
+            change *= 0.999 * (radius / np.linalg.norm(change, ord=norm, axis=1))[:, None] * scale
+            moved = rows.assign(**{name: rows[name] + change[:, k] for k, name in enumerate(numbers)})
+            assert np.array_equal(pipeline.predict(moved), before)
+
+
+def test_units_are_those_of_a_scaler():
+    X, y = mixed_table()
+    X = X[["age", "weight"]].to_numpy()
+    for model in (GMLVQ(random_state=0), LGMLVQ(random_state=0)):
+        pipeline = make_pipeline(StandardScaler(), model).fit(X, y)
+        expected = certified_radius(pipeline[-1], pipeline[0].transform(X))
+        np.testing.assert_allclose(certified_radius(pipeline, X, units=pipeline[0].scale_), expected, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"units of certified_radius must be 2 positive numbers, one for each column"):
+        certified_radius(pipeline, X, units=[1.0, 0.0])

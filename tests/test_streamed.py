@@ -107,7 +107,7 @@ def test_rows_are_drawn_without_memory_for_all():
         (lambda frame: frame[:500], {}, "has 500 rows; --stream"),
         (lambda frame: frame.assign(kind="x"), {}, "got 1 classes"),
         (lambda frame: frame, {"model": "lvq-cv"}, "LVQClassifierCV needs the whole table"),
-        (lambda frame: frame, {"categorical": ["a"]}, "categorical must not be given"),
+        (lambda frame: frame, {"categorical": ["a"]}, "without a design; leave out categorical"),
         (lambda frame: frame, {"drop": ["e"]}, "has no column 'e'"),
         (lambda frame: frame, {"drop": ["a", "b", "c", "d"]}, "no column that can be a feature"),
     ],

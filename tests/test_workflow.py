@@ -27,7 +27,7 @@ from lvq.workflow import (  # noqa: E402
     predict_table,
     prepare,
 )
-from lvq.workflow.fitting import split  # noqa: E402
+from lvq.workflow.design import Design, split_rows  # noqa: E402
 from lvq.workflow.model_columns import expected_columns  # noqa: E402
 from lvq.workflow.pipelines import CROSS_FIT_BELOW, NAMES  # noqa: E402
 from lvq.workflow.runs import check_folder  # noqa: E402
@@ -245,7 +245,7 @@ def test_thresholds_of_small_tables_are_cross_fitted():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_split_is_by_class_and_covers_all(seed):
     samples = prepare(mixed(), "kind")
-    train, test = split(samples, 0.25, seed)
+    train, test, _ = split_rows(samples, Design(), 0.25, seed)
     assert sorted([*train, *test]) == list(range(60))
     assert abs((samples.y[test] == "yes").mean() - 0.5) < 0.1
 
@@ -254,7 +254,7 @@ def test_the_test_rows_do_not_change_the_model(tmp_path, monkeypatch):
     """Values of the test rows do not change the prototypes."""
     table = mixed(n=80)
     samples = prepare(table, "kind")
-    _, test = split(samples, 0.25, 0)
+    _, test, _ = split_rows(samples, Design(), 0.25, 0)
     prototypes = []
     for flip in (False, True):
         changed = table.copy()
@@ -274,7 +274,7 @@ def test_progress_counts_from_the_first_step_to_the_last(tmp_path):
     assert result.folder is None
     assert [step[1] for step in steps] == sorted(step[1] for step in steps)
     assert steps[0][1] == 0
-    assert steps[-1][1] == steps[-1][2] == 6
+    assert steps[-1][1] == steps[-1][2] == 7
     assert isinstance(result.model, RejectClassifier)
 
 

@@ -20,13 +20,17 @@ if _TYPE_CHECKING:
     from lvq.explanation import explain
     from lvq.importances import VariableImportances, variable_importances
     from lvq.model.prototype_model import PrototypeModel
+    from lvq.nearest_samples import Exemplars, exemplars
     from lvq.nuisance import NuisanceRemoval, remove_nuisance
     from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
+    from lvq.prices import PriceClassifier, cheapest_class, expected_prices, price_matrix
+    from lvq.readable import readable_prototypes
     from lvq.rejection import GuaranteeError, RejectClassifier
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
+    from lvq.spectra import SavitzkyGolay, StandardNormalVariate
     from lvq.streaming import fit_batches
     from lvq.versions import show_versions
 
@@ -47,22 +51,31 @@ __all__ = [
     "RLVQ",
     "RSLVQ",
     "SNPC",
+    "Exemplars",
     "GuaranteeError",
     "LVQClassifier",
     "LVQClassifierCV",
     "LoadError",
     "NuisanceRemoval",
+    "PriceClassifier",
     "PrototypeModel",
     "RejectClassifier",
     "RelevanceIntervals",
+    "SavitzkyGolay",
+    "StandardNormalVariate",
     "VariableImportances",
     "certified_accuracy",
     "certified_radius",
+    "cheapest_class",
     "counterfactual",
+    "exemplars",
+    "expected_prices",
     "explain",
     "fit_batches",
     "load",
     "null_space_corrected",
+    "price_matrix",
+    "readable_prototypes",
     "relevance_intervals",
     "remove_nuisance",
     "save",
@@ -77,18 +90,27 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "LoadError": "persistence",
     "MODELS": "estimators.paper_models",
     "NuisanceRemoval": "nuisance",
+    "PriceClassifier": "prices",
     "PrototypeModel": "model.prototype_model",
+    "cheapest_class": "prices",
+    "expected_prices": "prices",
+    "price_matrix": "prices",
     "RejectClassifier": "rejection",
     "RelevanceIntervals": "resampled_importances",
     "certified_accuracy": "robustness",
     "certified_radius": "robustness",
     "counterfactual": "counterfactuals",
+    "Exemplars": "nearest_samples",
+    "exemplars": "nearest_samples",
     "explain": "explanation",
     "fit_batches": "streaming",
     "load": "persistence",
     "null_space_corrected": "null_space",
+    "readable_prototypes": "readable",
     "relevance_intervals": "resampled_importances",
     "remove_nuisance": "nuisance",
+    "SavitzkyGolay": "spectra",
+    "StandardNormalVariate": "spectra",
     "save": "persistence",
     "show_versions": "versions",
     "to_onnx": "onnx",

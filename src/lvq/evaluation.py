@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.found import find_model
+from lvq.estimators.grouped_calibration import group_folds
 from lvq.typing import Labels, MatrixLike
 
 Floats = NDArray[np.float64]
@@ -180,6 +181,7 @@ def compare_models(
     folds: int = 5,
     repeats: int = 3,
     seed: int | None = 0,
+    groups: ArrayLike | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Comparison:
     """Compare models by repeated stratified cross-validation, all on the same splits.
@@ -196,6 +198,8 @@ def compare_models(
         Number of folds and of repetitions.
     seed : int or None, default=0
         Random state of the folds.
+    groups : array-like of shape (n_samples,), optional
+        Groups, such as patients, that no fold splits.
     progress : callable, optional
         Called with (fits done, number of fits, name of the model) before each fit and at the end.
 
@@ -215,7 +219,11 @@ def compare_models(
     [('one', 3.0), ('three', 9.0)]
     """
     X, labels = indexable(X, column_or_1d(y))
-    splits = list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(X, labels))
+    if groups is None:
+        splits = list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(X, labels))
+    else:
+        seeds = np.random.RandomState(seed).randint(2**31 - 1, size=repeats)
+        splits = [split for number in seeds for split in group_folds(labels, groups, folds, int(number))]
     scores: dict[str, Floats] = {}
     failures: dict[str, str] = {}
     counts: dict[str, tuple[float, float]] = {}

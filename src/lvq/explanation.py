@@ -5,6 +5,7 @@ contributes v_l g_l. Contributions go back through the steps from the last to th
 - a column that a step derives from one input column (scalers, encoders, imputers, other one-to-one transformers) adds
   its contribution to that column: one-hot columns are summed, and so is the indicator of missing values;
 - columns that a selector leaves out contribute 0;
+- a filter along the columns (SavitzkyGolay) gives the contribution of each output to the column at its place;
 - a step that mixes columns by a matrix A (PCA, TruncatedSVD) turns v into A^+ v, the shortest change before the step
   with the same effect, and g into A'g. The rows of A are linearly independent, so A A^+ v = v and the sum stays;
 - a ColumnTransformer is handled block by block.
@@ -12,10 +13,11 @@ contributes v_l g_l. Contributions go back through the steps from the last to th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
@@ -23,10 +25,12 @@ from sklearn.preprocessing import FunctionTransformer
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import Indices, Names, blocks, input_names, model_inputs, sources
+from lvq.input_values import Cells, input_cells, input_values
 from lvq.linear_maps import Floats, project, pull_back, step_map
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import filled
-from lvq.typing import Labels
+from lvq.nearest_samples import row_names
+from lvq.typing import JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -41,6 +45,8 @@ class InputExplanation(NamedTuple):
     rival: Indices  # index of the nearest prototype of another class
     feature_names: Names
     contributions: Floats  # (n_samples, n_columns), of sum D- - D+; positive: for the label
+    inputs: MatrixLike  # the samples as they were given
+    prototype_values: Cells | None  # (n_prototypes, n_columns) in the units of X; None where a step has no inverse
 
     def to_frame(self) -> DataFrame:
         """All of it as a pandas DataFrame, with a column ``contribution_<name>`` for each feature."""
@@ -50,8 +56,53 @@ class InputExplanation(NamedTuple):
         names = [f"contribution_{name}" for name in self.feature_names]
         return pd.concat((pd.DataFrame(table), pd.DataFrame(self.contributions, columns=names)), axis=1)
 
+    def table(self, n_features: int | None = None) -> DataFrame | list[dict[str, JSONValue]]:
+        """A line for each sample and feature, with values in the units of X; the largest contributions first.
 
-def explain(estimator: BaseEstimator, X: ArrayLike) -> InputExplanation:
+        Parameters
+        ----------
+        n_features : int, optional
+            Features of each sample, those of largest absolute contribution; by default all.
+
+        Returns
+        -------
+        table : DataFrame, or list of dict where pandas is not installed
+            Columns: `sample` (the name of the row in the table's index, or its number), `label`, `certainty`, `winner`
+            and `rival` (numbers of prototypes), `feature`, its `value` in the sample, `winner_value` and `rival_value`
+            (None where a step before the model has no inverse), `contribution` (to D- - D+) and `fraction`, the
+            contribution divided by the sum of the absolute contributions of the sample.
+        """
+        if n_features is not None and n_features < 1:
+            raise ValueError(f"n_features of table must be at least 1, or None for all features, got {n_features!r}.")
+        names = row_names(self.inputs, len(self.label))
+        lines = [line for sample, name in enumerate(names) for line in self._lines(sample, name, n_features)]
+        try:
+            import pandas as pd
+        except ImportError:
+            return lines
+        return pd.DataFrame(lines)
+
+    def _lines(self, sample: int, name: JSONValue, n_features: int | None) -> Iterator[dict[str, JSONValue]]:
+        row, winner, rival = self.contributions[sample], int(self.winner[sample]), int(self.rival[sample])
+        total = float(np.abs(row).sum()) or 1.0
+        values, known = input_cells(self.inputs, sample), self.prototype_values
+        for k in np.argsort(-np.abs(row), kind="stable")[:n_features].tolist():
+            yield {
+                "sample": name,
+                "label": self.label.tolist()[sample],
+                "certainty": float(self.certainty[sample]),
+                "winner": winner,
+                "rival": rival,
+                "feature": str(self.feature_names[k]),
+                "value": values[k],
+                "winner_value": None if known is None else known[winner, k],
+                "rival_value": None if known is None else known[rival, k],
+                "contribution": float(row[k]),
+                "fraction": float(row[k]) / total,
+            }
+
+
+def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     """Winner, rival, certainty and the contribution of each input column, for each sample.
 
     Parameters
@@ -68,7 +119,8 @@ def explain(estimator: BaseEstimator, X: ArrayLike) -> InputExplanation:
     explanation : InputExplanation
         Named tuple of `label`, `certainty`, `winner`, `rival`, `feature_names` and `contributions`, by columns of X.
         Each row of the contributions has the sum D- - D+, the squared distance to the rival less that to the winner;
-        positive contributions are for the label, negative ones for the rival's class.
+        positive contributions are for the label, negative ones for the rival's class. Its method `table` is the same
+        with the values of sample, winner and rival in the units of X, a line for each sample and feature.
 
     Examples
     --------
@@ -83,6 +135,12 @@ def explain(estimator: BaseEstimator, X: ArrayLike) -> InputExplanation:
     >>> explanation = explain(model, X)
     >>> explanation.feature_names.tolist(), explanation.contributions.shape
     (['size', 'colour'], (4, 2))
+    >>> explanation.table(n_features=1)[["sample", "label", "feature", "value"]]
+       sample label feature  value
+    0       0     a    size    1.0
+    1       1     a    size    2.0
+    2       2     b    size    8.0
+    3       3     b    size    9.0
     """
     found = need_model(estimator, "explain")
     model, Z = found.model, filled(model_inputs(found, X))  # the result is dense as well
@@ -90,7 +148,8 @@ def explain(estimator: BaseEstimator, X: ArrayLike) -> InputExplanation:
     parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]
     contributions = parts[0].contributions - parts[1].contributions
     names = input_names(found.steps[0] if found.steps else found.estimator)
-    return InputExplanation(of_model.label, of_model.certainty, of_model.winner, of_model.rival, names, contributions)
+    nearest = of_model.label, of_model.certainty, of_model.winner, of_model.rival
+    return InputExplanation(*nearest, names, contributions, X, input_values(found, model.prototypes))
 
 
 class _Parts(NamedTuple):
@@ -136,7 +195,8 @@ def _back_through(step: BaseEstimator, parts: _Parts) -> _Parts:
     if source is None or len(source) != parts.contributions.shape[1]:
         return _back_through_mixing(step, parts)
     linear = np.ones(1) if isinstance(step, SelectorMixin) else step_map(step)
-    if parts.change is None or parts.slope is None or linear is None or getattr(step, "clip", False):
+    separate = linear is not None and linear.ndim == 1 and not getattr(step, "clip", False)
+    if parts.change is None or parts.slope is None or linear is None or not separate:
         return _Parts(_gathered(parts.contributions, source, step.n_features_in_))
     values = (parts.contributions, parts.change / linear, parts.slope * linear)
     return _Parts(*(_gathered(part, source, step.n_features_in_) for part in values))

@@ -108,11 +108,11 @@ def sources(step: BaseEstimator) -> Indices | None:
     if isinstance(step, FunctionTransformer) and step.func is not None and step.feature_names_out != "one-to-one":
         return None
     if isinstance(step, OneToOneFeatureMixin | FunctionTransformer | OneHotEncoder | KBinsDiscretizer):
-        return np.repeat(np.arange(step.n_features_in_), _outputs_per_column(step))
+        return np.repeat(np.arange(step.n_features_in_), outputs_per_column(step))
     return None
 
 
-def _outputs_per_column(step: BaseEstimator) -> int | Indices:
+def outputs_per_column(step: BaseEstimator) -> int | Indices:
     """Number of output columns of each input column."""
     if isinstance(step, OneHotEncoder):
         counts = np.array([len(categories) for categories in step.categories_])

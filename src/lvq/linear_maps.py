@@ -16,17 +16,22 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.feature_selection import SelectorMixin
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.preprocessing import (
     FunctionTransformer,
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
+    OrdinalEncoder,
     RobustScaler,
     StandardScaler,
+    TargetEncoder,
 )
 
-from lvq.input_columns import blocks
+from lvq.input_columns import blocks, sources
 from lvq.nuisance import NuisanceRemoval
+from lvq.spectra import SavitzkyGolay
 
 Floats = NDArray[np.float64]
 LinearMap: TypeAlias = "Floats | sparse.csr_array"
@@ -60,8 +65,13 @@ LINEAR_STEPS: dict[type, Callable[[BaseEstimator], LinearMap]] = {
     IncrementalPCA: _principal_axes,
     TruncatedSVD: lambda step: step.components_,
     SelectorMixin: _selection,
+    SavitzkyGolay: lambda step: step.matrix_.T,
     NuisanceRemoval: lambda step: np.eye(step.n_features_in_) - step.patterns_.T @ step.directions_,
 }
+
+
+# their output stays where no category changes and no missing value is filled
+CATEGORICAL_STEPS = (OneHotEncoder, OrdinalEncoder, TargetEncoder, KBinsDiscretizer, MissingIndicator, SimpleImputer)
 
 
 def step_map(step: BaseEstimator) -> LinearMap | None:
@@ -72,24 +82,32 @@ def step_map(step: BaseEstimator) -> LinearMap | None:
     return None if kind is None else LINEAR_STEPS[kind](step).astype(np.float64, copy=False)
 
 
-def input_map(steps: Sequence[BaseEstimator], purpose: str, *, clipping: bool = True) -> LinearMap:
+def input_map(
+    steps: Sequence[BaseEstimator], purpose: str, *, clipping: bool = True, categories: bool = False
+) -> LinearMap:
     """The map of all steps one after the other; ValueError where one is not linear.
 
-    With `clipping` a scaler may clip single features: its map is then an upper bound of each feature's change.
+    With `clipping` a scaler may clip single features: its map is then an upper bound of each feature's change. With
+    `categories` the map is that of changes that keep every category and fill no missing value: encoders have the map
+    0, and imputers the identity.
     """
-    return _after(steps, np.ones(1), purpose, clipping)
+    return _after(steps, np.ones(1), purpose, clipping, categories)
 
 
-def _after(steps: Sequence[BaseEstimator], total: LinearMap, purpose: str, clipping: bool) -> LinearMap:
+def _after(
+    steps: Sequence[BaseEstimator], total: LinearMap, purpose: str, clipping: bool, categories: bool
+) -> LinearMap:
     for step in steps:
         if isinstance(step, ColumnTransformer):
             factors = np.broadcast_to(total, step.n_features_in_) if total.ndim == 1 else None
             before = total if factors is None else sparse.csr_array(sparse.diags_array(factors))
-            parts = [_after(block.steps, before[block.columns], purpose, clipping) for block in blocks(step)]
+            parts = [_after(one.steps, before[one.columns], purpose, clipping, categories) for one in blocks(step)]
             whole = all(sparse.issparse(part) for part in parts)
             total = sparse.vstack(parts, format="csr") if whole else np.concatenate([dense(part) for part in parts])
             continue
         after = step_map(step)
+        if after is None and categories:
+            after = _map_with_fixed_categories(step)
         if after is None:
             raise ValueError(_not_linear(step, purpose))
         # clipping shortens a change of each feature, but can turn a change of mixed features
@@ -102,11 +120,23 @@ def _after(steps: Sequence[BaseEstimator], total: LinearMap, purpose: str, clipp
     return total
 
 
+def _map_with_fixed_categories(step: BaseEstimator) -> sparse.csr_array | None:
+    """The map of an encoder or imputer where categories and missing values stay; None for other steps."""
+    source = sources(step) if isinstance(step, CATEGORICAL_STEPS) else None
+    if source is None:
+        return None
+    n_kept = 0  # columns that pass through; indicators of missing values come after them
+    if isinstance(step, SimpleImputer):
+        n_kept = len(source) - (0 if step.indicator_ is None else len(step.indicator_.features_))
+    places = (np.arange(n_kept), source[:n_kept])
+    return sparse.csr_array((np.ones(n_kept), places), (len(source), step.n_features_in_))
+
+
 def _not_linear(step: BaseEstimator, purpose: str) -> str:
     names = ", ".join(kind.__name__.replace("SelectorMixin", "feature selectors") for kind in LINEAR_STEPS)
     supported = f"supports linear steps only ({names} and ColumnTransformers of these)"
     if isinstance(step, OneHotEncoder):
-        supported = "does not support categories"
+        supported = "does not support categories without samples=, real samples that have them"
     return (
         f"{purpose} {supported}, got {type(step).__name__}; transform X with that step first, and pass the rest of the "
         "pipeline."

@@ -71,7 +71,7 @@ def null_space_corrected(estimator: Estimator, X: MatrixLike, *, tolerance: floa
         raise ValueError(
             f"null_space_corrected needs a model with a matrix, got {type(found.estimator).__name__} with "
             f"{'relevances of single features' if omega is not None else 'the Euclidean metric'}; use GMLVQ, LGMLVQ or "
-            "LVQClassifier."
+            "LVQClassifier(n_prototypes=2)."
         )
     Z = model_inputs(found, X, "null_space_corrected").astype(np.float64)
     basis = _varying(np.concatenate([Z, model.prototypes]), Z.mean(axis=0), tolerance)

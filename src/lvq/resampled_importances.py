@@ -26,6 +26,7 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from lvq.estimators.found import FoundModel, need_model
+from lvq.estimators.grouped_calibration import group_folds
 from lvq.importances import Floats, variable_importances
 from lvq.input_columns import Indices, Names
 from lvq.typing import Labels, MatrixLike
@@ -97,6 +98,8 @@ def relevance_intervals(
     k: int = 5,
     groups: Mapping[str, Sequence[str | int]] | None = None,
     warm_start: bool = False,
+    max_iter: int | None = None,
+    sample_groups: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -127,6 +130,11 @@ def relevance_intervals(
     warm_start : bool, default=False
         Whether refits start from the fitted model. It is faster, but the intervals are too short where training from
         another start ends elsewhere.
+    max_iter : int, optional
+        Iterations of a refit, at most; those of the estimator by default. Importances settle long before the cost does:
+        with 30 in place of 100 the intervals of german and WDBC differ by 0.01 at most.
+    sample_groups : array-like of shape (n_samples,), optional
+        Groups of samples, such as patients, that are in one half as a whole.
     random_state : int, RandomState or None, default=0
         Of the halves.
     n_jobs : int, optional
@@ -156,10 +164,15 @@ def relevance_intervals(
     fitted = estimator if _is_fitted(estimator) else clone(estimator).fit(X, labels)
     found = need_model(fitted, "relevance_intervals")
     whole = variable_importances(fitted, X, groups=groups)
-    halves = list(_halves(labels, n_resamples // 2, check_random_state(random_state)))
+    rng, n_pairs = check_random_state(random_state), n_resamples // 2
+    halves = list(
+        _halves(labels, n_pairs, rng)
+        if sample_groups is None
+        else _halves_of_groups(labels, column_or_1d(sample_groups), n_pairs, rng)
+    )
     with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
         warnings.simplefilter("ignore", ConvergenceWarning)
-        work = (delayed(_refit)(found, X, labels, half, groups, warm_start) for half in halves)
+        work = (delayed(_refit)(found, X, labels, half, groups, warm_start, max_iter) for half in halves)
         refits = Parallel(n_jobs=n_jobs, prefer="threads", verbose=verbose)(work)
     resampled = np.array([importances for importances, _ in refits])
     away = resampled - resampled.mean(axis=0)
@@ -212,6 +225,14 @@ def _halves(y: Labels, n_pairs: int, random_state: np.random.RandomState) -> Ite
         yield other, one
 
 
+def _halves_of_groups(
+    y: Labels, groups: Labels, n_pairs: int, random_state: np.random.RandomState
+) -> Iterator[tuple[Indices, Indices]]:
+    """As `_halves`, of whole groups; classes are halved as far as the groups allow."""
+    for _ in range(n_pairs):
+        yield from group_folds(y, groups, 2, int(random_state.randint(2**31 - 1)))
+
+
 def _refit(
     found: FoundModel,
     X: MatrixLike,
@@ -219,11 +240,14 @@ def _refit(
     half: tuple[Indices, Indices],
     groups: Mapping[str, Sequence[str | int]] | None,
     warm_start: bool,
+    max_iter: int | None,
 ) -> tuple[Floats, Labels]:
     """Importances of the model refitted to one half, and its predictions of the other."""
     model = deepcopy(found.estimator).set_params(warm_start=True) if warm_start else clone(found.estimator)
     if "calibration" in model.get_params():
         model.set_params(calibration=None)  # importances do not depend on it
+    if max_iter is not None and "max_iter" in model.get_params():
+        model.set_params(max_iter=min(max_iter, model.max_iter))
     steps = [(f"step {number}", clone(step)) for number, step in enumerate(found.steps)]
     pipeline = Pipeline([*steps, ("model", model)]) if steps else model
     train = _safe_indexing(X, half[0])

@@ -28,12 +28,13 @@ from lvq.local_radii import LocalBounds, ratio
 from lvq.model.arrays import as_numpy
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
+from lvq.typing import MatrixLike
 
 # the dual norm, by scipy's name of the distance
 DUAL: dict[float, str] = {1.0: "chebyshev", 2.0: "euclidean", np.inf: "cityblock"}
 
 
-def certified_radius(model: BaseEstimator, X: ArrayLike, norm: float = 2) -> Floats:
+def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, units: ArrayLike | None = None) -> Floats:
     """The radius of each sample: no change that is smaller changes the prediction.
 
     Exact for one prototype per class, if all prototypes have the same metric or `norm` is 2; a lower bound otherwise.
@@ -43,16 +44,20 @@ def certified_radius(model: BaseEstimator, X: ArrayLike, norm: float = 2) -> Flo
     model : estimator
         A fitted model of this library that predicts by the nearest prototype, alone, in a `RejectClassifier`, or at the
         end of a Pipeline of linear steps: StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA, TruncatedSVD,
-        feature selectors, and ColumnTransformers of these.
+        feature selectors, and ColumnTransformers of these. Encoders of categories and SimpleImputer may be among them:
+        the radius is then for changes of the numbers, while categories and missing values stay as they are.
     X : array-like of shape (n_samples, n_features)
         Samples.
     norm : {1, 2, inf}, default=2
         Norm of a change: the sum of the features' changes, their Euclidean length, or the largest of them.
+    units : array-like of shape (n_features,), optional
+        Length of one unit of each column, for example its standard deviation; by default 1, the units of X. Entries
+        of columns of categories are not used.
 
     Returns
     -------
     radius : ndarray of shape (n_samples,)
-        In the units of X; 0 on a decision boundary.
+        In these units; 0 on a decision boundary.
 
     References
     ----------
@@ -69,13 +74,28 @@ def certified_radius(model: BaseEstimator, X: ArrayLike, norm: float = 2) -> Flo
     if norm not in DUAL:
         raise ValueError(f"norm must be 1, 2 or inf, got {norm!r}.")
     found = need_model(model, "certified_radius", nearest=True)
-    fitted, before = found.model, input_map(found.steps, "certified_radius")
+    before = input_map(found.steps, "certified_radius", categories=True)
+    if units is not None:
+        first = found.steps[0] if found.steps else found.estimator
+        before = compose(before, checked_units(units, first.n_features_in_, "certified_radius"))
+    fitted = found.model
     Z = model_inputs(found, X, "certified_radius")
     D = fitted.distances(Z)
     tolerance, D = _rounding(fitted, Z, D), D.astype(np.float64)
     if isinstance(fitted.metric, LocalMetric):
         return LocalBounds(fitted, Z, D, tolerance, before, norm).radius()
     return _shared_radius(fitted, D, tolerance, before, norm)
+
+
+def checked_units(units: ArrayLike, n_columns: int, purpose: str) -> Floats:
+    """Lengths of the units of the columns; 1 where the column has none, as one of categories."""
+    lengths = np.asarray(units, dtype=np.float64)
+    if lengths.shape != (n_columns,) or np.any(lengths <= 0) or np.any(np.isinf(lengths)):
+        raise ValueError(
+            f"units of {purpose} must be {n_columns} positive numbers, one for each column of X (NaN for categories), "
+            f"got {units!r}."
+        )
+    return np.where(np.isnan(lengths), 1.0, lengths)
 
 
 def _rounding(model: PrototypeModel, Z: NDArray[np.floating], D: NDArray[np.floating]) -> Floats:

@@ -16,7 +16,7 @@ pytest.importorskip("typer")
 def completed(lvq, fruit_csv):
     return lvq(
         "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--model", "lvq1",
-        "--prototypes", 1, "--prototypes", 2, "--folds", 2, "--repeats", 2, "--json",
+        "--prototypes", 1, "--prototypes", 2, "--folds", 2, "--repeats", 2, "--json", "--no-rivals",
     )  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def test_json_holds_scores_and_ranking(completed):
 def test_a_table_as_text(lvq, fruit_csv):
     found = lvq(
         "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--prototypes", 1,
-        "--prototypes", 3, "--folds", 2, "--repeats", 1,
+        "--prototypes", 3, "--folds", 2, "--repeats", 1, "--no-rivals",
     )  # fmt: skip
     assert found.code == 0, found.err
     lines = found.out.splitlines()
@@ -43,6 +43,30 @@ def test_a_table_as_text(lvq, fruit_csv):
     assert any(line.startswith("glvq, ") and line.endswith("*") for line in lines)
     assert any("most frequent class" in line for line in lines)
     assert max(map(len, lines[:8])) <= 100
+
+
+def test_rivals_are_compared_on_the_same_splits(lvq, fruit_csv):
+    options = ("compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--prototypes", 1)
+    found = lvq(*options, "--folds", 2, "--repeats", 2, "--json")
+    assert found.code == 0, found.err
+    result = json.loads(found.out)
+    assert set(result["scores"]) == {"glvq, 1", "logistic regression", "random forest", "RBF-SVM"}
+    assert {len(scores) for scores in result["scores"].values()} == {4}
+    assert "the best rival" in result["sentence"]
+    text = lvq(*options, "--folds", 2, "--repeats", 1).out
+    assert "What is gained" in text or "what is gained" in text
+    assert text.count(" p 0.") == text.count("worse, p")
+
+
+def test_groups_are_not_split(lvq, fruit, tmp_path):
+    path = tmp_path / "fruit.csv"
+    fruit.assign(tree=[f"t{k % 10}" for k in range(len(fruit))]).to_csv(path, index=False)
+    found = lvq(
+        "compare", path, "--target", "Sorte", "--drop", "name", "--group", "tree", "--model", "glvq", "--prototypes", 1,
+        "--folds", 5, "--repeats", 2, "--json", "--no-rivals",
+    )  # fmt: skip
+    assert found.code == 0, found.err
+    assert len(json.loads(found.out)["scores"]["glvq, 1"]) == 10
 
 
 def test_wrong_models_and_targets(lvq, fruit_csv):

@@ -11,7 +11,7 @@ import lvq as package
 
 pytest.importorskip("pandas")
 pytest.importorskip("typer")
-COMMANDS = ["fit", "predict", "compare", "report", "export", "reproduce", "demo"]
+COMMANDS = ["fit", "predict", "validate", "compare", "report", "export", "reproduce", "demo"]
 
 
 # -- help and completion -----------------------------------------------------------------------------------------------
@@ -52,15 +52,33 @@ def test_help_imports_no_heavy_module():
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch", "altair"}
 
 
-@pytest.mark.parametrize("arguments", [["fitt"], ["fit", "no.csv", "--target", "y", "--out", "run"]])
-def test_mistakes_are_reported_before_heavy_modules_are_imported(arguments):
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fitt"], "No such command 'fitt'"),
+        (["fit", "no.csv", "--target", "y", "--out", "run"], "Error: The file no.csv does not exist."),
+        (["fit", "TABLE", "--target", "Sort", "--out", "run"], "has no column 'Sort'"),
+        (["fit", "TABLE", "--target", "Sorte", "--drop", "nam", "--out", "run"], "Did you mean 'name'?"),
+        (["fit", "TABLE", "--target", "Sorte", "--model", "gmlqv", "--out", "run"], "Did you mean 'gmlvq'?"),
+        (["compare", "TABLE", "--target", "sorte"], "Did you mean 'Sorte'?"),
+    ],
+)
+def test_mistakes_are_reported_before_heavy_modules_are_imported(arguments, message, fruit_csv):
+    arguments = [str(fruit_csv) if argument == "TABLE" else argument for argument in arguments]
     code = (
         "import sys; from lvq.cli.app import app; sys.modules['sklearn'] = sys.modules['pandas'] = None\n"
         f"app({arguments!r}, prog_name='lvq')"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode in (1, 2)
-    assert "No such command 'fitt'" in result.stderr or "Error: The file no.csv does not exist." in result.stderr
+    assert message in result.stderr
+
+
+def test_the_names_that_are_checked_are_those_of_the_models():
+    from lvq.estimators.registry import ESTIMATORS, PAPER_NAMES, short_name
+    from lvq.workflow.pipelines import NAMES
+
+    assert {*map(short_name, ESTIMATORS), *PAPER_NAMES} == set(NAMES)
 
 
 def test_without_typer_the_extra_is_named():

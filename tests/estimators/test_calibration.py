@@ -74,10 +74,10 @@ def test_the_loss_of_new_samples_falls_where_labels_are_noisy(cost):
 
 def test_it_is_the_temperature_of_fits_without_the_samples():
     X, y = noisy(1)
-    model = fit(LVQClassifier(max_iter=12, random_state=0), X, y)
+    model = fit(LVQClassifier(n_prototypes=2, max_iter=12, random_state=0), X, y)
     fold, table = fold_numbers(X, y, np.array([6, 6])), np.zeros((len(y), 2))
     for number in range(N_FOLDS):
-        inner = LVQClassifier(max_iter=12, random_state=0, calibration=None)
+        inner = LVQClassifier(n_prototypes=2, max_iter=12, random_state=0, calibration=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             inner.fit(X[fold != number], y[fold != number])

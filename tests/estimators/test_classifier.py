@@ -105,13 +105,13 @@ def test_transform_only_with_one_matrix(relevance, data):
 @pytest.mark.parametrize(
     ("model", "shape"),
     [
-        (LVQClassifier(), (6, 4, 4)),
+        (LVQClassifier(n_prototypes=2), (6, 4, 4)),
         (LVQClassifier(local="class"), (3, 4, 4)),
         (LVQClassifier(rank=2), (6, 2, 4)),
         (LVQClassifier(relevance="matrix"), (4, 4)),
         (LVQClassifier(relevance="matrix", rank=1), (1, 4)),
     ],
-    ids=["default", "class", "rank 2", "shared", "shared rank 1"],
+    ids=["prototype", "class", "rank 2", "shared", "shared rank 1"],
 )
 def test_shapes_of_the_matrices(model, shape, data):
     assert quiet_fit(clone(model).set_params(max_iter=2, random_state=0), *data).omega_.shape == shape

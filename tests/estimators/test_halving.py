@@ -1,5 +1,6 @@
 """Successive halving: which candidates take part in which rounds, and what is reported of them."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -92,3 +93,19 @@ def test_any_number_of_folds(n_folds):
 
 def test_a_candidate_with_few_iterations_of_its_own():
     assert run([0.01], None, max_iter=7).table["n_iter"].tolist() == [7]
+
+
+def test_fits_in_other_processes():
+    """A process works on a copy, and what it has learned comes back with the result."""
+
+    def elsewhere(calls):
+        return [pickle.loads(pickle.dumps(function(*args, **kwargs))) for function, args, kwargs in copied(calls)]
+
+    def copied(calls):
+        return (pickle.loads(pickle.dumps(call)) for call in calls)
+
+    models = [LVQClassifier(n_prototypes=number, random_state=0) for number in (1, 2)]
+    here = successive_halving(models, folds(3), None, Parallel(n_jobs=1, prefer="threads"))
+    there = successive_halving(models, folds(3), None, elsewhere)
+    np.testing.assert_allclose(there.scores.table, here.scores.table, rtol=1e-10)
+    assert there.temperatures == pytest.approx(here.temperatures)

@@ -91,7 +91,7 @@ def test_no_steps_of_adam(monkeypatch):
     short_fit(LVQClassifier(random_state=0, tol=0.5), [20])
     X, y = data()
     with pytest.raises(TypeError, match="not callable"):
-        LVQClassifier(random_state=0, tol=0.5).fit(X, y)
+        LVQClassifier(n_prototypes=2, random_state=0, tol=0.5).fit(X, y)
 
 
 # -- shared starts -----------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from lvq import (
     LVQClassifierCV,
 )
 from lvq.estimators import base, training
+from lvq.model import importance, relevance
 
 FORMATS = ("csr_array", "csr_matrix", "csc_array", "coo_matrix", "lil_array", "dok_matrix", "bsr_array")
 BATCH = [
@@ -321,3 +322,43 @@ def test_many_sparse_features_are_trained_by_adam_unless_a_solver_is_chosen(coun
             GLVQ(random_state=0, max_iter=2, **given).fit(X, y)
     GLVQ(random_state=0, max_iter=2, tol=1.0).fit(counts[0], y)
     assert solvers == ["lbfgs", "adam", "lbfgs", "lbfgs"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "model",
+    [GRLVQ(n_prototypes=2), LOGM(relevance="gradient"), GRLVQ(kernel="gaussian"), RSLVQ(relevance="gradient")],
+    ids=name,
+)
+def test_relevances_of_many_features_equal_dense(model, dtype, counts, monkeypatch):
+    """With many features they change rarely, for dense samples as well, and in units of their start."""
+    monkeypatch.setattr(relevance, "MANY_FEATURES", 5)
+    monkeypatch.setattr(relevance, "FEATURES_A_SAMPLE", 1)
+    X, y = counts[0].astype(dtype), counts[1]
+    model = clone(model).set_params(solver="online", max_iter=3, random_state=0, relevance_rate=1.0)
+    dense, from_rows = clone(model).fit(X, y), clone(model).fit(sparse.csr_array(X), y)
+    same_model(dense, from_rows, 1e-9 if dtype == np.float64 else 2e-4)
+    assert dense.model_.relevance.std() > 0.01 / X.shape[1]  # they were learned
+    for rows in (slice(0, 50), slice(50, 51), slice(51, 120)):
+        dense.partial_fit(X[rows], y[rows])
+        from_rows.partial_fit(sparse.csr_matrix(X[rows]), y[rows])
+    same_model(dense, from_rows, 1e-9 if dtype == np.float64 else 5e-4)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_stream_continues_a_batch_fit_of_many_features(counts, monkeypatch):
+    monkeypatch.setattr(relevance, "MANY_FEATURES", 5)
+    X, y = counts
+    model = GRLVQ(random_state=0, max_iter=2).fit(X, y)
+    before = model.prototypes_.copy()
+    assert (model.partial_fit(sparse.csr_array(X), y).prototypes_ != before).any()
+
+
+def test_importances_of_many_sparse_features_equal_dense(counts, monkeypatch):
+    """Several passes over several blocks, for which the outputs are computed once."""
+    X, y = counts
+    monkeypatch.setattr(importance, "SPARSE_FEATURES", 4)
+    monkeypatch.setattr(importance, "SPARSE_BLOCK", 60)
+    model = GRLVQ(n_prototypes=2, max_iter=5, tol=0.1, random_state=0)
+    dense, from_rows = clone(model).fit(X, y), clone(model).fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(from_rows.feature_importances_, dense.feature_importances_, atol=1e-8)

@@ -32,6 +32,7 @@ OTHER = {
     "learning_rate": 0.7,
     "local": "prototype",
     "log_determinant": 0.3,
+    "sample_prototypes": True,
     "max_iter": 77,
     "missing": "ignore",
     "n_iter_no_change": 1,

@@ -64,6 +64,17 @@ def test_excluded_features_have_no_weight(model):
     assert model.score(X, y) < 0.95  # without the first feature
 
 
+@pytest.mark.parametrize("model", MODELS, ids=IDS)
+def test_features_have_given_fractions_of_all_weight(model):
+    X, y = draw()
+    labels = [np.float32(0.25), 0.5, None, *"defgh"]
+    model = clone(model).set_params(feature_groups=labels).fit(X, y)
+    fractions = weights_of(model) / weights_of(model).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(fractions[:, :3], np.tile([0.25, 0.5, 0], (len(fractions), 1)), atol=1e-12)
+    assert (fractions[:, 3:] > 0).all()
+    assert model.score(X, y) > 0.9
+
+
 @pytest.mark.parametrize("model", [MODELS[0], MODELS[1], MODELS[4], MODELS[5]], ids=str)
 def test_groups_have_equal_weights(model):
     X, y = draw()
@@ -128,7 +139,7 @@ def test_few_samples_of_many_features():
 
 def test_it_is_stored_and_goes_on(tmp_path):
     X, y = draw()
-    model = GMLVQ(sparsity=0.05, feature_groups=[None, *"bcdefgh"], warm_start=True, random_state=0).fit(X, y)
+    model = GMLVQ(sparsity=0.05, feature_groups=[None, 0.1, *"cdefgh"], warm_start=True, random_state=0).fit(X, y)
     lvq.save(model, tmp_path / "model.lvq")
     loaded = lvq.load(tmp_path / "model.lvq")
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
@@ -158,6 +169,9 @@ def test_refusals():
         GRLVQ(feature_groups=["a", "b"]).fit(X, y)
     with pytest.raises(ValueError, match="'feature_groups' parameter of GRLVQ must leave one feature or more"):
         GRLVQ(feature_groups=[None] * 8).fit(X, y)
+    for fractions in ([0.5, 0.5], [-0.1, 0.2], [float("nan"), 0.2]):
+        with pytest.raises(ValueError, match="'feature_groups' parameter of GRLVQ must have given fractions from 0 on"):
+            GRLVQ(feature_groups=[*fractions, *"cdefgh"]).fit(X, y)
     with pytest.raises(
         ValueError, match="log_determinant of GMLVQ needs all features, and feature_groups excludes some"
     ):

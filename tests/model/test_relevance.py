@@ -113,6 +113,22 @@ SMOOTH = {
     "few per class of any size": MatrixRelevance(
         local="class", unit_trace=False, ridge=0.3, structure=Structure(sparsity=0.2, smoothness=0.3)
     ),
+    "a given fraction": GradientRelevance(structure=Structure((0, -1, 1, 1), 0.2, 0.3, (0.0, 0.3, 0.0, 0.0))),
+    "given fractions per class": LocalDiagonalRelevance(
+        structure=Structure((0, -1, 1, -1), 0.2, 0.3, (0.0, 0.3, 0.0, 0.1))
+    ),
+    "a given fraction of any size": LocalDiagonalRelevance(
+        unit_trace=False, ridge=0.3, structure=Structure((0, -1, -1, 1), fractions=(0.0, 0.3, 0.0, 0.0))
+    ),
+    "a given fraction of a matrix": MatrixRelevance(
+        rank=2, structure=Structure((0, 1, -1, -1), 0.2, 0.3, (0.0, 0.0, 0.3, 0.0))
+    ),
+    "given fractions of matrices": MatrixRelevance(
+        local="class",
+        unit_trace=False,
+        ridge=0.3,
+        structure=Structure((0, -1, 1, -1), fractions=(0.0, 0.3, 0.0, 0.1)),
+    ),
 }
 
 
@@ -138,10 +154,24 @@ def test_free_parameters_give_back_the_constrained_ones(rule, seed, two_of_many)
         assert (R >= 0).all()
         groups = getattr(rule, "structure", UNSTRUCTURED).groups or (0,)
         total = (free**2)[..., np.array(groups) >= 0].sum(axis=-1) if len(groups) > 1 else (free**2).sum(axis=-1)
-        np.testing.assert_allclose(R.sum(axis=-1), 1.0 if getattr(rule, "unit_trace", True) else total)
+        given = sum(getattr(rule, "structure", UNSTRUCTURED).fractions or ())
+        np.testing.assert_allclose(R.sum(axis=-1), 1.0 if getattr(rule, "unit_trace", True) else total / (1 - given))
     elif rule.unit_trace:
         np.testing.assert_allclose((R**2).sum(axis=(-2, -1)), 1.0)
     np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in SMOOTH if "given" in name])
+def test_given_fractions_hold_at_the_start_and_for_all_free_parameters(name, two_of_many):
+    rule = SMOOTH[name]
+    X, y = two_of_many(0, n_features=4)
+    start = rule.start(X, y, np.ones(len(X)), LABELS)
+    given = np.array(rule.structure.fractions)
+    for R in (start, rule.constrained(np.random.default_rng(1).uniform(0.2, 1.0, start.shape))):
+        weights = (R**2).sum(axis=-2) if isinstance(rule, MatrixRelevance) else R
+        fractions = weights / weights.sum(axis=-1, keepdims=True)
+        not_learned = np.array(rule.structure.groups) == -1
+        np.testing.assert_allclose(fractions[..., not_learned], np.broadcast_to(given, weights.shape)[..., not_learned])
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -81,3 +81,5 @@ def test_labels_of_groups():
     assert Structure.of_labels(["b", 3, "b", None, "a"], 0.1, 0.2) == Structure((0, 1, 0, -1, 2), 0.1, 0.2)
     with pytest.raises(ValueError, match="groups of a Structure must leave one feature or more"):
         Structure((-1, -1))
+    with pytest.raises(ValueError, match="fractions of a Structure must not be negative, and their sum must be below"):
+        Structure((0, -1), fractions=(0.0, 1.0))

@@ -208,6 +208,8 @@ def test_gradient_equals_autograd_of_the_formulas(cost, relevance):
         GradientRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
         LocalDiagonalRelevance(unit_trace=False, structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
         LocalMatrixRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
+        GradientRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3, (0.0, 0.0, 0.0, 0.4))),
+        LocalMatrixRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3, (0.0, 0.0, 0.0, 0.4))),
     ],
     ids=[
         "vector",
@@ -220,6 +222,8 @@ def test_gradient_equals_autograd_of_the_formulas(cost, relevance):
         "groups",
         "local groups",
         "local matrix of groups",
+        "given fraction",
+        "given fraction of local matrices",
     ],
 )
 def test_constraints_and_penalties_on_tensors(relevance, device):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lvq.plots.images import image_grid, image_side, square_side
+from lvq.plots.images import image_grid, image_side, pixel_places, square_side
 
 
 def test_square_side():
@@ -29,3 +29,26 @@ def test_image_grid(classes):
     for value, (x, y) in zip(range(len(classes)), grid.labels):
         top = int(y + 1.5)
         assert (grid.pixels[top : top + 2, int(x) - 1 : int(x) + 2] == value).all()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("kind", ["pairs", "numbers"])
+def test_places_of_pixels_where_some_are_left_out(first, kind):
+    """Constant pixels at the edges and inside; the others are at their places."""
+    kept = np.setdiff1d(np.arange(64), [0, 7, 20])
+    if kind == "pairs":
+        names = [f"pixel_{k // 8 + first}_{k % 8 + first}" for k in kept]
+    else:
+        names = [f"pixel{k + first}" for k in kept]
+    found = pixel_places(names)
+    assert found.side == 8
+    assert found.places.tolist() == kept.tolist()
+    image = found.whole(np.ones((1, len(kept))))
+    assert np.flatnonzero(image[0]).tolist() == kept.tolist()
+
+
+def test_no_places_for_other_features():
+    assert pixel_places([f"band_{k}" for k in range(60)]) is None
+    assert pixel_places([f"channel {k // 6} band {k % 6}" for k in range(60)]) is None  # far from a square
+    assert pixel_places([f"pixel_{k}" for k in range(0, 600, 10)]) is None  # most pixels are missing
+    assert pixel_places(["width", "height"]) is None

@@ -9,7 +9,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GRLVQ
+from lvq import GLVQ, GRLVQ, exemplars
 from lvq.plots import PrototypeDisplay, prototypes_in_units
 from lvq.plots.style import short_number
 
@@ -126,3 +126,19 @@ def test_images_of_another_shape(fitted):
 def test_wrong_parameters(fitted, keywords, message):
     with pytest.raises(ValueError, match=message):
         PrototypeDisplay.from_estimator(fitted["plain"], **keywords)
+
+
+def test_exemplars_are_named_beside_each_prototype(fitted, data, digits):
+    """In every kind of drawing, each prototype with its own."""
+    model, found = fitted["pipeline"], exemplars(fitted["pipeline"], data[0], k=2)
+    expected = [f"{first}, {second}" for first, second in found.rows]
+    display = PrototypeDisplay.from_estimator(model, exemplars=found)
+    (below,) = display.ax_.child_axes
+    assert [label.get_text() for label in below.get_xticklabels()] == expected
+    assert below.get_xlabel().startswith("Nearest samples")
+    display = PrototypeDisplay.from_estimator(model, exemplars=found, kind="line")
+    shown = [text.get_text() for text in display.legend_.get_texts()]
+    assert [text.partition(": ")[2] for text in shown] == expected
+    found = exemplars(digits, load_digits().data, k=1)
+    display = PrototypeDisplay.from_estimator(digits, exemplars=found)
+    assert [text.get_text().partition(": ")[2] for text in display.texts_] == [str(row) for row in found.rows[:, 0]]

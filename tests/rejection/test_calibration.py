@@ -80,8 +80,30 @@ def test_cross_fitting_of_any_classifier(data):
     table = cross_val_predict(LogisticRegression(), X, y, cv=splitter, method="predict_proba")
     predicted = LogisticRegression().fit(X, y).classes_[table.argmax(axis=1)]
     path = local_thresholds(table.max(axis=1), predicted == y, predicted, min_cell_size=10)
-    assert np.array_equal(safe.point_.thresholds, path.pick(min_accuracy=0.9).thresholds)
+    assert safe.path_.n_correct == path.n_correct
+    # the folds' probabilities are nearly on the scale of the predicting model already
+    assert safe.point_.coverage == pytest.approx(path.pick(min_accuracy=0.9).coverage, abs=0.02)
     np.testing.assert_allclose(safe.estimator_.coef_, LogisticRegression().fit(X, y).coef_)
+
+
+class Scaled(LogisticRegression):
+    """Probabilities that depend on the number of training samples, as distances of a model may."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X) / self.size_
+
+    def fit(self, X, y):
+        self.size_ = len(y)
+        return super().fit(X, y)
+
+
+def test_cross_fitted_thresholds_are_on_the_scale_of_the_predicting_model(data):
+    X, y = data
+    for target in ({"min_accuracy": 0.95}, {"min_coverage": 0.8}):
+        plain = RejectClassifier(LogisticRegression(), cv=4, measure="probability", **target).fit(X, y)
+        scaled = RejectClassifier(Scaled(), cv=4, measure="probability", **target).fit(X, y)
+        np.testing.assert_allclose(scaled.point_.thresholds * 600, plain.point_.thresholds, rtol=1e-5)
+        assert np.array_equal(scaled.accept(X), plain.accept(X))
 
 
 def test_cross_fitted_cells_are_those_of_the_predicting_model(data):
@@ -204,6 +226,21 @@ def test_a_class_without_samples_for_the_path(model):
     safe = RejectClassifier(model, on_failure="reject", **target).fit(X[only], y[only])
     assert safe.point_.get("eel") is None
     assert set(safe.reason(X)[model.predict(X) == "eel"]) == {"uncertified"}
+
+
+def test_a_weaker_guarantee_where_the_requested_one_is_not_achievable(data):
+    X, y = data
+    safe = RejectClassifier(GLVQ(**QUICK), max_error=0.01, on_failure="relax").fit(X, y)
+    assert safe.point_.requested_error == 0.01 < safe.point_.max_error < 0.2
+    assert safe.notes_[0].startswith("An error rate of at most 1 % could not be guaranteed.")
+    assert f"The lowest that can be is {100 * safe.point_.max_error:g} %" in safe.notes_[0]
+    X_test, y_test = draw(5000, 12)
+    assert safe.coverage(X_test) > 0.2
+    assert 1 - safe.accepted_accuracy(X_test, y_test) <= safe.point_.max_error
+    each = RejectClassifier(GLVQ(**QUICK), max_error=0.01, per_class=True, on_failure="relax").fit(X, y)
+    assert [note.partition(":")[0] for note in each.notes_] == ["Class 'cat'", "Class 'dog'", "Class 'eel'"]
+    kept = RejectClassifier(GLVQ(**QUICK), max_error=0.3, on_failure="relax").fit(X, y)
+    assert (kept.point_.requested_error, kept.point_.max_error, kept.notes_) == (None, 0.3, ())
 
 
 def test_guarantees_that_are_not_achievable(data):

@@ -1,14 +1,18 @@
 """Guarantees: by simulation on populations whose true error rate is known, and the errors where there is none."""
 
 import pickle
+from dataclasses import replace
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from lvq.rejection import GuaranteeError, local_thresholds
+from lvq.rejection.binomial import error_upper_bound
 from lvq.rejection.corrections import Guarantee
 from lvq.rejection.guarantee import certify, guaranteed_point, guaranteed_points
+from lvq.rejection.guarantee_error import weaker_guarantee
 
 N_DRAWS = 1000
 N_SAMPLES = 480
@@ -97,6 +101,27 @@ def test_guarantee_holds(name, correction, method, certified_fraction):
     violated, certified = violations(name, lambda samples: guaranteed(samples, **target))
     assert violated <= most()
     assert certified >= certified_fraction * N_DRAWS
+
+
+@pytest.mark.parametrize(
+    ("name", "correction"),
+    [
+        ("honest", "fixed_sequence"),
+        ("non_monotone", "fixed_sequence"),
+        ("overconfident", "bonferroni"),
+        ("hopeless", "fixed_sequence"),
+    ],
+)
+def test_a_weaker_guarantee_holds(name, correction):
+    """What is guaranteed, the requested bound or the lowest possible one, is false no more often than allowed."""
+    people, rng = population(name), np.random.default_rng(0)
+    target = {"max_error": MAX_ERROR, "confidence": CONFIDENCE, "correction": correction, "on_failure": "relax"}
+    points = [guaranteed(people.draw(rng, N_SAMPLES), **target) for _ in range(N_DRAWS)]
+    violated = sum(people.true_error(point) > point.max_error for point in points)
+    assert violated <= most()
+    weaker = [point for point in points if point.requested_error is not None]
+    assert all(point.max_error > MAX_ERROR == point.requested_error for point in weaker)
+    assert (len(weaker) > 0.7 * N_DRAWS) == (name == "hopeless")
 
 
 @pytest.mark.parametrize("name", ["honest", "hopeless"])
@@ -305,3 +330,29 @@ def test_cells_the_path_has_never_seen_do_not_count_as_accepted():
     path = local_thresholds([0.0, 1.0], [False, True], ["a", "a"])
     with pytest.raises(GuaranteeError, match=r"at most 0 of 500 .* accepted; give about 15000 samples in all, raise"):
         certify(path, np.ones(500), np.ones(500), ["b"] * 500, Guarantee(0.1, 0.9**30))
+
+
+def test_a_weaker_guarantee_and_what_the_requested_one_needs():
+    certainty = np.linspace(0, 1, 400)
+    correct = np.arange(400) % 20 > 0  # 5 % errors, at any certainty
+    point = guaranteed((certainty, correct, np.zeros(400)), 0.01, on_failure="relax")
+    assert point.requested_error == 0.01
+    assert error_upper_bound(point.n_errors, point.n_accepted) <= point.max_error < 0.2
+    assert point.p_value <= point.level
+    note = weaker_guarantee(point, 400)
+    assert "An error rate of at most 1 % could not be guaranteed. The lowest that can be is" in note
+    few = guaranteed((np.linspace(0, 1, 200), np.ones(200, dtype=bool), np.zeros(200)), 0.01, on_failure="relax")
+    needed = ceil(few.times_needed * 200)
+    assert needed > 299 / 0.75
+    assert f"About {needed} rows would be enough, {needed - 200} more than now." in weaker_guarantee(few, 200, "rows")
+    hopeless = replace(few, times_needed=None)
+    assert "No realistic number of rows would be enough for that" in weaker_guarantee(hopeless, 200, "rows")
+
+
+def test_a_weaker_guarantee_needs_samples():
+    empty = (np.empty(0), np.empty(0, dtype=bool), np.empty(0))
+    one = (np.ones(1), np.ones(1, dtype=bool), np.zeros(1))
+    guarantee = Guarantee(0.1, 0.05)
+    assert guaranteed_point(one, empty, guarantee, on_failure="relax") == (None, None)
+    point = guaranteed_point(one, one, guarantee, on_failure="relax")[1]
+    assert point.max_error == pytest.approx(0.95)

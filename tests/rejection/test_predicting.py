@@ -64,11 +64,23 @@ def test_thresholds_are_those_of_the_array_functions(model, thresholds):
     np.testing.assert_array_equal(safe.certainty(X), relsim)
 
 
-@pytest.mark.parametrize("target", [{"min_coverage": 0.75}, {"min_accuracy": 0.9}, {"cost_ratio": 0.3}, {}])
+@pytest.mark.parametrize("target", [{"min_accuracy": 0.9}, {"cost_ratio": 0.3}])
 def test_targets(model, target):
     X, y = draw(500, 1)
     safe = RejectClassifier(model, cv="prefit", **target).fit(X, y)
-    assert safe.point_.index == safe.path_.pick(**(target or {"min_coverage": 0.9})).index
+    assert safe.point_.index == safe.path_.pick(**target).index
+
+
+@pytest.mark.parametrize("target", [{"min_coverage": 0.75}, {}])
+def test_coverage(model, target):
+    X, y = draw(500, 1)
+    safe = RejectClassifier(model, cv="prefit", **target).fit(X, y)
+    wanted = target.get("min_coverage", 0.9)
+    assert abs(safe.coverage(X) - wanted) < 0.02  # each of six thresholds counts as one sample more
+    assert safe.coverage(X) == pytest.approx(safe.point_.coverage)
+    assert safe.accepted_accuracy(X, y) == pytest.approx(safe.point_.accuracy)
+    assert safe.ties_ is None  # no two samples are equal
+    assert safe.notes_ == ()
 
 
 def test_cells(model):
@@ -103,7 +115,7 @@ def test_ambiguous_or_outlying(model):
     reason = safe.reason(X)
     assert set(reason) == {"", "ambiguous", "outlier"}
     assert 0.002 < np.mean(reason == "outlier") <= 0.01
-    assert 0.8 <= np.mean(reason == "") < 0.82  # outliers count as rejected
+    assert abs(np.mean(reason == "") - 0.8) < 0.02  # outliers count as rejected
     far = X + 100 * (X - X.mean(axis=0))
     assert set(safe.reason(far)) == {"outlier"}
     on_the_border = (model.prototypes_[:1] + model.prototypes_[2:3]) / 2
@@ -121,10 +133,11 @@ def test_outlier_limits_belong_to_cells():
     X = np.concatenate((rng.normal(size=(200, 1)), 100 + 10 * rng.normal(size=(200, 1)))) @ np.ones((1, 1))
     y = np.repeat([0, 1], 200)
     measure = Combination(outlier_fraction=0.0)
-    safe = RejectClassifier(wide.fit(X, y), cv="prefit", measure=measure).fit(X, y)
+    safe = RejectClassifier(wide.fit(X, y), cv="prefit", measure=measure, min_coverage=1.0).fit(X, y)
     assert safe.accept(X).all()
+    assert "the outlier test alone rejects about 0.7 %" in safe.notes_[0]
     assert safe.reason([[-8.0], [92.0]]).tolist() == ["outlier", ""]
-    pooled = RejectClassifier(wide, cv="prefit", measure=measure, min_cell_size=201).fit(X, y)
+    pooled = RejectClassifier(wide, cv="prefit", measure=measure, min_cell_size=201, min_coverage=1.0).fit(X, y)
     assert pooled.reason([[-8.0], [92.0]]).tolist() == ["", ""]
 
 

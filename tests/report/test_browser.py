@@ -347,3 +347,26 @@ def test_names_from_the_data_are_text(shared, hostile):
     assert hostile.summary["name"].split("\u2028")[0].strip() in page.locator("h1").inner_text()
     page.locator("#sample").fill("1")
     assert "onerror" in page.locator("body").inner_text()
+
+
+# -- decisions ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_decision_slider_moves_the_metrics(new_page, wdbc):
+    page = new_page("wdbc")
+    steps = wdbc.summary["metrics"]["decisions"]
+    moved, in_use = steps["classes"][0], steps["in_use"]
+    cell = f'#by-decision td[data-metric="sensitivity"][data-class="{moved}"]'
+    before = page.inner_text(cell)
+
+    def move(step):
+        page.evaluate(
+            f"s => {{ s.value = {step}; s.dispatchEvent(new Event('input')); }}", page.query_selector("#decision")
+        )
+
+    move(in_use + 12)
+    correct = steps["correct"][0][in_use + 12][moved]
+    assert f"{correct} of {steps['totals'][moved]}" in page.inner_text(cell)
+    assert page.inner_text("#decision-step") == f"{100 * steps['thresholds'][in_use + 12]:.1f} %"
+    page.click("#decision-reset")
+    assert page.inner_text(cell) == before

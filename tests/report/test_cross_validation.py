@@ -69,7 +69,9 @@ def test_a_splitter_and_progress():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="cv of evaluate_folds must be an integer of 2 or more, or a splitter, got 1"):
+    with pytest.raises(
+        ValueError, match="cv of evaluate_folds must be an integer of 2 or more, a splitter or a list of folds, got 1"
+    ):
         evaluate_folds(GLVQ(), X, Y, cv=1)
     with pytest.raises(ValueError, match="needs a class with at least 2 samples"):
         evaluate_folds(GLVQ(), X[:3], [0, 1, 2])

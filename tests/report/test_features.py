@@ -4,15 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GMLVQ, GRLVQ
+from lvq import GLVQ, GMLVQ, GRLVQ
 from lvq.report import summarize
+from lvq.report.features import Features
 
 X, Y = load_iris(return_X_y=True)
 
@@ -66,3 +67,21 @@ def test_combined_features_are_those_of_the_model():
     summary = summarize(model, X, Y)
     assert not summary["prototypes"]["in_units"]
     assert summary["data"]["features"] == ["pca0", "pca1"]
+
+
+def test_pictures_where_constant_pixels_were_left_out():
+    """Prototypes and contributions are whole images, with 0 where the table has no pixel."""
+    X, y = load_digits(return_X_y=True, as_frame=True)
+    some = X.loc[:, X.nunique() > 1]
+    assert some.shape[1] < 64
+    model = make_pipeline(StandardScaler(), GLVQ(random_state=0, tol=0.5)).fit(some, y)
+    features = Features(model)
+    images = features.pixels(model[-1].prototypes_)
+    left_out = ~X.columns.isin(some.columns)
+    assert features.side == 8
+    assert not images[:, left_out].any()
+    np.testing.assert_allclose(images[:, ~left_out], model[0].inverse_transform(model[-1].prototypes_), atol=1e-9)
+    assert (
+        np.flatnonzero(features.as_pixels(np.ones((1, some.shape[1])))[0]).tolist()
+        == np.flatnonzero(~left_out).tolist()
+    )

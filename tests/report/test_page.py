@@ -179,9 +179,9 @@ def test_a_failed_write_keeps_the_old_file(iris, tmp_path, monkeypatch):
 
 
 def test_errors(iris, tmp_path):
-    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 3, got 1"):
+    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 4, got 1"):
         render(iris.summary | {"format": 1})
-    with pytest.raises(ValueError, match="of format 3, got 'list'"):
+    with pytest.raises(ValueError, match="of format 4, got 'list'"):
         render([])
     with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
         write(iris.summary, tmp_path / "nowhere" / "report.html")

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import log_loss
 
+from lvq import GLVQ, LVQClassifier
+from lvq.report import summarize
 from lvq.report.probabilities import calibration_bins, calibration_chart, calibration_error, probability_section
 
 
@@ -42,3 +46,25 @@ def test_classes_that_the_model_does_not_know_are_wrong():
     assert part["accuracy"].tolist() == [0.75]
     assert part["log_loss"] == pytest.approx(-(3 * np.log(0.9) + np.log(1e-6)) / 4)
     assert probability_section(object(), np.zeros((4, 1)), np.zeros(4, dtype=int)) is None
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda X, y: GLVQ(tol=1.0, random_state=0).fit(X, y), "scores and not calibrated; here"),
+        (lambda X, y: LVQClassifier(tol=1.0, random_state=0).fit(X, y), "calibrated by a temperature"),
+        (
+            lambda X, y: CalibratedClassifierCV(FrozenEstimator(GLVQ(tol=1.0).fit(X, y)), ensemble=False).fit(X, y),
+            "calibrated by CalibratedClassifierCV",
+        ),
+    ],
+    ids=["plain", "temperature", "wrapped"],
+)
+def test_the_limits_say_whether_probabilities_are_calibrated(make, expected):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 2)) + y[:, None]
+    found = [sentence for sentence in summarize(make(X, y), X, y)["limits"] if "probabilities" in sentence]
+    assert len(found) == 1
+    assert expected in found[0]
+    assert ("not calibrated" in found[0]) == ("not" in expected)

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -10,10 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier
+from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier, exemplars
 from lvq.rejection import Combination
 from lvq.rejection.binomial import error_upper_bound
-from lvq.report import summarize
+from lvq.report import render, summarize
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -107,3 +108,38 @@ def test_errors():
         summarize(model, X, Y, feature_names=["a"])
     with pytest.raises(ValueError, match=r"the report needs a model of this library.*got LogisticRegression"):
         summarize(LogisticRegression(max_iter=1000).fit(X, Y), X, Y)
+
+
+def test_exemplars_are_named_only_where_asked_for():
+    table = pd.DataFrame(X, index=[f"patient {row}" for row in range(len(X))])
+    model = GLVQ(n_prototypes=2, random_state=0).fit(table, NAMES)
+    assert summarize(model, table, NAMES)["prototypes"]["exemplars"] is None
+    assert "patient" not in render(summarize(model, X[::2], NAMES[::2], X_train=table, y_train=NAMES))
+    summary = summarize(model, X[::2], NAMES[::2], X_train=table, y_train=NAMES, exemplars=2)
+    found = exemplars(model, table, 2, y=NAMES)
+    assert summary["prototypes"]["exemplars"] == found.names.tolist()
+    page = render(summary)
+    assert "this page names people" in page
+    assert ", ".join(found.names[3]) in page
+    few = summarize(model, X[[0, 60, 110]], NAMES[[0, 60, 110]], exemplars=5)["prototypes"]["exemplars"]
+    assert few == [["0"]] * 2 + [["1"]] * 2 + [["2"]] * 2  # as many as every class has
+    none = summarize(model, X[:2], NAMES[:2], exemplars=1)["prototypes"]["exemplars"]
+    assert none == exemplars(model, X[:2], 1).rows.astype(str).tolist()  # not all classes have samples
+    with pytest.raises(ValueError, match=r"exemplars of summarize must be a whole number .* got -1"):
+        summarize(model, X, NAMES, exemplars=-1)
+
+
+def test_rows_are_named_as_in_a_file():
+    model = GLVQ(random_state=0).fit(X, NAMES)
+    table = pd.DataFrame(X, index=range(150))
+    summary = summarize(model, table[::3], NAMES[::3], first_row=2, exemplars=1)
+    points = summary["map"]["points"]
+    assert points["name"] == [3 * row + 2 for row in points["index"]]
+    assert [one["name"] for one in summary["explanations"]["wrong"]] == [
+        3 * one["sample"] + 2 for one in summary["explanations"]["wrong"]
+    ]
+    expected = exemplars(model, table[::3], 1, y=NAMES[::3]).names.astype(int) + 2
+    assert summary["prototypes"]["exemplars"] == expected.astype(str).tolist()
+    assert "their row in the file, where the header is row 1" in render(summary)
+    named = summarize(model, pd.DataFrame(X, index=[f"p{k}" for k in range(150)]), NAMES, first_row=2)
+    assert named["map"]["points"]["name"][:2] == ["p0", "p1"]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from lvq.model.costs import (
     COSTS,
@@ -158,7 +159,7 @@ class Problem:
         self.X = (centres[self.y] + rng.normal(size=(n_samples, n_features))).astype(dtype)
         self.W = (centres[self.labels] + rng.normal(size=(len(self.labels), n_features))).astype(dtype)
         self.weight = rng.uniform(0.5, 1.5, n_samples)
-        self.relevance = relevance
+        self.relevance, self.sparse = relevance, False
         # on a line some distances are nearly zero, and high rates would amplify rounding errors
         self.rate, self.relevance_rate = (2e-4, 1e-4) if getattr(relevance, "rank", None) == 1 else (0.05, 0.02)
         self.metric = relevance.start(self.X, np.arange(n_samples) % len(counts), self.weight, self.labels)
@@ -189,7 +190,9 @@ class Problem:
         statistics = new_statistics(relevance, cost, self.W.shape, self.labels.max() + 1, settings.learning_rate)
         unused = np.random.RandomState(0)  # nothing is shuffled here
         state = TrainingState(cost, relevance, Units(1.0, 1.0), statistics, 0.0, unused)
-        result, _ = train(objective, params, ArraySamples(*self.take(count)), settings, state)
+        X, y, weight = self.take(count)
+        samples = ArraySamples(sparse.csr_array(X) if self.sparse else X, y, weight)
+        result, _ = train(objective, params, samples, settings, state)
         return result
 
     def slow(self, reference, spec, width=1.0, count=None, n_epochs=1, **more):
@@ -302,6 +305,25 @@ def test_schedules(reference, cost, relevance, schedule, seed):
     *_, state = problem.slow(reference, spec, 1.7, n_epochs=3, width_rate=rate)
     result = problem.compiled(part, link, settings, width=learned, max_iter=3, schedule=schedule, width_rate=rate)
     assert_close(result, state, schedule)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rows", ["dense", "dense weighted", "sparse", "sparse weighted"])
+@pytest.mark.parametrize("cost", [*MARGINS, *SOFT])
+def test_relevances_that_change_every_few_samples(reference, cost, rows, seed):
+    """By the sum of the gradients since the last step, and at the end of an epoch; sparse rows by their own loop."""
+    part, cost_spec, settings = ALL_COSTS[cost]
+    weighted = rows.endswith("weighted")
+    spec = cost_spec | {"relevance": "gradient", "weighted_step": weighted, "every": 5}
+    problem = Problem(seed, GradientRelevance(weighted_step=weighted, every=5), n_features=8)
+    problem.X[np.random.default_rng(seed).random(problem.X.shape) < 0.6] = 0.0
+    problem.sparse = rows.startswith("sparse")
+    problem.relevance_rate = 2.0  # in units of the start; changes of up to a few tenths
+    for count in (4, 5, 13):
+        *_, state = problem.slow(reference, spec, count=count, n_epochs=2)
+        result = problem.compiled(part, Identity(), settings, count=count, max_iter=2)
+        assert_close(result, state, f"{rows} rows, {count} samples")
+    assert np.abs(state.metric - problem.metric).max() > 1e-3  # they were changed
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -194,7 +194,7 @@ def test_shifted_data_give_the_shifted_result(offset, data):
 # -- a weight is a number of copies ------------------------------------------------------------------------------------
 
 COPIED = [
-    LVQClassifier(calibration=None),  # folds are of rows: copies are in different ones, a weight is in one
+    LVQClassifier(n_prototypes=2, calibration=None),  # folds are of rows: copies are in different ones
     LVQClassifier(relevance="matrix", rank=2, calibration=None),
     GMLVQ(),
     GMLVQ(rank=2, n_prototypes=2),

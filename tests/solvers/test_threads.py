@@ -9,7 +9,17 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from lvq import GLVQ
 from lvq.estimators import training
 from lvq.model.objective import MAX_THREADS
-from lvq.solvers.threads import product_threads, single_threaded_products, thread_map
+from lvq.solvers.threads import (
+    AGAIN,
+    LONG,
+    TRIALS,
+    FasterMap,
+    Trials,
+    faster_map,
+    product_threads,
+    single_threaded_products,
+    thread_map,
+)
 
 
 def blas_threads():
@@ -31,6 +41,38 @@ def two_product_threads():
 def test_one_thread_is_the_built_in_map():
     with thread_map(1) as mapping:
         assert mapping is map
+
+
+def test_one_item_needs_no_thread():
+    with faster_map(2) as mapping:
+        assert list(mapping(lambda _: threading.current_thread(), [0])) == [threading.current_thread()]
+
+
+def test_both_ways_give_the_same_results_in_order():
+    with faster_map(2) as mapping:
+        assert isinstance(mapping, FasterMap)
+        for _ in range(2 * TRIALS + 2):
+            assert list(mapping(lambda number: number * number, iter(range(20)))) == [k * k for k in range(20)]
+    with faster_map(1) as mapping:
+        assert mapping is map
+
+
+@pytest.mark.parametrize(("seconds", "faster"), [((2e-3, 1e-3), 1), ((1e-3, 2e-3), 0)])
+def test_the_faster_way_is_taken_after_some_trials(seconds, faster):
+    known, ways = Trials(), []
+    for _ in range(AGAIN + 2 * TRIALS):
+        ways.append(known.way)
+        known.add(known.way, seconds[known.way], n_items=8)
+    assert ways[: 2 * TRIALS] == [0, 1] * TRIALS
+    assert set(ways[2 * TRIALS : AGAIN]) == {faster}
+    assert set(ways[AGAIN:]) == {0, 1}  # the load of the machine may have changed
+
+
+def test_long_blocks_are_never_given_to_one_thread():
+    known = Trials()
+    for _ in range(10):
+        assert known.way == 0
+        known.add(0, 9 * LONG, n_items=8)
 
 
 def test_results_are_in_order():

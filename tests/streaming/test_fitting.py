@@ -256,6 +256,16 @@ def test_a_file_without_a_column(frame, tmp_path):
     check_refused("part1.csv has no column 'c'", paths, target="kind")
 
 
+def test_a_file_with_a_further_column(frame, tmp_path):
+    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
+    frame.to_parquet(first)
+    frame.assign(e=1.0).to_parquet(second)
+    with pytest.raises(ValueError, match=r"second.parquet has the further column 'e', which .*first.parquet does not"):
+        lvq.fit_batches(GLVQ(), [first, second], target="kind")
+    model = lvq.fit_batches(GLVQ(), [first, second], target="kind", features=["a", "b", "c", "d"])
+    assert model.n_features_in_ == 4
+
+
 def test_a_file_that_disappears(frame, tmp_path):
     paths = written(frame, tmp_path, "parquet")
 

@@ -7,7 +7,8 @@ import typer
 
 from lvq.cli import options as given
 from lvq.cli import output
-from lvq.cli.console import check_model, check_table, print_json, progress_bar, report_errors
+from lvq.cli.console import check_model, print_json, progress_bar, report_errors
+from lvq.cli.quick_checks import check_model_name, check_names, check_tables
 
 if TYPE_CHECKING:
     from lvq.typing import Argument
@@ -40,9 +41,12 @@ def _lvq(
 
 @app.command()
 def fit(
-    table: given.Table,
+    table: given.Tables,
     target: given.Target,
     out: given.NewRun,
+    group: given.Group = None,
+    time: given.Time = None,
+    test: given.TestTable = None,
     model: given.Model = "lvq",
     prototypes: given.Prototypes = None,
     rank: given.Rank = None,
@@ -50,12 +54,18 @@ def fit(
     max_error: given.MaxError = None,
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
+    features: given.Features = None,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
+    date: given.Date = None,
+    encoding: given.Encoding = None,
+    class_weight: given.ClassWeight = None,
+    prices: given.Prices = None,
     test_size: given.TestSize = 0.25,
     folds: given.Folds = 5,
     stream: given.Stream = False,
     seed: given.Seed = 0,
+    threads: given.Threads = None,
     force: given.Force = False,
     json: given.Json = False,
     debug: given.Debug = False,
@@ -70,7 +80,10 @@ def fit(
     cross-validation.
     """
     with report_errors(debug):
-        check_table(table)
+        check_tables(*table, *([] if test is None else [test]))
+        check_model_name(model)
+        named = (target, group, time, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
+        check_names(table[0], named, encoding)
         from lvq.workflow import fit_table
 
         check_model(model, prototypes=prototypes, rank=rank, kernel=kernel)
@@ -78,9 +91,12 @@ def fit(
             raise typer.BadParameter("give --max-error or --coverage, not both: a guarantee sets the coverage.")
         with progress_bar() as progress:
             result = fit_table(
-                table,
+                table if len(table) > 1 else table[0],
                 target,
                 out=out,
+                group=group,
+                time=time,
+                test=test,
                 model=model,
                 prototypes=prototypes,
                 rank=rank,
@@ -88,12 +104,18 @@ def fit(
                 max_error=max_error,
                 confidence=confidence,
                 coverage=coverage,
+                features=features or (),
                 drop=drop or (),
                 categorical=categorical or (),
+                dates=date or (),
+                encoding=encoding,
+                class_weight=class_weight,
+                prices=prices,
                 test_size=test_size,
                 folds=folds,
                 stream=stream,
                 seed=seed,
+                threads=threads,
                 force=force,
                 progress=progress,
             )
@@ -106,7 +128,10 @@ def predict(
     table: given.Table,
     out: given.PredictionFile,
     keep: given.Keep = None,
+    probabilities: given.Probabilities = False,
+    encoding: given.Encoding = None,
     raw_text: given.RawText = False,
+    threads: given.Threads = None,
     force: given.Force = False,
     json: given.Json = False,
     debug: given.Debug = False,
@@ -120,7 +145,7 @@ def predict(
     A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
     """
     with report_errors(debug):
-        check_table(table)
+        check_tables(table)
         from lvq.workflow import predict_table
 
         with progress_bar() as progress:
@@ -129,7 +154,10 @@ def predict(
                 table,
                 out,
                 keep=keep or (),
+                probabilities=probabilities,
+                encoding=encoding,
                 escape_formulas=not raw_text,
+                threads=threads,
                 force=force,
                 progress=lambda rows: progress("Rows predicted", rows, None),
             )
@@ -137,41 +165,88 @@ def predict(
 
 
 @app.command()
-def compare(
+def validate(
+    run: given.Run,
     table: given.Table,
+    target: given.OtherTarget = None,
+    out: given.Folder = None,
+    encoding: given.Encoding = None,
+    force: given.Force = False,
+    json: given.Json = False,
+    debug: given.Debug = False,
+) -> None:
+    """Test a fitted model on a labelled table from elsewhere.
+
+    Writes validation-TABLE.html and validation-TABLE.json into the folder of the run: accuracy, coverage, metrics by
+    class, whether the guarantee was kept, and the drift of the features and of the certainty since the fit.
+    """
+    with report_errors(debug):
+        check_tables(run, table)
+        from lvq.workflow import validate_table
+
+        with progress_bar() as progress:
+            result = validate_table(
+                run,
+                table,
+                target=target,
+                out=out,
+                encoding=encoding,
+                force=force,
+                progress=lambda rows: progress("Rows validated", rows, None),
+            )
+        output.show_validation(result, as_json=json)
+
+
+@app.command()
+def compare(
+    table: given.Tables,
     target: given.Target,
+    group: given.Group = None,
     model: given.Models = None,
     prototypes: given.PrototypeNumbers = None,
+    rivals: given.Rivals = True,
     folds: given.CompareFolds = 5,
     repeats: given.Repeats = 3,
+    features: given.Features = None,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
+    date: given.Date = None,
+    encoding: given.Encoding = None,
     seed: given.Seed = 0,
+    threads: given.Threads = None,
     json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
     """Compare models on a table by repeated cross-validation.
 
-    All models use the same splits. Each is tested against the best by the corrected resampled t-test, adjusted for the
-    number of models. The Pareto set holds the models for which no other is better in accuracy and in number of
-    prototypes.
+    All models use the same splits; logistic regression, a random forest and an RBF-SVM are among them. A model is
+    called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
+    The Pareto set holds the models for which no other is better in accuracy and in number of prototypes.
     """
     with report_errors(debug):
-        check_table(table)
+        check_tables(*table)
+        for name in model or ():
+            check_model_name(name)
+        named = (target, group, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
+        check_names(table[0], named, encoding)
         from lvq.workflow import compare_table
 
-        for name in model or ():
-            check_model(name)
         given_options: dict[str, Argument] = {"models": model, "prototypes": prototypes}
         with progress_bar() as progress:
             result = compare_table(
-                table,
+                table if len(table) > 1 else table[0],
                 target,
+                group=group,
+                rivals=rivals,
                 folds=folds,
                 repeats=repeats,
+                features=features or (),
                 drop=drop or (),
                 categorical=categorical or (),
+                dates=date or (),
+                encoding=encoding,
                 seed=seed,
+                threads=threads,
                 progress=progress,
                 **{name: value for name, value in given_options.items() if value},
             )

@@ -14,7 +14,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
@@ -152,12 +151,6 @@ def progress_bar(total: int | None = None) -> Iterator[Callable[[str, int, int |
             bar.update(task, description=one_line(text), completed=done, total=steps)
 
         yield show
-
-
-def check_table(path: Path) -> None:
-    """Report a missing file before heavy modules are imported."""
-    if not path.exists():
-        raise FileNotFoundError(f"The file {path} does not exist.")
 
 
 def check_model(

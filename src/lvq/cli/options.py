@@ -37,7 +37,13 @@ def _model(text: str) -> OptionInfo:
 
 
 # files
-Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or ARFF file.")]
+Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow, ARFF or Excel file.")]
+Tables = Annotated[
+    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow, ARFF or Excel file; several are joined.")
+]
+TestTable = Annotated[
+    Path | None, typer.Option("--test", metavar="FILE", help="Test table, in place of a part of TABLE.")
+]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
 Paper = Annotated[str, _argument("PAPER", "Name of a paper.")]
@@ -53,18 +59,45 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
 Target = Annotated[str, _needed("COLUMN", "Column of classes.", autocompletion=complete_column)]
-Drop = Annotated[list[str] | None, _columns("Column that is not a feature")]
+OtherTarget = Annotated[
+    str | None,
+    _needed("COLUMN", "Column of classes. [default: as at the fit]", autocompletion=complete_column),
+]
+Group = Annotated[
+    str | None, _needed("COLUMN", "Groups that are never split, such as patients.", autocompletion=complete_column)
+]
+Time = Annotated[
+    str | None, _needed("COLUMN", "Train on the past, test on the future.", autocompletion=complete_column)
+]
+Features = Annotated[list[str] | None, _columns("Column that is a feature, or a pattern such as 'lab_*'")]
+Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
 Categorical = Annotated[list[str] | None, _columns("Column of numbers that are categories")]
+Date = Annotated[list[str] | None, _columns("Column of dates that becomes a number of days")]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of CSV files: utf-8, utf-16, latin-1, ... Found by default.")
+]
 Keep = Annotated[list[str] | None, _columns("Column to copy into the predictions")]
+
+Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the probability of each class.")]
 
 # the model
 Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
+Rivals = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
 PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated. [default: 1 and 3]", 1)]
 Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
 Kernel = Annotated[
     str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)
+]
+ClassWeight = Annotated[
+    str | None, typer.Option(metavar="WEIGHTS", help="Weights in training: balanced, or bad=5,good=1.")
+]
+Prices = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PRICES", help="Prices of mistakes, true:predicted, as in bad:good=5,good:bad=1; or a CSV file."
+    ),
 ]
 
 # rejection and testing
@@ -77,6 +110,7 @@ CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
 Repeats = Annotated[int, _number("Repetitions with other folds.", 1)]
 Stream = Annotated[bool, typer.Option("--stream", help="Read a table of numbers in parts, each row once.")]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
+Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
 Quick = Annotated[bool, typer.Option("--quick", help="Run a small part.")]
 Jobs = Annotated[int | None, _number("Number of parallel jobs.", 1)]
 

@@ -13,9 +13,9 @@ from lvq.cli.console import note, print_json
 
 if TYPE_CHECKING:
     from lvq.typing import JSONValue
-    from lvq.workflow import FitResult, PredictResult, TableComparison
+    from lvq.workflow import FitResult, PredictResult, TableComparison, ValidationResult
 
-Result = TypeVar("Result", "FitResult", "PredictResult", "TableComparison")
+Result = TypeVar("Result", "FitResult", "PredictResult", "TableComparison", "ValidationResult")
 
 
 def fit_as_dict(result: FitResult) -> dict[str, JSONValue]:
@@ -27,7 +27,9 @@ def fit_as_dict(result: FitResult) -> dict[str, JSONValue]:
         "data": {key: value for key, value in summary["data"].items() if key != "features"},
         "model": summary["model"],
         "scores": summary["scores"],
+        "metrics": {name: value for name, value in summary["metrics"].items() if name != "decisions"},
         "folds": summary["folds"],
+        "rivals": summary["rivals"],
         "relevance": dict(zip(relevance["features"], relevance["values"])),
         "notes": list(result.notes),
     }
@@ -46,6 +48,7 @@ def comparison_as_dict(result: TableComparison) -> dict[str, JSONValue]:
         "scores": {name: values.tolist() for name, values in comparison.scores.items()},
         "failures": comparison.failures,
         "largest_class": result.largest_class,
+        "sentence": result.sentence,
         "notes": list(result.notes),
     }
 
@@ -63,6 +66,16 @@ def show_predictions(result: PredictResult, *, as_json: bool) -> None:
 def show_comparison(result: TableComparison, *, as_json: bool) -> None:
     """Print the result of a comparison."""
     _show("show_comparison", result, comparison_as_dict if as_json else None)
+
+
+def validation_as_dict(result: ValidationResult) -> dict[str, JSONValue]:
+    """The result of a validation."""
+    return {"page": str(result.page), **result.summary}
+
+
+def show_validation(result: ValidationResult, *, as_json: bool) -> None:
+    """Print the result of a validation."""
+    _show("show_validation", result, validation_as_dict if as_json else None)
 
 
 def _show(name: str, result: Result, as_dict: Callable[[Result], dict[str, JSONValue]] | None) -> None:

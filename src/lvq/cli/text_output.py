@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -12,10 +13,11 @@ from lvq.cli.console import one_line
 
 if TYPE_CHECKING:
     from lvq.typing import JSONValue
-    from lvq.workflow import FitResult, PredictResult, TableComparison
+    from lvq.workflow import FitResult, PredictResult, TableComparison, ValidationResult
 
 MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
+MAX_CLASSES = 6  # classes in a summary
 BAR_LENGTH = 20  # characters of the longest bar
 
 
@@ -64,6 +66,7 @@ def show_fit(result: FitResult) -> None:
     accepted = scores["n_accepted"]
     table.add_row("  of accepted predictions", percent(scores["accepted_accuracy"]), _among_accepted(scores))
     table.add_row("Coverage", percent(scores["coverage"]), f"{accepted} of {scores['n_samples']}")
+    _add_metrics(table, summary)
     if folds is not None:
         spread = folds["standard_deviation"]
         table.add_row(
@@ -73,10 +76,50 @@ def show_fit(result: FitResult) -> None:
         )
     table.add_row("Prototypes", str(summary["model"]["n_prototypes"]), summary["model"]["metric"])
     _print(console, table)
+    _show_classes(console, summary)
+    if summary["rivals"] is not None:
+        console.print()
+        _paragraph(console, summary["rivals"]["sentence"])
     _show_guarantee(console, summary["model"]["rejection"])
     _show_relevance(console, summary["relevance"])
     if result.folder is not None:
         console.print(Text(f"\nWritten to {one_line(result.folder)}: model.lvq, report.html, metrics.json"))
+
+
+def _add_metrics(table: Table, summary: dict[str, JSONValue]) -> None:
+    """Rows of what the accuracy hides."""
+    metrics = summary["metrics"]
+    table.add_row("Balanced accuracy", percent(metrics["balanced_accuracy"]), "mean over the classes")
+    table.add_row("Majority baseline", percent(metrics["majority"]["value"]), "always the most frequent class")
+    if metrics["auc"] is not None:
+        loss = f"log-loss {metrics['log_loss']:.3f}"
+        table.add_row("AUC", f"{metrics['auc']['value']:.3f}", loss)
+    if metrics["decisions"] is not None and metrics["decisions"]["price"] is not None:
+        steps = metrics["decisions"]
+        table.add_row("Price for each row", f"{steps['price'][0][steps['in_use']]:.3f}", "mean, by the given prices")
+
+
+def _show_classes(console: Console, summary: dict[str, JSONValue]) -> None:
+    """Metrics of each class; of many classes the one with the lowest sensitivity."""
+    rows, names = summary["metrics"]["by_class"], summary["data"]["classes"]
+    if len(rows) > MAX_CLASSES:
+        known = [place for place, row in enumerate(rows) if row["sensitivity"]["total"]]
+        worst = min(known, key=lambda place: rows[place]["sensitivity"]["value"])
+        found = rows[worst]["sensitivity"]
+        console.print(
+            Text("\nLowest sensitivity: ")
+            + name_of(names[worst])
+            + Text(f" {percent(found['value'])}, {_counts(found)}")
+        )
+        return
+    console.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("Class", "rows", "sensitivity", "specificity", "PPV", "NPV"):
+        table.add_column(title, justify="left" if title == "Class" else "right")
+    for name, row in zip(names, rows):
+        fractions = (percent(row[metric]["value"]) for metric in ("sensitivity", "specificity", "ppv", "npv"))
+        table.add_row(Text("  ") + name_of(name), str(row["sensitivity"]["total"]), *fractions)
+    _print(console, table)
 
 
 def _among_accepted(scores: dict[str, JSONValue]) -> str:
@@ -85,6 +128,11 @@ def _among_accepted(scores: dict[str, JSONValue]) -> str:
     low, high = scores["accepted_interval"]
     correct = round(scores["accepted_accuracy"] * scores["n_accepted"])
     return f"{correct} of {scores['n_accepted']} (95 % interval {percent(low)} to {percent(high)})"
+
+
+def _paragraph(console: Console, text: str) -> None:
+    """Print a text in lines of at most 80 characters."""
+    console.print(Text(fill(one_line(text), width=80)))
 
 
 def _print(console: Console, table: Table) -> None:
@@ -102,6 +150,8 @@ def _show_guarantee(console: Console, rejection: dict[str, JSONValue] | None) ->
             f"\nGuaranteed with confidence {guarantee['confidence']:g}: an error rate of at most "
             f"{100 * guarantee['max_error']:g} % among accepted predictions,\nfor rows from the same source."
         )
+        if guarantee.get("requested") is not None:
+            console.print(f"{100 * guarantee['requested']:g} % were requested, which could not be guaranteed.")
 
 
 def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) -> None:
@@ -145,24 +195,67 @@ def show_predictions(result: PredictResult) -> None:
     _print(console, table)
 
 
+def show_validation(result: ValidationResult) -> None:
+    """Print the result of a validation."""
+    console, s = Console(highlight=False, soft_wrap=True), result.summary
+    console.print(
+        Text(f"{s['name']} of {one_line(s['fitted_on'])} on {one_line(s['table'])}: {s['n_labelled']} rows\n")
+    )
+    table = _rows("left", "right", "left")
+    if s["metrics"] is not None:
+        low, high = (100 * end for end in s["difference"]["interval"])
+        table.add_row("Accuracy", percent(s["metrics"]["accuracy"]["value"]), _counts(s["metrics"]["accuracy"]))
+        table.add_row("  at the fit", percent(s["at_fit"]["accuracy"]), f"difference {low:+.1f} to {high:+.1f} points")
+        table.add_row(
+            "Balanced accuracy", percent(s["metrics"]["balanced_accuracy"]), "mean sensitivity of the classes"
+        )
+    table.add_row("Coverage", percent(s["coverage"]["value"]), _counts(s["coverage"]))
+    table.add_row("  accuracy of accepted", percent(s["accepted_accuracy"]["value"]), _counts(s["accepted_accuracy"]))
+    if s["guarantee"] is not None:
+        bound = f"at most {100 * s['guarantee']['max_error']:g} %, got {percent(s['guarantee']['error'])}"
+        table.add_row("Guarantee", s["guarantee"]["verdict"], bound)
+    if s["drift"] is not None:
+        drifted = [row["name"] for row in s["drift"]["columns"] if row["drifted"]]
+        named = ", ".join(one_line(name) for name in drifted[:3]) + (", ..." if len(drifted) > 3 else "")
+        table.add_row("Drifted features", f"{len(drifted)} of {len(s['drift']['columns'])}", Text(named))
+        table.add_row("Drift of certainty", "yes" if s["drift"]["certainty"]["drifted"] else "no", "")
+    _print(console, table)
+    console.print(Text(f"\nWritten: {one_line(result.page)}"))
+
+
+def _counts(fraction: dict[str, JSONValue]) -> str:
+    if fraction["interval"] is None:
+        return "no row"
+    low, high = fraction["interval"]
+    return f"{fraction['count']} of {fraction['total']} (95 % interval {percent(low)} to {percent(high)})"
+
+
 def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     """Print models by accuracy, with the test and the Pareto set."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("model, per class", "prototypes", "accuracy", "+-", "p", "", "seconds", "Pareto"):
+    for title in ("model, per class", "prototypes", "accuracy", "+-", "", "seconds", "Pareto"):
         table.add_column(title, justify="left" if title in ("model, per class", "") else "right")
+    told = 0
     for place, row in enumerate(result.comparison.ranking):
-        p_value, comparison = ("", "best") if place == 0 else (f"{row.p_value:.3f}", "worse" * (row.p_value < level))
+        worse = place > 0 and row.p_value < level
+        told += worse
+        verdict = "best" if place == 0 else f"worse, p {row.p_value:.3f}" if worse else ""
         table.add_row(
-            row.name, f"{row.n_prototypes:g}", percent(row.accuracy), percent(row.standard_deviation), p_value,
-            comparison, f"{row.seconds:.2f}", "*" * row.pareto,
+            row.name, "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}", percent(row.accuracy),
+            percent(row.standard_deviation), verdict, f"{row.seconds:.2f}", "*" * row.pareto,
         )  # fmt: skip
     _print(console, table)
+    others = max(0, len(result.comparison.ranking) - 1)
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
-    console.print(
-        f"p: corrected resampled t-test against the best, by Holm for {max(0, len(result.comparison.ranking) - 1)} "
-        f"models; 'worse' below {level:g}.\nPareto (*): no other model is as accurate with fewer prototypes."
+    if result.sentence is not None:
+        _paragraph(console, f"{result.sentence[0].upper()}{result.sentence[1:]}")
+    _paragraph(
+        console,
+        f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "
+        f"other {others - told} cannot be told from the best by these splits. Pareto (*): no other is as accurate "
+        "with fewer prototypes.",
     )
     for name, why in result.comparison.failures.items():
         console.print(Text(f"Left out {name}: {one_line(why)}"))

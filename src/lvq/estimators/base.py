@@ -22,6 +22,7 @@ from lvq.estimators.growth import chosen_counts
 from lvq.estimators.parameters import estimator
 from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
 from lvq.estimators.prediction import ModelPredictions
+from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.tensor_checks import training_tensors
 from lvq.estimators.tensors import float_types, floating, on_device, require_torch
 from lvq.estimators.training import Parts, Training
@@ -31,6 +32,7 @@ from lvq.estimators.validation import (
     check_cost_matrix_classes,
     check_parts,
     check_rank,
+    check_sample_prototypes,
     check_sparse_matrix,
     check_stream,
     check_structure,
@@ -187,13 +189,14 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         X, device = self._placed(X)
         parts = self._parts_for(X, device)
         check_parts(self, parts)
+        check_sample_prototypes(self, parts, in_memory=not is_dask(X))
         warm = self.warm_start and hasattr(self, "model_")
         samples, classes = self._samples(parts, X, y, sample_weight, reset=not warm)
         random_state = check_random_state(self.random_state)
         check_cost_matrix_classes(self, len(classes))
         report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
         with single_threaded_products(product_threads()):
-            shaped = self._with_counts(parts, samples, classes, warm)
+            shaped, parts, temperature = self._settled(parts, samples, classes, warm)
             if warm:
                 check_unchanged(self, parts, classes, stream=False)
                 training = steps.restarted(parts, self._training(), samples.n_samples, len(classes), random_state)
@@ -202,7 +205,10 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             training, result = steps.run(parts, training, samples, report)
             if parts.solver == "lbfgs" and not result.converged and _still_falling(result.history):
                 _warn_not_converged(self, result)
-            temperature = shaped._temperature(parts, samples, classes)
+            if getattr(self, "sample_prototypes", False):
+                training = on_samples(parts, training, samples, classes)
+            if temperature is None:
+                temperature = shaped._temperature(parts, samples, classes)
             self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history), temperature)
         return self
 
@@ -311,6 +317,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         training = steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream)
         check_width(self, training.params.width)
         return training
+
+    def _settled(
+        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool
+    ) -> tuple[Self, Parts, float | None]:
+        """This estimator with what depends on the samples, its parts, and its temperature where that is known."""
+        return self._with_counts(parts, samples, classes, warm), parts, None
 
     def _with_counts(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool) -> Self:
         """This estimator; with n_prototypes="auto" a copy with the chosen numbers, or with those of the last fit."""

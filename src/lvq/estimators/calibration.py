@@ -56,12 +56,20 @@ def cross_fitted_temperature(estimator: "BaseLVQ", parts: Parts, samples: ArrayS
     used = np.flatnonzero(fold >= 0)
     if len(used) < MIN_SAMPLES or len(np.unique(y[used])) < 2:
         return 1.0
-    table = np.empty((len(y), len(classes)))
+    table = left_out_logarithms(estimator, parts, block, fold, classes)
+    return fitted_temperature(table[used], y[used], weight[used])
+
+
+def left_out_logarithms(
+    estimator: "BaseLVQ", parts: Parts, block: Block, fold: np.ndarray, classes: np.ndarray
+) -> np.ndarray:
+    """Logarithms of the probabilities of each sample, by a short fit to the other folds; NaN for those of fold -1."""
+    table = np.full((len(fold), len(classes)), np.nan)
     for number in range(N_FOLDS):
         model = short_fit(estimator, parts, block, np.flatnonzero((fold >= 0) & (fold != number)), classes)
         rows = np.flatnonzero(fold == number)
         table[rows] = log_probabilities(model, take_rows(block.X, rows))
-    return fitted_temperature(table[used], y[used], weight[used])
+    return table
 
 
 def fold_numbers(X: Array, y: np.ndarray, least: np.ndarray) -> np.ndarray:

@@ -1,22 +1,42 @@
 """LVQClassifier: one estimator with every part as a parameter, and defaults that need no tuning."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from lvq.estimators.base import unchanged_on_error
 from lvq.estimators.calibration import cross_fitted_temperature
+from lvq.estimators.choice import FORMS, Form, chosen_form, with_form
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
-from lvq.estimators.parameters import estimator
+from lvq.estimators.grouped_calibration import grouped_choice
+from lvq.estimators.parameters import at_least_one, estimator, one_of
 from lvq.estimators.training import Parts
 from lvq.estimators.validation import make_relevance, structured
 from lvq.model.costs import COSTS, Cost, MarginCost
 from lvq.model.links import Link
-from lvq.model.relevance import LocalDiagonalRelevance, LocalScaleRelevance, MatrixRelevance, Relevance
+from lvq.model.relevance import (
+    RELEVANCES,
+    LocalDiagonalRelevance,
+    LocalScaleRelevance,
+    MatrixRelevance,
+    Relevance,
+)
 from lvq.model.samples import ArraySamples
-from lvq.typing import Label
+from lvq.typing import Argument, Label
+
+#: Parameters that leave the form open while they have their default.
+OPEN = (
+    "relevance", "n_prototypes", "n_prototypes_total", "rank", "local", "ridge", "log_determinant",
+    "feature_groups", "sparsity", "smoothness",
+)  # fmt: skip
+
+
+def _same(given: Argument, default: Argument) -> bool:
+    """Whether a parameter has its default; an array has not."""
+    return type(given) is type(default) and bool(given == default)
 
 
 def _can_stream(model: "LVQClassifier") -> bool:
@@ -31,6 +51,8 @@ class LVQClassifier(CostBasedLVQ):
     A few labelled prototypes; the prediction is the label of the nearest, by distances ``|Omega_j (x - w_j)|^2`` under
     a kernel. The parts are from the papers: the minimum classification error (Juang and Katagiri 1992) on a Gaussian
     kernel over learned matrices (Kaestner et al. 2012), minimised by L-BFGS. Every part can be changed by a parameter.
+    On small data samples that are left out of short fits decide between two prototypes of each class with a matrix
+    each, one with a matrix, and one with a plain metric of its own scale.
     The probabilities are calibrated.
     `partial_fit` is available with ``solver="online"`` or ``ridge=0``.
 
@@ -48,13 +70,18 @@ class LVQClassifier(CostBasedLVQ):
     >>> model = make_pipeline(StandardScaler(), LVQClassifier(random_state=0)).fit(X, y)
     >>> model.score(X, y) > 0.98
     True
-    >>> model[-1].prototypes_.shape
-    (6, 13)
+    >>> len(model[-1].prototypes_) <= 2 * len(model.classes_)
+    True
     """
 
+    _own_constraints: ClassVar[dict[str, list[object]]] = {
+        "n_prototypes": [at_least_one, dict, one_of("auto"), None],
+        "relevance": [one_of("auto", *RELEVANCES), None, Relevance],
+    }
+
     cost: str | Cost = "mce"
-    n_prototypes: int | dict[Label, int] | Literal["auto"] = 2
-    relevance: str | Relevance | None = "local_matrix"
+    n_prototypes: int | dict[Label, int] | Literal["auto"] | None = None  # type: ignore[assignment]
+    relevance: str | Relevance | None = "auto"
     rank: int | Literal["auto"] | None = "auto"
     local: Literal["class", "prototype", "auto"] = "auto"
     ridge: float | Literal["auto"] = "auto"
@@ -71,7 +98,7 @@ class LVQClassifier(CostBasedLVQ):
     relevance_rate: float = 0.001
 
     def _relevance(self) -> Relevance:
-        rule = structured(self, make_relevance(self, self.relevance))
+        rule = structured(self, make_relevance(self, FORMS[0][0] if self.relevance == "auto" else self.relevance))
         free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
         if isinstance(rule, LocalDiagonalRelevance):
             free = free or isinstance(rule, LocalScaleRelevance)
@@ -96,6 +123,74 @@ class LVQClassifier(CostBasedLVQ):
         if issubclass(kind, MarginCost):
             return kind(self.alpha, **steepness, prices=self._prices())
         return kind(self.alpha, **steepness)
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model to samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
+            Samples, as in the other models.
+        y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+        groups : array-like of shape (n_samples,), optional
+            Groups, such as patients, that neither the choice of a form nor the calibration of the probabilities must
+            split. For samples in memory.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if groups is None:
+            return super().fit(X, y, sample_weight)
+        with unchanged_on_error(self):
+            self._validate_params()
+            warm = self.warm_start and hasattr(self, "model_")
+            forms = FORMS if self._is_open() and self._solver(self._relevance()) == "lbfgs" and not warm else ()
+            if forms or self.calibration is not None:
+                self._by_groups = grouped_choice(self, forms, X, y, sample_weight, groups)
+            super().fit(X, y, sample_weight)
+            self.__dict__.pop("_by_groups", None)
+            return self
+
+    def _counts(self, classes: np.ndarray) -> np.ndarray:
+        if self.n_prototypes is None and self.n_prototypes_total is None:
+            return np.full(len(classes), FORMS[0][1])
+        return super()._counts(classes)
+
+    def _settled(
+        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool
+    ) -> tuple[Self, Parts, float | None]:
+        shaped, parts, temperature = super()._settled(parts, samples, classes, warm)
+        form, by_groups = None, vars(self).get("_by_groups")
+        if by_groups is not None:
+            form, temperature = by_groups
+        elif self._is_open() and parts.solver == "lbfgs" and not warm:
+            form, temperature = chosen_form(self, parts, samples, classes)
+        if warm and self._is_open():
+            form = self._last_form()
+        if form is not None:
+            shaped = with_form(self, form)
+            parts = replace(parts, relevance=shaped._relevance())
+        return shaped, parts, None if self.calibration is None else temperature
+
+    def _last_form(self) -> Form:
+        scales = isinstance(self._state.relevance, LocalScaleRelevance)
+        return "local_scale" if scales else FORMS[0][0], round(len(self.model_.labels) / len(self.model_.classes))
+
+    def _is_open(self) -> bool:
+        """Whether metric and number of prototypes are left open, and nothing is given that a form lacks."""
+        plain = type(self)()
+        return isinstance(self.init, str) and all(_same(getattr(self, name), getattr(plain, name)) for name in OPEN)
 
     def _temperature(self, parts: Parts, samples: ArraySamples, classes: np.ndarray) -> float:
         if self.calibration is None:

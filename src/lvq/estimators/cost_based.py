@@ -1,6 +1,5 @@
 """Estimators with a cost: they can learn sample by sample, by L-BFGS, or by Adam; a shared matrix can transform."""
 
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,17 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.base import BaseLVQ
 from lvq.estimators.over_partitions import by_partition
 from lvq.estimators.parameters import estimator
+from lvq.estimators.sample_prototypes import objective_value
 from lvq.estimators.tensor_checks import labelled_tensors
 from lvq.estimators.tensors import floating
-from lvq.estimators.training import beside_samples
 from lvq.estimators.validation import as_prices, check_labelled
 from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.incomplete_samples import samples_of
 from lvq.model.metrics import Matrix
-from lvq.model.objective import Params
 from lvq.model.relevance import MatrixRelevance, Relevance
 from lvq.solvers.adam import Adam
-from lvq.solvers.batch import Problem
 from lvq.typing import Array
 
 
@@ -55,6 +52,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
     validation_fraction: float = 0.0
     device: str | None = None
     missing: Literal["raise", "ignore"] = "raise"
+    sample_prototypes: bool = False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -108,14 +106,7 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
             checked = labelled_tensors(self, X, y, sample_weight)
         else:
             checked = check_labelled(self, as_numpy(X), as_numpy(y), as_numpy(sample_weight))
-        samples, training = samples_of(*checked), self._training()
-        centre, objective = samples.centre(), training.objective()
-        objective = replace(objective, metric=samples.measured(objective.metric, variances))
-        objective, params = beside_samples(objective, training.params, samples.X)
-        params = Params(params.prototypes - centre, params.relevance)
-        problem = Problem(objective.with_groups(params, samples.X), training.state.relevance)
-        free = problem.free(params)
-        return float(problem.value_and_gradient(free, samples.arranged(centre))[0])
+        return objective_value(self._training(), samples_of(*checked))
 
     @by_partition
     def transform(self, X: ArrayLike) -> Array:

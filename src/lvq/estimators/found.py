@@ -16,7 +16,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
-from lvq.model.prototype_model import PARAMETER_AXES, PrototypeModel
+from lvq.model.model_checks import PARAMETER_AXES
+from lvq.model.prototype_model import PrototypeModel
 from lvq.typing import MatrixLike
 
 Layer = TypeVar("Layer")
@@ -77,6 +78,11 @@ def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False)
         raise ValueError(
             f"{purpose} needs predictions by the nearest prototype, got {type(found.estimator).__name__} with "
             "decision='posterior'; set decision='nearest'."
+        )
+    if nearest and any(getattr(layer, "decides_by_price", False) for layer in layers(estimator)):
+        raise ValueError(
+            f"{purpose} needs predictions by the nearest prototype, got predictions by the least expected price; use "
+            "the estimator inside the PriceClassifier."
         )
     if type(model.metric) not in PARAMETER_AXES:
         raise ValueError(f"{purpose} does not support the metric {model.metric!r}; use one of lvq.model.metrics.")

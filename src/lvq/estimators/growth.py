@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import clone
 
-from lvq.estimators.calibration import N_FOLDS, fold_numbers, log_probabilities, sampled_rows, short_fit
+from lvq.estimators.calibration import N_FOLDS, fold_numbers, left_out_logarithms, sampled_rows
 from lvq.estimators.selection import Scores
 from lvq.estimators.training import Parts
 from lvq.model.arrays import as_numpy
@@ -109,11 +109,7 @@ class Trial(NamedTuple):
         y, weight = as_numpy(self.block.y), as_numpy(self.block.weight)
         numbers = dict(zip(self.classes.tolist(), counts.tolist()))
         model = clone(self.estimator).set_params(n_prototypes=numbers)
-        table = np.empty((len(y), len(self.classes)))
-        for number in range(N_FOLDS):
-            found = short_fit(model, self.parts, self.block, np.flatnonzero(self.fold != number), self.classes)
-            rows = np.flatnonzero(self.fold == number)
-            table[rows] = log_probabilities(found, take_rows(self.block.X, rows))
+        table = left_out_logarithms(model, self.parts, self.block, self.fold, self.classes)
         table = log_softmax(table / fitted_temperature(table, y, weight), axis=1)
         return -np.maximum(table[np.arange(len(y)), y], SMALLEST_LOGARITHM)
 

@@ -113,7 +113,8 @@ class Fits:
         """Scores of some candidates in the first folds, after so many iterations."""
         self._begin(left, n_folds)
         pairs = list(product(left, range(n_folds)))
-        self.parallel(delayed(_advance)(self.begun[pair], iterations) for pair in pairs)
+        advanced = self.parallel(delayed(_advance)(self.begun[pair], iterations) for pair in pairs)
+        self.begun |= dict(zip(pairs, advanced))  # in other processes a copy was advanced
         used = self.folds[:n_folds]
         if scorer is None:
             table, weight = self._log_likelihoods(left, n_folds), [fold.weight[fold.test] for fold in used]
@@ -173,5 +174,6 @@ class Fits:
             self.begun |= {(candidate, fold): fit for candidate, fit in zip(numbers, started[fold])}
 
 
-def _advance(fit: ShortFit, iterations: int) -> None:
+def _advance(fit: ShortFit, iterations: int) -> ShortFit:
     fit.advance(iterations)
+    return fit

@@ -39,7 +39,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "n_prototypes": (
         'int, dict or "auto"',
         'Prototypes per class: one number for all, or a dict class -> number. "auto" chooses up to 6 for each class, '
-        "by short fits in folds: a class gets another one where that lowers the log-loss of samples left out.",
+        "by short fits in folds: a class gets another one where that lowers the log-loss of samples left out. None, of "
+        "LVQClassifier alone, is 2, or 1 where `relevance` is 'auto' and chooses so.",
     ),
     "n_prototypes_total": (
         "int, optional",
@@ -56,7 +57,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         'How features are weighted: not at all (None), by gradient ("gradient" and "local_diagonal" for weights of '
         'features, "local_scale" for one weight of all, "matrix" and "local_matrix" for matrices; local ones for each '
         'class or prototype), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or '
-        'over the samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants.',
+        'over the samples they have won ("fc2"). Objects of `lvq.model.relevance` give the variants. "auto", of '
+        'LVQClassifier alone, is "local_matrix". Where `n_prototypes`, `ridge` and all that concerns matrices have '
+        "their defaults, the solver is lbfgs, and there are 50 to 5,000 samples of at most 1,000 features, short fits "
+        'in three folds choose between two prototypes of each class, one, and one with "local_scale": the log-loss of '
+        "samples left out decides. These are folds of rows, so that another order of the rows, or copies in place of "
+        "weights, can lead to another choice.",
     ),
     "rank": (
         'int, "auto" or None',
@@ -151,10 +157,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "vanishing.",
     ),
     "feature_groups": (
-        "sequence of str or int, optional",
+        "sequence of str, int, float or None, optional",
         "[lbfgs, adam] A label for each feature: those with the same have the same weight, such as the columns of a "
-        "one-hot variable or the wavelengths of a band; None is the label of features that are excluded. Matrices give "
-        "no equal weights; there groups count in `sparsity`, and features can be excluded.",
+        "one-hot variable or the wavelengths of a band; None is the label of features that are excluded, and a float "
+        "fixes the weight of a feature at this fraction of the sum of all. Matrices give no equal weights; there "
+        "groups count in `sparsity`, features can be excluded, and a float fixes Lambda_ll at a fraction of the trace.",
     ),
     "sparsity": (
         "float",
@@ -178,6 +185,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '"ignore" distances are over the observed features, divided by the fraction of the metric that they are, the '
         "sum of Lambda_ll times the variance of feature l. A row without any value is left out in `fit`, and equally "
         "far from all prototypes later: its prediction is the first class, of certainty 0.",
+    ),
+    "sample_prototypes": (
+        "bool",
+        "Whether every prototype is a training sample: after training each moves to the nearest sample of its class, "
+        "the metric is trained with the prototypes in these places, and both are repeated while the objective falls. "
+        "Such a model contains values of single samples, which may be patients.",
     ),
     "batch_size": ("int", "[adam] Samples in one step."),
     "validation_fraction": (
@@ -243,6 +256,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "smoothness": [not_negative],
     "device": [str, None],
     "missing": [one_of("raise", "ignore")],
+    "sample_prototypes": ["boolean"],
     "batch_size": [at_least_one],
     "validation_fraction": [below_one],
     "step": [one_of(*STEPS)],

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, co
 
 from lvq.estimators.validation import check_classes, check_magnitude, check_range
 from lvq.model.partitions import PartitionedSamples, extent_of
+from lvq.model.placed_tasks import computed_beside, kept_beside
 from lvq.model.samples import ArraySamples, Block
 from lvq.typing import ClassWeight, Delayed, MatrixLike
 
@@ -78,17 +79,18 @@ def training_partitions(
     if sum(lengths) == 0:
         raise ValueError(f"X of {type(estimator).__name__}.fit has no samples: all {len(parts)} partitions are empty.")
     labels, weights = (_aligned(estimator, name, part, lengths) for name, part in (("y", y), ("weight", sample_weight)))
-    rows = [
-        dask.delayed(_checked)(number, *given, dtype, estimator.n_features_in_, type(estimator).__name__)
-        for number, given in enumerate(zip(parts, labels, weights))
-        if lengths[number]
-    ]
-    rows = dask.persist(*rows)
-    found = dask.compute(*(dask.delayed(_label_counts)(block) for block in rows))
-    classes, table = _class_table(estimator, found, sample_weight)
-    blocks = dask.persist(*(dask.delayed(_indexed)(block, classes, table) for block in rows))
-    extents = dask.compute(*(dask.delayed(_extent)(block, len(classes)) for block in blocks))
     numbers = [number for number, length in enumerate(lengths) if length]
+    size, name = estimator.n_features_in_, type(estimator).__name__
+
+    def checked(place: int) -> Delayed:
+        number = numbers[place]
+        return dask.delayed(_checked)(number, parts[number], labels[number], weights[number], dtype, size, name)
+
+    rows = kept_beside([parts[number] for number in numbers], checked)
+    found = computed_beside(rows, lambda p: dask.delayed(_label_counts)(rows[p]))
+    classes, table = _class_table(estimator, found, sample_weight)
+    blocks = kept_beside(rows, lambda p: dask.delayed(_indexed)(rows[p], classes, table))
+    extents = computed_beside(blocks, lambda p: dask.delayed(_extent)(blocks[p], len(classes)))
     kept = [(number, block, extent) for number, block, extent in zip(numbers, blocks, extents) if extent is not None]
     for number, _, extent in kept:
         with named(number):
@@ -158,17 +160,14 @@ def partition_moments(X: Delayed, dtype: np.dtype, n_features: int) -> tuple[int
     """Number of samples, mean and variance of each feature; from sums over the partitions."""
     import dask
 
-    parts = [
-        dask.delayed(_checked_rows)(number, part, dtype, n_features, "X")
-        for number, part in enumerate(partitions_of(X))
-    ]
-    rows = dask.persist(*parts)
-    counts, totals = zip(*dask.compute(*(dask.delayed(_total)(part) for part in rows)))
+    parts = partitions_of(X)
+    rows = kept_beside(parts, lambda p: dask.delayed(_checked_rows)(p, parts[p], dtype, n_features, "X"))
+    counts, totals = zip(*computed_beside(rows, lambda p: dask.delayed(_total)(rows[p])))
     count = sum(counts)
     if count == 0:
         raise ValueError(f"X has no samples: all {len(parts)} partitions are empty.")
     mean = sum(totals) / count
-    squares = dask.compute(*(dask.delayed(_squares)(part, mean) for part in rows))
+    squares = computed_beside(rows, lambda p: dask.delayed(_squares)(rows[p], mean))
     return count, mean, sum(squares) / count
 
 

@@ -25,6 +25,10 @@ ESTIMATORS: dict[str, str] = {
 
 #: Names of estimators on the command line that are not their class name in lower case.
 SHORT_NAMES = {"LVQClassifier": "lvq", "LVQClassifierCV": "lvq-cv", "LVQ21": "lvq2.1"}
+#: Names of `MODELS` of `paper_models.py` on the command line that are no estimator's; a test compares the two.
+PAPER_NAMES = (
+    "fc1lvq1", "fc2lvq1", "fc1glvq", "fc2glvq", "fc1mce", "fc2mce", "fc1logm", "fc2logm", "dk-glvq", "dk-gmlvq",
+)  # fmt: skip
 
 
 def short_name(name: str) -> str:

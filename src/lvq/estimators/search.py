@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 
 from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.estimators.classifier import LVQClassifier
+from lvq.estimators.grouped_calibration import group_folds
 from lvq.estimators.halving import successive_halving
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.prediction import ModelPredictions
@@ -125,7 +126,13 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose by cross-validation, then fit on all samples.
 
         Parameters
@@ -136,6 +143,9 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples, in fitting and in the folds' scores.
+        groups : array-like of shape (n_samples,), optional
+            Groups, such as patients, that no fold splits. For `cv` they are the groups of a splitter; a number of
+            folds is then one of stratified folds of whole groups.
 
         Returns
         -------
@@ -143,9 +153,9 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            return self._fit(X, y, sample_weight)
+            return self._fit(X, y, sample_weight, groups)
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
         self._validate_params()
         base = self._base()
         given = default_candidates(base) if self.candidates is None else self.candidates
@@ -157,7 +167,10 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
             kept = [place for place, candidate in enumerate(given) if candidate["n_prototypes"] <= most]
             given, candidates = [given[place] for place in kept], [candidates[place] for place in kept]
         labels = classes[index]
-        splits = check_cv(self.cv, labels, classifier=True).split(data, labels)
+        if groups is not None and isinstance(self.cv, int):
+            splits = group_folds(labels, groups, self.cv)
+        else:
+            splits = check_cv(self.cv, labels, classifier=True).split(data, labels, groups)
         folds = [make_fold(data, labels, weight, train, test) for train, test in splits]
         scorer = None if self.scoring is None else get_scorer(self.scoring)
         with Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=10 * bool(self.verbose)) as parallel:
@@ -200,6 +213,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         seed = {} if self.random_state is None else {"random_state": self.random_state}
         candidates = [clone(base).set_params(**(seed | dict(candidate))) for candidate in given]
         for candidate in candidates:
+            if candidate.relevance == "auto":
+                candidate.set_params(relevance="local_matrix")  # the folds compare candidates, not choices
             candidate._validate_params()
             if candidate.device is not None:
                 require_torch(candidate.device)

@@ -56,6 +56,8 @@ class Parts:
         Most runs of lbfgs.
     ignores_missing : bool
         Whether missing values are allowed, and ignored.
+    fixed_prototypes : bool
+        Whether batch solvers train the metric alone.
     """
 
     cost: CostOrRule
@@ -71,6 +73,7 @@ class Parts:
     device: str | None = None
     max_runs: int = lbfgs.MAX_RUNS
     ignores_missing: bool = False
+    fixed_prototypes: bool = False
 
     @property
     def learns_width(self) -> bool:
@@ -115,6 +118,7 @@ def begin(
 ) -> Training:
     """Starting metric and kernel, and the units that make the rest independent of scale."""
     rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
+    rule = rule.for_online(samples.n_features) if stream or parts.solver == "online" else rule
     start = rule if stream else rule.in_span(samples.n_samples, samples.n_features)
     relevance = start.start(*_rows_for(rule, samples), labels)
     params = Params(prototypes, relevance, None)
@@ -151,6 +155,7 @@ def restarted(
     """A warm start: the parameters of the last fit, with new statistics."""
     n_prototypes, n_features = training.params.prototypes.shape
     rule = parts.relevance.for_data(n_samples, n_features, n_prototypes)
+    rule = rule.for_online(n_features) if parts.solver == "online" else rule
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
     before = training.state
@@ -201,7 +206,8 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     objective = replace(objective, metric=samples.measured(objective.metric, state.variances))
     objective, params = beside_samples(objective, training.params, samples.X)
     params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
-    problem = Problem(objective.with_groups(params, samples.X), state.relevance, float(np.sqrt(state.units.step)))
+    unit = float(np.sqrt(state.units.step))
+    problem = Problem(objective.with_groups(params, samples.X), state.relevance, unit, parts.fixed_prototypes)
     arranged = samples.arranged(centre)
     if parts.solver == "lbfgs":
         settings = parts.batch.max_iter, parts.batch.tol

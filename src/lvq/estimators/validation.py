@@ -4,7 +4,7 @@ Single parameters are checked by scikit-learn with the constraints of `parameter
 checked here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -65,11 +65,18 @@ def make_relevance(estimator: BaseEstimator, relevance: str | Relevance | None) 
 def structured(estimator: BaseEstimator, rule: Relevance) -> Relevance:
     """The rule with what the parameters of the estimator tell about the features."""
     groups = estimator.feature_groups
-    labels = None if groups is None else [None if label is None else str(label) for label in groups]
-    if labels is not None and all(label is None for label in labels):
+    labels = None if groups is None else [_feature_label(label) for label in groups]
+    if labels is not None and all(label is None or isinstance(label, float) for label in labels):
         raise ValueError(
             f"The 'feature_groups' parameter of {type(estimator).__name__} must leave one feature or more; got None, "
-            "which excludes, for all. Give features that are used a label."
+            "which excludes, or a given fraction for all. Give features whose weight is learned a label."
+        )
+    fractions = [label for label in labels or () if isinstance(label, float)]
+    if not (all(fraction >= 0 for fraction in fractions) and sum(fractions) < 1):
+        raise ValueError(
+            f"The 'feature_groups' parameter of {type(estimator).__name__} must have given fractions from 0 on and "
+            f"with a sum below 1, as a float is the fraction of all weight that its feature has; got {fractions}. Use "
+            "strings or integers as labels of groups."
         )
     structure = Structure.of_labels(labels, estimator.sparsity, estimator.smoothness)
     if structure == UNSTRUCTURED:
@@ -83,6 +90,13 @@ def structured(estimator: BaseEstimator, rule: Relevance) -> Relevance:
         "gradient, relevance='gradient', 'local_diagonal', 'matrix' or 'local_matrix'; got "
         f"relevance={estimator.relevance!r}."
     )
+
+
+def _feature_label(label: Hashable) -> str | float | None:
+    """A label of `feature_groups`: None excludes, a float is a given fraction, all others are names of groups."""
+    if label is None or isinstance(label, float | np.floating):
+        return None if label is None else float(label)
+    return str(label)
 
 
 def check_structure(estimator: BaseEstimator, relevance: Relevance, n_features: int) -> None:
@@ -103,7 +117,9 @@ def check_structure(estimator: BaseEstimator, relevance: Relevance, n_features: 
             "matrix gives no equal weights and groups count in 'sparsity' alone. Set sparsity, or use weights of "
             "features, relevance='gradient' or 'local_diagonal'."
         )
-    if getattr(relevance, "log_determinant", 0) > 0 and EXCLUDED in structure.groups:
+    given = structure.fractions or (0.0,) * n_features
+    excluded = any(group == EXCLUDED and fraction == 0 for group, fraction in zip(structure.groups, given))
+    if getattr(relevance, "log_determinant", 0) > 0 and excluded:
         raise ValueError(
             f"log_determinant of {name} needs all features, and feature_groups excludes some; leave their columns out "
             "of X, or set log_determinant=0."
@@ -155,7 +171,7 @@ def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray,
     changed = [repr(key) for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
     n_prototypes, n_features = model.prototypes.shape
     relevance = parts.relevance.for_data(1, n_features, n_prototypes)
-    if _shape_of(relevance) != _shape_of(state.relevance):
+    if _shape_of(relevance.for_online(n_features)) != _shape_of(state.relevance.for_online(n_features)):
         changed.append("'relevance'")
     elif getattr(relevance, "unit_trace", False) and not getattr(state.relevance, "unit_trace", True):
         changed.append("'solver' or 'ridge'")  # units measured without unit trace do not fit unit trace
@@ -243,12 +259,31 @@ def check_sparse_matrix(estimator: BaseEstimator, relevance: Relevance, n_featur
         )
 
 
+def check_sample_prototypes(estimator: BaseEstimator, parts: Parts, *, in_memory: bool) -> None:
+    """Raise ValueError where prototypes cannot be moved to samples."""
+    if not getattr(estimator, "sample_prototypes", False):
+        return
+    remedies = {
+        "dask collections": (not in_memory, "Give the samples as an array."),
+        "a device": (parts.device is not None and parts.solver != "online", "Give arrays, with device=None."),
+        "missing='ignore'": (parts.ignores_missing, "Fill missing values first, with missing='raise'."),
+    }
+    for what, (found, remedy) in remedies.items():
+        if found:
+            raise ValueError(f"sample_prototypes=True of {type(estimator).__name__} does not support {what}. {remedy}")
+
+
 def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
     """Raise ValueError for a stream that the online solver cannot learn."""
     if estimator.n_prototypes == "auto" and estimator.n_prototypes_total is None:
         raise ValueError(
             f"n_prototypes='auto' of {type(estimator).__name__} needs all samples at once, which partial_fit does not "
             "have. Set n_prototypes to a number of prototypes per class."
+        )
+    if getattr(estimator, "sample_prototypes", False):
+        raise ValueError(
+            f"sample_prototypes=True of {type(estimator).__name__} needs all samples at once, which partial_fit does "
+            "not have. Set sample_prototypes=False."
         )
     if parts.ignores_missing:
         raise ValueError(

@@ -32,8 +32,8 @@ from lvq.model.sparse_rows import is_sparse
 from lvq.typing import Array
 
 DEGREE = 3  # of the curve
-BLOCK = 2**20  # numbers of a block of samples
-FEATURES = 2**12  # whose covariances are held at a time
+BLOCK, SPARSE_BLOCK = 2**20, 2**17  # numbers of a block of samples; stored ones of sparse samples
+FEATURES, SPARSE_FEATURES = 2**12, 2**10  # whose covariances are held at a time
 OUTPUTS = 64  # classes, and prototypes, that count
 # Numbers of samples in memory, and of their outputs; of more a random part of the samples is used
 MOST, MOST_OUTPUTS = 2**24, 2**22
@@ -74,12 +74,16 @@ def of_sum_one(fractions: np.ndarray) -> np.ndarray:
 def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
     """Fraction of the variance of the model's outputs that each feature alone explains, (n_features,)."""
     samples, n = _in_bounds(samples, model), samples.n_features
-    rows = _block_rows(samples, model)
-    curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model).most_frequent(samples, rows)
-    fractions = []
-    for begin in range(0, n, FEATURES):
-        part = slice(begin, min(begin + FEATURES, n))
-        found = Moments.of(samples.reduce(_Sums(curve, outputs, part), rows), part.stop - begin, outputs)
+    rows, sparse, known = _block_rows(samples, model), is_sparse(samples.X), None
+    few = samples.X[:OUTPUTS] if sparse else None
+    curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model, few).most_frequent(samples, rows)
+    fractions, step = [], SPARSE_FEATURES if sparse else FEATURES
+    if sparse and n > step:  # many passes, for which the outputs are computed once; each needs few stored numbers
+        known = tuple(map(np.concatenate, zip(*samples.reduce(lambda block: [outputs.of(block.X)], rows))))
+        samples = replace(samples, y=np.arange(samples.n_samples))
+    for begin in range(0, n, step):
+        part = slice(begin, min(begin + step, n))
+        found = Moments.of(samples.reduce(_Sums(curve, outputs, part, known), rows), part.stop - begin, outputs)
         weighting = output_weighting(found.covariance, found.pairs, len(outputs.classes))
         fractions.append(explained(*found.of_features(), weighting, curve.smallest)[0])
     return np.concatenate(fractions)
@@ -111,9 +115,13 @@ class Outputs:
     prototypes: np.ndarray
 
     @classmethod
-    def uncalibrated(cls, model: PrototypeModel) -> Self:
-        """Those of a model at temperature one: importances do not depend on how probabilities are calibrated."""
-        largest = float(model.link.value(wide(model.distances(model.prototypes[:OUTPUTS]))).max())
+    def uncalibrated(cls, model: PrototypeModel, few: Array | None = None) -> Self:
+        """Those of a model at temperature one: importances do not depend on how probabilities are calibrated.
+
+        The unit comes from a few samples, or from the prototypes.
+        """
+        few = model.prototypes[:OUTPUTS] if few is None else few
+        largest = float(model.link.value(wide(model.distances(few))).max())
         every = np.arange(len(model.classes)), np.arange(len(model.labels))
         return cls(replace(model, decision=replace(model.decision, temperature=1.0)), largest or 1.0, *every)
 
@@ -215,10 +223,11 @@ class _Sums:
     curve: Curve
     outputs: Outputs
     features: slice
+    known: tuple[np.ndarray, ...] | None = None  # outputs and pairs of all samples, whose y is then their number
 
     def __call__(self, block: Block) -> np.ndarray:
         X, weight = block.X[:, self.features], as_numpy(wide(block.weight))
-        values, pair = self.outputs.of(block.X)
+        values, pair = self.outputs.of(block.X) if self.known is None else (part[block.y] for part in self.known)
         weighted = values * weight[:, None]
         pairs = self.outputs.pair_weights(pair, weight)
         power, cross = (self._of_sparse if is_sparse(X) else self._of_dense)(X, weight, weighted)
@@ -300,7 +309,7 @@ def _numbers(samples: ArraySamples, model: PrototypeModel) -> tuple[float, int]:
 
 def _block_rows(samples: ArraySamples, model: PrototypeModel) -> int:
     """Rows of a block."""
-    return max(1, int(BLOCK / max(_numbers(samples, model))))
+    return max(1, int((SPARSE_BLOCK if is_sparse(samples.X) else BLOCK) / max(_numbers(samples, model))))
 
 
 def _in_bounds(samples: ArraySamples, model: PrototypeModel) -> ArraySamples:

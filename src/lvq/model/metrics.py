@@ -257,6 +257,17 @@ class Diagonal(SharedMetric):
         """z_l = sqrt(lambda_l) x_l."""
         return scaled_columns(X, R**0.5)
 
+    def distances(self, X: Array, W: Array, R: Array | None = None) -> Array:
+        """Squared distances, (N, M); for sparse samples without images of the prototypes, which may be larger."""
+        if not is_sparse(X):
+            return super().distances(X, W, R)
+        assert R is not None
+        D = scaled_columns(X, R) @ W.T
+        D *= -2
+        D += row_squares(self.project(X, R))[:, None]
+        D += np.einsum("jl,jl,l->j", W, W, R, dtype=np.float64).astype(D.dtype)
+        return np.clip(D, 0, None, out=D)
+
     def back(
         self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient
     ) -> tuple[Array, Array]:

@@ -18,6 +18,7 @@ import numpy as np
 from lvq.model.arrays import rounded_centre
 from lvq.model.class_sums import class_sums, rows_by_class
 from lvq.model.placed_sums import TREE, futures_of, partition_sum, placed_sum, sum_of
+from lvq.model.placed_tasks import computed_beside, kept_beside
 from lvq.model.samples import ArraySamples, Block, Map, Total
 from lvq.typing import Array, Delayed
 
@@ -126,7 +127,8 @@ class PartitionedSamples(ArraySamples):
             taken = np.stack([_allotted(generator, *column) for column in zip(held.T, wanted)], axis=1)
             seed = int(generator.integers(2**31))
         some = [number for number in range(len(held)) if taken[number].any()]
-        drawn = dask.compute(*(dask.delayed(_drawn)(self.blocks[p], taken[p], (seed, p)) for p in some))
+        blocks = [self.blocks[p] for p in some]
+        drawn = computed_beside(blocks, lambda k: dask.delayed(_drawn)(blocks[k], taken[some[k]], (seed, some[k])))
         return Block(*(np.concatenate(parts) for parts in zip(*drawn)))
 
     def start_rows(self, init: str, n_prototypes: int, random_state: np.random.RandomState) -> Block:
@@ -168,8 +170,9 @@ class PartitionedSamples(ArraySamples):
         """The same samples relative to a centre, with weights of sum one, class by class in each partition."""
         import dask
 
-        shifted = (dask.delayed(_arranged)(block, centre, self.extent.weight) for block in self.blocks)
-        return type(self)(self.X, self.y, self.weight, dask.persist(*shifted), self.extents)
+        blocks, weight = self.blocks, self.extent.weight
+        shifted = kept_beside(blocks, lambda p: dask.delayed(_arranged)(blocks[p], centre, weight))
+        return type(self)(self.X, self.y, self.weight, shifted, self.extents)
 
     def centre(self) -> Array:
         """A point near the mean with few digits, as that of samples in memory."""

@@ -29,15 +29,9 @@ def futures_of(blocks: Sequence[Delayed]) -> list[Delayed]:
 
 def placed_sum(futures: Sequence[Delayed], function: Callable[[Block], Total], rows: int) -> Total:
     """Sum of a function over partitions; only the function and sums are sent."""
-    from distributed import wait
-
     client = futures[0].client
     while True:
-        wait(futures)
-        places = client.who_has(futures)
-        pinned = [list(places[future.key]) for future in futures]
-        if not all(pinned):  # lost between the two calls
-            continue
+        pinned = places_of(futures)
         sent = client.submit(_same, function, pure=False)
         level = [
             client.submit(partition_sum, sent, future, rows, workers=workers, pure=False)
@@ -46,21 +40,38 @@ def placed_sum(futures: Sequence[Delayed], function: Callable[[Block], Total], r
         while len(level) > 1:
             groups = [level[begin : begin + TREE] for begin in range(0, len(level), TREE)]
             level = [client.submit(sum_of, *group, pure=False) for group in groups]
-        while _waits(level[0]):
-            known = client.scheduler_info(n_workers=-1)["workers"]
-            if not all(any(worker in known for worker in workers) for workers in pinned):
-                break
-        else:
+        if finished(level, pinned):
             return level[0].result()
 
 
-def _waits(future: Delayed) -> bool:
-    """Whether a result is not there yet after some seconds."""
+def places_of(futures: Sequence[Delayed]) -> list[list[str]]:
+    """The workers that hold each partition; dask may have to compute it first."""
+    from distributed import wait
+
+    while True:
+        wait(futures)
+        places = futures[0].client.who_has(futures)
+        pinned = [list(places[future.key]) for future in futures]
+        if all(pinned):  # else lost between the two calls
+            return pinned
+
+
+def finished(futures: Sequence[Delayed], pinned: Sequence[Sequence[str]]) -> bool:
+    """Wait for results of tasks on given workers; False where all workers of one of them are lost."""
+    while _wait(futures):
+        known = futures[0].client.scheduler_info(n_workers=-1)["workers"]
+        if not all(any(worker in known for worker in workers) for workers in pinned):
+            return False
+    return True
+
+
+def _wait(futures: Sequence[Delayed]) -> bool:
+    """Whether results are not there yet after some seconds."""
     from distributed import TimeoutError as Late
     from distributed import wait
 
     try:
-        wait(future, timeout=CHECK_SECONDS)
+        wait(futures, timeout=CHECK_SECONDS)
     except Late:
         return True
     return False

@@ -6,11 +6,10 @@ learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterio
 distances, so they are computed once.
 """
 
-import sys
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Self, TypeGuard
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,23 +18,21 @@ from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like
 from lvq.model.certainty import Nearest, nearest, relative_similarity
 from lvq.model.folded import largest_value, prepared_prototypes, within_limits
 from lvq.model.grouped_prediction import prediction_by
-from lvq.model.links import Identity, Kernel, Link
+from lvq.model.links import Identity, Link
 from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Matrix, Metric, SharedMetric
 from lvq.model.missing import Observed, has_missing, packed, require_complete
+from lvq.model.model_checks import LARGEST, check
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
 from lvq.model.sparse_rows import canonical, filled, is_sparse, numbers, take_rows
 from lvq.model.temperature import tempered
 from lvq.typing import Array
 
-LARGEST = sys.float_info.max  # integers of Python can be larger
 BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time on a device
 CACHE_BYTES = 2**21  # the same on a processor: they stay in its cache
 MIN_ROWS = 16  # at a time, with any number of prototypes: each block reads all of them
 SMALL = 2**24  # products of distances up to which they are computed for all rows
-PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalDiagonal: 2, LocalMatrix: 3}
 ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
 
 
@@ -137,7 +134,7 @@ class PrototypeModel:
     variances: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        _check(self)
+        check(self)
         for name in ARRAYS:
             array = getattr(self, name)
             if array is not None and array.flags.writeable:  # the caller may write to it later
@@ -162,7 +159,7 @@ class PrototypeModel:
     def __setstate__(self, state: dict[str, object]) -> None:
         """Unpickled and memory-mapped arrays are made read-only again."""
         self.__dict__.update(state)
-        _check(self)
+        check(self)
         self._freeze()
 
     @property
@@ -460,75 +457,3 @@ class PrototypeModel:
         from lvq.model.storage import load
 
         return load(cls, path)
-
-
-def _check(model: PrototypeModel) -> None:
-    """Raise ValueError for arrays and parts that do not form a consistent model."""
-    problem = _array_problem(model) or _metric_problem(model) or _link_problem(model)
-    if problem:
-        raise ValueError(f"PrototypeModel {problem}.")
-
-
-def _array_problem(model: PrototypeModel) -> str:
-    W, labels, classes = model.prototypes, model.labels, model.classes
-    if not _is_array(W, 2, "f") or not W.size or W.dtype.itemsize not in (4, 8):
-        return "needs prototypes of shape (n_prototypes, n_features) in float32 or float64"
-    if not np.isfinite(W).all():
-        return "has prototypes that are not finite numbers"
-    if not _is_array(classes, 1, "biufSUOMm") or not len(classes):
-        return "needs a one-dimensional array of classes"
-    values = classes.tolist()
-    if any(not isinstance(value, Hashable) or value != value for value in values) or len(set(values)) < len(values):
-        return f"has classes that are not distinct values: {values}"
-    if not _is_array(labels, 1, "iu") or labels.shape != (len(W),) or (np.diff(labels.astype(np.int64)) < 0).any():
-        return "needs an ascending class index for each prototype"
-    if labels[0] < 0 or labels[-1] >= len(classes):
-        return f"has labels outside of its {len(classes)} classes"
-    if model.feature_names is not None and len(model.feature_names) != W.shape[1]:
-        return f"has {len(model.feature_names)} feature names for {W.shape[1]} features"
-    importances = model.importances
-    if importances is not None and (
-        not _is_array(importances, 1, "f") or len(importances) != W.shape[1] or not np.isfinite(importances).all()
-    ):
-        return f"has importances that do not fit its {W.shape[1]} features"
-    variances = model.variances
-    if variances is not None and (
-        not _is_array(variances, 1, "f") or len(variances) != W.shape[1] or not np.isfinite(variances).all()
-    ):
-        return f"has variances that do not fit its {W.shape[1]} features"
-    if variances is not None and ((variances < 0).any() or type(model.metric) not in PARAMETER_AXES):
-        return "has variances that are negative, or a metric that cannot ignore missing values"
-    return ""
-
-
-def _metric_problem(model: PrototypeModel) -> str:
-    metric, R, (count, n_features) = model.metric, model.relevance, model.prototypes.shape
-    if type(metric) not in PARAMETER_AXES:  # a metric of the user's own
-        return "" if callable(getattr(metric, "distances", None)) else "has no metric"
-    axes = PARAMETER_AXES[type(metric)]
-    if axes == 0:
-        return "" if R is None else "has relevances that its metric does not use"
-    if not _is_array(R, axes, "f") or not R.size or R.shape[-1] != n_features or not np.isfinite(R).all():
-        return f"has relevances that do not fit its {n_features} features"
-    if model.has_weights and (R < 0).any():
-        return "has negative relevances"
-    if isinstance(metric, LocalMetric):
-        groups = metric.groups
-        whole = isinstance(groups, tuple) and all(type(boundary) is int for boundary in groups) and len(groups) > 1
-        if not whole or groups[0] != 0 or groups[-1] != count or (np.diff(groups) < 1).any():
-            return "has metrics for other groups of prototypes"
-        if len(R) != len(groups) - 1:
-            return "has another number of metrics than groups"
-    return ""
-
-
-def _link_problem(model: PrototypeModel) -> str:
-    if not isinstance(model.link, Kernel):
-        return "" if callable(getattr(model.link, "value", None)) else "has no link"
-    values = [getattr(model.link, parameter.name) for parameter in fields(model.link)]
-    numbers = all(isinstance(value, int | float) and 0 < value <= LARGEST for value in values)
-    return "" if numbers else "has a kernel whose width or shape is not a positive number"
-
-
-def _is_array(value: object, axes: int, kinds: str) -> TypeGuard[np.ndarray]:
-    return isinstance(value, np.ndarray) and value.ndim == axes and value.dtype.kind in kinds

@@ -20,6 +20,7 @@ from lvq.typing import Array
 
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
 MAX_SQUARE = 1000  # features up to which a full matrix has as many rows, also with fewer samples
+MANY_FEATURES, FEATURES_A_SAMPLE = 2**14, 2**7  # from which relevances change rarely, online; see `for_online`
 MAX_LOCAL = 4_000_000  # numbers in all matrices up to which local="auto" gives each prototype its own
 AUTO_RIDGE, RIDGE_SAMPLES = 0.003, 500  # ridge="auto", and the number of samples from which it falls as 1/n_samples
 
@@ -42,6 +43,10 @@ class Relevance:
 
     def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "Relevance":
         """The rule with those of its parameters that depend on the size of the data."""
+        return self
+
+    def for_online(self, n_features: int) -> "Relevance":
+        """The rule with those of its parameters that the online solver needs."""
         return self
 
     def in_span(self, n_samples: int, n_features: int) -> "Relevance":
@@ -107,25 +112,40 @@ class GradientRelevance(VectorRelevance):
         Whether the prototypes' step carries lambda.
     structure : Structure
         Groups of features with equal relevances, excluded features, and penalties; for batch solvers.
+    every : int, default=1
+        Number of samples from one step of the relevances to the next, in the online solver. With 2 or more the step is
+        that of lambda times n_features, whose start is 1.
     """
 
     weighted_step: bool = True
     structure: Structure = UNSTRUCTURED
+    every: int = 1
+
+    def for_online(self, n_features: int) -> "GradientRelevance":
+        """With many features relevances change rarely, and the prototypes' step does not carry them.
+
+        A step on a sparse sample then needs its stored features only, and the step of the relevances, which needs all
+        of them, costs as much as 128 stored features a sample.
+        """
+        if n_features < MANY_FEATURES or self.every > 1:
+            return self
+        return replace(self, weighted_step=False, every=n_features // FEATURES_A_SAMPLE)
 
     def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """All features that are used equal."""
-        used = self.structure.used(np.ones(X.shape[1]))
+        used = self.structure.completed(self.structure.used(np.ones(X.shape[1])))
         return (used / used.sum()).astype(numpy_type(X))
 
     def constrained(self, free: Array) -> Array:
-        """lambda = u/sum(u), with u the mean of v^2 over each group of features."""
-        shared = self.structure.shared(free**2)
+        """lambda = u/sum(u), with u the mean of v^2 over each group of features, and the given fractions of sum(u)."""
+        shared = self.structure.completed(self.structure.shared(free**2))
         return shared / shared.sum()
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """2 v times the mean over each group of (g - lambda'g)/sum(u)."""
-        total = self.structure.shared(free**2).sum()
-        return 2 * free / total * self.structure.shared(by_relevance - (R * by_relevance).sum())
+        total = self.structure.completed(self.structure.shared(free**2)).sum()
+        by_weight = self.structure.by_learned(by_relevance - (R * by_relevance).sum())
+        return 2 * free / total * self.structure.shared(by_weight)
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """That of the structure."""
@@ -188,7 +208,7 @@ class LocalDiagonalRelevance(Relevance):
 
     def start(self, X: Array, y: Array, weight: Array, labels: np.ndarray) -> np.ndarray:
         """All features that are used equal."""
-        used = self.structure.used(np.ones((len(self.groups(labels)) - 1, X.shape[1])))
+        used = self.structure.completed(self.structure.used(np.ones((len(self.groups(labels)) - 1, X.shape[1]))))
         return (used / used.sum(axis=1, keepdims=True)).astype(numpy_type(X))
 
     def for_data(self, n_samples: int, n_features: int, n_prototypes: int) -> "LocalDiagonalRelevance":
@@ -205,16 +225,16 @@ class LocalDiagonalRelevance(Relevance):
         return R**0.5
 
     def constrained(self, free: Array) -> Array:
-        """lambda = u/sum(u) with unit trace, else u; with u the mean of v^2 over each group of features."""
-        shared = self.structure.shared(free**2)
+        """lambda = u/sum(u) with unit trace, else u; u is the mean of v^2 over each group, and the given fractions."""
+        shared = self.structure.completed(self.structure.shared(free**2))
         return shared / shared.sum(-1)[..., None] if self.unit_trace else shared
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """2 v times the mean over each group of (g - lambda'g)/sum(u), or of g."""
         if self.unit_trace:
-            total = self.structure.shared(free**2).sum(-1)[..., None]
+            total = self.structure.completed(self.structure.shared(free**2)).sum(-1)[..., None]
             by_relevance = (by_relevance - (R * by_relevance).sum(-1)[..., None]) / total
-        return 2 * free * self.structure.shared(by_relevance)
+        return 2 * free * self.structure.shared(self.structure.by_learned(by_relevance))
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """ridge times the sum of all lambda, which is |Omega|^2, and that of the structure."""
@@ -407,7 +427,7 @@ class MatrixRelevance(Relevance):
             omega = span(X, weight)
         else:
             omega = np.eye(n) if rank == n else discriminant_directions(X, y, weight, rank)
-        omega = self.structure.used(omega)
+        omega = self.structure.completed_columns(omega)
         omega = (omega / np.linalg.norm(omega)).astype(numpy_type(X))
         if self.local is None:
             return omega
@@ -434,17 +454,16 @@ class MatrixRelevance(Relevance):
         return R if self.unit_trace else (R / spread**0.5).astype(R.dtype)
 
     def constrained(self, free: Array) -> Array:
-        """Omega = A/|A| with unit trace, else A itself; without the columns of features that are excluded."""
-        free = self.structure.used(free)
+        """Omega = A/|A| with unit trace, else A itself; with excluded columns 0, and columns of a given fraction."""
+        free = self.structure.completed_columns(free)
         return free / _norms(free) if self.unit_trace else free
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """(G - <G, Omega> Omega)/|A|."""
-        by_relevance = self.structure.used(by_relevance)
-        if not self.unit_trace:
-            return by_relevance
-        size = _norms(self.structure.used(free))
-        return (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / size
+        if self.unit_trace:
+            size = _norms(self.structure.completed_columns(free))
+            by_relevance = (by_relevance - (by_relevance * R).sum((-2, -1))[..., None, None] * R) / size
+        return self.structure.by_columns(free, by_relevance)
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
         """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices, and the structure's."""

@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.found import need_model
 from lvq.estimators.registry import estimator_types
 from lvq.nuisance import NuisanceRemoval
-from lvq.onnx import nuisance
+from lvq.onnx import nuisance, spectra
 from lvq.onnx.graph import Graph
 from lvq.onnx.predictions import Predictions, class_values
 from lvq.onnx.rejection import MEASURES, accepted, certainty
 from lvq.rejection.classifier import RejectClassifier
+from lvq.spectra import SavitzkyGolay, StandardNormalVariate
 
 if TYPE_CHECKING:
     from skl2onnx.common._container import ModelComponentContainer
@@ -60,6 +61,11 @@ def register() -> None:
             options={"zipmap": [True, False, "columns"], "measure": list(MEASURES), "dtype": [None, *DTYPES]},
         )
     skl2onnx.update_registered_converter(NuisanceRemoval, "LvqNuisanceRemoval", nuisance.shapes, nuisance.convert)
+    for kind, name, converter in (
+        (StandardNormalVariate, "LvqStandardNormalVariate", spectra.convert_normal_variate),
+        (SavitzkyGolay, "LvqSavitzkyGolay", spectra.convert_filter),
+    ):
+        skl2onnx.update_registered_converter(kind, name, nuisance.shapes, converter)
 
 
 def require_skl2onnx() -> ModuleType:

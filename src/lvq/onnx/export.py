@@ -18,6 +18,7 @@ from lvq.onnx.converters import DTYPES, OUTPUTS, by_position, register, require_
 from lvq.onnx.inputs import Inputs, inputs_of, name_inputs
 from lvq.onnx.precision import rounding_nodes
 from lvq.onnx.rejection import MEASURES
+from lvq.prices import PriceClassifier
 from lvq.rejection.classifier import RejectClassifier
 
 if TYPE_CHECKING:
@@ -99,6 +100,11 @@ def split_steps(estimator: BaseEstimator) -> tuple[list[BaseEstimator], BaseEsti
     found = need_model(estimator, "to_onnx")
     last = find_layer(estimator, RejectClassifier) or found.estimator
     check_is_fitted(last)
+    if find_layer(estimator, PriceClassifier) is not None:
+        raise ValueError(
+            "to_onnx does not support PriceClassifier; convert the estimator inside it, and apply lvq.cheapest_class "
+            "to the probabilities."
+        )
     if found.model.variances is not None:
         raise ValueError(
             f"to_onnx does not support missing='ignore' of {type(found.estimator).__name__}; fit it with "

@@ -69,8 +69,12 @@ def _margin(predictions: Predictions) -> str:
     return graph.node("Sub", graph.take(predictions.scores, predictions.predicted), graph.reduce("ReduceMax", others))
 
 
+def _automatic(predictions: Predictions) -> str:
+    return _relsim(predictions) if predictions.model.decision.xi is None else _probability(predictions)
+
+
 MEASURES: dict[str, Callable[[Predictions], str]] = {
-    "auto": _relsim,
+    "auto": _automatic,
     "relsim": _relsim,
     "boundary": _boundary,
     "distance": _distance,

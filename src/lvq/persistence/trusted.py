@@ -43,10 +43,14 @@ class UntrustedError(Exception):
 def public_types() -> dict[str, type]:
     """The estimators of this library by their public names, which stay when a class moves to another module."""
     from lvq.nuisance import NuisanceRemoval
+    from lvq.prices import PriceClassifier
     from lvq.rejection.classifier import RejectClassifier
+    from lvq.spectra import SavitzkyGolay, StandardNormalVariate
 
-    kinds = {**estimator_types(), "RejectClassifier": RejectClassifier, "NuisanceRemoval": NuisanceRemoval}
-    return {f"lvq.{name}": kind for name, kind in kinds.items()}
+    others = (RejectClassifier, PriceClassifier, NuisanceRemoval, StandardNormalVariate, SavitzkyGolay)
+    return {
+        f"lvq.{name}": kind for name, kind in (estimator_types() | {kind.__name__: kind for kind in others}).items()
+    }
 
 
 def name_of(item: type | Callable[..., object]) -> str:

@@ -20,7 +20,7 @@ from lvq.model.metrics import LocalMetric
 from lvq.model.missing import require_complete
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import require_dense
-from lvq.plots.original_features import Floats, names_by_step, to_original_units
+from lvq.original_features import Floats, names_by_step, to_original_units
 from lvq.rejection.classifier import RejectClassifier
 from lvq.typing import Labels
 
@@ -223,7 +223,7 @@ def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | La
 
 
 def prototypes_in_units(estimator: BaseEstimator) -> Floats:
-    """Prototypes in the units of the pipeline's input; see `lvq.plots.original_features` for the steps it can invert.
+    """Prototypes in the units of the pipeline's input; see `lvq.original_features` for the steps it can invert.
 
     Parameters
     ----------

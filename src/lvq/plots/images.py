@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lvq.input_columns import default_names
-from lvq.plots.original_features import Floats
+from lvq.original_features import Floats
 
 
 def square_side(n_features: int) -> int | None:
@@ -43,6 +43,54 @@ def image_side(names: Iterable[str]) -> int | None:
     (form,) = without_numbers
     unnamed = form in ("#", default_names(1)[0].replace("0", "#"))
     return square_side(len(names)) if unnamed or "pix" in form or "px" in form or form.count("#") == 2 else None
+
+
+class PixelPlaces(NamedTuple):
+    """Side of a square image, and the place of each feature in it, counted row by row."""
+
+    side: int
+    places: NDArray[np.intp]
+
+    def whole(self, values: Floats, missing: float = 0.0) -> Floats:
+        """Whole images of the features, with a given value for pixels that are no features."""
+        images = np.full((len(values), self.side**2), missing)
+        images[:, self.places] = values
+        return images
+
+
+def pixel_places(names: Iterable[str]) -> PixelPlaces | None:
+    """Where the features are in an image of which some pixels may be left out, as constant ones are; else None.
+
+    Names have the row and column of a pixel, or "pixel" and its number. At least half of the pixels must be there.
+
+    Examples
+    --------
+    >>> pixel_places([f"pixel_{k // 8}_{k % 8}" for k in range(1, 64)]).places[:3].tolist()
+    [1, 2, 3]
+    """
+    names = list(names)
+    side = image_side(names)
+    if side is not None:
+        return PixelPlaces(side, np.arange(len(names)))
+    forms = {re.sub(r"\d+", "#", name.lower()) for name in names}
+    form = forms.pop() if len(forms) == 1 else ""
+    pairs = form.count("#") == 2
+    if not pairs and not (form.count("#") == 1 and ("pix" in form or "px" in form)):
+        return None
+    numbers = np.array([[int(number) for number in re.findall(r"\d+", name)] for name in names])
+    if pairs:
+        numbers -= 0 if (numbers == 0).any() else 1  # rows and columns are counted from 0 or from 1
+        side = int(numbers.max()) + 1
+        places = numbers[:, 0] * side + numbers[:, 1]
+        square = abs(int(numbers[:, 0].max()) - int(numbers[:, 1].max())) <= 2
+    else:
+        last = int(numbers.max())
+        side = int(np.ceil(np.sqrt(last)))
+        places = numbers[:, 0] - (1 if last == side**2 else 0)  # counted from 1 where the last number shows it
+        square = True
+    if not square or side < 8 or 2 * len(names) < side**2 or len(np.unique(places)) < len(names):
+        return None
+    return PixelPlaces(side, places)
 
 
 class ImageGrid(NamedTuple):

@@ -26,8 +26,8 @@ from lvq.estimators.found import need_model
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.model.prototype_model import PrototypeModel
+from lvq.original_features import Floats
 from lvq.plots.fitted_arrays import mean_lambda, model_inputs
-from lvq.plots.original_features import Floats
 
 TOLERANCE = 1e-12  # fraction of the largest eigenvalue below which an eigenvalue counts as zero
 

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import Names
+from lvq.original_features import Floats
 from lvq.plots.arguments import class_indices, described, given_or_own
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import model_inputs
-from lvq.plots.original_features import Floats
 from lvq.plots.planes import Plane, plane
 from lvq.plots.region_predictions import Regions, predict_points, regions
 from lvq.plots.style import (

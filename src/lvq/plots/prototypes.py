@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import Names
+from lvq.nearest_samples import Exemplars
+from lvq.original_features import Floats
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import feature_names as names_of_features
 from lvq.plots.fitted_arrays import prototype_names, prototypes_in_units, relevance_profile
-from lvq.plots.images import image_grid, image_side
-from lvq.plots.original_features import Floats
+from lvq.plots.images import image_grid, pixel_places
 from lvq.plots.style import (
     DIVERGING,
     class_colours,
@@ -70,6 +71,8 @@ class PrototypeDisplay(Display):
         Label of the colour scale.
     relevances : ndarray of shape (n_features,), optional
         Importance of each feature; a table that cannot show all shows the most important.
+    exemplar_names : sequence of str, optional
+        Names of the nearest samples of each prototype, which are shown beside it.
 
     Attributes
     ----------
@@ -110,6 +113,7 @@ class PrototypeDisplay(Display):
     differences: ArrayLike | None = None
     difference_name: str = "Difference from the mean prototype,\nin standard deviations"
     relevances: ArrayLike | None = None
+    exemplar_names: Sequence[str] | None = None
 
     @described
     def plot(
@@ -161,7 +165,7 @@ class PrototypeDisplay(Display):
         return self
 
     def _kind(self, image_shape: tuple[int, int] | None) -> str:
-        if image_shape is not None or image_side(self.feature_names) is not None:
+        if image_shape is not None or pixel_places(self.feature_names) is not None:
             return "image"
         without_numbers = {"".join(sign for sign in name if not sign.isdigit()) for name in self.feature_names}
         return "line" if len(self.feature_names) > 60 and len(without_numbers) == 1 else "table"
@@ -209,6 +213,16 @@ class PrototypeDisplay(Display):
         if len(self.order_) < n_used:
             which = "most different" if self.relevances is None else "most important"
             self.ax_.set_xlabel(f"The {len(self.order_)} {which} of {n_used} features", size="small")
+        if self.exemplar_names is not None:
+            self._label_exemplars(self.exemplar_names)
+
+    def _label_exemplars(self, names: Sequence[str]) -> None:
+        """Names of the nearest samples below their columns."""
+        below = self.ax_.secondary_xaxis("bottom")
+        below.set_ticks(range(len(names)), short_names(names), rotation=40, ha="right", rotation_mode="anchor")
+        below.tick_params(length=0)
+        below.set_xlabel("\n".join(filter(None, ["Nearest samples", self.ax_.get_xlabel()])), size="small")
+        self.ax_.set_xlabel("")
 
     def _differences(self, values: Floats) -> Floats:
         if self.differences is not None:
@@ -223,21 +237,30 @@ class PrototypeDisplay(Display):
 
         values, colours = np.asarray(self.values), class_colours(len(self.classes))
         self.order_ = np.arange(values.shape[1])
-        labels: list[str | None] = [*short_names(self.classes, 24)]
-        for row, index in zip(values, self.prototype_classes):
-            style = {"color": colours[index], "linewidth": 1.4, "label": labels[index]}
+        for row, index, label in zip(values, self.prototype_classes, self._line_labels()):
+            style = {"color": colours[index], "linewidth": 1.4, "label": label}
             self.lines_ += self.ax_.plot(self.order_, row, **merge_kwargs(style, given, "lines.Line2D"))
-            labels[index] = None  # the legend has each class once
         name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
         self.ax_.set(xlabel="Feature", ylabel="Value of the prototype")
         self.ax_.margins(x=0.01)
         self.ax_.grid(alpha=0.3)
         self.legend_ = place_legend(self.ax_)
 
+    def _line_labels(self) -> list[str | None]:
+        """Each class once; or for each prototype its class with the nearest samples."""
+        classes = short_names(self.classes, 24)
+        labels: list[str | None] = [classes[index] for index in self.prototype_classes]
+        if self.exemplar_names is not None:
+            return [f"{label}: {names}" for label, names in zip(labels, short_names(self.exemplar_names, 24))]
+        return [None if label in labels[:place] else label for place, label in enumerate(labels)]
+
     def _draw_images(
         self, ax: Axes | None, shape: tuple[int, int] | None, colorbar: bool, given: dict[str, Argument] | None
     ) -> None:
-        grid = image_grid(self.values, self.prototype_classes, shape)
+        places = pixel_places(self.feature_names) if shape is None else None
+        values = np.asarray(self.values, dtype=np.float64)
+        values = values if places is None else places.whole(values, np.nan)
+        grid = image_grid(values, self.prototype_classes, shape)
         self.order_ = np.arange(np.shape(self.values)[1])
         tile = float(np.clip(10 / grid.columns, 0.45, 1.3))  # inches
         high, wide = grid.pixels.shape
@@ -248,8 +271,11 @@ class PrototypeDisplay(Display):
         self.image_ = self.ax_.imshow(grid.pixels, **merge_kwargs(defaults, given, "image.AxesImage"))
         self.ax_.set_axis_off()
         if len(grid.labels) <= MAX_LABELLED_IMAGES:
-            names = short_names(self.classes, max(6, int(12 * tile)))
-            for name, place in zip([names[int(index)] for index in self.prototype_classes], grid.labels):
+            classes = short_names(self.classes, max(6, int(12 * tile)))
+            names = [classes[int(index)] for index in self.prototype_classes]
+            if self.exemplar_names is not None:
+                names = [f"{name}: {rows}" for name, rows in zip(names, short_names(self.exemplar_names, 24))]
+            for name, place in zip(names, grid.labels):
                 fit = min(9.0, 72 * tile / (0.62 * len(name) + 1))  # font size at which the name fits above its image
                 self.texts_.append(self.ax_.text(*place, name, ha="center", va="center", size=max(fit, 4)))
         if colorbar:
@@ -263,18 +289,22 @@ class PrototypeDisplay(Display):
         *,
         class_names: Sequence[str] | Names | None = None,
         feature_names: Sequence[str] | Names | None = None,
+        exemplars: Exemplars | None = None,
         ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
-        The steps of a Pipeline are inverted, see `lvq.plots.original_features`.
+        The steps of a Pipeline are inverted, see `lvq.original_features`.
 
         Parameters
         ----------
         {estimator}
         {class_names}
         {feature_names}
+        exemplars : Exemplars, optional
+            From `lvq.exemplars`: the names of the nearest samples are shown beside each prototype. Where samples are
+            patients, such a figure names them.
         {ax}
         {plot_kwargs}
 
@@ -293,6 +323,7 @@ class PrototypeDisplay(Display):
             prototype_names=prototype_names(estimator, classes).tolist(),
             prototype_classes=model.labels,
             classes=classes,
+            exemplar_names=None if exemplars is None else [", ".join(map(str, row)) for row in exemplars.names],
             **_differences_and_relevances(estimator, model.prototypes.astype(np.float64), values),
         )
         return display.plot(ax=ax, **plot_kwargs)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.found import FoundModel, find_layer, need_model
-from lvq.plots.original_features import Floats, to_original_units
+from lvq.original_features import Floats, to_original_units
 from lvq.plots.planes import Plane
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.measures import as_combination, certainty

@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.found import need_model
 from lvq.input_columns import Names
 from lvq.model.metrics import Euclidean, LocalMetric
+from lvq.original_features import Floats
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import Values, chosen_values, group_classes, group_names, relevance_profile
-from lvq.plots.original_features import Floats
 from lvq.plots.style import (
     COLOURS,
     DASHES,

@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
-MIXTURES = (("#000000", 0.0), ("#FFFFFF", 0.5), ("#000000", 0.4), ("#FFFFFF", 0.75))
+MIXTURES = (
+    ("#000000", 0.0),
+    ("#FFFFFF", 0.5),
+    ("#000000", 0.4),
+    ("#FFFFFF", 0.75),
+    ("#000000", 0.6),
+    ("#FFFFFF", 0.3),
+    ("#000000", 0.2),
+)
 DASHES = ("-", "--", "-.", ":")
 DIVERGING = "RdBu_r"
 NAME_LENGTH = 30  # characters of a name that are shown
@@ -74,10 +82,10 @@ def class_colours(count: int) -> list[str]:
     --------
     >>> class_colours(2)
     ['#0072B2', '#E69F00']
-    >>> len(set(class_colours(30)))
-    30
+    >>> len(set(class_colours(50)))
+    50
     """
-    return [mix(COLOURS[k % 8], *MIXTURES[k // 8 % 4]) for k in range(count)]
+    return [mix(COLOURS[k % 8], *MIXTURES[k // 8 % len(MIXTURES)]) for k in range(count)]
 
 
 def class_markers(count: int) -> list[str]:

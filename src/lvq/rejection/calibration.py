@@ -2,6 +2,7 @@
 
 Rules:
 - thresholds are fitted on samples the predicting model was not trained on: given (prefit), held out, or cross-fitted;
+- cross-fitted certainties come from other models, so they are carried over to the scale of the predicting model;
 - for a guarantee, path, outlier limits and order of tests are fixed before the testing samples are used, and these are
   drawn at random (not by class), because the exact test needs independent samples;
 - calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is not used at all.
@@ -9,9 +10,9 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,12 +22,15 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.rejection.corrections import Guarantee
+from lvq.rejection.coverage import Calibrated, coverage_point
 from lvq.rejection.guarantee import ClassifiedSamples, guaranteed_point, guaranteed_points
-from lvq.rejection.guarantee_error import too_few
+from lvq.rejection.guarantee_error import too_few, weaker_guarantee
 from lvq.rejection.measures import Combination, Predictions, SampleFunction, cell_kind, cells_of, certainty_of
 from lvq.rejection.path import Paths, Points
-from lvq.rejection.point import CellThresholds, OperatingPoint
+from lvq.rejection.point import CellThresholds, CertifiedPoint, OperatingPoint
 from lvq.rejection.thresholds import local_thresholds
+from lvq.rejection.ties import Ties, in_steps, lower_edge, second_certainty
+from lvq.rejection.transfer import transferred
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_finite, label_codes
 from lvq.typing import Argument, CrossValidation, Labels, MatrixLike
 
@@ -61,6 +65,11 @@ class Settings:
     def is_cross_fitted(self) -> bool:
         """Whether the thresholds are fitted on the samples of cross-validation."""
         return self.cv is not None and not self.is_prefit
+
+    @property
+    def breaks_ties(self) -> bool:
+        """Whether a coverage is requested, for which samples of equal certainty may have to be separated."""
+        return self.guarantee is None and self.target[0] == "min_coverage"
 
 
 class Data(NamedTuple):
@@ -100,9 +109,10 @@ def _has_entries(value: object, n_samples: int) -> bool:
 
 
 class ScoredSamples(NamedTuple):
-    """Samples as predicted: certainty, outlier measure, whether correct, cell and predicted class."""
+    """Samples as predicted: certainty, second certainty, outlier measure, whether correct, cell, predicted class."""
 
     certainty: FloatArray
+    second: FloatArray
     typicality: FloatArray
     correct: BoolArray
     cell: Labels
@@ -110,8 +120,12 @@ class ScoredSamples(NamedTuple):
 
     def take(self, rows: IntArray | BoolArray) -> ScoredSamples:
         """Some of them."""
-        certainty, typicality, correct, cell, predicted = self
-        return ScoredSamples(certainty[rows], typicality[rows], correct[rows], cell[rows], predicted[rows])
+        return ScoredSamples(*(column[rows] for column in self))
+
+    @classmethod
+    def joined(cls, parts: Sequence[ScoredSamples]) -> ScoredSamples:
+        """All samples of several parts."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts)))
 
     @property
     def classified(self) -> ClassifiedSamples:
@@ -119,17 +133,33 @@ class ScoredSamples(NamedTuple):
         return self.certainty, self.correct, self.cell
 
 
-class Calibration(NamedTuple):
-    """The predicting estimator, its kind of cells, the path, the operating point, and the limits for outliers.
+class Control(NamedTuple):
+    """Samples that correct counts of cross-fitted samples, with weights of both; see `_control`."""
+
+    samples: ScoredSamples
+    weight: FloatArray
+    own_weight: float
+
+
+class Thresholds(NamedTuple):
+    """The path, the operating point, limits for outliers, samples at the threshold, and notes.
 
     With `per_class` path and point are dictionaries by class.
     """
 
-    estimator: BaseEstimator
-    cells: str | SampleFunction
     path: Paths
     point: Points
     outlier_limits: CellThresholds | None
+    ties: Ties | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Calibration(NamedTuple):
+    """The predicting estimator, its kind of cells, and its thresholds."""
+
+    estimator: BaseEstimator
+    cells: str | SampleFunction
+    thresholds: Thresholds
 
 
 def calibrate(settings: Settings, data: Data, rng: np.random.RandomState) -> Calibration:
@@ -141,9 +171,9 @@ def calibrate(settings: Settings, data: Data, rng: np.random.RandomState) -> Cal
         estimator = deepcopy(settings.estimator)
     else:
         estimator = training.trained(settings.estimator)
-    testing = score(settings, estimator, held_out) if len(held_out.y) else None
+    testing, control = score(settings, estimator, held_out) if len(held_out.y) else None, None
     if settings.is_cross_fitted:
-        fitting = cross_fitted(settings, estimator, training)
+        fitting, control = cross_fitted(settings, estimator, training, rng)
     else:
         assert testing is not None
         fitting, testing = testing, None
@@ -151,7 +181,7 @@ def calibrate(settings: Settings, data: Data, rng: np.random.RandomState) -> Cal
             order, n_path = rng.permutation(len(held_out.y)), _path_size(len(held_out.y))
             fitting, testing = fitting.take(order[:n_path]), fitting.take(order[n_path:])
     cells = cell_kind(Predictions(estimator, held_out.X), settings.cells)
-    return Calibration(estimator, cells, *fit_thresholds(settings, fitting, testing, len(data.y)))
+    return Calibration(estimator, cells, fit_thresholds(settings, fitting, testing, len(data.y), control))
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -204,12 +234,15 @@ def score(settings: Settings, estimator: BaseEstimator, data: Data) -> ScoredSam
     certainty = certainty_of(predictions, settings.measure.ambiguity)
     outlier, predicted = settings.measure.outlier, predictions.predicted
     typicality = certainty if outlier is None else certainty_of(predictions, outlier)
+    second = second_certainty(predictions) if settings.breaks_ties else np.zeros(len(certainty))
     cell = cells_of(predictions, settings.cells)
-    return ScoredSamples(certainty, typicality, np.asarray(predicted == data.y), cell, predicted)
+    return ScoredSamples(certainty, second, typicality, np.asarray(predicted == data.y), cell, predicted)
 
 
-def cross_fitted(settings: Settings, estimator: BaseEstimator, data: Data) -> ScoredSamples:
-    """Every sample as predicted by a model that was not trained on it.
+def cross_fitted(
+    settings: Settings, estimator: BaseEstimator, data: Data, rng: np.random.RandomState
+) -> tuple[ScoredSamples, Control]:
+    """Every sample as predicted by a model that was not trained on it, on the scale of the predicting model.
 
     The prototypes of the folds' models are not those of the predicting model, so the cell of a sample is taken from the
     latter: its nearest prototype of the class that was predicted.
@@ -219,32 +252,80 @@ def cross_fitted(settings: Settings, estimator: BaseEstimator, data: Data) -> Sc
             "cv of RejectClassifier must be a number of folds or a splitter where max_error is given, because samples "
             "are set aside for testing; got a list of splits."
         )
-    parts, tested = [], []
-    everyone = np.arange(len(data.y))
+    everyone = np.flatnonzero(data.weighted)
+    final = score(settings, estimator, data.take(everyone))
+    predictions = Predictions(estimator, _rows(data.X, everyone))
+    place = np.cumsum(data.weighted) - 1  # of a sample among those with weight
+    parts, trained = list[ScoredSamples](), list[ScoredSamples]()
     for train, test in check_cv(settings.cv, data.y, classifier=True).split(data.X, data.y, **data.for_split):
-        test = everyone[test][data.weighted[test]]
-        if len(test):
-            model = data.take(everyone[train]).trained(settings.estimator)
-            parts.append(score(settings, model, data.take(test)))
-            tested.append(test)
-    joined = ScoredSamples(*(np.concatenate(columns) for columns in zip(*parts)))
-    predictions = Predictions(estimator, _rows(data.X, np.concatenate(tested)))
+        fold, test = data.take(np.arange(len(data.y))[train]), np.arange(len(data.y))[test]
+        test = test[data.weighted[test]]
+        if not len(test):
+            continue
+        model = fold.trained(settings.estimator)
+        training = score(settings, model, fold.take(np.flatnonzero(fold.weighted)))
+        rows = np.arange(len(data.y))[train]
+        for found, own, into in (
+            (score(settings, model, data.take(test)), test, parts),
+            (training, rows[data.weighted[rows]], trained),
+        ):
+            cell = _final_cells(settings, found, predictions, final, place[own])
+            into.append(_on_scale(found, training, final, rng)._replace(cell=cell))
+    left_out = ScoredSamples.joined(parts)
+    return left_out, _control(len(left_out.correct), final, trained)
+
+
+def _final_cells(
+    settings: Settings, found: ScoredSamples, predictions: Predictions, final: ScoredSamples, rows: IntArray
+) -> Labels:
+    """Cells of samples that another model predicted; `predictions` and `final` are those of the predicting model."""
     kind = cell_kind(predictions, settings.cells)
     if kind == "class":
-        return joined
-    return joined._replace(
-        cell=predictions.winner_for(joined.predicted) if kind == "prototype" else cells_of(predictions, kind)
-    )
+        return found.cell
+    return predictions.winner_for(found.predicted, rows) if kind == "prototype" else final.cell[rows]
+
+
+def _control(n_samples: int, final: ScoredSamples, trained: Sequence[ScoredSamples]) -> Control:
+    """Training samples of the predicting model, and with negative weight those of the folds on its scale.
+
+    A count among new samples is that among the training samples of the predicting model, and what training samples are
+    more certain than others: the difference between the samples left out of the folds and those in them. It is
+    proportional to one over the number of training samples, so it is smaller for the predicting model. Counting the
+    samples left out alone would do only where data are continuous: where rows are few and distinct, cell and certainty
+    of a fold's model do not go together as in the predicting model.
+    """
+    below = ScoredSamples.joined(trained)
+    n_final, in_folds = len(final.correct), len(below.correct)
+    smaller = in_folds / len(trained) / n_final  # training samples of a fold, of all
+    weight = n_samples * np.repeat([1 / n_final, -smaller / in_folds], [n_final, in_folds])
+    return Control(ScoredSamples.joined((final, below)), weight, smaller)
+
+
+def _on_scale(
+    found: ScoredSamples, training: ScoredSamples, final: ScoredSamples, rng: np.random.RandomState
+) -> ScoredSamples:
+    """What a fold's model found for some samples, with the certainties of the predicting model."""
+    for samples in (found, training, final):
+        check_finite("certainty", samples.certainty)
+        check_finite("the outlier measure of RejectClassifier", samples.typicality)
+    pairs = [np.column_stack((in_steps(samples.certainty), samples.second)) for samples in (found, training, final)]
+    certainty, second = transferred(*pairs, rng).T
+    pairs = [np.column_stack((samples.typicality, 0 * samples.typicality)) for samples in (found, training, final)]
+    return found._replace(certainty=certainty, second=second, typicality=transferred(*pairs, rng)[:, 0])
 
 
 # -- thresholds --------------------------------------------------------------------------------------------------------
 
 
 def fit_thresholds(
-    settings: Settings, fitting: ScoredSamples, testing: ScoredSamples | None, n_samples: int
-) -> tuple[Paths, Points, CellThresholds | None]:
+    settings: Settings,
+    fitting: ScoredSamples,
+    testing: ScoredSamples | None,
+    n_samples: int,
+    control: Control | None = None,
+) -> Thresholds:
     """Path, operating point and limits for outliers; `n_samples` were given to `fit`."""
-    limits, n_fitting = None, len(fitting.correct)
+    limits, every = None, fitting
     n_testing = 0 if testing is None else len(testing.correct)
     if settings.measure.outlier is not None:
         # from the fitting samples alone: a rule that depends on the testing samples would make the tests invalid
@@ -255,26 +336,68 @@ def fit_thresholds(
     options: dict[str, Argument] = {"method": settings.thresholds, "min_cell_size": settings.min_cell_size}
     if settings.guarantee is None or testing is None:
         name, value = settings.target
-        if name == "min_coverage":  # outliers count as rejected
-            value = min(1.0, value * n_fitting / len(fitting.correct))
+        if name == "min_coverage":
+            return _for_coverage(value, every, control, limits, options)
         path = local_thresholds(*fitting.classified, **options)
-        return path, path.pick(**{name: value}), limits  # type: ignore[arg-type]
+        return Thresholds(path, path.pick(**{name: value}), limits)  # type: ignore[arg-type]
     options["on_failure"] = settings.on_failure
     guarantee = settings.guarantee._replace(fraction_tested=n_testing / n_samples)
     if not settings.per_class:
-        return *guaranteed_point(fitting.classified, testing.classified, guarantee, **options), limits
+        path, point = guaranteed_point(fitting.classified, testing.classified, guarantee, **options)
+        return Thresholds(path, point, limits, notes=_weaker(settings, {"": point}, n_samples))
     found = guaranteed_points(
         fitting.classified, testing.classified, fitting.predicted, testing.predicted, guarantee, **options
     )
     points: dict[Hashable, OperatingPoint | None] = {label: point for label, (_, point) in found.items()}
-    return {label: path for label, (path, _) in found.items()}, points, limits
+    notes = _weaker(settings, {f"Class {label!r}: ": point for label, point in points.items()}, n_samples)
+    return Thresholds({label: path for label, (path, _) in found.items()}, points, limits, notes=notes)
+
+
+def _weaker(settings: Settings, points: Mapping[str, OperatingPoint | None], n_samples: int) -> tuple[str, ...]:
+    """Notes on guarantees that are weaker than requested, or missing."""
+    notes = []
+    for group, point in points.items():
+        if point is None and settings.on_failure == "relax":
+            notes.append(f"{group}Nothing could be guaranteed, as there are no samples to test it; all are rejected.")
+        elif isinstance(point, CertifiedPoint) and point.requested_error is not None:
+            notes.append(weaker_guarantee(point, n_samples, group=group))
+    return tuple(notes)
+
+
+def _for_coverage(
+    coverage: float,
+    fitting: ScoredSamples,
+    control: Control | None,
+    limits: CellThresholds | None,
+    options: dict[str, Argument],
+) -> Thresholds:
+    """Thresholds that accept a fraction of new samples; outliers count as rejected."""
+    n_samples = len(fitting.correct)
+    every, weight = fitting, np.ones(n_samples)
+    if control is not None:
+        every = ScoredSamples.joined((fitting, control.samples))
+        weight = np.append(control.own_weight * weight, control.weight)
+    check_finite("certainty", every.certainty)
+    typical = np.ones(len(weight), dtype=np.bool_)
+    outliers = 0.0
+    if limits is not None:  # each limit in use rejects about one new sample more, as every threshold does
+        typical = limits.accept(every.typicality, every.cell)
+        outliers = float(weight[~typical].sum()) + len(limits.cells) + 1
+    own = fitting.take(typical[:n_samples])
+    path = local_thresholds(in_steps(own.certainty), own.correct, own.cell, **options)
+    path = replace(path, steps=path.steps._replace(threshold=lower_edge(path.steps.threshold)))
+    every, weight = every.take(typical), weight[typical]
+    samples = Calibrated(in_steps(every.certainty), every.second, every.correct, every.cell, weight)
+    found = coverage_point(path, samples, coverage, n_samples=n_samples, expected_outliers=outliers)
+    extended = path.extend(in_steps(own.certainty), own.correct, own.cell)
+    return Thresholds(extended, found.point, limits, found.ties, found.notes)
 
 
 def _outlier_limits(samples: ScoredSamples, fraction: float, min_cell_size: int) -> CellThresholds:
-    """Quantiles of the outlier measure, one for each large cell and one for all others."""
+    """Quantiles of the outlier measure: one for each cell that is large enough for the fraction, one for all others."""
     check_finite("the outlier measure of RejectClassifier", samples.typicality)
     cells, code = label_codes(samples.cell)
-    large = np.flatnonzero(np.bincount(code) >= min_cell_size)
+    large = np.flatnonzero(np.bincount(code) >= max(min_cell_size, 1 / fraction if fraction else 1))
     limits = [np.quantile(samples.typicality[code == index], fraction, method="lower") for index in large]
     overall = float(np.quantile(samples.typicality, fraction, method="lower"))
     return CellThresholds(cells[large], np.array(limits, dtype=np.float64), overall)

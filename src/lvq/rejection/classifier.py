@@ -45,8 +45,9 @@ class RejectClassifier(BaseRejectClassifier):
         A model of this library, a Pipeline that ends in one, or any scikit-learn classifier.
     measure : str, Combination or callable, default="auto"
         The measure of certainty: "relsim", "boundary", "radius", "distance", "probability", "margin", or a function of
-        (estimator, X). "auto" is "relsim" for models of this library, else "probability", else "margin". "combined", or
-        a `Combination`, also rejects outliers and distinguishes the two. See `lvq.rejection.measures`.
+        (estimator, X). "auto" is "probability" for models with a steepness `xi` (LVQClassifier, MCE, LOGM) and for
+        other classifiers, "relsim" for the other models of this library. "combined", or a `Combination`, also rejects
+        outliers and distinguishes the two. See `lvq.rejection.measures`.
     thresholds : {"optimal", "hull", "greedy", "global"}, default="optimal"
         How the thresholds are fitted; see `local_thresholds`.
     cells : {"auto", "prototype", "class"} or callable, default="auto"
@@ -55,8 +56,8 @@ class RejectClassifier(BaseRejectClassifier):
     min_cell_size : int, default=10
         Cells with fewer calibration samples share a threshold.
     min_coverage : float, optional
-        Accept at least this fraction of the calibration samples, with the highest accuracy that the path of thresholds
-        offers.
+        Accept about this fraction of new samples, with a high accuracy. Samples of equal certainty at the threshold are
+        separated by a second certainty, then by a draw from their values; see `lvq.rejection.ties`.
     min_accuracy : float, optional
         Reach at least this accuracy on the accepted calibration samples, with the highest coverage. What holds on these
         samples need not hold on others: `max_error` guarantees it.
@@ -72,8 +73,11 @@ class RejectClassifier(BaseRejectClassifier):
     correction : {"fixed_sequence", "bonferroni"}, default="fixed_sequence"
         How several tests for `max_error` keep the confidence: thresholds in a fixed sequence until the first failure,
         or thresholds over the whole path with a divided level. Choose it before looking at the samples.
-    on_failure : {"raise", "reject"}, default="raise"
-        What to do where `max_error` is not achievable, with `per_class` for a class: raise, or reject everything there.
+    on_failure : {"raise", "reject", "relax"}, default="raise"
+        What to do where `max_error` is not achievable, with `per_class` for a class: raise, reject everything there, or
+        guarantee the lowest error rate that is possible with the same confidence. Then `point_.max_error` is that rate,
+        `point_.requested_error` the one asked for, `point_.times_needed` how many times as many samples would be
+        enough for it, and `notes_` tells all of this.
     cv : None, "prefit", int, splitter or iterable, default=None
         Which samples are used for calibration. None: a fraction of the samples given to `fit`, which the estimator is
         then not trained on. "prefit", or an estimator in a `sklearn.frozen.FrozenEstimator`: all samples given to
@@ -103,6 +107,10 @@ class RejectClassifier(BaseRejectClassifier):
         All operating points, with their counts on the samples they were fitted on; with `per_class` a dictionary.
     outlier_limits_ : CellThresholds or None
         The lowest outlier measure of an accepted sample, where `measure` is a combination.
+    ties_ : Ties or None
+        Which of the samples at the threshold are rejected, where a coverage is requested and samples are equal there.
+    notes_ : tuple of str
+        What is not as requested, and what will be accepted instead.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -136,7 +144,7 @@ class RejectClassifier(BaseRejectClassifier):
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "per_class": ["boolean"],
         "correction": [StrOptions(set(CORRECTIONS))],
-        "on_failure": [StrOptions({"raise", "reject"})],
+        "on_failure": [StrOptions({"raise", "reject", "relax"})],
         "cv": ["cv_object", StrOptions({"prefit"})],
         "calibration_size": [Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],
@@ -224,7 +232,8 @@ class RejectClassifier(BaseRejectClassifier):
             fit_params = {"sample_weight": weight, **fit_params}
         data = Data(X, labels, weight > 0, *self._routed(fit_params))
         found = calibrate(settings, data, check_random_state(self.random_state))
-        fitted = {"measure_": settings.measure} | {f"{name}_": value for name, value in found._asdict().items()}
+        thresholds = {f"{name}_": value for name, value in found.thresholds._asdict().items()}
+        fitted = {"measure_": settings.measure, "estimator_": found.estimator, "cells_": found.cells} | thresholds
         names = ("n_features_in_", "feature_names_in_")
         fitted |= {name: getattr(found.estimator, name) for name in names if hasattr(found.estimator, name)}
         kept = {name: value for name, value in vars(self).items() if name not in (*fitted, *names)}

@@ -6,7 +6,12 @@ tests exact.
 
 Rules:
 - nothing about the tests depends on the testing counts: neither the path, nor the order, nor where the testing starts;
-- groups (predicted classes) each have their own path and tests, and the guarantee holds for all of them at once.
+- groups (predicted classes) each have their own path and tests, and the guarantee holds for all of them at once;
+- where the first test of a sequence fails, the upper bound of the error rate at that point may be guaranteed instead,
+  at the same confidence ("relax"). Let r be the true rate there, u its bound, e the requested one. If r > e, each of
+  the two statements is false only where u < r, which has at most the probability of the level. If r <= e, the bound is
+  stated only where u > e >= r, so it is true, and the sequence is valid by itself. With "bonferroni" all bounds hold
+  at once, so the lowest of them is taken.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.rejection.binomial import error_p_value
+from lvq.rejection.binomial import error_p_value, error_upper_bound
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
 from lvq.rejection.guarantee_error import GuaranteeError, explain_failure
 from lvq.rejection.path import ThresholdPath
@@ -30,7 +35,13 @@ CertifiedPath = tuple[ThresholdPath | None, CertifiedPoint | None]
 
 
 def certify(
-    path: ThresholdPath, certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike, guarantee: Guarantee
+    path: ThresholdPath,
+    certainty: ArrayLike,
+    correct: ArrayLike,
+    cell: ArrayLike,
+    guarantee: Guarantee,
+    *,
+    relax: bool = False,
 ) -> CertifiedPoint:
     """The point of a path with the highest coverage among those certified on samples that the path was not fitted on.
 
@@ -42,6 +53,8 @@ def certify(
         The testing samples.
     guarantee : Guarantee
         What is to be certified.
+    relax : bool, default=False
+        Where no point can be certified, return the one with the lowest bound that can be guaranteed instead.
 
     Returns
     -------
@@ -69,13 +82,23 @@ def certify(
     passed = p_values <= plan.level
     if plan.stop_at_failure:
         passed = np.logical_and.accumulate(passed)
-    if not passed.any():
-        raise explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
-    # All points that passed are certified together, so any of them may be chosen.
-    best = int(np.where(passed, accepted, -1).argmax())
+    instead: dict[str, Argument] = {}
+    if passed.any():  # all points that passed are certified together, so any of them may be chosen
+        best = int(np.where(passed, accepted, -1).argmax())
+    else:
+        error = explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
+        if not relax:
+            raise error
+        bounds = np.minimum(np.ceil(1000 * error_upper_bound(errors, accepted, 1 - plan.level)) / 1000, 1.0)
+        best = 0 if plan.stop_at_failure else int(bounds.argmin())
+        given, needed = testing.n_samples / guarantee.fraction_tested, error.samples_needed
+        times = None if needed is None else needed / given
+        instead = {"requested_error": guarantee.max_error, "times_needed": times}
+        p_values = error_p_value(errors, accepted, min(float(bounds[best]), 1 - 1e-12))
     return CertifiedPoint(
         **vars(testing.point(int(plan.points[best]))),
-        max_error=guarantee.max_error,
+        **instead,
+        max_error=float(bounds[best]) if instead else guarantee.max_error,
         confidence=guarantee.confidence,
         n_testing=testing.n_samples,
         n_accepted=int(accepted[best]),
@@ -104,8 +127,9 @@ def guaranteed_point(
         What is to be certified.
     method, min_cell_size
         As in `local_thresholds`.
-    on_failure : {"raise", "reject"}, default="raise"
-        What to do where no point can be certified: raise, or return None for the point.
+    on_failure : {"raise", "reject", "relax"}, default="raise"
+        What to do where no point can be certified: raise, return None for the point, or certify what is possible; None
+        where there are no samples.
 
     Returns
     -------
@@ -121,7 +145,7 @@ def guaranteed_point(
                 "too_few_samples",
             )
         path = local_thresholds(*fitting, method=method, min_cell_size=min_cell_size).extend(*fitting)
-        return path, certify(path, *testing, guarantee)
+        return path, certify(path, *testing, guarantee, relax=on_failure == "relax")
     except GuaranteeError:
         if on_failure == "raise":
             raise

@@ -8,6 +8,7 @@ import numpy as np
 
 from lvq.rejection.binomial import error_p_value, samples_needed
 from lvq.rejection.corrections import Guarantee, Plan
+from lvq.rejection.point import CertifiedPoint
 from lvq.rejection.validation import IntArray
 
 # "No number of samples is enough" is reported only where so many errors have at most this probability at max_error,
@@ -16,6 +17,8 @@ SIGNIFICANT = 0.05
 LARGEST_FACTOR = 1000
 # and where there are at least this many times the samples needed without any error.
 SUFFICIENT_FACTOR = 3
+# More than this many times the samples are not recommended to anyone.
+REALISTIC_FACTOR = 100
 
 OTHER_REMEDIES = "raise max_error, or use a better classifier or measure of certainty"
 
@@ -40,6 +43,37 @@ class GuaranteeError(ValueError):
     def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
         # By default an exception is rebuilt from its message alone; it must be possible to send it between processes.
         return type(self), (str(self), self.reason, self.samples_needed)
+
+
+def weaker_guarantee(point: CertifiedPoint, n_given: int, unit: str = "samples", group: str = "") -> str:
+    """What is guaranteed in place of the requested bound, and how many samples would be enough for that.
+
+    Parameters
+    ----------
+    point : CertifiedPoint
+        Its `requested_error` is not None.
+    n_given : int
+        Number of samples given.
+    unit : str, default="samples"
+        What is counted.
+    group : str, default=""
+        The class that the guarantee is about, with a colon.
+
+    Returns
+    -------
+    note : str
+    """
+    assert point.requested_error is not None
+    if point.times_needed is None or point.times_needed > REALISTIC_FACTOR:
+        more = f"No realistic number of {unit} would be enough for that: {OTHER_REMEDIES}."
+    else:
+        needed = max(ceil(point.times_needed * n_given), n_given + 1)
+        more = f"About {needed} {unit} would be enough, {needed - n_given} more than now."
+    return (
+        f"{group}An error rate of at most {100 * point.requested_error:g} % could not be guaranteed. The lowest that "
+        f"can be is {100 * point.max_error:g} % among accepted predictions, with confidence {point.confidence:g}, at a "
+        f"coverage of {100 * point.coverage:.0f} %. {more}"
+    )
 
 
 def too_few(n_accepted: int, n_testing: int, level: float, guarantee: Guarantee) -> GuaranteeError | None:

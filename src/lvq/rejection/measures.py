@@ -8,12 +8,16 @@
 | "distance" | minus the distance to the winner, in the model's metric: low for outliers | models of this library |
 | "probability" | probability of the predicted class; the posterior of the soft models | any with predict_proba |
 | "margin" | score of the predicted class less the best other score | any with decision_function |
-| "auto" | "relsim", else "probability", else "margin" | any |
+| "auto" | see below | any |
 | "combined" | "auto" for ambiguity, and "distance" for outliers: see `Combination` | models of this library |
 
 A user's own measure is a function ``measure(estimator, X) -> certainty``; its attribute `reason`, "ambiguous" or
 "outlier", names what a low value means. d+ is the distance to the nearest prototype of the predicted class, the winner;
 d- is the distance to the nearest prototype of all other classes. All measures use the same table of distances.
+
+"auto" is "relsim" for models of this library with a cost of relative distances, and "probability" for those with a
+steepness xi (on the development pool its errors come first more often, `experiments/certainty_measures.py`); "margin"
+for a `PriceClassifier`, what its choice saves; "probability", else "margin", for other classifiers.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from lvq.model.certainty import Nearest, nearest, relative_similarity
 from lvq.model.metrics import SharedMetric
 from lvq.model.missing import require_complete
 from lvq.model.prototype_model import PrototypeModel
+from lvq.prices import PriceClassifier
 from lvq.rejection.validation import FloatArray, IntArray, label_codes
 from lvq.robustness import certified_radius
 from lvq.typing import Labels, MatrixLike
@@ -57,6 +62,7 @@ class Predictions:
         self.estimator, self.X = estimator, X
         # a calibrator's predictions and probabilities are not those of the model inside
         self.found = None if find_layer(estimator, CalibratedClassifierCV) is not None else find_model(estimator)
+        self.priced = find_layer(estimator, PriceClassifier) is not None  # the class need not be that of the nearest
 
     @cached_property
     def model(self) -> PrototypeModel:
@@ -86,7 +92,7 @@ class Predictions:
     @cached_property
     def predicted(self) -> Labels:
         """The predicted classes."""
-        if self.found is None:
+        if self.found is None or self.priced:
             return np.asarray(self.estimator.predict(self.X))
         return self.model.classes[self.model.decide(self.distances)]
 
@@ -100,13 +106,13 @@ class Predictions:
         """Index of the winner of each sample."""
         return self.nearest.winner
 
-    def winner_for(self, classes: Labels) -> IntArray:
-        """The nearest prototype of the given classes, which need not be the predicted ones."""
-        return self._nearest(classes).winner
+    def winner_for(self, classes: Labels, rows: IntArray) -> IntArray:
+        """The nearest prototype of the given classes, which need not be the predicted ones, for some samples."""
+        return self._nearest(classes, rows).winner
 
-    def _nearest(self, classes: Labels) -> Nearest:
+    def _nearest(self, classes: Labels, rows: IntArray | slice = slice(None)) -> Nearest:
         model = self.model
-        return nearest(self.distances, model.labels, np.searchsorted(model.classes, classes))
+        return nearest(self.distances[rows], model.labels, np.searchsorted(model.classes, classes))
 
 
 def _relsim(predictions: Predictions) -> FloatArray:
@@ -141,8 +147,10 @@ def _boundary(predictions: Predictions) -> FloatArray:
 
 def _probability(predictions: Predictions) -> FloatArray:
     estimator = predictions.estimator
-    if predictions.found is not None and predictions.model.decision.soft:
-        return _of_predicted_class(predictions, predictions.model.posterior(predictions.distances))
+    if predictions.found is not None:
+        model = predictions.model
+        table = model.posterior if model.decision.soft else model.probabilities
+        return _of_predicted_class(predictions, table(predictions.distances))
     if not hasattr(estimator, "predict_proba"):
         raise ValueError(
             f"measure='probability' needs a classifier with predict_proba, which {type(estimator).__name__} does not "
@@ -185,8 +193,10 @@ def _of_predicted_class(predictions: Predictions, table: np.ndarray) -> FloatArr
 
 def _automatic(predictions: Predictions) -> FloatArray:
     estimator = predictions.estimator
-    if predictions.found is not None:
-        return _relsim(predictions)
+    if predictions.priced:
+        return _margin(predictions)
+    if predictions.found is not None:  # a cost with a steepness compares differences, the others relative ones
+        return _relsim(predictions) if predictions.model.decision.xi is None else _probability(predictions)
     if hasattr(estimator, "predict_proba"):
         return _probability(predictions)
     if hasattr(estimator, "decision_function"):

@@ -102,6 +102,10 @@ class CertifiedPoint(OperatingPoint):
         Testing samples, accepted ones, and errors among these.
     p_value, level : float
         P-value of the exact test that certified the point, and the level of the test.
+    requested_error : float or None
+        The bound that was requested, where it could not be guaranteed and `max_error` is the one that could be.
+    times_needed : float or None
+        About how many times as many samples would be enough for the requested one, where more would help.
     """
 
     max_error: float
@@ -111,3 +115,5 @@ class CertifiedPoint(OperatingPoint):
     n_errors: int
     p_value: float
     level: float
+    requested_error: float | None = None
+    times_needed: float | None = None

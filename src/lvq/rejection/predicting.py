@@ -17,7 +17,8 @@ from lvq.estimators.over_partitions import by_partition
 from lvq.rejection.measures import Combination, Predictions, SampleFunction, cells_of, certainty_of, reason_of
 from lvq.rejection.path import Paths, Points
 from lvq.rejection.point import CellThresholds
-from lvq.rejection.validation import BoolArray, FloatArray, positions
+from lvq.rejection.ties import Ties, draws, second_certainty
+from lvq.rejection.validation import BoolArray, FloatArray, IntArray, positions
 from lvq.typing import Label, Labels, MatrixLike
 
 
@@ -37,6 +38,8 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     path_: Paths
     point_: Points
     outlier_limits_: CellThresholds | None
+    ties_: Ties | None
+    notes_: tuple[str, ...]
 
     @by_partition
     def predict(self, X: MatrixLike) -> Labels:
@@ -170,10 +173,21 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             unseen = (positions(cell[here], point.cells) < 0) & (point.unseen == np.inf)
             rejected = np.where(unseen, "unseen cell", reason_of(self.measure_.ambiguity))
             reason[here] = np.where(point.accept(values[here], cell[here]), "", rejected)
+        if self.ties_ is not None:
+            reason[self._rejected_ties(predictions, values, reason == "")] = reason_of(self.measure_.ambiguity)
         if self.outlier_limits_ is not None:
             typicality = certainty_of(predictions, self.measure_.outlier)
             reason[~self.outlier_limits_.accept(typicality, cell)] = "outlier"
         return reason
+
+    def _rejected_ties(self, predictions: Predictions, values: FloatArray, accepted: BoolArray) -> IntArray:
+        """The samples at the threshold that are rejected although it accepts them; see `ties.py`."""
+        assert self.ties_ is not None
+        rows = np.flatnonzero(accepted & self.ties_.at_threshold(values))
+        if not len(rows):
+            return rows
+        X = predictions.X if predictions.found is None else predictions.inputs
+        return rows[self.ties_.rejects(second_certainty(predictions)[rows], draws(X, rows))]
 
     @by_partition
     def certainty(self, X: MatrixLike) -> FloatArray:

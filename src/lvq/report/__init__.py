@@ -4,7 +4,8 @@
 """
 
 from lvq.report.cross_validation import FoldResult, evaluate_folds
+from lvq.report.metrics import classification_metrics
 from lvq.report.page import render, write
 from lvq.report.summary import summarize
 
-__all__ = ["FoldResult", "evaluate_folds", "render", "summarize", "write"]
+__all__ = ["FoldResult", "classification_metrics", "evaluate_folds", "render", "summarize", "write"]

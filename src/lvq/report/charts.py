@@ -7,6 +7,7 @@ in data values and in domains of scales: `sort` would compile it into an express
 from __future__ import annotations
 
 from lvq.report.map_chart import Spec, map_chart, rows_of
+from lvq.report.ordered_features import importance_curve, matrix_along_axis, prototype_curves
 from lvq.report.probabilities import calibration_chart
 from lvq.typing import JSONValue
 
@@ -35,13 +36,25 @@ def specifications(summary: dict[str, JSONValue]) -> dict[str, JSONValue]:
     found = {
         "map": map_chart(summary),
         "curve": curve_chart(summary["rejection"], marked=summary["model"]["rejection"] is not None),
-        "relevance": relevance_chart(summary["relevance"]) if summary["relevance"] else None,
-        "matrix": matrix_chart(summary["relevance"]) if summary["relevance"] else None,
+        **_feature_charts(summary["relevance"], summary.get("curves")),
         "certified": certified_chart(summary["certified"]) if "radii" in summary["certified"] else None,
         "calibration": calibration_chart(summary["probabilities"]) if summary.get("probabilities") else None,
         "history": history_chart(summary["history"]) if len(summary["history"]["objective"]) > 1 else None,
     }
     return {name: spec | {"width": "container", "config": CONFIG} for name, spec in found.items() if spec is not None}
+
+
+def _feature_charts(
+    relevance: dict[str, JSONValue] | None, curves: dict[str, JSONValue] | None
+) -> dict[str, Spec | None]:
+    """Importances and Lambda as bars and table; along the axis of features that have an order."""
+    if curves is not None:
+        return {
+            "importance-curve": importance_curve(curves),
+            "prototype-curves": prototype_curves(curves),
+            "matrix-curve": matrix_along_axis(curves),
+        }
+    return {} if not relevance else {"relevance": relevance_chart(relevance), "matrix": matrix_chart(relevance)}
 
 
 def _quantity(field: str, title: str | None = None, **options: JSONValue) -> dict[str, JSONValue]:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +50,8 @@ class FoldResult:
         Lambda divided by its trace (the mean over the prototypes where there are several), for up to 200 features.
     matrix_features : tuple of str
         Names of the features of the matrix, which are those that reach the model.
+    predicted : ndarray or None
+        Predictions of the samples of the fold.
 
     Examples
     --------
@@ -65,16 +67,18 @@ class FoldResult:
     relevances: tuple[float, ...] = ()
     matrix: Floats | None = None
     matrix_features: tuple[str, ...] = ()
+    predicted: Labels | None = None
 
 
 def evaluate_folds(
     model: BaseEstimator,
     X: MatrixLike,
     y: ArrayLike,
-    cv: int | BaseCrossValidator = 5,
+    cv: int | BaseCrossValidator | Sequence[tuple[Rows, Rows]] = 5,
     seed: int | None = 0,
     *,
     feature_names: Sequence[str] | None = None,
+    fit_params: Mapping[str, ArrayLike] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[FoldResult]:
     """Fit a clone of the model for each fold and score it on that fold.
@@ -87,12 +91,14 @@ def evaluate_folds(
         Samples.
     y : array-like of shape (n_samples,)
         Their classes.
-    cv : int or splitter, default=5
-        Number of stratified folds (fewer where no class has as many samples), or an object with `split`.
+    cv : int, splitter or list of (train, test), default=5
+        Number of stratified folds (fewer where no class has as many samples), an object with `split`, or the folds.
     seed : int or None, default=0
         Random state of the folds.
     feature_names : sequence of str, optional
         Names of the columns of X, where X has none.
+    fit_params : mapping from str to array-like of shape (n_samples,), optional
+        For the model's `fit`, such as groups; each fold gets the entries of its samples.
     progress : callable, optional
         Called with (folds done, number of folds) after each fold.
 
@@ -113,40 +119,59 @@ def evaluate_folds(
     splits = _splits(X, labels, cv, seed)
     results = []
     for done, (train, test) in enumerate(splits, start=1):
-        results.append(_evaluate_fold(model, X, labels, train, test, feature_names))
+        arguments = {name: _safe_indexing(values, train) for name, values in (fit_params or {}).items()}
+        results.append(_evaluate_fold(model, X, labels, train, test, feature_names, arguments))
         if progress is not None:
             progress(done, len(splits))
     return results
 
 
-def _splits(X: MatrixLike, y: Labels, cv: int | BaseCrossValidator, seed: int | None) -> list[tuple[Rows, Rows]]:
+def _splits(
+    X: MatrixLike, y: Labels, cv: int | BaseCrossValidator | Sequence[tuple[Rows, Rows]], seed: int | None
+) -> list[tuple[Rows, Rows]]:
     if hasattr(cv, "split"):
         return list(cv.split(X, y))
+    if isinstance(cv, list) and cv:
+        return cv
     if not isinstance(cv, int | np.integer) or cv < 2:
-        raise ValueError(f"cv of evaluate_folds must be an integer of 2 or more, or a splitter, got {cv!r}.")
+        raise ValueError(
+            f"cv of evaluate_folds must be an integer of 2 or more, a splitter or a list of folds, got {cv!r}."
+        )
+    return stratified_splits(y, int(cv), seed)
+
+
+def stratified_splits(y: Labels, n_folds: int, seed: int | None) -> list[tuple[Rows, Rows]]:
+    """Stratified folds, fewer where no class has as many samples."""
     largest = int(np.unique(y, return_counts=True)[1].max())
     if largest < 2:
         raise ValueError(
             "evaluate_folds needs a class with at least 2 samples, got one sample of each; check that y holds classes."
         )
-    splitter = StratifiedKFold(min(int(cv), largest), shuffle=True, random_state=seed)
+    splitter = StratifiedKFold(min(n_folds, largest), shuffle=True, random_state=seed)
     with warnings.catch_warnings():  # a class with fewer samples than folds is absent from some folds
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-        return list(splitter.split(X, y))
+        return list(splitter.split(np.zeros((len(y), 1)), y))
 
 
 def _evaluate_fold(
-    model: BaseEstimator, X: MatrixLike, y: Labels, train: Rows, test: Rows, names: Sequence[str] | None
+    model: BaseEstimator,
+    X: MatrixLike,
+    y: Labels,
+    train: Rows,
+    test: Rows,
+    names: Sequence[str] | None,
+    arguments: Mapping[str, ArrayLike],
 ) -> FoldResult:
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     fitted = clone(model)
     try:
-        fitted.fit(X_train, y[train])
+        fitted.fit(X_train, y[train], **arguments)
     except GuaranteeError:
         if not isinstance(fitted, RejectClassifier):
             raise
-        fitted = clone(model.estimator).fit(X_train, y[train])
-    correct = np.asarray(fitted.predict(X_test)) == y[test]
+        fitted = clone(model.estimator).fit(X_train, y[train], **arguments)
+    predicted = np.asarray(fitted.predict(X_test))
+    correct = predicted == y[test]
     reject, inputs = find_reject_classifier(fitted, X_test)
     coverage = accepted_accuracy = None
     if reject is not None:
@@ -166,6 +191,7 @@ def _evaluate_fold(
         relevances=() if variables is None else tuple(variables.importances.tolist()),
         matrix=matrix if has_matrix else None,
         matrix_features=tuple(features.names) if has_matrix else (),
+        predicted=predicted,
     )
 
 

@@ -21,8 +21,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from lvq.estimators.found import need_model
 from lvq.input_columns import default_names
 from lvq.model.arrays import as_numpy
-from lvq.plots.images import image_side
-from lvq.plots.original_features import OriginalValues, names_by_step, to_original_units
+from lvq.original_features import OriginalValues, names_by_step, to_original_units
+from lvq.plots.images import pixel_places
 
 SEPARATE = (OneToOneFeatureMixin, SelectorMixin, SimpleImputer, KNNImputer, OneHotEncoder, OrdinalEncoder)
 ROUNDING = 1e-12  # of a feature's size: an inverted scaler leaves as much instead of 0
@@ -85,7 +85,8 @@ class Features:
         self._columns = shown.tolist()
         self.names = self.renamed(self._columns)
         # whether X itself is an image, before any step
-        self.side = None if original is None else image_side(self.renamed(original.names))
+        self._places = None if original is None else pixel_places(self.renamed(original.names))
+        self.side = None if self._places is None else self._places.side
 
     def _original(self, inputs: ArrayLike) -> OriginalValues:
         return to_original_units(self._found, inputs, "the report")
@@ -118,15 +119,15 @@ class Features:
 
     def pixels(self, inputs: Floats) -> Floats | None:
         """Whole images, 0 for pixels that the model does not use; None where X is not an image."""
-        return None if self.side is None else np.nan_to_num(self._original(inputs).values)
+        return None if self._places is None else self._places.whole(np.nan_to_num(self._original(inputs).values))
 
     def as_pixels(self, per_feature: Floats) -> Floats | None:
         """Values of the model's features at their pixels; None where the features are not pixels."""
-        if self.side is None or not self.in_units or self._selected is None:
+        if self._places is None or not self.in_units or self._selected is None:
             return None
-        whole = np.zeros((len(per_feature), len(self._selected)))
-        whole[:, self._selected] = per_feature
-        return whole
+        columns = np.zeros((len(per_feature), len(self._selected)))
+        columns[:, self._selected] = per_feature
+        return self._places.whole(columns)
 
 
 def _missing(X: ArrayLike) -> NDArray[np.bool_] | None:

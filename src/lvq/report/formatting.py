@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from lvq.typing import JSONValue
 
-SUMMARY_FORMAT = 3  # raised when a key of the summary changes its name or meaning
+SUMMARY_FORMAT = 4  # raised when a key of the summary changes its name or meaning
 DIGITS = 6  # significant digits of values that are only drawn or shown
 MISSING = "–"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from lvq.report.label_places import PLACES, label_places
 from lvq.typing import JSONValue
 
-COLOURS = 7
-# six shapes and seven colours, both used cyclically, distinguish 42 classes
+COLOURS = 11
+# eight shapes and eleven colours, both used cyclically, distinguish 88 classes
 SHAPES = {
     "circle": "M8 2.5a5.5 5.5 0 1 0 .01 0z",
     "square": "M3 3h10v10H3z",
@@ -13,8 +14,11 @@ SHAPES = {
     "diamond": "M8 1.5l5 6.5-5 6.5-5-6.5z",
     "cross": "M6 2h4v4h4v4h-4v4H6v-4H2V6h4z",
     "triangle-down": "M8 13.5l6-11H2z",
+    "triangle-right": "M13.5 8l-11-6v12z",
+    "triangle-left": "M2.5 8l11-6v12z",
 }
 MAX_NUMBERED = 24  # prototypes up to which each has its number on the map
+MAP_WIDTH = 480  # pixels of a map on a usual screen, in each direction
 MAX_LARGE_MARKS = 800  # samples beyond which the marks are smaller
 KEY = {"field": "key", "type": "nominal"}  # of the tooltip of a sample or prototype
 WRONG = "datum.true !== datum.predicted"
@@ -117,16 +121,37 @@ def _samples(size: int, position: Spec, colours: Spec, shapes: Spec) -> Spec:
 def _prototypes(table: Spec, position: Spec, colours: Spec, shapes: Spec) -> Spec:
     rows = rows_of(table, ("x", "y", "label"))
     numbered = len(rows) <= MAX_NUMBERED
-    values = [row | {"key": f"p{k}", "number": f"P{k + 1}" if numbered else ""} for k, row in enumerate(rows)]
+    places = label_places(_pixels(rows, position)) if numbered else [None] * len(rows)
+    values = [
+        row | {"key": f"p{k}", "number": f"P{k + 1}", "place": place}
+        for k, (row, place) in enumerate(zip(rows, places))
+    ]
     size = {"size": 300, "strokeWidth": 2.5} if numbered else {"size": 110, "strokeWidth": 1.5}
     mark = {"type": "point", "filled": True, "stroke": "var(--text)", "opacity": 1, "aria": False, **size}
-    number = {"type": "text", "dy": -17, "fontWeight": "bold", "fontSize": 13, "aria": False}
+    number = {"type": "text", "fontWeight": "bold", "fontSize": 13, "aria": False}
     encoding = {"shape": _by_class("label", shapes), "fill": _by_class("label", colours), "tooltip": KEY}
     return {
         "data": {"values": values},
         "encoding": position,
         "layer": [
             {"mark": mark, "encoding": encoding},
-            {"mark": number, "encoding": {"text": {"field": "number", "type": "nominal"}}},
+            *(
+                {
+                    "transform": [{"filter": f"datum.place === {place}"}],
+                    "mark": number | {"dx": dx, "dy": dy},
+                    "encoding": {"text": {"field": "number", "type": "nominal"}},
+                }
+                for place, (dx, dy) in enumerate(PLACES)
+            ),
         ],
     }
+
+
+def _pixels(rows: list[dict[str, JSONValue]], position: Spec) -> list[tuple[float, float]]:
+    """Places on a map of usual size; the y axis points up."""
+
+    def place(row: dict[str, JSONValue], name: str) -> float:
+        low, high = position[name]["scale"]["domain"]
+        return MAP_WIDTH * float(row[name] - low) / ((high - low) or 1.0)
+
+    return [(place(row, "x"), -place(row, "y")) for row in rows]

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 import lvq
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.prototype_model import PrototypeModel
-from lvq.rejection.binomial import error_upper_bound
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.point import CertifiedPoint
 from lvq.report.features import Features
 from lvq.report.formatting import percent, to_json
+from lvq.report.metrics import confidence_interval
+from lvq.report.probabilities import probability_limit
 from lvq.typing import JSONValue
 
 MIN_CLASS_SAMPLES = 20  # held-out samples of a class below which its accuracy is uncertain
-CONFIDENCE = 0.975  # one-sided confidence of each end of a 95 % interval
 
 
 def versions() -> dict[str, str]:
@@ -32,20 +32,6 @@ def versions() -> dict[str, str]:
         "SciPy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
     }
-
-
-def confidence_interval(n_correct: int, n_samples: int) -> list[float] | None:
-    """95 % interval of an accuracy (Clopper-Pearson).
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in confidence_interval(95, 100)], confidence_interval(0, 0)
-    ([0.887, 0.984], None)
-    """
-    if not n_samples:
-        return None
-    low = 1 - float(error_upper_bound(n_samples - n_correct, n_samples, CONFIDENCE))
-    return [low, float(error_upper_bound(n_correct, n_samples, CONFIDENCE))]
 
 
 def score_section(
@@ -119,8 +105,10 @@ def _rejection(reject: RejectClassifier) -> dict[str, JSONValue]:
         if isinstance(reject.point_, CertifiedPoint):
             names = ("n_testing", "n_accepted", "n_errors", "p_value")
             guarantee |= {name: getattr(reject.point_, name) for name in names}
+            guarantee |= {"max_error": reject.point_.max_error, "requested": reject.point_.requested_error}
     measure = _parameter(reject.measure)
-    return to_json({"target": target, "measure": measure, "thresholds": reject.thresholds, "guarantee": guarantee})
+    found = {"target": target, "measure": measure, "thresholds": reject.thresholds, "guarantee": guarantee}
+    return to_json(found | {"notes": list(reject.notes_)})
 
 
 def limits(summary: dict[str, JSONValue]) -> list[str]:
@@ -138,7 +126,8 @@ def limits(summary: dict[str, JSONValue]) -> list[str]:
         sentences.append(
             f"Classes with fewer than {MIN_CLASS_SAMPLES} held-out samples: {named}. Their results are uncertain."
         )
-    sentences.append(_rejection_limit(summary["model"]["rejection"]))
+    rejection = summary["model"]["rejection"]
+    sentences += [_rejection_limit(rejection), *([] if rejection is None else rejection["notes"])]
     explained = summary["map"]["explained"]
     if explained < 0.995:
         sentences.append(
@@ -149,7 +138,7 @@ def limits(summary: dict[str, JSONValue]) -> list[str]:
     return [
         *sentences,
         "Explanations show how the model computed a prediction, not what causes the classes to differ.",
-        "The model's probabilities are scores and not calibrated.",
+        *probability_limit(summary["probabilities"]),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from lvq.estimators.found import need_model
 from lvq.importances import VariableImportances
 from lvq.model.metrics import LocalMetric
+from lvq.nearest_samples import exemplars
 from lvq.plots import group_names, lambda_matrix, prototype_names, relevance_profile
 from lvq.report.cross_validation import FoldResult, scaled_lambda
 from lvq.report.features import Features, Floats
 from lvq.report.formatting import rounded
 from lvq.resampled_importances import RelevanceIntervals
 from lvq.robustness import certified_accuracy, certified_radius
-from lvq.typing import JSONValue
+from lvq.typing import JSONValue, Labels, MatrixLike
 
 MAX_FEATURES = 20  # in charts and tables
 MAX_MATRIX_FEATURES = 15  # in the heat map
@@ -41,7 +44,7 @@ def relevance_section(
     matrix, profile, every = scaled_lambda(features.estimator), variables.importances, features.renamed(variables.names)
     # the folds may have been evaluated without the feature names given here
     folds = [_renamed(fold, features) for fold in folds if fold.relevances]
-    order, own = (np.argsort(-part, kind="stable") for part in (profile, _of_model(features, every, profile)))
+    order, own = (np.argsort(-part, kind="stable") for part in (profile, importances_of_model(features, variables)))
     top, rest = order[:MAX_FEATURES], order[MAX_FEATURES:]
     names = [every[k] for k in top]
     weights = [dict(zip(fold.features, fold.relevances)) for fold in folds]
@@ -61,9 +64,9 @@ def relevance_section(
     }
 
 
-def _of_model(features: Features, names: list[str], profile: Floats) -> Floats:
+def importances_of_model(features: Features, variables: VariableImportances) -> Floats:
     """Importances of the model's own features: those of the columns where they are the same."""
-    known = dict(zip(names, profile))
+    known = dict(zip(features.renamed(variables.names), variables.importances))
     if all(name in known for name in features.names):
         return np.array([known[name] for name in features.names])
     return relevance_profile(features.estimator)
@@ -145,8 +148,29 @@ def prototype_section(
     }
 
 
+def exemplar_names(
+    model: BaseEstimator, X: MatrixLike, y: Labels, k: int, shown: list[int], first_row: int
+) -> list[list[str]] | None:
+    """Names of the nearest samples of the prototypes that are shown, of their class where all classes have samples."""
+    if k == 0:
+        return None
+    labels = np.asarray(need_model(model, "the report").model.classes)
+    counts = [int(np.count_nonzero(np.asarray(y) == label)) for label in labels]
+    found = exemplars(model, X, min(k, *counts), y) if min(counts) else exemplars(model, X, min(k, len(y)))
+    return [
+        [str(name + first_row if isinstance(name, int) else name) for name in found.names[prototype]]
+        for prototype in shown
+    ]
+
+
 def certified_section(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:
     """Certified accuracy by radius, or why it is not available. Lengths are those of the model's input."""
+    with warnings.catch_warnings():  # the inputs are arrays, also of a model that was fitted to a table
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        return _certified(features, inputs, y)
+
+
+def _certified(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:
     try:
         found = certified_radius(features.estimator, inputs[:RANGE_SAMPLES])
     except ValueError as error:

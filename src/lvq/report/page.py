@@ -11,6 +11,7 @@ import os
 
 from lvq.files import write_atomically
 from lvq.report import assets, charts, formatting, map_chart
+from lvq.report.terms import terms
 from lvq.typing import JSONValue
 
 
@@ -44,17 +45,21 @@ def render(summary: dict[str, JSONValue]) -> str:
         )
     # the parts that the page's script reads
     data = {name: summary["data"][name] for name in ("classes", "features", "n_samples")}
-    data |= {"rejection": summary["rejection"]} | {name: summary["map"][name] for name in ("points", "prototypes")}
+    data |= {"rejection": summary["rejection"], "decisions": summary["metrics"]["decisions"]} | {
+        name: summary["map"][name] for name in ("points", "prototypes")
+    }
     return assets.environment().get_template("report.html").render(
         s=summary,
         style=assets.asset("report.css"),
-        script=assets.asset("report.js"),
+        script=assets.asset("report.js") + assets.asset("decisions.js"),
         library=assets.drawing_library(),
         data=json_for_html(data),
         charts=json_for_html(charts.specifications(summary)),
         image_uri=assets.image_uri,
         signed_image_uri=assets.signed_image_uri,
         symbol=map_chart.symbol,
+        colour=map_chart.colour,
+        terms=terms(summary),
         text=formatting,
     )  # fmt: skip
 

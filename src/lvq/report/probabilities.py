@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
 
+from lvq.estimators.found import find_layer, find_model
+from lvq.report.formatting import percent
 from lvq.report.map_chart import Spec, rows_of
 from lvq.typing import JSONValue, MatrixLike
 
@@ -59,10 +62,31 @@ def probability_section(model: BaseEstimator, X: MatrixLike, codes: np.ndarray) 
     true = np.where(known, table[np.arange(len(codes)), np.where(known, codes, 0)], 0)
     top, correct = table.max(axis=1), table.argmax(axis=1) == codes
     return {
+        "calibrated_by": calibrated_by(model),
         "log_loss": float(-np.log(np.maximum(true, SMALLEST)).mean()),
         "calibration_error": calibration_error(top, correct),
         **calibration_bins(top, correct),
     }
+
+
+def calibrated_by(model: BaseEstimator) -> str | None:
+    """What has calibrated the probabilities of a model; None where nothing has."""
+    if find_layer(model, CalibratedClassifierCV) is not None:
+        return "CalibratedClassifierCV"
+    found = find_model(model)
+    return None if found is None or found.model.decision.temperature == 1 else "a temperature"
+
+
+def probability_limit(section: dict[str, JSONValue] | None) -> list[str]:
+    """What the probabilities of this model mean, as a sentence; none for a model without probabilities."""
+    if section is None:
+        return []
+    source = section["calibrated_by"]
+    kind = (
+        f"were calibrated by {source}, for samples from the same source" if source else "are scores and not calibrated"
+    )
+    error = percent(section["calibration_error"])
+    return [f"The model's probabilities {kind}; here they differ from the accuracy by {error} on the mean."]
 
 
 def calibration_chart(section: dict[str, JSONValue]) -> Spec:

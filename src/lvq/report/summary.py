@@ -15,10 +15,14 @@ from lvq.estimators.found import find_layer
 from lvq.importances import variable_importances
 from lvq.rejection import RejectClassifier
 from lvq.report import model_card, model_sections
+from lvq.report.class_order import in_natural_order
 from lvq.report.cross_validation import FoldResult
+from lvq.report.decisions import metrics_section
 from lvq.report.features import Features
 from lvq.report.formatting import SUMMARY_FORMAT, label_texts, to_json
+from lvq.report.model_sections import importances_of_model
 from lvq.report.operating_points import operating_points, rejection_section
+from lvq.report.ordered_features import curve_section
 from lvq.report.probabilities import probability_section
 from lvq.report.sample_sections import HeldOut, explanation_section, map_section, stratified
 from lvq.resampled_importances import RelevanceIntervals
@@ -41,6 +45,8 @@ def summarize(
     seed: int | None = None,
     protocol: str | None = None,
     max_points: int = 2000,
+    exemplars: int = 0,
+    first_row: int = 0,
 ) -> dict[str, JSONValue]:
     """A fitted model and its results on held-out samples, in JSON types.
 
@@ -69,6 +75,13 @@ def summarize(
         A description of how the data were split and prepared.
     max_points : int, default=2000
         Maximal number of samples on the map, a stratified selection; all counts are of all samples.
+    exemplars : int, default=0
+        Number of real samples, of the training samples where these are given, that are named beside each prototype as
+        the nearest of its class. None by default: where samples are patients, the page would name those that are
+        typical of a diagnosis, and pages are passed on more easily than data.
+    first_row : int, default=0
+        Number of the first row, which is added to row numbers: with 2 they are those of a spreadsheet whose header is
+        row 1. Other names of an index stay.
 
     Returns
     -------
@@ -90,6 +103,8 @@ def summarize(
         raise ValueError("summarize needs held-out samples, got none; give X and y of at least one sample.")
     if max_points < 1:
         raise ValueError(f"max_points of summarize must be 1 or more, got {max_points!r}.")
+    if not isinstance(exemplars, int) or exemplars < 0:
+        raise ValueError(f"exemplars of summarize must be a whole number of at least 0, got {exemplars!r}.")
     features, points = Features(model, feature_names), operating_points(model, X)
     labels, codes, predicted = _codes(features.model.classes, given, np.asarray(model.predict(X)))
     held_out = HeldOut(X, codes, predicted, points, features)
@@ -113,6 +128,7 @@ def summarize(
             "n_columns": int(X.shape[1]) if hasattr(X, "shape") else len(X[0]),
             "n_samples": len(codes),
             "has_index": _index(X) is not None,
+            "first_row": first_row,
             "classes": label_texts(labels),
             "class_counts": np.bincount(codes, minlength=len(labels)),
             "n_train": None if X_train is None else len(indexable(X_train)[0]),
@@ -126,8 +142,12 @@ def summarize(
             **model_card.score_section(codes, predicted, points.accepted[points.fitted], reject is not None),
             "train_accuracy": _train_accuracy(model, X_train, y_train),
         },
+        "metrics": metrics_section(model, X, codes, predicted, len(labels)),
         "rejection": rejection_section(points, codes, predicted, len(labels)),
         "relevance": relevance,
+        "curves": curve_section(
+            features, X_rows, inputs, None if variables is None else importances_of_model(features, variables)
+        ),
         "map": map_section(model, held_out, rows, X_rows, inputs),
         "prototypes": model_sections.prototype_section(features, inputs, winners, relevance),
         "probabilities": probability_section(model, X, codes),
@@ -136,8 +156,11 @@ def summarize(
         "history": model_sections.history_section(features.estimator),
         "folds": model_sections.fold_section(folds or ()),
     }
-    _name_samples(summary, _index(X))
-    summary = to_json(summary)
+    cases = (X, given) if X_train is None or y_train is None else (X_train, column_or_1d(y_train))
+    shown = summary["prototypes"]["index"]
+    summary["prototypes"]["exemplars"] = model_sections.exemplar_names(model, *cases, exemplars, shown, first_row)
+    _name_samples(summary, _index(X), first_row)
+    summary = in_natural_order(to_json(summary))
     return summary | {"limits": model_card.limits(summary)}
 
 
@@ -156,12 +179,12 @@ def _index(X: MatrixLike) -> list[object] | None:
     return list(index) if index is not None and hasattr(index, "tolist") else None
 
 
-def _name_samples(summary: dict[str, JSONValue], index: list[object] | None) -> None:
+def _name_samples(summary: dict[str, JSONValue], index: list[object] | None, first_row: int) -> None:
     """Name samples on the map and in the explanations by the index of their table."""
 
     def named(row: int) -> int | str:
         name = row if index is None else index[row]
-        return name if isinstance(name, int) else str(name)
+        return name + first_row if isinstance(name, int) else str(name)
 
     points, explained = summary["map"]["points"], summary["explanations"]
     points["name"] = [named(row) for row in points["index"]]

@@ -28,11 +28,14 @@ class Problem:
         How the metric's parameters are constrained and penalised.
     unit : float
         Length by which prototypes are measured.
+    fixed_prototypes : bool
+        Whether prototypes stay where they are: their gradient is 0.
     """
 
     objective: Objective
     relevance: Relevance
     unit: float = 1.0
+    fixed_prototypes: bool = False
 
     def free(self, params: Params) -> Params:
         """Free parameters of a model."""
@@ -57,7 +60,8 @@ class Problem:
             if penalty is not None:
                 value, by_relevance = value + penalty[0], by_relevance + penalty[1]
             by_relevance = self.relevance.pull_back(free.relevance, params.relevance, by_relevance)
-        return value, Params(gradient.prototypes * self.unit, by_relevance, gradient.width)
+        by_prototypes = gradient.prototypes * (0.0 if self.fixed_prototypes else self.unit)
+        return value, Params(by_prototypes, by_relevance, gradient.width)
 
     def n_blocks(self, free: Params, samples: ArraySamples) -> int:
         """Number of blocks of one evaluation."""

@@ -3,7 +3,7 @@
 This file repeats the formulas of `lvq.model` in compiled form; a test compares the two. Rules:
 
 - Everything that numba compiles is in this file, because numba's disk cache does not notice an edited callee elsewhere;
-  except `sparse_kernels`, whose cache holds the time at which this file was changed.
+  except `sparse_kernels` and `sparse_relevance_kernels`, whose caches hold the time at which this file was changed.
 - Choices are integers inside `Rule`, never function arguments, which miss the disk cache.
 - Every function releases the interpreter lock; parallelism is over folds and restarts, by threads, outside.
 - Prototypes are ordered by class, so the prototypes of class k are the rows `starts[k]:starts[k + 1]`.
@@ -60,6 +60,7 @@ class Rule(NamedTuple):
     epsilon: float  # of LVQ3
     relative: bool  # GLVQ's step times (d+ + d-)
     weighted_step: bool  # the prototype step carries lambda
+    every: int  # samples from one step of lambda to the next, by the sum of their gradients
     by_maximum: bool  # Fisher scores divided by their maximum, not their sum
     two_classes: bool  # FC2 compares the winner with one rival, not all classes
     between_alone: bool  # Fisher scores without S_W as soon as one S_W is zero
@@ -474,6 +475,26 @@ def _gradient_relevances(x, W, derivatives, active, rate, relevances, owner, can
 
 
 @_jit
+def _add_gradient(x, W, derivatives, active, rate, gradient):
+    """Add rate dE/dlambda of a sample."""
+    for a in range(active.shape[0]):
+        j = active[a]
+        if j >= 0:
+            for k in range(x.shape[0]):
+                difference = x[k] - W[j, k]
+                gradient[k] += rate * derivatives[j] * difference * difference
+
+
+@_jit
+def _take_step(relevances, gradient):
+    """lambda -= gradient, which is then 0."""
+    for k in range(gradient.shape[0]):
+        gradient[k] = relevances[k] - gradient[k]
+    _to_simplex(gradient, relevances)
+    gradient[:] = 0.0
+
+
+@_jit
 def _record(statistics, x, winner, label, right, moments):
     statistics.seen[label] += 1.0
     if not right:
@@ -678,7 +699,12 @@ def _weighted_epoch(
             rate = 2.0 * statistics.rates[winner] * weights[i]
             _update_olvq1_rate(statistics, rule, winner, right)
         _learn_width(rule, width, decay, moment)
-        if rule.relevance == GRADIENT:
+        if rule.relevance == GRADIENT and rule.every > 1:
+            _add_gradient(x, W, derivatives, active, rule.relevance_rate * decay, scratch[1])
+            _move_active(rule, x, W, active, relevances, owner, rate, derivatives)
+            if (s + 1) % rule.every == 0 or s + 1 == order.shape[0]:
+                _take_step(relevances[0], scratch[1])
+        elif rule.relevance == GRADIENT:
             before[:] = relevances  # the prototypes' step is taken in the metric before the step
             _gradient_relevances(x, W, derivatives, active, rule.relevance_rate * decay, relevances, owner, scratch[0])
             _move_active(rule, x, W, active, before, owner, rate, derivatives)

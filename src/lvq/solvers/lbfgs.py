@@ -20,7 +20,7 @@ from lvq.solvers.adam import Moments
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result
-from lvq.solvers.threads import product_threads, thread_map
+from lvq.solvers.threads import faster_map, product_threads
 from lvq.typing import Array
 
 HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
@@ -77,7 +77,7 @@ def train(
     """
     free, history = problem.free(params), list[float]()
     parallel = isinstance(samples.X, np.ndarray) and problem.n_blocks(free, samples) > 1
-    with thread_map(product_threads() if parallel else 1) as mapping:
+    with faster_map(product_threads() if parallel else 1) as mapping:
 
         def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples, mapping)

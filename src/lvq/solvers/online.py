@@ -179,12 +179,14 @@ class _Engine:
             self.z = np.zeros((len(groups) - 1, rank), dtype=dtype)
             self.wide, self.tall = np.zeros((5, features), dtype=dtype), np.zeros((6, rank), dtype=dtype)
             self.W = W.copy()
-        elif sparse and not isinstance(self.relevance, VectorRelevance | LocalDiagonalRelevance):
+        elif sparse and self._by_stored_features():
             self.loop = "sparse"
             self.V = np.array(W.T, order="C")  # a copy in any case
             self.W = self.V.T
             self.distances, self.dots = np.zeros(count), np.zeros(count)
             self.lengths, self.scales = np.zeros(count), np.ones(count)
+            self.gradient = np.zeros(0 if self.relevances is None else features)
+            self.plain_lengths, self.squares = np.zeros(count), np.zeros(count)
         elif isinstance(self.relevance, VectorRelevance | LocalDiagonalRelevance) or self.soft:
             self.loop = "weighted"
             self.W = W.copy()
@@ -202,6 +204,12 @@ class _Engine:
             self.buffer, self.W = buffer, buffer[:count]
             self.products = np.zeros((block, count + block), dtype=dtype)
 
+    def _by_stored_features(self) -> bool:
+        """Whether a step on a sparse sample needs its stored features alone."""
+        if isinstance(self.relevance, GradientRelevance):
+            return self.relevance.every > 1 and not self.relevance.weighted_step
+        return not isinstance(self.relevance, VectorRelevance | LocalDiagonalRelevance)
+
     def set_rule(self, settings: Online, units: Units, schedule: str, horizon: int) -> None:
         """Fill in every number the compiled code needs."""
         kernels, cost, link, relevance = self.kernels, self.objective.cost, self.objective.link, self.relevance
@@ -217,7 +225,7 @@ class _Engine:
             schedule=SCHEDULES.index(schedule),
             horizon=float(horizon),
             rate=float(rate),
-            relevance_rate=float(settings.relevance_rate),
+            relevance_rate=float(settings.relevance_rate) * self._relevance_unit(),
             width_rate=float(settings.width_rate) if self.learns_width else 0.0,
             shape=float(getattr(link, "shape", 1.0)),
             slope=kernels.TIME if settings.time_slope else float(getattr(cost, "slope", 0.0)),
@@ -227,6 +235,7 @@ class _Engine:
             epsilon=float(getattr(cost, "epsilon", 0.0)),
             relative=settings.step == "relative",
             weighted_step=bool(relevance.weighted_step),
+            every=int(getattr(relevance, "every", 1)),
             by_maximum=getattr(relevance, "scores", "sum") == "max",
             two_classes=getattr(relevance, "rivals", "all") == "nearest",
             between_alone=getattr(relevance, "no_variance", "zero") == "between",
@@ -235,6 +244,10 @@ class _Engine:
             key_shift=32 if self.dtype == np.float32 else 0,
             index_mask=(1 << self.count.bit_length()) - 1,
         )
+
+    def _relevance_unit(self) -> float:
+        """Where relevances change rarely, steps are those of lambda times n, which starts at 1 for every n."""
+        return 1.0 if getattr(self.relevance, "every", 1) == 1 else self.W.shape[1] ** -2.0
 
     def run(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, orders: np.ndarray) -> np.ndarray:
         """Run the epochs of `orders`; the sum of costs of each."""
@@ -270,14 +283,23 @@ class _Engine:
     def _run_sparse(self, X: Array, y: np.ndarray, weight: np.ndarray, orders: np.ndarray) -> np.ndarray:
         """The same for sparse rows; where a step changes every feature, some rows are filled at a time."""
         if self.loop == "sparse":
-            from lvq.solvers import sparse_kernels
-
             costs = np.zeros(len(orders))
-            sparse_kernels.settle(self.V, self.scales, self.lengths)
-            sparse_kernels.sparse_epochs(
-                self.rule, X.data, X.indices, X.indptr, y, weight, orders, costs, self.step, self.V, self.scales,
-                self.lengths, self.starts, self.width, self.dots, self.distances, self.derivatives, self.statistics,
-            )  # fmt: skip
+            common = (self.rule, X.data, X.indices, X.indptr, y, weight, orders, costs, self.step, self.V, self.scales)
+            if self.relevances is None:
+                from lvq.solvers import sparse_kernels
+
+                sparse_kernels.settle(self.V, self.scales, self.lengths)
+                sparse_kernels.sparse_epochs(
+                    *common, self.lengths, self.starts, self.width, self.dots, self.distances, self.derivatives,
+                    self.statistics,
+                )  # fmt: skip
+            else:
+                from lvq.solvers import sparse_relevance_kernels
+
+                sparse_relevance_kernels.sparse_relevance_epochs(
+                    *common, self.relevances, self.lengths, self.plain_lengths, self.squares, self.gradient,
+                    self.starts, self.width, self.dots, self.distances, self.derivatives,
+                )  # fmt: skip
             self.step += float(orders.size)
             return costs
         rows = max(1, FILLED_BYTES // (X.shape[1] * X.dtype.itemsize))
@@ -299,7 +321,8 @@ class _Engine:
             omega = (self.omega / np.where(norms > 0, norms, 1)).astype(self.dtype)
             assert relevance is not None
             relevance = omega.reshape(relevance.shape)
-        W = self.W if self.loop == "sparse" else self.W.copy()  # prototypes may be larger than sparse samples
+        W = self.W if self.loop == "sparse" else self.W.copy()
+        W.flags.writeable = False  # no one else has it; the fitted model then needs no copy of its own
         return Params(W, relevance, self.width[0] if self.learns_width else None)
 
 

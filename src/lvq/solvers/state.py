@@ -17,9 +17,11 @@ from lvq.model.metrics import Metric, SharedMetric
 from lvq.model.objective import GROUPED, Objective, Params
 from lvq.model.relevance import Fisher, FisherNeighbours, LocalDiagonalRelevance, Relevance
 from lvq.model.samples import ArraySamples, Block
+from lvq.model.sparse_rows import is_sparse
 from lvq.typing import Array
 
 UNIT_ROWS, UNIT_NUMBERS = 4096, 2**25  # samples, at most, whose distances are held at a time; numbers
+UNIT_STORED = 2**17  # numbers of sparse samples
 MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
 
 
@@ -76,7 +78,8 @@ def stretched(units: Units, relevance: Relevance, params: Params) -> Units:
 def _unit_rows(samples: ArraySamples, params: Params) -> int:
     """Samples at a time: fewer with many prototypes; on a device many, as each block has a cost of its own there."""
     if not is_tensor(samples.X):
-        return max(1, min(UNIT_ROWS, UNIT_NUMBERS // len(params.prototypes)))
+        most = UNIT_STORED * samples.n_samples // max(1, samples.X.nnz) if is_sparse(samples.X) else UNIT_ROWS
+        return max(1, min(UNIT_ROWS, most, UNIT_NUMBERS // len(params.prototypes)))
     numbers = max(part.size // samples.n_features for part in params[:2] if part is not None) + 2 * samples.n_features
     return max(UNIT_ROWS, UNIT_NUMBERS // numbers)
 

@@ -123,6 +123,12 @@ class FileSource:
                 raise TableError(
                     f"{path} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, present))}."
                 )
+            further = [name for name in present if name and name not in names]
+            if further and features is None:
+                raise TableError(
+                    f"{path} has the further column {', '.join(map(repr, further))}, which {paths[0]} does not have; "
+                    "name the columns to use in features=, or give files with the same columns."
+                )
 
     def blocks(self, start: Position) -> Iterator[Block]:
         """Parts of the files from a position on."""

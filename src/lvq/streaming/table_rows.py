@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lvq.streaming.blocks import Block, Position
-from lvq.tables.columns import Column, as_text, cleaned, is_number, parsed, to_series
+from lvq.table_headers import is_number
+from lvq.tables.columns import Column, as_text, cleaned, parsed, to_series
 
 if TYPE_CHECKING:
     from lvq.streaming.sources import Kind

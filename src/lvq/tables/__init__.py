@@ -1,4 +1,4 @@
-"""Tables on disk: CSV (also gzipped), Parquet, Arrow and ARFF, read whole or in parts, and tables written.
+"""Tables on disk: CSV (also gzipped), Parquet, Arrow, ARFF and Excel, read whole or in parts, and tables written.
 
 All functions take or return pandas DataFrames and do not change them.
 """
@@ -11,20 +11,25 @@ except ModuleNotFoundError as _error:
         f'lvq.tables needs {_error.name}, which is not installed: pip install "lvq[cli]".', name=_error.name
     ) from _error
 
-from lvq.tables.columns import TableError, as_numbers, as_text, is_number, kind_of
-from lvq.tables.reading import column_names, read_parts, read_table
+from lvq.table_headers import TableError, is_number
+from lvq.tables.columns import as_numbers, as_text, kind_of
+from lvq.tables.dates import as_days, holds_dates
+from lvq.tables.reading import column_names, read_parts, read_table, reading_notes
 from lvq.tables.writing import TableWriter, check_output
 
 __all__ = [
     "TableError",
     "TableWriter",
+    "as_days",
     "as_numbers",
     "as_text",
     "check_output",
     "column_names",
+    "holds_dates",
     "is_number",
     "kind_of",
     "read_parts",
     "read_table",
+    "reading_notes",
 ]
 del _pandas, _pyarrow

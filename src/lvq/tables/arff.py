@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from lvq.tables.columns import TableError, cleaned
-from lvq.tables.delimited import opened
+from lvq.table_headers import TableError, opened
+from lvq.tables.columns import cleaned
 
 Kind = str | list[str]  # the name of a type, or the values of a nominal attribute
 Cell = float | str | None

@@ -17,6 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lvq.table_headers import TableError
+
 Kind = Literal["number", "text", "other"]
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
@@ -25,10 +27,6 @@ Column: TypeAlias = pa.Array | pa.ChunkedArray
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "<NA>", "#N/A")
 #: Other spellings of booleans.
 BOOLEANS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
-
-
-class TableError(ValueError):
-    """A table on disk that cannot be read or used; the message names the file and what to do."""
 
 
 def kind_of(column: pd.Series) -> Kind:
@@ -72,26 +70,33 @@ def parsed(column: Column) -> Column | None:
         return None
 
 
-def is_number(text: str) -> bool:
-    """Whether a text is a number.
+#: Numbers of which some have a decimal comma; points between groups of three digits are allowed.
+_COMMAS = r"^[-+]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?([eE][-+]?[0-9]+)?$"
+_THOUSANDS = r"^[-+]?[0-9]{1,3}(,[0-9]{3})+$"
 
-    Examples
-    --------
-    >>> is_number("1.5"), is_number("<0.5")
-    (True, False)
+
+def with_commas(column: Column, certain: bool) -> Column | None:
+    """An Arrow column of texts with decimal commas as numbers; None where it has none.
+
+    A comma before three digits may also separate thousands. With `certain` it is a decimal comma, as in a file whose
+    delimiter is a semicolon; otherwise some other value must show it.
     """
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
+    known = pc.drop_null(column)
+    if not len(known) or not pc.any(pc.match_substring(known, ",")).as_py():
+        return None
+    if not pc.all(pc.match_substring_regex(known, _COMMAS)).as_py():
+        return None
+    commas = known.filter(pc.match_substring(known, ","))
+    if not certain and pc.all(pc.match_substring_regex(commas, _THOUSANDS)).as_py():
+        return None
+    return parsed(pc.replace_substring(pc.replace_substring(column, ".", ""), ",", "."))
 
 
-def to_series(column: Column, as_number: bool = False, as_it_is: bool = False) -> pd.Series:
+def to_series(column: Column, as_number: bool = False, as_it_is: bool = False, commas: bool = False) -> pd.Series:
     """An Arrow column as a Series of float64, of texts, or of another type.
 
     With `as_number`, texts become numbers where all of them are. With `as_it_is`, integers and floats keep their type:
-    float64 has no 9007199254740993, and writes 7 as 7.0.
+    float64 has no 9007199254740993, and writes 7 as 7.0. With `commas` a comma in a number is a decimal comma.
     """
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     column = pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
@@ -101,6 +106,8 @@ def to_series(column: Column, as_number: bool = False, as_it_is: bool = False) -
     elif _is_text(kind):
         column = cleaned(pc.cast(column, pa.string()))
         numbers = parsed(column) if as_number else None
+        if as_number and numbers is None:
+            numbers = with_commas(column, commas)
         if numbers is not None:
             return pd.Series(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
     elif as_it_is and pa.types.is_integer(kind):
@@ -124,14 +131,20 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def to_frame(
-    batch: pa.Table | pa.RecordBatch, numbers: Collection[str] = (), exact: Collection[str] = ()
+    batch: pa.Table | pa.RecordBatch,
+    numbers: Collection[str] = (),
+    exact: Collection[str] = (),
+    commas: bool = False,
 ) -> pd.DataFrame:
     """An Arrow table or batch as a DataFrame.
 
-    Columns of `numbers` become numbers where all their texts are; integers of `exact` ones stay integers.
+    Columns of `numbers` become numbers where all their texts are; integers of `exact` ones stay integers. With `commas`
+    a comma in a number is a decimal comma.
     """
     names = batch.schema.names
-    series = [to_series(batch.column(place), name in numbers, name in exact) for place, name in enumerate(names)]
+    series = [
+        to_series(batch.column(place), name in numbers, name in exact, commas) for place, name in enumerate(names)
+    ]
     return pd.DataFrame(dict(zip(names, series)), index=pd.RangeIndex(batch.num_rows))
 
 

@@ -1,6 +1,7 @@
-"""Delimited text: CSV with commas, semicolons, tabs or bars as delimiter, plain or gzipped, in UTF-8.
+"""Delimited text: CSV with commas, semicolons, tabs or bars as delimiter, plain or gzipped, in any encoding.
 
 Rules:
+- the encoding is named, or found from the first bytes: UTF-16 by its mark or its zeros, UTF-8, else Latin-1;
 - the first line names the columns; the delimiter is the most frequent of the four characters in it;
 - every row has as many values as the first; any other row is an error with its number, never filled up;
 - all values are returned as texts: the kind of a column is known only when all of it has been read.
@@ -8,68 +9,13 @@ Rules:
 
 from __future__ import annotations
 
-import codecs
-import csv
-import gzip
-import io
-import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from lvq.tables.columns import TableError
-
-DELIMITERS = (",", ";", "\t", "|")
-BLOCK_BYTES = 1 << 20  # bytes of text in a part; the reader keeps some dozens of parts ready
-MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
-
-
-class Header(NamedTuple):
-    """Names of the columns ("" for none), delimiter, bytes in a part, and number of empty lines before the names."""
-
-    names: list[str]
-    delimiter: str
-    block: int
-    empty: int
-
-
-def is_gzipped(path: Path) -> bool:
-    """Whether the content of a file is gzipped."""
-    with path.open("rb") as stream:
-        return stream.read(2) == b"\x1f\x8b"
-
-
-def opened(path: Path) -> BinaryIO:
-    """The bytes of a file, decompressed where it is gzipped."""
-    return gzip.open(path, "rb") if is_gzipped(path) else path.open("rb")  # type: ignore[return-value]
-
-
-def read_header(path: Path, source: str) -> Header:
-    """The names of the columns."""
-    with opened(path) as raw:
-        start = raw.read(MAX_HEADER_BYTES)
-        if b"\0" in start:
-            raise TableError(
-                f"{source} holds null bytes, so it is not a CSV file; if it is Parquet or Arrow, rename it, else save "
-                "it as CSV in UTF-8."
-            )
-    try:
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
-    except UnicodeDecodeError as error:
-        raise TableError(f"{source} is not in UTF-8; save it as CSV in UTF-8.") from error
-    lines = io.StringIO(text, newline="")
-    empty, first = next(((place, line) for place, line in enumerate(lines) if line.strip()), (0, ""))
-    if not first:
-        raise TableError(f"{source} is empty; the first line must name the columns.")
-    # The delimiter that occurs most often outside quotes; the first of equals, so a comma if there is none at all.
-    delimiter = max(DELIMITERS, key="".join(first.split('"')[::2]).count)
-    # A quoted name may contain a line break.
-    row = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))
-    # A row fits into a part.
-    return Header([name.strip() for name in row], delimiter, max(BLOCK_BYTES, 32 * len(first)), empty)
+from lvq.table_headers import Header, TableError, is_gzipped, not_in
 
 
 def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -91,10 +37,13 @@ def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -
                 skip_rows=header.empty,
                 column_names=names,
                 skip_rows_after_names=1,
+                encoding="utf8" if header.encoding == "utf-8" else header.encoding,
             ),
             pc.ParseOptions(delimiter=header.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
             pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(columns)),
         )
+    except UnicodeError as error:
+        raise TableError(not_in(source, header.encoding)) from error
     except pa.ArrowInvalid as error:
         raise TableError(_explained(source, header, bad, str(error))) from error
     finally:
@@ -111,7 +60,7 @@ def _explained(source: str, header: Header, bad: Sequence[pc.InvalidRow], messag
             f"{'a tab' if header.delimiter == chr(9) else repr(header.delimiter)}."
         )
     if "utf8" in message.lower().replace("-", ""):
-        return f"{source} is not in UTF-8; save it as CSV in UTF-8."
+        return not_in(source, header.encoding)
     if "Empty CSV" in message:
         return f"{source} has a first line with the columns' names but no rows."
     return f"{source} cannot be read as CSV ({message.splitlines()[0]}); save it as CSV in UTF-8."

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lvq.tables import arff, delimited
-from lvq.tables.columns import Column, TableError, cleaned, parsed, to_frame
+from lvq.table_headers import TableError, read_header
+from lvq.tables import arff, delimited, spreadsheet
+from lvq.tables.columns import cleaned, parsed, to_frame, with_commas
 
 PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part, at most
 READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
@@ -24,20 +25,26 @@ FORMATS = {
     "Parquet": (".parquet", ".pq"),
     "Arrow": (".arrow", ".feather", ".ipc"),
     "ARFF": (".arff", ".arff.gz"),
+    "Excel": (".xlsx", ".xlsm"),
 }
 _SIGNATURES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"PK\x03\x04": "a spreadsheet or a zip archive"}
 _READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
 
 
 class Table(NamedTuple):
-    """A table on disk: names of its columns, and a function that reads some of them in parts, as Arrow tables."""
+    """A table on disk: names of its columns, and a function that reads some of them in parts, as Arrow tables.
+
+    With `commas` a comma in a number is a decimal comma. `notes` tell what was found out about the file.
+    """
 
     names: list[str]
     parts: Callable[[Sequence[str]], Iterator[pa.Table | pa.RecordBatch]]
+    commas: bool = False
+    notes: tuple[str, ...] = ()
 
 
-def open_table(path: Path) -> tuple[str, Table]:
-    """The format of a file, and the table in it."""
+def open_table(path: Path, encoding: str | None = None) -> tuple[str, Table]:
+    """The format of a file, and the table in it; `encoding` is that of a CSV file, found from its bytes by default."""
     if path.is_dir():
         raise TableError(f"{path} is a folder; name a file in it.")
     if not path.exists():
@@ -49,7 +56,7 @@ def open_table(path: Path) -> tuple[str, Table]:
         raise TableError(f"{path} has an unknown format; the name must end in one of {endings}.")
     try:
         _check_signature(path, kind)
-        table = _OPENERS[kind](path)
+        table = _open_delimited(path, encoding) if kind == "CSV" else _OPENERS[kind](path)
     except _READ_ERRORS as error:
         raise TableError(_unreadable(path, kind, error)) from error
     _check_names(path, table.names)
@@ -60,7 +67,7 @@ def _check_signature(path: Path, kind: str) -> None:
     with path.open("rb") as stream:
         start = stream.read(8)
     found = next((what for signature, what in _SIGNATURES.items() if start.startswith(signature)), None)
-    if found is not None and kind not in found:
+    if found is not None and kind not in found and not (kind == "Excel" and "spreadsheet" in found):
         raise TableError(f"{path} is {found}, unlike its name; rename it, or save it as CSV.")
     if not start:
         raise TableError(f"{path} is empty; the first line must name the columns.")
@@ -84,9 +91,12 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
 # -- formats -----------------------------------------------------------------------------------------------------------
 
 
-def _open_delimited(path: Path) -> Table:
-    header = delimited.read_header(path, str(path))
-    return Table(header.names, lambda columns: delimited.read_rows(path, str(path), header, columns))
+def _open_delimited(path: Path, encoding: str | None) -> Table:
+    header = read_header(path, str(path), encoding)
+    guessed = encoding is None and header.encoding in ("cp1252", "iso8859-1")
+    notes = (f"{path.name} is not in UTF-8 and was read as Latin-1; --encoding names another one.",) if guessed else ()
+    read = lambda columns: delimited.read_rows(path, str(path), header, columns)  # noqa: E731
+    return Table(header.names, read, header.delimiter != ",", notes)
 
 
 def _open_parquet(path: Path) -> Table:
@@ -139,8 +149,13 @@ def _open_arff(path: Path) -> Table:
     return Table(names, lambda columns: (part.select(list(columns)) for part in arff.read_rows(path, _rows(names))))
 
 
+def _open_spreadsheet(path: Path) -> Table:
+    sheet, notes = spreadsheet.read_sheet(path)
+    return Table(sheet.column_names, lambda columns: iter([sheet.select(list(columns))]), notes=notes)
+
+
 _OPENERS: dict[str, Callable[[Path], Table]] = {
-    "CSV": _open_delimited,
+    "Excel": _open_spreadsheet,
     "Parquet": _open_parquet,
     "Arrow": _open_arrow,
     "ARFF": _open_arff,
@@ -150,13 +165,15 @@ _OPENERS: dict[str, Callable[[Path], Table]] = {
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def column_names(path: str | Path) -> list[str]:
+def column_names(path: str | Path, encoding: str | None = None) -> list[str]:
     """The names of a table's columns; the rows are not read.
 
     Parameters
     ----------
     path : path
-        A CSV, Parquet, Arrow or ARFF file.
+        A CSV, Parquet, Arrow, ARFF or Excel file.
+    encoding : str, optional
+        That of a CSV file.
 
     Returns
     -------
@@ -171,7 +188,12 @@ def column_names(path: str | Path) -> list[str]:
     >>> column_names(path)
     ['size', 'colour']
     """
-    return open_table(Path(path))[1].names
+    return open_table(Path(path), encoding)[1].names
+
+
+def reading_notes(path: str | Path, encoding: str | None = None) -> tuple[str, ...]:
+    """Notes on what was found out about a file: a guessed encoding, and sheets that are not read."""
+    return open_table(Path(path), encoding)[1].notes
 
 
 def read_parts(
@@ -179,6 +201,7 @@ def read_parts(
     columns: Sequence[str] | None = None,
     numbers: Collection[str] = (),
     exact: Collection[str] = (),
+    encoding: str | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read a table part by part, as it may be larger than memory.
 
@@ -195,6 +218,8 @@ def read_parts(
         Columns that become numbers in each part where all their texts are numbers.
     exact : collection of str, default=()
         Columns whose integers stay integers, such as identifiers.
+    encoding : str, optional
+        That of a CSV file; found from its bytes by default.
 
     Yields
     ------
@@ -209,13 +234,16 @@ def read_parts(
     >>> [part["size"].tolist() for part in read_parts(path, ["size"])]
     [['1.5']]
     """
-    for batch in read_batches(Path(path), columns):
-        yield to_frame(batch, numbers, exact)
+    commas = open_table(Path(path), encoding)[1].commas
+    for batch in read_batches(Path(path), columns, encoding):
+        yield to_frame(batch, numbers, exact, commas)
 
 
-def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table | pa.RecordBatch]:
+def read_batches(
+    path: Path, columns: Sequence[str] | None = None, encoding: str | None = None
+) -> Iterator[pa.Table | pa.RecordBatch]:
     """The parts of `read_parts` as Arrow tables or batches."""
-    kind, table = open_table(path)
+    kind, table = open_table(path, encoding)
     wanted = [name for name in table.names if name] if columns is None else list(columns)
     any_rows = False
     try:
@@ -228,15 +256,17 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[p
         raise TableError(f"{path} has columns but no rows.")
 
 
-def read_table(path: str | Path, codes: Collection[str] = ()) -> pd.DataFrame:
+def read_table(path: str | Path, codes: Collection[str] = (), encoding: str | None = None) -> pd.DataFrame:
     """Read a whole table; columns without a name are left out.
 
     Parameters
     ----------
     path : path
-        A CSV (also gzipped), Parquet, Arrow or ARFF file.
+        A CSV (also gzipped), Parquet, Arrow, ARFF or Excel file.
     codes : collection of str, default=()
         Columns of codes. In a CSV file, codes with leading zeros or more than 15 digits stay texts.
+    encoding : str, optional
+        That of a CSV file, such as "latin-1"; by default it is found from its bytes.
 
     Returns
     -------
@@ -255,7 +285,7 @@ def read_table(path: str | Path, codes: Collection[str] = ()) -> pd.DataFrame:
     1   NaN   blue
     """
     path = Path(path)
-    kind, table = open_table(path)
+    kind, table = open_table(path, encoding)
     wanted = [name for name in table.names if name]
     try:
         parts = list(table.parts(wanted))
@@ -264,30 +294,22 @@ def read_table(path: str | Path, codes: Collection[str] = ()) -> pd.DataFrame:
         whole = pa.concat_tables(
             part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in parts
         )
-        return to_frame(_with_numbers(whole, path, codes) if kind == "CSV" else whole, exact=codes)
+        return to_frame(_with_numbers(whole, codes, table.commas) if kind in ("CSV", "Excel") else whole, exact=codes)
     except _READ_ERRORS as error:
         raise TableError(_unreadable(path, kind, error)) from error
 
 
-def _with_numbers(table: pa.Table, path: Path, codes: Collection[str]) -> pa.Table:
+def _with_numbers(table: pa.Table, codes: Collection[str], commas: bool) -> pa.Table:
     """A table of texts with numbers where a column has only numbers, except codes that numbers would change."""
     columns = []
     for name, column in zip(table.column_names, table.columns):
+        if not pa.types.is_string(column.type):  # of a spreadsheet
+            columns.append(column)
+            continue
         texts = cleaned(column)
         numbers = parsed(texts)
         if numbers is None:
-            _refuse_commas(texts, name, path)
+            numbers = with_commas(texts, commas)
         coded = name in codes and pc.any(pc.match_substring_regex(texts, r"^[-+]?(0[0-9]|[0-9]{16})")).as_py()
         columns.append(texts if numbers is None or coded else numbers)
     return pa.table(columns, names=table.column_names)
-
-
-def _refuse_commas(texts: Column, name: str, path: Path) -> None:
-    """Numbers such as 1,5 or 12,000 would become categories."""
-    with_commas = pc.match_substring_regex(texts, r"^[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?$|^[-+]?[0-9]+(\.[0-9]+)?$")
-    if pc.all(with_commas, min_count=1).as_py():
-        first = next(text for text in texts.to_pylist() if text is not None and "," in text)
-        raise TableError(
-            f"The column {name!r} of {path} holds numbers with a comma, such as {first!r}; write them with a decimal "
-            "point and without thousands separators."
-        )

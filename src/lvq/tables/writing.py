@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Self, TextIO, TypeVar
 import pandas as pd
 
 from lvq.files import check_writable, temporary_beside
-from lvq.tables.columns import TableError, is_number, kind_of
+from lvq.table_headers import TableError, is_number
+from lvq.tables.columns import kind_of
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetWriter

@@ -8,6 +8,7 @@ from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_cl
 from lvq.workflow.predicting import PredictResult, predict_table
 from lvq.workflow.preparation import Samples, prepare
 from lvq.workflow.runs import export_run, load_model, report_run, write_run
+from lvq.workflow.validating import ValidationResult, validate_table
 
 __all__ = [
     "DemoResult",
@@ -15,6 +16,7 @@ __all__ = [
     "PredictResult",
     "Samples",
     "TableComparison",
+    "ValidationResult",
     "compare_table",
     "export_run",
     "fit_table",
@@ -27,5 +29,6 @@ __all__ = [
     "report_run",
     "reproduce",
     "run_demo",
+    "validate_table",
     "write_run",
 ]

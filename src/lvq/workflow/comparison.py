@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.evaluation import Comparison, compare_models
-from lvq.tables import read_table
 from lvq.workflow.fitting import Progress
 from lvq.workflow.pipelines import make_model, make_pipeline_for
-from lvq.workflow.preparation import prepare
+from lvq.workflow.rivals import comparison_sentence, make_rivals
+from lvq.workflow.study import Paths, read_study
+from lvq.workflow.thread_limit import limited_threads
 
 #: Models that are compared by default: every estimator but the search.
 COMPARED = tuple(short_name(name) for name in ESTIMATORS if name != "LVQClassifierCV")
@@ -33,6 +33,8 @@ class TableComparison:
         Size of the table.
     notes : tuple of str
         Notes on rows and columns that were left out, and warnings.
+    sentence : str or None
+        What the best model of this library gains and loses against the best of the others.
     """
 
     comparison: Comparison
@@ -41,39 +43,55 @@ class TableComparison:
     n_classes: int
     n_features: int
     notes: tuple[str, ...]
+    sentence: str | None
 
 
+@limited_threads
 def compare_table(
-    table: str | Path,
+    table: Paths,
     target: str,
     *,
+    group: str | None = None,
     models: Sequence[str] = COMPARED,
     prototypes: Sequence[int] = (1, 3),
     folds: int = 5,
     repeats: int = 3,
+    rivals: bool = True,
+    features: Sequence[str] = (),
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    encoding: str | None = None,
     seed: int = 0,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> TableComparison:
     """Compare models on a table by repeated cross-validation.
 
     Parameters
     ----------
-    table : path
-        A CSV (also gzipped), Parquet, Arrow or ARFF file.
+    table : path or sequence of path
+        A CSV (also gzipped), Parquet, Arrow, ARFF or Excel file, or several with the same columns.
     target : str
         The column of classes.
+    group : str, optional
+        A column of groups, such as patients, that no fold splits.
     models : sequence of str
         Names that `make_model` accepts; by default every estimator once.
     prototypes : sequence of int, default=(1, 3)
         Numbers of prototypes for each class; every model is fitted with each.
     folds, repeats : int, default=5 and 3
         Number of folds, and of repetitions with other folds.
-    drop, categorical : sequence of str, default=()
-        Columns that are not features, and columns of numbers that are categories.
+    rivals : bool, default=True
+        Whether logistic regression, a random forest and a support vector machine are compared too.
+    features, drop, categorical, dates : sequence of str, default=()
+        Columns that are features, or not, or categories, or dates; as in `lvq.workflow.fit_table`.
+    encoding : str, optional
+        That of CSV files; by default it is found from their bytes.
     seed : int, default=0
         Seed of all random numbers.
+    threads : int, optional
+        Number of threads, at most.
     progress : callable, optional
         Called with (model, number of fits done, number of fits).
 
@@ -88,7 +106,8 @@ def compare_table(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "iris.csv")
     ...     load_iris(as_frame=True).frame.to_csv(path, index=False)
-    ...     found = compare_table(path, "target", models=["glvq", "gmlvq"], prototypes=[1], folds=3, repeats=1)
+    ...     found = compare_table(path, "target", models=["glvq", "gmlvq"], prototypes=[1], folds=3, repeats=1,
+    ...                           rivals=False)
     >>> sorted(model.name for model in found.comparison.ranking)
     ['glvq, 1', 'gmlvq, 1']
     """
@@ -97,13 +116,18 @@ def compare_table(
     named = {
         f"{name}, {count}": make_model(name, prototypes=count, seed=seed) for name in models for count in prototypes
     }
-    content, source = read_table(table, codes={target, *categorical}), str(table)
-    samples = prepare(content, target, drop=drop, categorical=categorical, source=source, min_class_rows=max(folds, 2))
-    pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()}
+    study = read_study(
+        table, target, group=group, features=features, drop=drop, categorical=categorical, dates=dates,
+        encoding=encoding, min_class_rows=max(folds, 2),
+    )  # fmt: skip
+    samples, others = study.samples, make_rivals(study.samples, seed=seed) if rivals else {}
+    pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()} | others
     report = None if progress is None else lambda done, total, name: progress(name, done, total)
     comparison = compare_models(
-        pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, progress=report
-    )
+        pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, groups=study.design.groups,
+        progress=report,
+    )  # fmt: skip
     counts = np.unique(samples.y, return_counts=True)[1]
     sizes = len(samples.y), len(counts), samples.X.shape[1]
-    return TableComparison(comparison, float(counts.max() / counts.sum()), *sizes, samples.notes)
+    sentence = comparison_sentence(comparison, list(others))
+    return TableComparison(comparison, float(counts.max() / counts.sum()), *sizes, samples.notes, sentence)

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from math import ceil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import Pipeline
 
 from lvq.estimators.found import need_model
-from lvq.rejection import GuaranteeError, RejectClassifier
-from lvq.tables import column_names, read_table
+from lvq.prices import PriceClassifier
+from lvq.rejection import RejectClassifier
+from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.rejection.point import CertifiedPoint
 from lvq.typing import JSONValue, Labels, MatrixLike
+from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
+from lvq.workflow.design import Design, Fold, split_rows
+from lvq.workflow.drift import reference_of
+from lvq.workflow.known_values import SMALLEST_FRACTION, known_fraction
+from lvq.workflow.model_columns import expected_columns
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
-from lvq.workflow.preparation import Samples, prepare
+from lvq.workflow.protocol import protocol
+from lvq.workflow.rivals import make_rivals, rival_section
 from lvq.workflow.runs import check_folder, write_run
+from lvq.workflow.study import Paths, read_study
+from lvq.workflow.thread_limit import limited_threads
+from lvq.workflow.training import evaluation_folds, fit_rejecting, group_arguments
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 
-N_RESAMPLES = 20  # refits for the intervals of importances
+N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
 
 
@@ -59,11 +66,15 @@ def quiet(what: str, done: int, total: int) -> None:
     """Show no progress."""
 
 
+@limited_threads
 def fit_table(
-    table: str | Path,
+    table: Paths,
     target: str,
     *,
     out: str | Path | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    test: str | Path | None = None,
     model: str = "lvq",
     prototypes: int | None = None,
     rank: int | None = None,
@@ -71,18 +82,25 @@ def fit_table(
     max_error: float | None = None,
     confidence: float = 0.95,
     coverage: float | None = None,
+    features: Sequence[str] = (),
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    encoding: str | None = None,
+    class_weight: Mapping[str, float] | str | None = None,
+    prices: Mapping[str, float] | str | Path | None = None,
     test_size: float = 0.25,
     folds: int = 5,
     stream: bool = False,
     seed: int = 0,
+    threads: int | None = None,
     force: bool = False,
     progress: Progress = quiet,
 ) -> FitResult:
     """Fit a classifier to a table, test it, and write model and report.
 
-    A stratified fraction of the rows is held out and used once, for the test at the end. The model is fitted to the
+    A stratified fraction of the rows is held out and used once, for the test at the end; `group`, `time` and `test`
+    are other designs. The model is fitted to the
     others; cross-validation among them estimates the variation of the accuracy. Numbers are standardised, texts are
     one-hot encoded, missing numbers become the median of their column with an indicator feature; all of that is learned
     from the training rows. Rows without a class, and columns that are empty, constant or row numbers, are left out with
@@ -90,12 +108,20 @@ def fit_table(
 
     Parameters
     ----------
-    table : path
-        A CSV (also gzipped), Parquet, Arrow or ARFF file.
+    table : path or sequence of path
+        A CSV (also gzipped), Parquet, Arrow or ARFF file, or several with the same columns, which are joined.
     target : str
         The column of classes.
     out : path, optional
         Folder for model.lvq, report.html and metrics.json: all of them are written, or none.
+    group : str, optional
+        A column of groups, such as patients. Rows of one group are never split: between training and test, between
+        folds, between training and thresholds. It is not a feature.
+    time : str, optional
+        A column of dates or numbers. The latest rows are the test, and each fold is tested on rows later than those it
+        was trained on. It is not a feature.
+    test : path, optional
+        A table with the same columns that is the test, in place of a part of `table`.
     model : str, default="lvq"
         "lvq" for `LVQClassifier`, or a name of `lvq.MODELS`.
     prototypes, rank : int, optional
@@ -103,13 +129,25 @@ def fit_table(
     kernel : str, optional
         A kernel, or "none"; the model's default otherwise.
     max_error : float, optional
-        Guaranteed bound on the error rate among accepted predictions; a `GuaranteeError` where it is not achievable.
+        Guaranteed bound on the error rate among accepted predictions. Where it is not achievable, the lowest bound that
+        is is guaranteed instead, and a note tells how many rows would be enough.
     confidence : float, default=0.95
         Confidence of that guarantee.
     coverage : float, optional
         Fraction of predictions to accept; 0.9 where `max_error` is not given.
-    drop, categorical : sequence of str, default=()
-        Columns that are not features, and columns of numbers that are categories.
+    features, drop : sequence of str, default=()
+        Columns that are features (all by default), and columns that are not; patterns such as "lab_*" are allowed.
+    categorical : sequence of str, default=()
+        Columns of numbers, or of texts that look like notes, that are categories.
+    dates : sequence of str, default=()
+        Columns of dates that become numbers of days; other columns of dates are an error.
+    encoding : str, optional
+        That of CSV files, such as "latin-1"; by default it is found from their bytes.
+    class_weight : mapping or str, optional
+        Weights of the classes in training: "balanced", or for example "bad=5,good=1".
+    prices : mapping, str or path, optional
+        Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given), or a CSV
+        file: the class with the least expected price is predicted, by the calibrated probabilities; see `lvq.prices`.
     test_size : float, default=0.25
         Fraction of the rows that is held out for the test.
     folds : int, default=5
@@ -121,6 +159,8 @@ def fit_table(
         the test and for the thresholds.
     seed : int, default=0
         Seed of all random numbers.
+    threads : int, optional
+        Number of threads, at most; by default those of the processor, and one for small tables.
     force : bool, default=False
         Whether files in `out` may be replaced.
     progress : callable, optional
@@ -143,45 +183,76 @@ def fit_table(
     """
     from lvq.report import summarize
 
-    table = Path(table)
     if not 0 < test_size < 1:
         raise ValueError(f"test_size must be between 0 and 1, got {test_size:g}.")
     if folds != 0 and folds < 2:
         raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
-    estimator = make_model(model, prototypes=prototypes, rank=rank, kernel=kernel, seed=seed)
+    weights, priced = read_class_weight(class_weight), None if prices is None else read_prices(prices)
+    estimator = make_model(model, prototypes=prototypes, rank=rank, kernel=kernel, class_weight=weights, seed=seed)
     if out is not None:
         check_folder(out, force=force)
     if stream:
-        if categorical:
-            raise ValueError("stream=True (--stream) takes numbers only, so that categorical must not be given.")
+        unused = {"categorical": categorical, "features": features, "group": group, "time": time, "test": test}
+        unused |= {"prices": prices, "dates": dates}
+        given = [name for name, value in unused.items() if value]
+        if given or not isinstance(table, str | Path):
+            raise ValueError(
+                "stream=True (--stream) takes one table of numbers without a design; leave out "
+                f"{', '.join(given) or 'the other tables'}."
+            )
         return _fit_stream(
-            table, target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, progress
+            Path(table), target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, progress
         )
-    steps = folds + 4
+    steps = folds + 5
     progress("Reading", 0, steps)
-    samples = _read_samples(table, target, drop, categorical)
-    train, test = split(samples, test_size, seed)
-    X, y = samples.X.iloc[train], samples.y[train]
+    study = read_study(
+        table, target, group=group, time=time, test=test, features=features, drop=drop, categorical=categorical,
+        dates=dates, encoding=encoding,
+    )  # fmt: skip
+    samples, design = study.samples, study.design
+    train, test_rows, notes = split_rows(samples, design, test_size, seed)
+    notes = [*samples.notes, *notes, *check_classes(priced, weights, samples.y[train])]
+    X, y, inner = samples.X.iloc[train], samples.y[train], design.take(train)
     pipeline = make_pipeline_for(samples, estimator)
+    pipeline = pipeline if priced is None else PriceClassifier(pipeline, priced)
     classifier = make_reject_classifier(
         pipeline, max_error=max_error, confidence=confidence, coverage=coverage, n_samples=len(train),
         smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
     )  # fmt: skip
     progress("Fitting", 1, steps)
-    _fit(classifier, X, y, test_size)  # before the cross-validation, as a guarantee may not be achievable
-    results = _cross_validate(pipeline, X, y, folds, seed, progress) if folds else None
-    progress("Summarising", folds + 2, steps)
-    intervals = _intervals(classifier, X, y, seed) if folds else None
+    fit_rejecting(classifier, X, y, inner, seed)
+    notes += _threshold_notes(classifier, len(samples.y), "rows in the table")
+    splits = evaluation_folds(y, inner, folds, seed) if folds else None
+    results = None if splits is None else _cross_validate(pipeline, X, y, inner, splits, progress)
+    rivals = None
+    if splits is not None and results is not None:
+        progress("Fitting rivals", folds + 2, steps)
+        rivals = rival_section(
+            type(estimator).__name__, [fold.predicted for fold in results],
+            make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, splits, prices=priced,
+            n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
+        )  # fmt: skip
+    progress("Summarising", folds + 3, steps)
+    intervals = _intervals(classifier, X, y, inner, seed) if folds else None
     summary = summarize(
-        classifier, samples.X.iloc[test], samples.y[test], X_train=X, y_train=y, name=type(estimator).__name__,
-        data_name=table.name, target_name=target, folds=results, intervals=intervals, seed=seed,
-        protocol=_protocol(samples, test_size, folds, classifier),
+        classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
+        name=type(estimator).__name__, data_name=study.name, target_name=target, folds=results, intervals=intervals,
+        seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
+        first_row=2 if test is None and isinstance(table, str | Path) else 0,  # as a spreadsheet counts
     )  # fmt: skip
-    summary["notes"] = list(samples.notes)
-    progress("Writing", folds + 3, steps)
+    known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
+    n_little = int((known < SMALLEST_FRACTION).sum())
+    if n_little:
+        notes.append(
+            f"{n_little} test rows have less than half of the usual values: `lvq predict` rejects such rows, while "
+            "here they count by their certainty."
+        )
+    summary["notes"], summary["rivals"] = notes, rivals
+    summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
+    progress("Writing", folds + 4, steps)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", steps, steps)
-    return FitResult(classifier, summary, samples.notes, folder)
+    return FitResult(classifier, summary, tuple(notes), folder)
 
 
 def _fit_stream(
@@ -207,110 +278,51 @@ def _fit_stream(
         n_samples=len(fitted.calibration[1]), seed=seed,
     )  # fmt: skip
     classifier.set_params(cv="prefit").fit(*fitted.calibration)
+    notes = (*fitted.notes, *_threshold_notes(classifier, len(fitted.calibration[1]), "rows held out for thresholds"))
     progress("Summarising", 1, 3)
     summary = summarize(
         classifier, *fitted.test, name=type(estimator).__name__, data_name=table.name, target_name=target, seed=seed,
         protocol=f"{fitted.notes[0]} Numbers were standardised.",
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
-    summary["notes"] = list(fitted.notes)
+    summary["notes"], summary["rivals"] = list(notes), None
+    summary["reference"] = None
     progress("Writing", 2, 3)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", 3, 3)
-    return FitResult(classifier, summary, fitted.notes, folder)
-
-
-def _read_samples(table: Path, target: str, drop: Sequence[str], categorical: Sequence[str]) -> Samples:
-    content = read_table(table, codes={target, *categorical})
-    samples = prepare(content, target, drop=drop, categorical=categorical, source=str(table))
-    unnamed = [place for place, name in enumerate(column_names(table), start=1) if not name]
-    notes = [f"Left out column {place}: it has no name (a row index?)." for place in unnamed]
-    return replace(samples, notes=(*notes, *samples.notes))
+    return FitResult(classifier, summary, notes, folder)
 
 
 def _cross_validate(
-    pipeline: Pipeline, X: ArrayLike, y: ArrayLike, folds: int, seed: int, progress: Progress
+    pipeline: BaseEstimator, X: MatrixLike, y: Labels, design: Design, splits: list[Fold], progress: Progress
 ) -> list[FoldResult]:
     """Cross-validation of the predictions alone: thresholds in every fold would take many times as long."""
     from lvq.report import evaluate_folds
 
     def report(done: int, total: int) -> None:
-        progress("Cross-validating", 2 + done, folds + 4)
+        progress("Cross-validating", 2 + done, len(splits) + 5)
 
-    report(0, folds)
-    return evaluate_folds(pipeline, X, y, folds, seed, progress=report)
+    report(0, len(splits))
+    return evaluate_folds(pipeline, X, y, splits, fit_params=group_arguments(pipeline, design), progress=report)
 
 
-def _intervals(classifier: RejectClassifier, X: MatrixLike, y: Labels, seed: int) -> RelevanceIntervals | None:
+def _intervals(
+    classifier: RejectClassifier, X: MatrixLike, y: Labels, design: Design, seed: int
+) -> RelevanceIntervals | None:
     """Intervals of the importances; None for a Euclidean metric, and for many rows, where folds tell enough."""
     from lvq.resampled_importances import relevance_intervals
 
     if need_model(classifier, "fit_table").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
-    return relevance_intervals(classifier, X, y, n_resamples=N_RESAMPLES, random_state=seed)
+    return relevance_intervals(
+        classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
+        random_state=seed,
+    )  # fmt: skip
 
 
-def _fit(classifier: RejectClassifier, X: ArrayLike, y: ArrayLike, test_size: float) -> None:
-    """Fit; where a guarantee needs more samples, report the number of rows that includes the test rows."""
-    try:
-        classifier.fit(X, y)
-    except GuaranteeError as error:
-        if error.samples_needed is None:
-            raise
-        rows = ceil(error.samples_needed / (1 - test_size))
-        message = f"{error} With the {test_size:.0%} that are held out for the test, that is a table of {rows} rows."
-        raise GuaranteeError(message, error.reason, rows) from error
-
-
-def split(samples: Samples, test_size: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Split the rows into training and test rows, stratified by class.
-
-    Parameters
-    ----------
-    samples : Samples
-        All rows.
-    test_size : float
-        Fraction of test rows.
-    seed : int
-        Random state.
-
-    Returns
-    -------
-    train, test : ndarray of int
-        Indices of rows, ascending.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> samples = Samples(pd.DataFrame({"size": range(8)}), np.array(["a", "b"] * 4), (), (), ())
-    >>> train, test = split(samples, 0.25, seed=0)
-    >>> len(train), sorted(samples.y[test].tolist())
-    (6, ['a', 'b'])
-    """
-    n_classes, n_samples = len(np.unique(samples.y)), len(samples.y)
-    n_test = int(np.ceil(test_size * n_samples))
-    if n_test < n_classes or n_samples - n_test < 2 * n_classes:
-        raise ValueError(
-            f"A test_size of {test_size:g} gives {n_samples - n_test} training rows and {n_test} test rows for "
-            f"{n_classes} classes, which is too few; give more rows or another test_size."
-        )
-    train, test = train_test_split(np.arange(n_samples), test_size=test_size, stratify=samples.y, random_state=seed)
-    return np.sort(train), np.sort(test)
-
-
-def _protocol(samples: Samples, test_size: float, folds: int, classifier: RejectClassifier) -> str:
-    """Text on how the data were prepared and split."""
-    kept, crossed = f"{classifier.calibration_size:.0%} of the training rows were held out", classifier.cv
-    thresholds = "Thresholds were cross-fitted." if crossed else f"{kept} to set the thresholds."
-    if classifier.max_error is not None:
-        thresholds = f"{thresholds if crossed else ''} {kept} to test the guarantee.".strip()
-    parts = [
-        f"{test_size:.0%} of {len(samples.y)} rows, stratified by class, were held out for the test; the model was "
-        "fitted to the others.",
-        f"{folds}-fold cross-validation among these." if folds else "",
-        "Numbers were standardised.",
-        "Texts were one-hot encoded." if samples.texts else "",
-        "Missing numbers became the median of their column, with an indicator feature." if samples.gaps else "",
-        thresholds,
-    ]
-    return " ".join(part for part in parts if part)
+def _threshold_notes(classifier: RejectClassifier, n_rows: int, unit: str) -> list[str]:
+    """What about the thresholds is not as requested; the classifier keeps it, in rows of the user's table."""
+    point = classifier.point_
+    if isinstance(point, CertifiedPoint) and point.requested_error is not None:
+        classifier.notes_ = (weaker_guarantee(point, n_rows, unit),)
+    return list(classifier.notes_)

@@ -10,22 +10,27 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq.estimators.found import find_model
+from lvq.table_headers import listed
 from lvq.tables import TableError, is_number
-from lvq.workflow.preparation import MISSING_TEXT, listed
+from lvq.workflow.preparation import MISSING_TEXT
 
 #: Columns of the predictions.
 COLUMNS = ("label", "certainty", "accepted", "reason", "winner", "certified_radius")
 
 
 class ModelColumns(NamedTuple):
-    """Columns of a model in order, the known categories of some, and those in which values may be missing."""
+    """Columns of a model in order, the known categories of some, and those in which values may be missing.
+
+    `missing_rates` are the fractions of missing values of the latter in training.
+    """
 
     names: list[str]
     categories: dict[str, set[str]]
     gaps: set[str]
+    missing_rates: dict[str, float]
 
 
 def expected_columns(model: BaseEstimator) -> ModelColumns:
@@ -46,7 +51,7 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
     >>> from lvq import GLVQ
     >>> table = pd.DataFrame({"size": [1.0, 2.0, 1.5, 2.5]})
     >>> expected_columns(GLVQ().fit(table, ["a", "b", "a", "b"]))
-    ModelColumns(names=['size'], categories={}, gaps=set())
+    ModelColumns(names=['size'], categories={}, gaps=set(), missing_rates={})
     """
     names = getattr(model, "feature_names_in_", None)
     if names is None:
@@ -54,7 +59,7 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
             "The model was fitted to an array without column names, so the columns of a table cannot be matched; fit "
             "it to a DataFrame, or with `lvq fit`."
         )
-    columns = ModelColumns([str(name) for name in names], {}, set())
+    columns = ModelColumns([str(name) for name in names], {}, set(), {})
     found = find_model(model)
     if found is not None and found.steps and isinstance(found.steps[0], ColumnTransformer):
         for _, part, chosen in found.steps[0].transformers_:
@@ -64,7 +69,19 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
                 columns.categories.update(zip(map(str, chosen), known))
             elif isinstance(inner, SimpleImputer):
                 columns.gaps.update(map(str, chosen))
+                columns.missing_rates.update(_missing_rates(part, list(map(str, chosen))))
     return columns
+
+
+def _missing_rates(part: BaseEstimator, names: list[str]) -> dict[str, float]:
+    """Fraction of missing values in training: the mean of an imputer's indicators, which the scaler after it holds."""
+    if not isinstance(part, Pipeline) or not isinstance(part.steps[-1][1], StandardScaler):
+        return {}
+    imputer, scaler = part.steps[0][1], part.steps[-1][1]
+    if not imputer.add_indicator or imputer.indicator_ is None:
+        return {}
+    indicated = [names[place] for place in imputer.indicator_.features_]
+    return dict(zip(indicated, map(float, scaler.mean_[len(names) :])))
 
 
 def categories_by_number(categories: set[str]) -> dict[float, str]:

@@ -23,6 +23,7 @@ from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
 from lvq.rejection.binomial import samples_needed
 from lvq.rejection.calibration import PATH_FRACTION
+from lvq.typing import Argument, ClassWeight
 from lvq.workflow.preparation import Samples
 
 #: Names that `make_model` accepts, in lower case, and what makes the estimator: every estimator of the registry, and
@@ -41,6 +42,7 @@ def make_model(
     prototypes: int | None = None,
     rank: int | None = None,
     kernel: str | None = None,
+    class_weight: ClassWeight = None,
     seed: int | None = 0,
 ) -> BaseEstimator:
     """Make the estimator of a name.
@@ -55,6 +57,8 @@ def make_model(
         Rank of the matrices, for models that have any.
     kernel : str, optional
         "gaussian", "cauchy", "inverse_multiquadric" or "rational_quadratic"; "none" for none.
+    class_weight : dict or "balanced", optional
+        Factor of the weights of each class.
     seed : int, optional
         Random state of the model.
 
@@ -75,7 +79,7 @@ def make_model(
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
     searches = make is LVQClassifierCV  # what is given there holds for all that is compared
     known = (LVQClassifier if searches else make)().get_params()
-    given: dict[str, int | str | None] = {}
+    given: dict[str, Argument] = {} if class_weight is None else {"class_weight": class_weight}
     if prototypes is not None:
         if prototypes < 1:
             raise ValueError(f"The number of prototypes must be 1 or more, got {prototypes}.")
@@ -93,9 +97,11 @@ def make_model(
         given["kernel"] = None if kernel == "none" else kernel
     if not searches:
         return make(**given, random_state=seed)
+    weights = given.pop("class_weight", None)
+    base = None if weights is None else LVQClassifier(class_weight=weights)
     kinds = [kind | given for kind in default_candidates(LVQClassifier().set_params(**given))]
     candidates = list({str(kind): kind for kind in kinds}.values()) if given else None
-    return LVQClassifierCV(candidates=candidates, random_state=seed)
+    return LVQClassifierCV(estimator=base, candidates=candidates, random_state=seed)
 
 
 def _has_matrix(parameters: dict[str, object]) -> bool:
@@ -161,7 +167,7 @@ def make_reject_classifier(
     estimator : classifier
         Makes the predictions.
     max_error : float, optional
-        Bound on the error rate among accepted predictions.
+        Bound on the error rate among accepted predictions; where it is not achievable, the lowest that is.
     confidence : float, default=0.95
         Confidence of that bound.
     coverage : float, optional
@@ -197,6 +203,7 @@ def make_reject_classifier(
         measure="combined",
         max_error=max_error,
         confidence=confidence,
+        on_failure="raise" if max_error is None else "relax",
         min_coverage=0.9 if coverage is None and max_error is None else coverage,
         cv=max(2, min(CROSS_FIT_FOLDS, left)) if n_samples < CROSS_FIT_BELOW else None,
         calibration_size=held_out,

@@ -2,6 +2,7 @@
 
 Rules:
 - columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
+- certainty falls with what is missing in a row, and a row with too little known is rejected (`known_values.py`);
 - a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
   number whose distances overflow; without a usable number there is no label either;
 - memory holds one part of a table of any size.
@@ -24,10 +25,25 @@ from lvq.model.prototype_model import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.measures import Predictions, certainty_of
 from lvq.robustness import certified_radius
-from lvq.tables import TableError, TableWriter, as_numbers, as_text, check_output, column_names, is_number, read_parts
+from lvq.tables import (
+    TableError,
+    TableWriter,
+    as_days,
+    as_numbers,
+    as_text,
+    check_output,
+    column_names,
+    holds_dates,
+    is_number,
+    kind_of,
+    read_parts,
+    reading_notes,
+)
+from lvq.workflow.known_values import SMALLEST_FRACTION, TOO_LITTLE, known_fraction
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
 from lvq.workflow.preparation import MISSING_TEXT
 from lvq.workflow.runs import load_model
+from lvq.workflow.thread_limit import limited_threads
 
 PART_ROWS = 5_000  # predicted at a time; their features and distances are in memory
 _TEXTS = ("label", "reason", "winner")
@@ -65,13 +81,17 @@ class PredictResult:
     path: Path | None = None
 
 
+@limited_threads
 def predict_table(
     model: BaseEstimator | str | Path,
     table: str | Path,
     out: str | Path,
     *,
     keep: Sequence[str] = (),
+    probabilities: bool = False,
+    encoding: str | None = None,
     escape_formulas: bool = True,
+    threads: int | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> PredictResult:
@@ -89,16 +109,22 @@ def predict_table(
         - label: the predicted class; empty where a number is missing that had no missing values in training;
         - certainty: certainty of the prediction; higher is more certain;
         - accepted: whether the prediction is accepted;
-        - reason: the reason for rejection: "ambiguous", "outlier", "unseen cell", "uncertified", "missing value",
-          "unknown category" or "value too large";
+        - reason: the reason for rejection: "ambiguous", "outlier", "unseen cell", "uncertified", "too little known",
+          "missing value", "unknown category" or "value too large";
         - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``;
         - certified_radius: no smaller change of the row changes the label. In standardised units, as the model reads
           the row, with 0 or 1 for a category; empty for models that do not predict by the nearest prototype.
     keep : sequence of str, default=()
         Columns of the table to copy into the predictions, such as an identifier.
+    probabilities : bool, default=False
+        Whether to add a column "probability CLASS" for each class.
+    encoding : str, optional
+        That of a CSV file; found from its bytes by default.
     escape_formulas : bool, default=True
         Whether texts in a CSV file that a spreadsheet would run as a formula get an apostrophe before them: those that
         begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and are not numbers.
+    threads : int, optional
+        Number of threads, at most.
     force : bool, default=False
         Whether `out` may be replaced.
     progress : callable, optional
@@ -127,19 +153,22 @@ def predict_table(
     if isinstance(model, str | Path):
         model = load_model(model)
     columns = expected_columns(model)
-    result = PredictResult(path=out, notes=match_columns(column_names(table), columns, keep, table))
-    predict = _RowPredictor(model, columns, str(table))
+    result = PredictResult(path=out, notes=match_columns(column_names(table, encoding), columns, keep, table))
+    predict = RowPredictor(model, columns, str(table), probabilities=probabilities)
+    taken = [name for name in keep if name in predict.probability_columns]
+    if taken:
+        raise TableError(f"The column {taken[0]!r} cannot be kept: the predictions have a column of that name.")
     wanted = list(dict.fromkeys([*columns.names, *keep]))
     numbers = {name for name in columns.names if name not in columns.categories and name not in keep}
     with TableWriter(out, escape_formulas=escape_formulas) as writer:
-        for part in read_parts(table, wanted, numbers, exact={*keep, *columns.categories}):
+        for part in read_parts(table, wanted, numbers, exact={*keep, *columns.categories}, encoding=encoding):
             for start in range(0, len(part), PART_ROWS):
                 rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
                 predictions = predict(rows, result)
                 writer.write(pd.concat([rows[list(keep)], predictions], axis=1))
                 if progress is not None:
                     progress(result.rows)
-    result.notes += predict.notes()
+    result.notes += [*reading_notes(table, encoding), *predict.notes()]
     if writer.escaped:
         cells = "cell" if writer.escaped == 1 else "cells"
         result.notes.append(
@@ -149,11 +178,17 @@ def predict_table(
     return result
 
 
-class _RowPredictor:
+class RowPredictor:
     """Predicts rows, and counts values that the model cannot use, by column."""
 
-    def __init__(self, model: BaseEstimator, columns: ModelColumns, source: str) -> None:
+    def __init__(
+        self, model: BaseEstimator, columns: ModelColumns, source: str, *, probabilities: bool = False
+    ) -> None:
         self.model, self.columns, self.source = model, columns, source
+        self.features = pd.DataFrame()  # of the part predicted last, as the model reads them
+        self.probability_columns = [f"probability {label}" for label in model.classes_] if probabilities else []
+        if probabilities and not hasattr(model, "predict_proba"):
+            raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
         self.by_number = {name: categories_by_number(known) for name, known in columns.categories.items()}
         self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first row
         self.found = find_model(model)
@@ -166,11 +201,17 @@ class _RowPredictor:
     def __call__(self, rows: pd.DataFrame, result: PredictResult) -> pd.DataFrame:
         first_row = result.rows + 1
         X, reason, usable = self._features(rows, first_row)
+        self.features = X
         usable &= ~self._too_large(X, usable, reason, first_row)
-        predictions = pd.DataFrame(_EMPTY, index=rows.index).astype(dict.fromkeys(_TEXTS, object))
+        empty = _EMPTY | dict.fromkeys(self.probability_columns, np.nan)
+        predictions = pd.DataFrame(empty, index=rows.index).astype(dict.fromkeys(_TEXTS, object))
         if usable.any():
             for name, values in self._predict(X[usable]).items():
                 predictions.loc[usable, name] = values
+        known = known_fraction(X, self.columns)
+        predictions["certainty"] *= np.where(predictions["certainty"] > 0, known, 1.0)
+        too_little = (known < SMALLEST_FRACTION) & (reason == "")
+        reason[too_little] = TOO_LITTLE
         predictions["reason"] = np.where(reason == "", predictions["reason"], reason)
         predictions["accepted"] = predictions["reason"] == ""
         result.rows += len(rows)
@@ -192,7 +233,8 @@ class _RowPredictor:
                 self._reject("missing value", name, missing, reason, first_row)
                 self._reject("unknown category", name, unknown & ~missing, reason, first_row)
             else:
-                values = as_numbers(rows[name], self.source, first_row)
+                days = kind_of(rows[name]) != "number" and holds_dates(rows[name])
+                values = as_days(rows[name], self.source) if days else as_numbers(rows[name], self.source, first_row)
                 if np.isinf(values).any():
                     row = first_row + int(np.isinf(values).argmax())
                     raise TableError(
@@ -251,6 +293,8 @@ class _RowPredictor:
             "certainty": certainty_of(predictions, measure),
             "reason": self.model.reason_for(predictions).astype(object) if rejects else "",
         }
+        if self.probability_columns:
+            result |= dict(zip(self.probability_columns, np.asarray(self.model.predict_proba(X)).T))
         if self.found is not None:
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
         if self.found is not None and self.has_radius:

@@ -2,6 +2,7 @@
 
 Rules:
 - nothing is left out without a note; where a guess could be wrong, there is an error with a message about what to do;
+- dates, free text and names of rows are never categories in silence;
 - left out with a note are rows without a class, and columns that are empty, constant, without a name, or row numbers;
 - the kind of a column (numbers or categories) is determined on the whole table; everything that is learned from values
   (means, categories, medians) is learned inside the model, from its training samples alone.
@@ -9,22 +10,22 @@ Rules:
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lvq.tables import TableError, as_numbers, as_text, is_number, kind_of
+from lvq.table_headers import MAX_LISTED, TableError, check_columns, listed
+from lvq.tables import as_days, as_numbers, as_text, kind_of
+from lvq.workflow.column_problems import MAX_CATEGORIES, check_not_dates, check_texts
 from lvq.workflow.column_warnings import column_warnings, stray_text
 
-MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
-MAX_LISTED = 8  # names in a message
 MISSING_CELL = "an empty cell, or a text such as NA or None"
 #: The category of a missing text.
 MISSING_TEXT = "(missing)"
@@ -61,6 +62,7 @@ def prepare(
     *,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
     source: str = "the table",
     min_class_rows: int = MIN_CLASS_ROWS,
 ) -> Samples:
@@ -75,7 +77,9 @@ def prepare(
     drop : sequence of str, default=()
         Columns that are not features.
     categorical : sequence of str, default=()
-        Columns of numbers that are categories.
+        Columns of numbers, or of texts that look like notes, that are categories.
+    dates : sequence of str, default=()
+        Columns of dates that become numbers of days.
     source : str
         Name of the table in messages.
     min_class_rows : int, default=5
@@ -94,7 +98,7 @@ def prepare(
     >>> list(samples.X), samples.texts, samples.notes
     (['size', 'kind'], ('kind',), ("Left out 1 column with the same value in all rows: 'same'.",))
     """
-    check_columns(table.columns, [target, *drop, *categorical], source)
+    check_columns(table.columns, [target, *drop, *categorical, *dates], source)
     if target in drop:
         raise TableError(f"The column {target!r} is the target and cannot be left out.")
     if kind_of(table[target]) == "other":
@@ -104,9 +108,13 @@ def prepare(
     notes = []
     if not known.all():
         notes.append(f"Left out {_counted((~known).sum(), 'row')} without a value of {target!r} ({MISSING_CELL}).")
-    _check_classes(table[target], labels, target, source, min_class_rows)
-    places = np.flatnonzero(known)
-    features, more = _features(table.loc[known].drop(columns=[target, *drop]), places, set(categorical), source)
+    problems = []
+    try:
+        _check_classes(table[target], labels, target, source, min_class_rows)
+    except TableError as error:
+        problems.append(str(error))
+    places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source)
+    features, more = _features(table.loc[known].drop(columns=[target, *drop]), places, kinds, problems)
     texts = tuple(name for name in features if kind_of(features[name]) == "text")
     gaps = tuple(name for name in features if kind_of(features[name]) == "number" and features[name].isna().any())
     repeated = int(features.assign(**{target: labels[known]}).duplicated().sum()) if len(features) else 0
@@ -116,29 +124,6 @@ def prepare(
     classes = labels[known].astype(str)
     notes += [*more, *column_warnings(features, classes, texts, listed)]
     return Samples(features, classes, gaps, texts, tuple(notes))
-
-
-def check_columns(present: Iterable[object], wanted: Sequence[str], source: str) -> None:
-    """Raise TableError that names all columns that a table lacks, and the columns it has."""
-    names = [str(name) for name in present]
-    existing = set(names)
-    missing = [name for name in dict.fromkeys(wanted) if name not in existing]
-    if not missing:
-        return
-    close = difflib.get_close_matches(missing[0], names, n=1, cutoff=0.6)
-    same = [name for name in names if name.lower() == missing[0].lower()]
-    hint = f" Did you mean {(same or close)[0]!r}?" if same or close else ""
-    if sum(is_number(name) for name in names) > len(names) / 2:
-        hint = " They look like values: is the first line with the names of the columns missing?"
-    word = "column" if len(missing) == 1 else "columns"
-    last = f", the last of them {names[-1]!r}" if len(names) > MAX_LISTED else ""  # which often is the class
-    raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}{last}.{hint}")
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a message; the first few of many."""
-    shown = ", ".join(repr(name) for name in names[:MAX_LISTED])
-    return shown if len(names) <= MAX_LISTED else f"{shown} and {len(names) - MAX_LISTED} more"
 
 
 def _counted(count: int, word: str) -> str:
@@ -176,27 +161,44 @@ def _check_classes(column: pd.Series, labels: np.ndarray, target: str, source: s
         )
 
 
+class Kinds(NamedTuple):
+    """Columns whose kind the user has named, and the name of the table."""
+
+    categorical: set[str]
+    dates: set[str]
+    source: str
+
+    def values(self, column: pd.Series, places: np.ndarray) -> np.ndarray:
+        """The values of a feature; TableError where they cannot be used."""
+        if column.name in self.dates:
+            return as_days(column, self.source)
+        if column.name not in self.categorical:
+            check_not_dates(column, self.source)
+        if column.name in self.categorical or kind_of(column) == "text":
+            return _categories(column, self.source, checked=column.name not in self.categorical)
+        return _numbers(column, places, self.source)
+
+
 def _features(
-    table: pd.DataFrame, places: np.ndarray, categorical: set[str], source: str
+    table: pd.DataFrame, places: np.ndarray, kinds: Kinds, problems: list[str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The usable columns, and notes on the others; one error reports all columns with a problem."""
+    """The usable columns, and notes on the others; one error reports all problems, the given ones too."""
     kept: dict[str, np.ndarray] = {}
     useless: dict[str, list[str]] = {}
-    notes, problems = [], []
+    notes = []
     for name in table.columns:
         column = table[name]
-        why = _useless(column, places) if name not in categorical else None
+        why = _useless(column, places) if name not in kinds.categorical else None
         if why is not None:
             useless.setdefault(why, []).append(name)
             continue
         try:
-            texts = name in categorical or kind_of(column) == "text"
-            kept[name] = _categories(column, source) if texts else _numbers(column, places, source)
+            kept[name] = kinds.values(column, places)
         except TableError as error:
             problems.append(str(error))
             continue
         stray = stray_text(set(kept[name]) - {MISSING_TEXT}) if kept[name].dtype == object else None
-        if stray is not None and name not in categorical:
+        if stray is not None and name not in kinds.categorical:
             notes.append(
                 f"The column {name!r} holds numbers, but also texts such as {stray!r}, so its values are categories; "
                 "leave such cells empty to use it as numbers."
@@ -205,7 +207,7 @@ def _features(
         more = f" {len(problems) - MAX_LISTED} more columns have problems." if len(problems) > MAX_LISTED else ""
         raise TableError(" ".join(problems[:MAX_LISTED]) + more)
     if not kept:
-        raise TableError(f"{source} has no column that can be a feature.")
+        raise TableError(f"{kinds.source} has no column that can be a feature.")
     left_out = [
         f"Left out {_counted(len(names), 'column')} with {why}: {listed(names)}." for why, names in useless.items()
     ]
@@ -225,23 +227,12 @@ def _useless(column: pd.Series, places: np.ndarray) -> str | None:
     return None
 
 
-def _categories(column: pd.Series, source: str) -> np.ndarray:
+def _categories(column: pd.Series, source: str, *, checked: bool) -> np.ndarray:
     texts = as_text(column)
     texts[[text is None for text in texts]] = MISSING_TEXT
     different = set(texts)
-    if len(different) > MAX_CATEGORIES:
-        stray = stray_text(different - {MISSING_TEXT})
-        example = repr(texts[0]) if stray is None else f"{stray!r} among numbers"
-        raise TableError(
-            f"The column {column.name!r} of {source} holds {len(different)} different texts, such as {example}, but at "
-            f"most {MAX_CATEGORIES} categories are allowed; leave it out with --drop {column.name!r}, or convert it to "
-            "numbers or fewer categories."
-        )
-    if len(different) == len(texts):
-        raise TableError(
-            f"The column {column.name!r} of {source} has a different text in every row, such as {texts[0]!r}, so it "
-            f"identifies rows; leave it out with --drop {column.name!r}."
-        )
+    if checked or len(different) > MAX_CATEGORIES:
+        check_texts(column, texts, different, MISSING_TEXT, source)
     return texts
 
 

@@ -17,8 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from lvq.streaming import fit_batches
 from lvq.streaming.blocks import Block, Layout, Position
 from lvq.streaming.sources import FileSource
+from lvq.table_headers import check_columns, listed
 from lvq.tables import TableError, as_text, column_names, read_parts
-from lvq.workflow.preparation import MIN_CLASS_ROWS, check_columns, listed
+from lvq.workflow.preparation import MIN_CLASS_ROWS
 
 MIN_ROWS = 1000  # fewer rows are no stream
 MAX_HELD_OUT = 20_000  # rows that are kept in memory, for the test and for the thresholds each

@@ -122,7 +122,7 @@
     if (name !== "map") return;
     spec.layer[1].mark.size = 24;
     spec.layer[2].layer[0].mark.size = 130;
-    Object.assign(spec.layer[2].layer[1].mark, { fontSize: 10, dy: -11 });
+    for (const { mark } of spec.layer[2].layer.slice(1)) Object.assign(mark, { fontSize: 10, dx: mark.dx * 0.65, dy: mark.dy * 0.65 });
   }
 
   async function draw(element) {
@@ -148,6 +148,12 @@
   });
   if (matrix) matrix.addEventListener("change", () =>
     views.matrix.data("cells", charts.matrix.usermeta.cells[Number(matrix.value)]).run());
+
+  byId("print-summary").addEventListener("click", () => {
+    document.documentElement.dataset.print = "summary";
+    window.print();
+    delete document.documentElement.dataset.print;
+  });
 
   const theme = byId("theme"), dark = window.matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (document.documentElement.dataset.theme || (dark.matches ? "dark" : "light")) === "dark";

@@ -1,33 +1,33 @@
 """Counterfactuals: the smallest change of a sample that gives it another class, or makes its prediction accepted.
 
 A change d of the sample costs |B d|, its length in the model's metric, with B = Omega A and A the linear map of the
-steps before the model. The change of least cost is computed as in `lvq.shortest_moves`; of all changes with the same
-effect on the model, the one of least Euclidean length in the units of X is taken. With local metrics the cost is
-measured in their mean, |B d|^2 = mean_j |B_j d|^2, and the result is a local optimum.
+steps before the model. The change of least cost is computed as in `shortest_moves`; of all changes with the same effect
+on the model, the one of least Euclidean length in the units of X is taken. With local metrics the cost is measured in
+their mean, |B d|^2 = mean_j |B_j d|^2, and the result is a local optimum.
 
 Every result is verified by the model itself. It lies beyond the boundary by about 1e-9 of the distances.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from lvq.counterfactuals.constrained import Options, Search
+from lvq.counterfactuals.goals import Goal, known_classes, like, numbers_of, predictions
+from lvq.counterfactuals.regions import accepted_regions, class_regions
+from lvq.counterfactuals.shortest_moves import LocalPosition, Position, shortest_move
 from lvq.estimators.found import FoundModel, need_model
 from lvq.input_columns import model_inputs
 from lvq.linear_maps import Floats, LinearMap, compose, dense, input_map, project
-from lvq.model.arrays import as_numpy
 from lvq.model.metrics import LocalMetric
-from lvq.model.prototype_model import PrototypeModel
-from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.scorers import find_reject_classifier
-from lvq.shortest_moves import LocalPosition, Position, Region, shortest_move
-from lvq.typing import Label, Labels, MatrixLike
+from lvq.typing import Labels, MatrixLike
 
 # how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
 MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
@@ -40,14 +40,31 @@ class Counterfactual(NamedTuple):
     cost, and NaN for values.
     """
 
-    samples: Floats
-    distance: Floats  # Euclidean length of the change, in the units of X
+    samples: MatrixLike
+    distance: Floats  # length of the change, in the units below
     label: Labels
-    cost: Floats  # length of the change in the model's metric, which is what was minimised
+    cost: Floats  # length of the change in the model's metric
+    units: Floats  # length of one unit of each column; NaN for categories, whose change has the length 1
 
 
-def counterfactual(model: BaseEstimator, X: MatrixLike, target: ArrayLike | None = None) -> Counterfactual:
-    """The smallest change of each sample, in the model's metric, that changes the prediction or makes it accepted.
+def counterfactual(
+    model: BaseEstimator,
+    X: MatrixLike,
+    target: ArrayLike | None = None,
+    *,
+    samples: MatrixLike | None = None,
+    units: ArrayLike | None = None,
+    bounds: Mapping[str | int, tuple[float, float]] | None = None,
+    immutable: Sequence[str | int] = (),
+    max_changes: int | None = None,
+    plausible: bool = False,
+) -> Counterfactual:
+    """A small change of each sample that changes the prediction or makes it accepted.
+
+    Without `samples` it is the smallest change in the model's metric, wherever that leads. With real `samples` it is
+    a change that a person can read: within the range of the samples or given bounds, with whole categories, through
+    any pipeline, of small length in stated units, and never longer than the one to the nearest real sample that is
+    predicted as wanted, if neither has missing values. Missing values stay missing.
 
     Parameters
     ----------
@@ -60,13 +77,33 @@ def counterfactual(model: BaseEstimator, X: MatrixLike, target: ArrayLike | None
     target : class or array-like of shape (n_samples,), optional
         The class to reach; with a `RejectClassifier`, as an accepted prediction. By default any class except the
         predicted one; with a `RejectClassifier` any accepted prediction, so that accepted samples stay as they are.
+    samples : array-like of shape (n_real, n_features), optional
+        Real samples, best the training samples, with the columns of X. All options below need them, and so do
+        pipelines with categories or steps that are not linear.
+    units : array-like of shape (n_features,), optional
+        Length of one unit of each column, for distances; by default the standard deviations of `samples`. A changed
+        category has the length 1.
+    bounds : mapping of str or int to (float, float), optional
+        Lower and upper end of columns of numbers; by default the range of `samples`. A sample that lies outside may
+        stay where it is.
+    immutable : sequence of str or int, optional
+        Columns that keep their values.
+    max_changes : int, optional
+        Most columns that change; they are chosen one after the other by their effect.
+    plausible : bool, default=False
+        Whether the result must be as near to one of `samples` that is predicted as its class as 95 % of those are to
+        each other.
 
     Returns
     -------
     counterfactual : Counterfactual
-        Named tuple of `samples`, in the columns of X; `distance`, the Euclidean length of the change in the units of X;
-        `label`; and `cost`, the length of the change in the model's metric. The cost is minimal, the distance is
-        minimal among changes that the model does not distinguish.
+        Named tuple of `samples`, in the columns of X, as a data frame where X is one and `samples` were given;
+        `distance`; `label`; `cost`, the length of the change in the model's metric; and `units`. Without real samples
+        the cost is minimal, the distance is the Euclidean length in the units of X, minimal among changes that the
+        model does not distinguish. With them the distance is sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed
+        categories). Changes that keep the categories are never shorter than
+        ``certified_radius(model, X, units=units)``. A sample that needs no change has distance 0; one for which no
+        change was found has distance infinity and NaN or None for values.
 
     Examples
     --------
@@ -78,15 +115,24 @@ def counterfactual(model: BaseEstimator, X: MatrixLike, target: ArrayLike | None
     (array([[2., 9.]]), array([1.5]), array(['right'], dtype='<U5'))
     """
     found = need_model(model, "counterfactual", nearest=True)
+    if samples is not None:
+        options = Options(samples, units, bounds or {}, immutable, max_changes, plausible)
+        return _constrained(model, found, X, target, options)
+    given = {"units": units, "bounds": bounds, "immutable": immutable or None, "max_changes": max_changes,
+             "plausible": plausible or None}  # fmt: skip
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} of counterfactual needs samples, real samples with the columns of X; give them.")
     fitted, (reject, _) = found.model, find_reject_classifier(model, X)
     geometry = _Geometry(found, X)
-    regions = _class_regions(fitted) if reject is None else _accepted_regions(reject, fitted, geometry.prototypes)
-    values, (first, accepted) = _numbers(X), _predict(model, X)
-    goal = _Goal(first, _known_classes(target, fitted.classes, len(values)), reject is not None)
+    regions = class_regions(fitted) if reject is None else accepted_regions(reject, fitted, geometry.prototypes)
+    values, (first, accepted) = numbers_of(X), predictions(model, X)
+    goal = Goal(first, known_classes(target, fitted.classes, len(values)), reject is not None)
     done = goal.reached(first, accepted)
     result = Counterfactual(
-        np.where(done[:, None], values, np.nan), np.where(done, 0.0, np.inf), first.copy(), np.where(done, 0.0, np.inf)
-    )
+        np.where(done[:, None], values, np.nan), np.where(done, 0.0, np.inf), first.copy(), np.where(done, 0.0, np.inf),
+        np.ones(values.shape[1]),
+    )  # fmt: skip
     labels = fitted.classes[fitted.labels]
     for margin in MARGINS:
         change, cost = np.zeros_like(values), np.full(len(values), np.inf)
@@ -98,12 +144,24 @@ def counterfactual(model: BaseEstimator, X: MatrixLike, target: ArrayLike | None
                 change[row], cost[row] = geometry.to_input(y if axes is None else axes @ y), np.linalg.norm(y)
         if np.isinf(cost).all():
             break
-        label, accepted = _predict(model, _like(X, values + change))
+        label, accepted = predictions(model, like(X, values + change))
         good = np.isfinite(cost) & goal.reached(label, accepted)
-        changed = Counterfactual(values + change, np.linalg.norm(change, axis=1), label, cost)
+        changed = (values + change, np.linalg.norm(change, axis=1), label, cost)
         for old, new in zip(result, changed):
             old[good] = new[good]
     return result
+
+
+def _constrained(
+    model: BaseEstimator, found: FoundModel, X: MatrixLike, target: ArrayLike | None, options: Options
+) -> Counterfactual:
+    most = options.max_changes
+    if most is not None and (not isinstance(most, int | np.integer) or most < 1):
+        raise ValueError(f"max_changes of counterfactual must be a whole number of at least 1, or None, got {most!r}.")
+    first, accepted = predictions(model, X)
+    rejecting = find_reject_classifier(model, X)[0] is not None
+    goal = Goal(first, known_classes(target, found.model.classes, len(first)), rejecting)
+    return Counterfactual(*Search(model, found, X, goal, options).run(goal.reached(first, accepted)))
 
 
 class _Geometry:
@@ -181,101 +239,3 @@ def _decomposed(B: Floats) -> tuple[Floats, Floats]:
     U, S, V = np.linalg.svd(B, full_matrices=False)
     kept = S.max() * max(len(U), V.shape[1]) * np.finfo(np.float64).eps < S
     return U[:, kept], V[kept].T / S[kept]
-
-
-class _Goal(NamedTuple):
-    """Which predictions to reach: a given class, any class except the first prediction, or any that is accepted."""
-
-    first: Labels
-    target: Labels | None
-    rejecting: bool
-
-    def reached(self, label: Labels, accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        if self.target is not None:
-            return accepted & (label == self.target)
-        return accepted if self.rejecting else label != self.first
-
-    def allows(self, row: int | np.intp, label: Label) -> bool:
-        if self.target is not None:
-            return bool(label == self.target[row])
-        return self.rejecting or bool(label != self.first[row])
-
-
-def _predict(model: BaseEstimator, X: MatrixLike) -> tuple[Labels, NDArray[np.bool_]]:
-    """Predicted classes, and which are accepted: all, if the model rejects nothing."""
-    label = np.asarray(as_numpy(model.predict(X)))
-    reject, inputs = find_reject_classifier(model, X)
-    return label, np.ones(len(label), dtype=np.bool_) if reject is None else reject.accept(inputs)
-
-
-def _numbers(X: MatrixLike) -> Floats:
-    try:
-        return np.array(as_numpy(X), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError("counterfactual needs X of numbers; leave out columns of other values.") from error
-
-
-def _like(X: MatrixLike, values: Floats) -> MatrixLike:
-    """Changed values as the frame they came in, so that the model finds its feature names."""
-    if hasattr(X, "iloc"):
-        return type(X)(values, columns=X.columns, index=X.index)
-    if hasattr(X, "column_names"):  # pyarrow
-        return type(X).from_arrays(list(values.T), names=X.column_names)
-    return type(X)(values, schema=X.columns, orient="row") if hasattr(X, "columns") else values
-
-
-def _known_classes(target: ArrayLike | None, classes: Labels, n_samples: int) -> Labels | None:
-    if target is None:
-        return None
-    goal = np.broadcast_to(np.asarray(target), n_samples)
-    unknown = [label for label in np.unique(goal).tolist() if label not in classes.tolist()]
-    if unknown:
-        raise ValueError(f"target must be a class of {classes.tolist()}, or one for each sample, got {unknown}.")
-    return goal
-
-
-def _class_regions(model: PrototypeModel) -> list[Region]:
-    """Where each prototype is nearer than all of other classes."""
-    others = [np.flatnonzero(model.labels != label) for label in model.labels]
-    return [Region(t, rivals, np.zeros(len(rivals)), rivals) for t, rivals in enumerate(others)]
-
-
-def _accepted_regions(reject: RejectClassifier, model: PrototypeModel, prototypes: Floats) -> list[Region]:
-    """Where each prototype wins and the prediction is accepted."""
-    parts = reject.measure_
-    if parts.ambiguity not in ("auto", "relsim", "boundary", "distance") or parts.outlier not in (None, "distance"):
-        raise ValueError(
-            "counterfactual supports the measures 'auto', 'relsim', 'boundary', 'distance' and their combinations, "
-            f"got measure={reject.measure!r}; use one of these."
-        )
-    if callable(reject.cells_):
-        raise ValueError("counterfactual needs cells that are prototypes or classes, got a function; use cells='auto'.")
-    regions, labels = [], model.classes[model.labels].tolist()
-    for region in _class_regions(model):
-        t = region.prototype
-        label = labels[t]
-        cell = label if reject.cells_ == "class" else t
-        threshold = _threshold(reject, cell, label)
-        limits = reject.outlier_limits_
-        reach = np.inf if limits is None else -float(limits.threshold_of([cell])[0])
-        if threshold == np.inf or reach < 0:
-            continue
-        if reject.cells_ != "class" or parts.ambiguity == "boundary":
-            # cell and boundary depend on the winner, so it must also be nearer than the other prototypes of its class
-            own = np.setdiff1d(np.arange(len(labels)), [t, *region.others])
-            region = region._replace(rivals=np.append(region.others, own), offset=np.zeros(len(labels) - 1))
-        if parts.ambiguity == "distance":
-            reach = min(reach, -threshold)
-        elif parts.ambiguity == "boundary" and threshold > 0:
-            region.offset[: len(region.others)] = (
-                2 * threshold * np.linalg.norm(prototypes[region.others] - prototypes[t], axis=1)
-            )
-        else:
-            region = region._replace(similar=max(0.0, threshold))
-        regions.append(region._replace(reach=reach))
-    return regions
-
-
-def _threshold(reject: RejectClassifier, cell: Label, label: Label) -> float:
-    point = reject.point_.get(label) if isinstance(reject.point_, dict) else reject.point_
-    return np.inf if point is None else float(point.threshold_of([cell])[0])

@@ -62,7 +62,7 @@ def to_original_units(found: FoundModel, rows: ArrayLike, purpose: str) -> Origi
     for index, step in reversed(list(enumerate(found.steps))):
         if isinstance(step, ColumnTransformer) and index == 0:
             return _invert_blocks(step, values, names[0])
-        inverted = _invert(step, values, first=index == 0)
+        inverted = invert(step, values, first=index == 0)
         if inverted is None:
             raise ValueError(
                 f"{purpose} cannot invert {type(step).__name__}, step {index} of the pipeline, to give prototypes in "
@@ -77,7 +77,7 @@ def _with_indicators(before: Names, after: Names, width: int) -> Names:
     return before if len(before) >= width else np.append(before, after[len(before) - width :])
 
 
-def _invert(step: BaseEstimator | str | None, values: Floats, *, first: bool = False) -> Floats | None:
+def invert(step: BaseEstimator | str | None, values: Floats, *, first: bool = False) -> Floats | None:
     """Values that a step transforms into the given ones; None where the step cannot be inverted.
 
     Indicators of missing values stay after the features if the step is the first, else they are dropped.
@@ -85,7 +85,7 @@ def _invert(step: BaseEstimator | str | None, values: Floats, *, first: bool = F
     if isinstance(step, Pipeline):
         inverted: Floats | None = values
         for index, (_, part) in reversed(list(enumerate(step.steps))):
-            inverted = None if inverted is None else _invert(part, inverted, first=first and index == 0)
+            inverted = None if inverted is None else invert(part, inverted, first=first and index == 0)
         return inverted
     if step is None or isinstance(step, str):
         return values if step in (None, "passthrough") else None
@@ -115,7 +115,7 @@ def _invert_blocks(table: ColumnTransformer, values: Floats, names: Names) -> Or
             continue
         before = names[positions(columns, names)]
         after = _names_after(step, before, place.stop - place.start)
-        inverted = _invert(step, values[:, place], first=True)
+        inverted = invert(step, values[:, place], first=True)
         blocks.append(values[:, place] if inverted is None else inverted)
         titles.append(after if inverted is None else _with_indicators(before, after, inverted.shape[1]))
     return OriginalValues(np.hstack(blocks), np.concatenate(titles))

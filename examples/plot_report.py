@@ -1,0 +1,57 @@
+"""
+The report page
+===============
+
+One HTML file shows a fitted model to those who use it: accuracy, rejection with a slider, a map, importances,
+prototypes, and explanations of single predictions. It needs no server and no network, and follows the reader's light
+or dark setting.
+"""
+
+import tempfile
+from html import escape
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lvq import GMLVQ, RejectClassifier
+from lvq.report import summarize, write
+
+data = load_breast_cancer()
+y = data.target_names[data.target]
+X_train, X_test, y_train, y_test = train_test_split(data.data, y, stratify=y, random_state=0)
+model = RejectClassifier(make_pipeline(StandardScaler(), GMLVQ(rank=2, max_iter=500, random_state=0)), min_coverage=0.9)
+model.fit(X_train, y_train)
+summary = summarize(model, X_test, y_test, feature_names=data.feature_names, name="GMLVQ", data_name="breast tumours")
+page = Path(tempfile.mkdtemp()) / "report.html"
+write(summary, page)
+print(f"{page.name}: {page.stat().st_size / 1e6:.1f} MB")
+
+# %%
+# The numbers of the page are a dictionary of plain values; the command line stores it beside the page. Here the path
+# behind the slider of its section on rejection, and the first importances.
+
+rejection, relevance = summary["rejection"], summary["relevance"]
+figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
+axes[0].plot(rejection["coverage"], rejection["accuracy"], color="#0072B2")
+axes[0].set(xlabel="coverage", ylabel="accuracy of accepted predictions", title="Rejection")
+axes[1].barh(relevance["features"][7::-1], relevance["values"][7::-1], color="#0072B2")
+axes[1].set(xlabel="importance", title="The first eight features")
+
+# %%
+# The page itself, in a frame. Move its slider, point at samples, choose another one.
+
+
+class Frame:
+    """Shows an HTML file in a notebook or on this page."""
+
+    def _repr_html_(self):
+        text = escape(page.read_text(encoding="utf-8"))
+        style = "width: 100%; height: 45rem; border: 1px solid #888"
+        return f'<iframe title="report" srcdoc="{text}" style="{style}"></iframe>'
+
+
+Frame()

@@ -1,0 +1,91 @@
+"""Prototypes that are training samples, and the objective of a model during training.
+
+A model is first trained as ever. Each prototype is then moved to the nearest sample of its class, in the model's
+metric, and the metric is trained with the prototypes in these places. From there all parameters are trained again, and
+the two steps are repeated while the objective with prototypes on samples falls.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from lvq.estimators import training as steps
+from lvq.estimators.training import Parts, Training, beside_samples
+from lvq.model.arrays import as_numpy
+from lvq.model.objective import Params
+from lvq.model.prototype_model import PrototypeModel
+from lvq.model.samples import ArraySamples
+from lvq.model.sparse_rows import filled, take_rows
+from lvq.solvers.batch import Problem
+from lvq.solvers.progress import silent
+from lvq.typing import Array
+
+MAX_ROUNDS = 10  # of moves to samples
+
+
+def objective_value(training: Training, samples: ArraySamples) -> float:
+    """The mean cost of samples with its penalty: what the batch solvers minimise."""
+    centre, objective = samples.centre(), training.objective()
+    objective = replace(objective, metric=samples.measured(objective.metric, training.state.variances))
+    objective, params = beside_samples(objective, training.params, samples.X)
+    params = Params(params.prototypes - centre, params.relevance)
+    problem = Problem(objective.with_groups(params, samples.X), training.state.relevance)
+    return float(problem.value_and_gradient(problem.free(params), samples.arranged(centre))[0])
+
+
+def on_samples(parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
+    """The trained model with prototypes on samples and a metric that was trained with them."""
+    best, lowest = training, np.inf
+    for _ in range(MAX_ROUNDS):
+        model = steps.fitted_model(training, parts, classes, None, None)
+        rows = nearest_own_samples(model, samples)
+        W = filled(take_rows(samples.X, rows)).astype(training.params.prototypes.dtype, copy=False)
+        placed = replace(training, params=training.params._replace(prototypes=W))
+        placed = _with_fitted_metric(parts, placed, samples, len(classes))
+        value = objective_value(placed, samples)
+        if not value < lowest:
+            break
+        best, lowest = placed, value
+        training, _ = steps.run(parts, _restarted(parts, placed, samples, len(classes)), samples, silent)
+    return best
+
+
+def _with_fitted_metric(parts: Parts, training: Training, samples: ArraySamples, n_classes: int) -> Training:
+    """The metric trained while the prototypes stay where they are, to the bit."""
+    if training.params.relevance is None and not parts.learns_width:
+        return training
+    fixed = replace(parts, fixed_prototypes=True, online=replace(parts.online, learning_rate=0.0))
+    found, _ = steps.run(fixed, _restarted(parts, training, samples, n_classes), samples, silent)
+    return replace(found, params=found.params._replace(prototypes=training.params.prototypes))
+
+
+def _restarted(parts: Parts, training: Training, samples: ArraySamples, n_classes: int) -> Training:
+    return steps.restarted(parts, training, samples.n_samples, n_classes, training.state.random_state)
+
+
+def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
+    """Row of the nearest sample of its class for each prototype; different samples where the class has enough.
+
+    Prototypes of a class choose in their order. Copies of a chosen sample are not chosen while there are others.
+    """
+    rows, y = np.empty(len(model.labels), dtype=np.intp), as_numpy(samples.y)
+    for label in np.unique(model.labels):
+        own, prototypes = np.flatnonzero(y == label), np.flatnonzero(model.labels == label)
+        X = take_rows(samples.X, own)
+        D = model.over_blocks(lambda D, columns=prototypes: D[:, columns].astype(np.float64), X)
+        taken = np.zeros(len(own), dtype=bool)
+        for place, prototype in enumerate(prototypes):
+            free = np.flatnonzero(~taken) if not taken.all() else np.arange(len(own))
+            chosen = free[D[free, place].argmin()]
+            rows[prototype] = own[chosen]
+            if len(prototypes) > 1:
+                taken |= _copies(X, chosen)
+    return rows
+
+
+def _copies(X: Array, row: np.intp) -> np.ndarray:
+    """Where the rows of an array, dense or sparse, equal one of them."""
+    if isinstance(X, np.ndarray):
+        return (X[row] == X).all(axis=1)
+    difference = X - X[[row] * X.shape[0]]
+    return np.asarray(abs(difference).sum(axis=1)).ravel() == 0

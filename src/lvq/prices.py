@@ -1,0 +1,245 @@
+"""Prices of mistakes: the class with the least expected price is predicted.
+
+With probabilities p_i of the classes and prices c_ij of predicting class j for a sample of class i, the prediction j
+has the expected price sum_i p_i c_ij. For two classes this is a threshold on the probability.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from lvq.typing import Argument, Labels, MatrixLike
+
+Prices = Mapping[str, float] | ArrayLike
+
+
+def expected_prices(probabilities: ArrayLike, prices: ArrayLike) -> NDArray[np.float64]:
+    """Expected price of each prediction.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (n_samples, n_classes)
+        Probabilities of the classes; calibrated ones, as those of `LVQClassifier`.
+    prices : array-like of shape (n_classes, n_classes)
+        Price of each mistake: the row is the true class, the column the predicted one.
+
+    Returns
+    -------
+    expected : ndarray of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> expected_prices([[0.8, 0.2]], [[0, 1], [5, 0]])
+    array([[1. , 0.8]])
+    """
+    return np.asarray(probabilities, dtype=np.float64) @ np.asarray(prices, dtype=np.float64)
+
+
+def cheapest_class(probabilities: ArrayLike, prices: ArrayLike) -> NDArray[np.intp]:
+    """Index of the class with the least expected price; of equal ones the first.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (n_samples, n_classes)
+        Probabilities of the classes.
+    prices : array-like of shape (n_classes, n_classes)
+        Price of each mistake: the row is the true class, the column the predicted one.
+
+    Returns
+    -------
+    index : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> cheapest_class([[0.8, 0.2], [0.9, 0.1]], [[0, 1], [5, 0]])
+    array([1, 0])
+    """
+    return expected_prices(probabilities, prices).argmin(axis=1)
+
+
+def price_matrix(prices: Prices, classes: ArrayLike) -> NDArray[np.float64]:
+    """Prices as a matrix: rows are true classes, columns predicted ones.
+
+    Parameters
+    ----------
+    prices : mapping or array-like of shape (n_classes, n_classes)
+        A mapping has keys "true:predicted", as in ``{"bad:good": 5}``; mistakes without a price cost 1, correct
+        predictions 0.
+    classes : array-like of shape (n_classes,)
+        The classes, in the order of rows and columns.
+
+    Returns
+    -------
+    matrix : ndarray of shape (n_classes, n_classes)
+
+    Examples
+    --------
+    >>> price_matrix({"bad:good": 5}, ["bad", "good"])
+    array([[0., 5.],
+           [1., 0.]])
+    """
+    names = [str(label) for label in np.asarray(classes).tolist()]
+    matrix = 1.0 - np.eye(len(names))
+    if not isinstance(prices, Mapping):
+        matrix = np.asarray(prices, dtype=np.float64)
+        if matrix.shape != (len(names), len(names)):
+            raise ValueError(
+                f"prices must have one row and one column for each of the {len(names)} classes {names[:8]}, got shape "
+                f"{matrix.shape}."
+            )
+    else:
+        pairs = {f"{true}:{other}": (i, j) for i, true in enumerate(names) for j, other in enumerate(names)}
+        for key, price in prices.items():
+            if key not in pairs:
+                close = difflib.get_close_matches(str(key), pairs, n=1)
+                hint = f" Did you mean {close[0]!r}?" if close else ""
+                raise ValueError(
+                    f"prices must be of pairs 'true:predicted' of the classes {', '.join(map(repr, names[:8]))}, got "
+                    f"{key!r}.{hint}"
+                )
+            matrix[pairs[key]] = float(price)
+    off = matrix[~np.eye(len(names), dtype=bool)]
+    if not np.isfinite(matrix).all() or matrix.min() < 0 or (len(off) and not off.any()):
+        raise ValueError(f"prices must be finite numbers of 0 or more, with one above 0, got {matrix.tolist()}.")
+    return matrix
+
+
+class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier that predicts the class with the least expected price.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any classifier with `predict_proba`, best with calibrated probabilities.
+    prices : mapping or array-like of shape (n_classes, n_classes)
+        Prices of the mistakes; see `price_matrix`.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    classes_ : ndarray of shape (n_classes,)
+        Its classes.
+    prices_ : ndarray of shape (n_classes, n_classes)
+        Prices of all mistakes.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lvq import LVQClassifier, PriceClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PriceClassifier(LVQClassifier(relevance=None, random_state=0), {"0:1": 50}).fit(X / X.std(axis=0), y)
+    >>> bool((model.predict(X / X.std(axis=0)) == 0).sum() > (y == 0).sum())
+    True
+    """
+
+    decides_by_price = True  # predictions are not those of the nearest prototype
+
+    def __init__(self, estimator: BaseEstimator, prices: Prices) -> None:
+        self.estimator = estimator
+        self.prices = prices
+
+    def fit(self, X: MatrixLike, y: ArrayLike, **fit_params: Argument) -> Self:
+        """Fit the classifier; the prices do not change it, only the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        **fit_params : dict
+            For the classifier's `fit`.
+
+        Returns
+        -------
+        self : object
+        """
+        if not hasattr(self.estimator, "predict_proba"):
+            raise ValueError(
+                f"The 'estimator' parameter of PriceClassifier must have predict_proba, got {self.estimator!r}."
+            )
+        if y is None:
+            raise ValueError("PriceClassifier requires y to be passed, but the target y is None.")
+        classes = np.unique(np.asarray(y))
+        if len(classes) > 1:
+            price_matrix(self.prices, classes)  # an error before anything is computed
+        fitted = clone(self.estimator).fit(X, y, **fit_params)
+        self.estimator_, self.prices_ = fitted, price_matrix(self.prices, fitted.classes_)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+        return self
+
+    @property
+    def classes_(self) -> Labels:
+        """The classes."""
+        return self.estimator_.classes_
+
+    @property
+    def predicting_estimator(self) -> BaseEstimator:
+        """The classifier whose probabilities are used: the fitted one, before `fit` the given one."""
+        return getattr(self, "estimator_", self.estimator)
+
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
+        """Probabilities of the classes, which do not depend on the prices.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
+        """Minus the expected price of each prediction; for two classes what the second one saves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        expected = expected_prices(self.predict_proba(X), self.prices_)
+        return expected[:, 0] - expected[:, 1] if expected.shape[1] == 2 else -expected
+
+    def predict(self, X: MatrixLike) -> Labels:
+        """Predict the class with the least expected price.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self.classes_[cheapest_class(self.predict_proba(X), self.prices_)]
+
+    def __sklearn_tags__(self) -> Tags:
+        """The tags of the classifier about its input."""
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags, tags.non_deterministic = inner.input_tags, inner.non_deterministic
+        return tags

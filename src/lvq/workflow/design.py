@@ -1,0 +1,241 @@
+"""The design of a study: which rows train and which test, with groups that must not be split and with time order.
+
+Rules:
+- rows of one group are all in training or all in the test, here and in every split inside the training rows;
+- with time the test rows are the latest ones, and each fold is tested on rows later than those it was trained on;
+- a given test table is the test, whatever its rows are; training rows of a group that it also has are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from lvq.estimators.grouped_calibration import group_folds
+from lvq.table_headers import listed
+from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, kind_of
+from lvq.workflow.preparation import MISSING_CELL, Samples
+
+N_BLOCKS = 20  # of groups, of which the test is some
+
+Fold = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Design:
+    """Groups and times of rows, and which rows are of a given test table; None for what is not given.
+
+    Attributes
+    ----------
+    groups : ndarray of int or None
+        Number of the group of each row.
+    times : ndarray of float or None
+        Time of each row; only its order counts.
+    tested : ndarray of bool or None
+        Whether a row is of the given test table.
+    """
+
+    groups: np.ndarray | None = None
+    times: np.ndarray | None = None
+    tested: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> Design:
+        """That of some rows."""
+        return replace(self, **{name: None if all is None else all[rows] for name, all in vars(self).items()})
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether rows may be split at random."""
+        return self.groups is None and self.times is None
+
+    @property
+    def blocks(self) -> np.ndarray | None:
+        """What the calibration of probabilities must not split: groups, or stretches of time."""
+        if self.groups is not None or self.times is None:
+            return self.groups
+        ranks = pd.Series(self.times).rank(method="min").to_numpy()
+        return np.minimum((ranks - 1) * 3 // len(ranks), 2).astype(int)
+
+
+def make_design(
+    table: pd.DataFrame,
+    rows: np.ndarray,
+    group: str | None,
+    time: str | None,
+    tested: np.ndarray | None,
+    source: str,
+) -> Design:
+    """The design of the rows of a table; TableError where a row has no group or no time."""
+    chosen = table.iloc[rows]
+    groups = times = None
+    if group is not None:
+        names = as_text(chosen[group])
+        _need_all(np.array([name is None for name in names]), group, "--group", source)
+        groups = pd.factorize(names)[0]
+        if len(np.unique(groups)) < 4:
+            raise TableError(
+                f"The column {group!r} of {source} has {len(np.unique(groups))} different values; --group needs at "
+                "least 4 groups, for training, thresholds and test."
+            )
+    if time is not None:
+        times = _times(chosen[time], source)
+        _need_all(np.isnan(times), time, "--time", source)
+    return Design(groups, times, None if tested is None else tested[rows])
+
+
+def _need_all(missing: np.ndarray, name: str, option: str, source: str) -> None:
+    if missing.any():
+        raise TableError(
+            f"{int(missing.sum())} rows of {source} have no value of {name!r} ({MISSING_CELL}), which {option} needs; "
+            "fill them in or leave these rows out."
+        )
+
+
+def _times(column: pd.Series, source: str) -> np.ndarray:
+    if holds_dates(column):
+        return as_days(column, source)
+    if kind_of(column) == "number":
+        return as_numbers(column, source)
+    raise TableError(
+        f"The column {column.name!r} of {source} must hold dates or numbers for --time, got "
+        f"{column.dropna().iloc[0]!r}; write dates as 2024-12-31."
+    )
+
+
+def split_rows(
+    samples: Samples, design: Design, test_size: float, seed: int
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Training rows and test rows, ascending, and notes.
+
+    Without a design the test rows are drawn at random, stratified by class.
+
+    Examples
+    --------
+    >>> samples = Samples(pd.DataFrame({"size": range(8)}), np.array(["a", "b"] * 4), (), (), ())
+    >>> train, test, notes = split_rows(samples, Design(times=np.arange(8.0)), 0.25, seed=0)
+    >>> train.tolist(), test.tolist()
+    ([0, 1, 2, 3, 4, 5], [6, 7])
+    """
+    everyone, n_samples = np.arange(len(samples.y)), len(samples.y)
+    if design.tested is not None:
+        test = everyone[design.tested]
+    elif design.times is not None:
+        test = np.flatnonzero(design.times >= _cut(design.times, test_size))
+    elif design.groups is not None:
+        blocks = group_folds(samples.y, design.groups, N_BLOCKS, seed)
+        n_test = min(len(blocks) - 1, max(1, round(test_size * len(blocks))))
+        test = np.sort(np.concatenate([rows for _, rows in blocks[:n_test]]))
+    else:
+        _check_sizes(samples, test_size)
+        train, test = train_test_split(everyone, test_size=test_size, stratify=samples.y, random_state=seed)
+        return np.sort(train), np.sort(test), []
+    train, notes = np.setdiff1d(everyone, test), []
+    if design.groups is not None:
+        common = np.isin(design.groups[train], design.groups[test])
+        if common.any():
+            notes.append(
+                f"Left out {int(common.sum())} training rows of groups that also have test rows, so that no group is "
+                "split."
+            )
+            train = train[~common]
+    return train, test, notes + _check_classes(samples.y, train, test, n_samples)
+
+
+def _cut(times: np.ndarray, test_size: float) -> float:
+    """The first time of the test: rows of one time are not split."""
+    values, counts = np.unique(times, return_counts=True)
+    if len(values) < 2:
+        raise TableError("All rows have the same time, so none is later than the others; choose another --time.")
+    later = np.cumsum(counts[::-1])[::-1][1:] / len(times)  # fraction of rows from each value on
+    return float(values[1:][np.abs(later - test_size).argmin()])
+
+
+def _check_sizes(samples: Samples, test_size: float) -> None:
+    n_classes, n_samples = len(np.unique(samples.y)), len(samples.y)
+    n_test = int(np.ceil(test_size * n_samples))
+    if n_test < n_classes or n_samples - n_test < 2 * n_classes:
+        raise ValueError(
+            f"A test_size of {test_size:g} gives {n_samples - n_test} training rows and {n_test} test rows for "
+            f"{n_classes} classes, which is too few; give more rows or another test_size."
+        )
+
+
+def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray, n_samples: int) -> list[str]:
+    """TableError where training is not possible; notes on classes that only one part has."""
+    known, counts = np.unique(y[train], return_counts=True)
+    if len(known) < 2 or counts.min() < 2 or not len(test):
+        rare = [str(name) for name, count in zip(known, counts) if count < 2]
+        what = f"fewer than 2 training rows of {listed(rare)}" if rare else f"only {len(known)} classes"
+        raise TableError(
+            f"Of {n_samples} rows {len(train)} are for training and {len(test)} for the test, with {what} in training; "
+            "choose other groups, another time column or another test_size."
+        )
+    notes = []
+    for these, others, where in ((y[test], y[train], "training"), (y[train], y[test], "test")):
+        absent = np.setdiff1d(these, others).astype(str).tolist()
+        if absent:
+            notes.append(f"No {where} row has the class {listed(absent)}.")
+    return notes
+
+
+def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[Fold]:
+    """Folds of training rows that respect the design: whole groups, or each fold later than those it is trained on.
+
+    Examples
+    --------
+    >>> folds = inner_folds(np.array(["a", "b"] * 4), Design(times=np.arange(8.0)), 3, seed=0)
+    >>> [(train.tolist(), test.tolist()) for train, test in folds]
+    [([0, 1], [2, 3]), ([0, 1, 2, 3], [4, 5]), ([0, 1, 2, 3, 4, 5], [6, 7])]
+    """
+    if design.times is None:
+        assert design.groups is not None
+        folds = group_folds(y, design.groups, n_folds, seed)
+    else:
+        folds = _forward_folds(design.times, n_folds)
+    if design.groups is not None:
+        folds = [(train[~np.isin(design.groups[train], design.groups[test])], test) for train, test in folds]
+    n_classes = len(np.unique(y))
+    usable = [fold for fold in folds if _trainable(y[fold[0]], n_classes) and len(fold[1])]
+    if not usable:
+        raise TableError(
+            "No split inside the training rows leaves two rows or more of each class to train on; give more groups, or "
+            "a time column in which the classes alternate."
+        )
+    return usable
+
+
+def _trainable(y: np.ndarray, n_classes: int) -> bool:
+    counts = np.unique(y, return_counts=True)[1]
+    return len(counts) == n_classes and counts.min() >= 2
+
+
+def _forward_folds(times: np.ndarray, n_folds: int) -> Sequence[Fold]:
+    ranks = pd.Series(times).rank(method="min").to_numpy() - 1
+    block = np.minimum(ranks * (n_folds + 1) // len(ranks), n_folds).astype(int)
+    return [(np.flatnonzero(block < k), np.flatnonzero(block == k)) for k in range(1, n_folds + 1)]
+
+
+def calibration_rows(design: Design, fraction: float, seed: int, *, independent: bool) -> Fold:
+    """Training rows, and rows held out for thresholds: whole groups, or the latest rows.
+
+    With `independent` there is one held-out row of each group, drawn at random: rows of a group are alike, and a test
+    that takes them for independent ones would be too sure.
+    """
+    rng = np.random.default_rng(seed)
+    if design.times is not None:
+        held = design.times >= _cut(design.times, fraction)
+        if design.groups is not None:
+            held |= np.isin(design.groups, design.groups[held])
+    else:
+        assert design.groups is not None
+        names = rng.permutation(np.unique(design.groups))
+        held = np.isin(design.groups, names[: max(1, round(fraction * len(names)))])
+    rows = np.flatnonzero(held)
+    if independent and design.groups is not None:
+        drawn = rng.permutation(rows)
+        rows = np.sort(drawn[np.unique(design.groups[drawn], return_index=True)[1]])
+    return np.flatnonzero(~held), rows

@@ -1,0 +1,68 @@
+"""How the data were prepared and split, as a text of the report."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lvq.rejection import RejectClassifier
+from lvq.workflow.design import Design
+from lvq.workflow.preparation import Samples
+
+
+def protocol(
+    samples: Samples,
+    train: np.ndarray,
+    test: np.ndarray,
+    design: Design,
+    folds: int,
+    classifier: RejectClassifier,
+) -> str:
+    """Text on how the data were prepared and split."""
+    parts = [
+        _test_part(train, test, design),
+        _folds_part(design, folds),
+        "Numbers were standardised.",
+        "Texts were one-hot encoded." if samples.texts else "",
+        "Missing numbers became the median of their column, with an indicator feature." if samples.gaps else "",
+        _thresholds_part(design, classifier),
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _test_part(train: np.ndarray, test: np.ndarray, design: Design) -> str:
+    count = f"{len(test)} of {len(train) + len(test)} rows"
+    if design.tested is not None:
+        how = f"The {len(test)} rows of a table given for it were the test"
+    elif design.times is not None:
+        how = f"The latest {count} were held out for the test"
+    elif design.groups is not None:
+        n_groups = len(np.unique(design.groups[test]))
+        how = f"{count}, all of {n_groups} groups, stratified by class as far as possible, were held out for the test"
+    else:
+        how = f"{len(test) / (len(train) + len(test)):.0%} of {len(train) + len(test)} rows, stratified by class, were "
+        how += "held out for the test"
+    return f"{how}; the model was fitted to the others."
+
+
+def _folds_part(design: Design, folds: int) -> str:
+    if not folds:
+        return ""
+    if design.times is not None:
+        return f"Cross-validation among these in up to {folds} steps, each tested on later rows than it was trained on."
+    return (
+        f"{folds}-fold cross-validation among these{', in folds of whole groups' if design.groups is not None else ''}."
+    )
+
+
+def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
+    if classifier.cv == "prefit":
+        which = "the latest training rows" if design.times is not None else "whole groups of the training rows"
+        one = ", one row of each group," if design.groups is not None and classifier.max_error is not None else ""
+        return (
+            f"{classifier.calibration_size:.0%} of the training data, {which},{one} were held out for the thresholds."
+        )
+    kept, crossed = f"{classifier.calibration_size:.0%} of the training rows were held out", classifier.cv
+    thresholds = "Thresholds were cross-fitted." if crossed else f"{kept} to set the thresholds."
+    if classifier.max_error is not None:
+        thresholds = f"{thresholds if crossed else ''} {kept} to test the guarantee.".strip()
+    return thresholds

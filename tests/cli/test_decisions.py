@@ -1,0 +1,79 @@
+"""Prices, class weights, threads: as a user types them."""
+
+import json
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("typer")
+pytest.importorskip("vl_convert")
+
+from lvq.persistence import load  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def credit(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    n = 300
+    bad = rng.random(n) < 0.3
+    table = pd.DataFrame(
+        {"debt": rng.normal(1.2 * bad), "age": rng.normal(size=n), "risk": np.where(bad, "bad", "good")}
+    )
+    path = tmp_path_factory.mktemp("credit") / "credit.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def fitted(lvq, credit, folder, *options):
+    completed = lvq(
+        "fit", credit, "--target", "risk", "--model", "lvq", "--prototypes", 1, "--folds", 0, "--out", folder, *options
+    )
+    assert completed.code == 0, completed.err
+    return load(folder / "model.lvq"), completed
+
+
+def test_prices_in_short_form_and_as_a_file(lvq, credit, tmp_path):
+    table = pd.read_csv(credit)
+    plain, _ = fitted(lvq, credit, tmp_path / "plain")
+    short, _ = fitted(lvq, credit, tmp_path / "short", "--prices", "bad:good=5,good:bad=1")
+    (tmp_path / "prices.csv").write_text("true,bad,good\nbad,0,5\ngood,1,0\n", encoding="utf-8")
+    of_file, _ = fitted(lvq, credit, tmp_path / "file", "--prices", tmp_path / "prices.csv")
+    X = table[["debt", "age"]]
+    n_bad = [(model.predict(X) == "bad").sum() for model in (plain, short, of_file)]
+    assert n_bad[0] < n_bad[1] == n_bad[2]
+    assert short.estimator_.prices_.tolist() == [[0, 5], [1, 0]]
+    out = lvq("predict", tmp_path / "short", credit, "--out", tmp_path / "p.csv")
+    assert out.code == 0, out.err
+    assert (pd.read_csv(tmp_path / "p.csv")["label"] == short.predict(X)).all()
+
+
+def test_class_weights(lvq, credit, tmp_path):
+    for given, weights in (("balanced", "balanced"), ("bad=4,good=1", {"bad": 4.0, "good": 1.0})):
+        model, _ = fitted(lvq, credit, tmp_path / given, "--class-weight", given)
+        assert model.estimator_[-1].class_weight == weights
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--prices", "bad=5"), "must name two classes, true:predicted"),
+        (("--prices", "bad:good"), "must be like bad:good=5,good:bad=1, or the name of a file"),
+        (("--prices", "bad:goood=5"), "Did you mean 'bad:good'?"),
+        (("--class-weight", "bda=5"), "Did you mean 'bad'?"),
+        (("--class-weight", "much"), "must be like balanced, or bad=5,good=1"),
+        (("--class-weight", "bad=0"), "must be above 0"),
+    ],
+)
+def test_wrong_prices_and_weights(lvq, credit, tmp_path, options, message):
+    completed = lvq("fit", credit, "--target", "risk", "--out", tmp_path / "run", *options)
+    assert completed.code == 1
+    assert message in completed.err
+
+
+def test_threads_do_not_change_the_model(lvq, credit, tmp_path):
+    for count in (1, 2):
+        fitted(lvq, credit, tmp_path / str(count), "--threads", count)
+    one, two = (json.loads((tmp_path / str(k) / "metrics.json").read_text(encoding="utf-8")) for k in (1, 2))
+    assert one["scores"] == two["scores"]
+    assert lvq("fit", credit, "--target", "risk", "--threads", 0, "--out", tmp_path / "no").code == 2

@@ -1,0 +1,150 @@
+"""Designs of studies: groups, time, a given test table, several tables, chosen columns."""
+
+import json
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("typer")
+pytest.importorskip("vl_convert")
+
+from lvq.persistence import load  # noqa: E402
+
+
+def patients(n_patients=40, visits=5, seed=0, apart=1.2):
+    """Visits of patients, who are recognisable by their values; the class is that of the patient."""
+    rng = np.random.default_rng(seed)
+    ill = np.arange(n_patients) % 2
+    rows = np.repeat(np.arange(n_patients), visits)
+    own = rng.normal(size=(n_patients, 3)) + apart * ill[:, None]
+    values = own[rows] + 0.05 * rng.normal(size=(len(rows), 3))
+    table = pd.DataFrame(values, columns=["lab_a", "lab_b", "lab_c"])
+    days = pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.permutation(len(rows)), unit="D")
+    return table.assign(
+        patient=[f"p{number:02}" for number in rows], visit=days.strftime("%Y-%m-%d"),
+        status=np.where(ill[rows] == 1, "ill", "well"),
+    )  # fmt: skip
+
+
+def fitted(lvq, tmp_path, table, *options, target="status"):
+    path = tmp_path / "table.csv"
+    table.to_csv(path, index=False)
+    completed = lvq("fit", path, "--target", target, "--out", tmp_path / "run", *options)
+    assert completed.code == 0, completed.err
+    return completed, json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
+
+
+def test_a_group_is_never_split(lvq, tmp_path, monkeypatch):
+    """Every fit inside the command is to whole groups, and no group is in training and test."""
+    from sklearn.pipeline import Pipeline
+
+    table, fits = patients(), []
+    fit = Pipeline.fit
+    monkeypatch.setattr(Pipeline, "fit", lambda self, X, y=None, **more: fits.append(X) or fit(self, X, y, **more))
+    _, metrics = fitted(lvq, tmp_path, table, "--group", "patient", "--drop", "visit", "--folds", 2, "--model", "gmlvq")
+    assert list(load(tmp_path / "run" / "model.lvq").feature_names_in_) == ["lab_a", "lab_b", "lab_c"]
+    assert "all of 10 groups" in metrics["protocol"]
+    assert "in folds of whole groups" in metrics["protocol"]
+    assert metrics["data"]["n_samples"] == 50
+    assert len(fits) > 20
+    for X in fits:
+        assert set(table.loc[X.index].groupby("patient").size()) == {5}
+
+
+def test_temperature_respects_groups(lvq, tmp_path):
+    """Patients are recognised by their values, so that probabilities look calibrated when patients are split."""
+    table = patients(apart=0, visits=8).drop(columns="visit")
+    temperature = {}
+    for name, options in (("split", ("--drop", "patient")), ("whole", ("--group", "patient"))):
+        fitted(lvq, tmp_path, table, *options, "--folds", 0, "--force")
+        temperature[name] = load(tmp_path / "run" / "model.lvq").estimator_[-1].model_.decision.temperature
+    assert temperature["whole"] > 1.5 * temperature["split"]
+
+
+def test_a_guarantee_with_groups_counts_groups(lvq, tmp_path):
+    table = patients(n_patients=120)
+    table[["lab_a", "lab_b"]] += 8 * (table[["status"]] == "ill").to_numpy()
+    completed, metrics = fitted(
+        lvq, tmp_path, table, "--group", "patient", "--drop", "visit", "--folds", 0, "--max-error", 0.2, "--confidence",
+        0.8, "--model", "glvq",
+    )  # fmt: skip
+    assert "Guaranteed" in completed.out
+    assert "one row of each group" in metrics["protocol"]
+    assert metrics["model"]["rejection"]["guarantee"]["n_testing"] <= 45  # half of the training patients, not visits
+
+
+def test_time_tests_on_the_future(lvq, tmp_path):
+    table = patients()
+    _, metrics = fitted(lvq, tmp_path, table, "--time", "visit", "--drop", "patient", "--model", "glvq", "--folds", 3)
+    test_rows = metrics["map"]["points"]["index"]
+    assert len(test_rows) == 50
+    names = metrics["map"]["points"]["name"]
+    later = table["visit"].sort_values().iloc[-50:]
+    assert set(names) == set(later.index.tolist())
+    assert "The latest 50 of 200 rows" in metrics["protocol"]
+    assert metrics["folds"]["n_samples"] == [37, 38, 37] or sum(metrics["folds"]["n_samples"]) < 150
+    assert "visit" not in metrics["data"]["features"]
+
+
+def test_time_and_group_leave_out_the_training_rows_of_test_groups(lvq, tmp_path):
+    completed, metrics = fitted(
+        lvq, tmp_path, patients(visits=2), "--time", "visit", "--group", "patient", "--model", "glvq", "--folds", 0
+    )
+    assert "training rows of groups that also have test rows" in completed.err
+    assert metrics["data"]["n_train"] + metrics["data"]["n_samples"] < 80
+
+
+def test_a_test_table(lvq, tmp_path):
+    table = patients().drop(columns=["visit", "patient"])
+    table.iloc[150:].to_csv(tmp_path / "later.csv", index=False)
+    completed, metrics = fitted(
+        lvq, tmp_path, table.iloc[:150], "--test", tmp_path / "later.csv", "--model", "glvq", "--folds", 0
+    )
+    assert (metrics["data"]["n_train"], metrics["data"]["n_samples"]) == (150, 50)
+    assert "tested on later.csv" in completed.out
+
+
+def test_several_tables(lvq, tmp_path):
+    table = patients().drop(columns=["visit", "patient"])
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    table.iloc[:100].to_csv(one, index=False)
+    table.iloc[100:, ::-1].to_csv(two, index=False)
+    options = ("--target", "status", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run", "--json")
+    completed = lvq("fit", one, two, *options)
+    assert completed.code == 0, completed.err
+    data = json.loads(completed.out)["data"]
+    assert data["n_train"] + data["n_samples"] == 200
+    table.iloc[:100].rename(columns={"lab_b": "labb"}).to_csv(two, index=False)
+    completed = lvq("fit", one, two, *options, "--force")
+    assert completed.code == 1
+    assert "two.csv lacks 'lab_b' and also has 'labb'" in completed.err
+
+
+def test_columns_by_pattern(lvq, tmp_path):
+    table = patients()
+    fitted(lvq, tmp_path, table, "--features", "lab_*", "--drop", "*_b", "--model", "glvq", "--folds", 0)
+    assert list(load(tmp_path / "run" / "model.lvq").feature_names_in_) == ["lab_a", "lab_c"]
+    path = tmp_path / "table.csv"
+    completed = lvq("fit", path, "--target", "status", "--features", "x*", "--out", tmp_path / "other")
+    assert completed.code == 1
+    assert "matches 'x*' (--features)" in completed.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--group", "patien"), "Did you mean 'patient'?"),
+        (("--time", "status", "--target", "patient"), "must hold dates or numbers for --time"),
+        (("--group", "status", "--target", "lab_a"), "--group needs at least 4 groups"),
+        (("--test", "nothing.csv"), "The file nothing.csv does not exist."),
+        (("--stream", "--group", "patient"), "leave out group"),
+    ],
+)
+def test_designs_that_are_not_possible(lvq, tmp_path, options, message):
+    path = tmp_path / "table.csv"
+    patients().assign(lab_a=lambda table: (table["lab_a"] > 0).astype(str)).to_csv(path, index=False)
+    target = () if "--target" in options else ("--target", "status")
+    completed = lvq("fit", path, *target, *options, "--drop", "visit", "--out", tmp_path / "run")
+    assert completed.code == 1
+    assert message in completed.err

@@ -1,0 +1,194 @@
+"""Files as people have them: decimal commas, encodings, spreadsheets, dates, notes."""
+
+import json
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("typer")
+pytest.importorskip("vl_convert")
+
+from lvq.persistence import load  # noqa: E402
+
+
+def clinic(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    ill = np.arange(n) % 2
+    return pd.DataFrame(
+        {
+            "Größe": (170 + 8 * rng.normal(size=n)).round(1),
+            "crp": (1 + 3 * ill + rng.random(n)).round(2),
+            "Straße": rng.choice(["Süd", "Nord"], n),
+            "Befund": np.where(ill == 1, "krank", "gesund"),
+        }
+    )
+
+
+def fit(lvq, path, out, *options):
+    return lvq("fit", path, "--target", "Befund", "--model", "glvq", "--folds", 0, "--out", out, *options)
+
+
+def assert_same_model(lvq, path, tmp_path, *options):
+    plain = tmp_path / "plain.csv"
+    clinic().to_csv(plain, index=False)
+    for file, out, given in ((plain, "one", ()), (path, "two", options)):
+        completed = fit(lvq, file, tmp_path / out, *given)
+        assert completed.code == 0, completed.err
+    one, two = (load(tmp_path / out / "model.lvq") for out in ("one", "two"))
+    assert list(two.feature_names_in_) == ["Größe", "crp", "Straße"]
+    np.testing.assert_allclose(one.estimator_[-1].prototypes_, two.estimator_[-1].prototypes_)
+    return completed
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1"])
+def test_encodings_are_found(lvq, tmp_path, encoding):
+    path = tmp_path / "table.csv"
+    clinic().to_csv(path, index=False, encoding=encoding)
+    completed = assert_same_model(lvq, path, tmp_path)
+    assert ("was read as Latin-1" in completed.err) == (encoding == "latin-1")
+    done = lvq("predict", tmp_path / "two", path, "--out", tmp_path / "p.csv")
+    assert done.code == 0, done.err
+
+
+def test_an_encoding_is_named(lvq, tmp_path):
+    path = tmp_path / "table.csv"
+    clinic().to_csv(path, index=False, encoding="mac_roman")
+    completed = assert_same_model(lvq, path, tmp_path, "--encoding", "mac_roman")
+    assert "Latin-1" not in completed.err
+    completed = fit(lvq, path, tmp_path / "no", "--encoding", "klingon")
+    assert "encoding (--encoding) must be a name such as utf-8" in completed.err
+
+
+def test_decimal_commas(lvq, tmp_path):
+    path = tmp_path / "table.csv"
+    clinic().to_csv(path, index=False, sep=";", decimal=",")
+    assert_same_model(lvq, path, tmp_path)
+    done = lvq("predict", tmp_path / "two", path, "--out", tmp_path / "p.csv")
+    assert done.code == 0, done.err
+    assert lvq("predict", tmp_path / "two", tmp_path / "plain.csv", "--out", tmp_path / "q.csv").code == 0
+    assert (tmp_path / "p.csv").read_text() == (tmp_path / "q.csv").read_text()
+
+
+def test_quoted_decimal_commas_between_commas(lvq, tmp_path):
+    path = tmp_path / "table.csv"
+    table = clinic()
+    texts = {name: table[name].astype(str).str.replace(".", ",") for name in ("Größe", "crp")}
+    table.assign(**texts).to_csv(path, index=False)
+    assert_same_model(lvq, path, tmp_path)
+
+
+def test_commas_that_may_separate_thousands_are_refused(lvq, tmp_path):
+    path = tmp_path / "table.csv"
+    clinic().assign(crp=["1,250", "12,500"] * 40).to_csv(path, index=False)
+    completed = fit(lvq, path, tmp_path / "run")
+    assert completed.code == 1
+    assert "'crp'" in completed.err
+    assert "decimal commas or separators of thousands" in completed.err
+    assert fit(lvq, path, tmp_path / "run", "--drop", "crp").code == 0
+
+
+def test_spreadsheets(lvq, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "table.xlsx"
+    book = openpyxl.Workbook()
+    sheet, table = book.active, clinic()
+    sheet.append(list(table))
+    for row in table.itertuples(index=False):
+        sheet.append([value.item() if hasattr(value, "item") else value for value in row])
+    book.create_sheet("Legende").append(["a", "b"])
+    book.save(path)
+    completed = assert_same_model(lvq, path, tmp_path)
+    assert "the sheet 'Sheet' was read, not 'Legende'" in completed.err
+    assert lvq("predict", tmp_path / "two", path, "--out", tmp_path / "p.csv").code == 0
+
+
+def test_spreadsheets_without_openpyxl(lvq, tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    path = tmp_path / "table.xlsx"
+    path.write_bytes(b"PK\x03\x04")
+    completed = fit(lvq, path, tmp_path / "run")
+    assert completed.code == 1
+    assert 'pip install "lvq[excel]"' in completed.err
+
+
+def test_all_problems_are_reported_at_once(lvq, tmp_path):
+    table = clinic().assign(
+        born=["1980-03-01", "1991-12-24"] * 40,
+        note=["Patient came late, no sample.", "Blood was not enough for the test."] * 40,
+        name=[f"Frau {chr(65 + k % 26)}{k // 2}" for k in range(80)],
+        cost=["1,250", "2,500"] * 40,
+        huge=1e200,
+    )
+    table.loc[3, "huge"] = 1.0
+    path = tmp_path / "table.csv"
+    table.to_csv(path, index=False)
+    completed = fit(lvq, path, tmp_path / "run")
+    assert completed.code == 1
+    for text in (
+        "'born' of",
+        "holds dates, such as '1980-03-01'",
+        "--date 'born'",
+        "'note' of",
+        "holds free text, such as 'Blood was not enough for the test.'",
+        "--categorical 'note'",
+        "'name' of",
+        "'cost' of",
+        "'huge' of",
+    ):
+        assert text in completed.err, text
+    assert len(completed.err.splitlines()) == 1
+    used = fit(
+        lvq, path, tmp_path / "run", "--date", "born", "--categorical", "note", "--drop", "name", "--drop", "cost",
+        "--drop", "huge",
+    )  # fmt: skip
+    assert used.code == 0, used.err
+
+
+def test_dates_as_days(lvq, tmp_path):
+    rng = np.random.default_rng(0)
+    ill = np.arange(80) % 2
+    days = pd.to_datetime("2020-01-01") + pd.to_timedelta(40 * ill + rng.integers(0, 20, 80), unit="D")
+    table = clinic().assign(day=days.strftime("%Y-%m-%d"))
+    path = tmp_path / "table.csv"
+    table.to_csv(path, index=False)
+    completed = fit(lvq, path, tmp_path / "run", "--date", "day", "--features", "day", "--json")
+    assert completed.code == 0, completed.err
+    assert json.loads(completed.out)["scores"]["accuracy"] == 1
+    done = lvq("predict", tmp_path / "run", path, "--out", tmp_path / "p.csv")
+    assert done.code == 0, done.err
+    assert (pd.read_csv(tmp_path / "p.csv")["label"] == table["Befund"]).mean() > 0.9
+
+
+def test_dates_and_lists_of_parquet(lvq, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "table.parquet"
+    clinic().assign(day=pd.date_range("2020-01-01", periods=80), spectrum=[[1.0, 2.0]] * 40 + [[3.0]] * 40).to_parquet(
+        path
+    )
+    completed = fit(lvq, path, tmp_path / "run")
+    assert completed.code == 1
+    assert "'day'" in completed.err
+    assert "'spectrum'" in completed.err
+    assert "neither numbers nor texts" in completed.err
+    assert fit(lvq, path, tmp_path / "run", "--date", "day", "--drop", "spectrum").code == 0
+
+
+def test_a_table_of_texts_is_exported(lvq, tmp_path):
+    pytest.importorskip("skl2onnx")
+    rng = np.random.default_rng(0)
+    ill = np.arange(100) % 2
+    table = pd.DataFrame(
+        {
+            "a": np.where(rng.random(100) < 0.8, ill, 1 - ill).astype(str),
+            "b": rng.choice(["x", "y"], 100),
+            "Befund": ill,
+        }
+    ).assign(a=lambda frame: "v" + frame["a"])
+    path = tmp_path / "table.csv"
+    table.to_csv(path, index=False)
+    assert fit(lvq, path, tmp_path / "run").code == 0
+    completed = lvq("export", tmp_path / "run", "--onnx", tmp_path / "model.onnx")
+    assert completed.code == 0, completed.err

@@ -1,0 +1,121 @@
+"""`lvq validate`: a fitted model on a labelled table from elsewhere."""
+
+import json
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("typer")
+pytest.importorskip("vl_convert")
+
+
+def hospital(n=600, seed=0, shift=0.0, noise=0.0):
+    """Two classes with two laboratory values and a ward; `shift` moves one value, `noise` exchanges classes."""
+    rng = np.random.default_rng(seed)
+    ill = rng.random(n) < 0.5
+    other = rng.random(n) < noise
+    return pd.DataFrame(
+        {
+            "crp": rng.normal(3.0 * ill) + shift,
+            "age": rng.normal(50, 10, n).round(),
+            "ward": rng.choice(["A", "B"], n),
+            "status": np.where(ill ^ other, "ill", "well"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def run(lvq, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hospital")
+    hospital().to_csv(folder / "own.csv", index=False)
+    completed = lvq(
+        "fit", folder / "own.csv", "--target", "status", "--model", "glvq", "--max-error", 0.15, "--folds", 0, "--out",
+        folder / "run",
+    )  # fmt: skip
+    assert completed.code == 0, completed.err
+    return folder / "run"
+
+
+def validated(lvq, run, folder, table, *options):
+    path = folder / "elsewhere.csv"
+    table.to_csv(path, index=False)
+    return lvq("validate", run, path, "--out", folder / "validation", *options)
+
+
+def test_a_table_from_the_same_source(lvq, run, tmp_path):
+    completed = validated(lvq, run, tmp_path, hospital(seed=1), "--json")
+    assert completed.code == 0, completed.err
+    found = json.loads(completed.out)
+    assert found["n_labelled"] == 600
+    assert found["guarantee"]["verdict"] == "kept"
+    assert not found["drift"]["certainty"]["drifted"]
+    assert found["drift"]["n_drifted"] == 0
+    assert found["metrics"]["by_class"][0]["sensitivity"]["interval"][0] > 0.7
+    page = (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
+    assert "0 of 3 features have drifted; the certainty has not drifted" in page
+    assert "Kept:" in page
+
+
+def test_drift_is_named(lvq, run, tmp_path):
+    completed = validated(lvq, run, tmp_path, hospital(seed=2, shift=1.5))
+    assert completed.code == 0, completed.err
+    assert "Drifted features 1 of 3 crp" in " ".join(completed.out.split())
+
+
+def test_a_broken_guarantee_is_reported(lvq, run, tmp_path):
+    completed = validated(lvq, run, tmp_path, hospital(seed=3, noise=0.4))
+    assert completed.code == 0, completed.err
+    assert "broken" in completed.out
+    assert "Broken:" in (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
+
+
+def test_few_rows_decide_nothing(lvq, run, tmp_path):
+    completed = validated(lvq, run, tmp_path, hospital(n=8, seed=4), "--json")
+    assert json.loads(completed.out)["guarantee"]["verdict"] == "not contradicted"
+
+
+def test_unknown_classes_categories_and_missing_labels(lvq, run, tmp_path):
+    table = hospital(seed=5, n=50).astype({"status": object})
+    table.loc[:4, "status"] = None
+    table.loc[5:6, "status"] = "dead"
+    table.loc[7:8, "ward"] = "C"
+    table.loc[9, "age"] = np.nan
+    completed = validated(lvq, run, tmp_path, table, "--json")
+    assert completed.code == 0, completed.err
+    found = json.loads(completed.out)
+    assert (found["n_rows"], found["n_labelled"], found["n_predicted"]) == (50, 45, 44)
+    assert found["classes"][-1] == "dead"
+    assert found["reasons"]["unknown category"] == 2
+    assert any("not fitted to the class 'dead'" in note for note in found["notes"])
+    assert sum(map(sum, found["confusion"])) == 45
+
+
+def test_the_run_stores_counts_and_no_rows(run):
+    metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
+    reference = metrics["reference"]
+    assert [column["name"] for column in reference["columns"]] == ["crp", "age", "ward"]
+    assert all(len(column["counts"]) <= 11 for column in reference["columns"])
+    assert sum(reference["columns"][0]["counts"]) == metrics["data"]["n_train"]
+
+
+def test_what_cannot_be_validated(lvq, run, tmp_path):
+    table = hospital(n=20)
+    completed = validated(lvq, run, tmp_path, table.rename(columns={"status": "Status"}))
+    assert completed.code == 1
+    assert "Did you mean 'Status'?" in completed.err
+    assert validated(lvq, run, tmp_path, table.rename(columns={"status": "Status"}), "--target", "Status").code == 0
+    assert "already has validation-elsewhere.html" in validated(lvq, run, tmp_path, table).err
+    completed = lvq("validate", tmp_path, tmp_path / "elsewhere.csv")
+    assert "metrics.json does not exist" in completed.err
+
+
+def test_probabilities_of_predictions(lvq, run, tmp_path):
+    table = hospital(n=20)
+    table.to_csv(tmp_path / "new.csv", index=False)
+    completed = lvq("predict", run, tmp_path / "new.csv", "--probabilities", "--out", tmp_path / "p.csv")
+    assert completed.code == 0, completed.err
+    found = pd.read_csv(tmp_path / "p.csv")
+    probabilities = found[["probability ill", "probability well"]]
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert (probabilities.idxmax(axis=1) == "probability " + found["label"]).all()

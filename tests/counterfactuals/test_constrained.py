@@ -1,0 +1,239 @@
+"""Counterfactuals near real samples: what is asked for holds, and none is farther than the nearest real sample."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
+
+from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, certified_radius, counterfactual
+
+NUMBERS = ["age", "dose", "weight"]
+MODELS = [
+    GLVQ(n_prototypes=2),
+    GMLVQ(n_prototypes=2),
+    LGMLVQ(rank=2, max_iter=500),
+    GLVQ(n_prototypes=2, kernel="gaussian"),
+    GLVQ(relevance="local_diagonal", n_prototypes=2, local="prototype", max_iter=500),
+]
+
+
+def table(n_samples=120, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_samples) % 3
+    frame = pd.DataFrame(rng.normal(size=(n_samples, 3)) + 2 * np.eye(3)[y], columns=NUMBERS)
+    frame["weight"] = 70 + 10 * frame["weight"]
+    frame.loc[rng.random(n_samples) < 0.1, "dose"] = np.nan
+    frame["site"] = pd.Categorical(np.where(rng.random(n_samples) < 0.7, np.array(["n", "s", "w"])[y], "n"))
+    frame["smoker"] = rng.choice(["yes", "no"], n_samples)
+    return frame, np.array(["a", "b", "c"])[y]
+
+
+def fitted(model, *, reject=False):
+    X, y = table()
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    blocks = [("texts", OneHotEncoder(sparse_output=False), ["site", "smoker"]), ("numbers", numbers, NUMBERS)]
+    pipeline = make_pipeline(ColumnTransformer(blocks), clone(model).set_params(random_state=0))
+    if reject:
+        pipeline = RejectClassifier(pipeline, min_coverage=0.7)
+    return pipeline.fit(X, y), X
+
+
+def distances(X, other, units):
+    """Of all pairs of rows, by the documented formula; a missing value counts 0."""
+    numbers = ((X[NUMBERS].to_numpy()[:, None] - other[NUMBERS].to_numpy()[None]) / units[:3]) ** 2
+    texts = sum(X[name].to_numpy()[:, None] != other[name].to_numpy()[None] for name in ("site", "smoker"))
+    return np.sqrt(np.nansum(numbers, axis=2) + texts)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("target", [None, "c"])
+def test_never_farther_than_the_nearest_real_sample(model, target):
+    pipeline, samples = fitted(model)
+    X = table(16, seed=1)[0]
+    found, before = counterfactual(pipeline, X, target, samples=samples), pipeline.predict(X)
+    assert np.array_equal(pipeline.predict(found.samples), found.label)
+    assert np.all(found.label != before if target is None else found.label == target)
+    assert list(found.samples.columns) == list(X.columns)
+    np.testing.assert_allclose(np.diag(distances(X, found.samples, found.units)), found.distance, atol=1e-9)
+    predicted = pipeline.predict(samples)
+    allowed = predicted[None] != before[:, None] if target is None else np.broadcast_to(predicted == target, (16, 120))
+    needed = before != target if target is not None else np.full(16, True)
+    complete = allowed & samples.notna().all(axis=1).to_numpy()
+    nearest = np.where(complete, distances(X, samples, found.units), np.inf).min(axis=1)
+    known = needed & X.notna().all(axis=1).to_numpy()
+    assert known.sum() > 6
+    assert np.all(found.distance[known] <= nearest[known] * (1 + 1e-9))
+    assert np.all(found.distance[~needed] == 0)
+    # within the range of the samples, with whole categories
+    for name in NUMBERS:
+        low, high = (np.fmin(samples[name].min(), X[name]), np.fmax(samples[name].max(), X[name]))
+        inside = found.samples[name].between(low - 1e-9, high + 1e-9) | X[name].isna()
+        assert inside.all()
+    assert set(found.samples["site"]) <= {"n", "s", "w"}
+    # changes that keep the categories are not below the certified radius
+    kept = (found.samples["site"].astype(str) == X["site"].astype(str)) & (found.samples["smoker"] == X["smoker"])
+    radius = certified_radius(pipeline, X, units=found.units)
+    assert np.all((found.distance >= radius * (1 - 1e-9))[kept & needed])
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_the_smallest_change_costs_less_than_the_one_to_any_real_sample(model):
+    """Without samples the property holds in the model's metric, which is what is minimised."""
+    X, y = table()
+    X = StandardScaler().fit_transform(X[NUMBERS].fillna(0))
+    estimator = clone(model).set_params(random_state=0).fit(X, y)
+    before, found = estimator.predict(X[:20]), counterfactual(estimator, X[:20])
+    fitted_model = estimator.model_
+    roots = [fitted_model.matrix_of(j) for j in range(len(fitted_model.labels))]
+    moves = X[None] - X[:20, None]
+    images = [moves * root if root.ndim == 1 else moves @ root.T for root in roots]
+    costs = np.sqrt(np.mean([(image**2).sum(axis=2) for image in images], axis=0))
+    nearest = np.where(estimator.predict(X)[None] != before[:, None], costs, np.inf).min(axis=1)
+    assert np.all(found.cost <= nearest * (1 + 1e-9))
+    assert np.all(found.distance >= certified_radius(estimator, X[:20]) * (1 - 1e-9))
+
+
+@pytest.mark.parametrize("model", MODELS[:3], ids=str)
+def test_short(model):
+    """With one metric and numbers alone nothing shorter is found around the result, within the bounds."""
+    X, y = table()
+    X = X[["age", "weight"]].to_numpy()
+    pipeline = make_pipeline(StandardScaler(), clone(model).set_params(random_state=0)).fit(X, y)
+    found, before = counterfactual(pipeline, X[:15], samples=X), pipeline.predict(X[:15])
+    rng, beaten = np.random.default_rng(0), 0
+    for x, label, changed, distance in zip(X, before, found.samples, found.distance):
+        move = (changed - x) / found.units
+        tries = move * rng.uniform(0.9, 1, size=(2000, 1)) + rng.normal(size=(2000, 2)) * 0.1 * distance
+        tries = tries[np.linalg.norm(tries, axis=1) < 0.99 * distance]
+        points = np.clip(x + tries * found.units, X.min(axis=0), X.max(axis=0))
+        beaten += bool((pipeline.predict(points) != label).any())
+    assert beaten <= 1  # several prototypes of a class: the region of another one may be nearer
+
+
+def test_immutable_columns_and_bounds():
+    pipeline, samples = fitted(GMLVQ(n_prototypes=2))
+    X = table(16, seed=1)[0]
+    found = counterfactual(pipeline, X, samples=samples, immutable=["age", "site"], bounds={"weight": (65.0, 80.0)})
+    done = np.isfinite(found.distance)
+    assert done.mean() > 0.5
+    changed, X = found.samples[done], X[done]
+    assert np.array_equal(changed["age"], X["age"])
+    assert np.array_equal(changed["site"].astype(str), X["site"].astype(str))
+    assert changed["weight"].between(np.minimum(65, X["weight"]) - 1e-9, np.maximum(80, X["weight"]) + 1e-9).all()
+    lost = found.samples[~done]
+    assert lost["age"].isna().all()
+    assert lost["smoker"].isna().all()
+
+
+def test_fewer_possibilities_are_not_shorter():
+    """With numbers alone and one prototype per class the search is exact, so that each restriction costs something."""
+    X, y = table()
+    X = X[["age", "weight"]].to_numpy()
+    pipeline = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
+    free = counterfactual(pipeline, X[:12], "c", samples=X)
+    needed = free.distance > 0
+    cost = []
+    np.testing.assert_allclose(
+        free.distance, counterfactual(pipeline, X[:12], "c", samples=X[::-1]).distance, rtol=1e-4
+    )
+    for options in ({"immutable": [0]}, {"immutable": [1]}, {"bounds": {1: (70.0, 90.0)}}, {"plausible": True}):
+        found = counterfactual(pipeline, X[:12], "c", samples=X, **options)
+        assert np.all(found.distance[needed] >= free.distance[needed] * (1 - 1e-6))
+        cost.append(found.distance[needed].mean() / free.distance[needed].mean())
+    assert max(cost[:2]) > 1.01  # one of the two columns matters
+
+
+def test_few_changes():
+    pipeline, samples = fitted(GMLVQ())
+    X = table(16, seed=1)[0]
+    for most in (1, 2):
+        found = counterfactual(pipeline, X, samples=samples, max_changes=most)
+        done = np.isfinite(found.distance)
+        assert done.mean() > (0.4 if most == 1 else 0.8)
+        before, after = X[done].astype(object), found.samples[done].astype(object)
+        n_changed = ((before != after.set_index(before.index)) & ~before.isna()).to_numpy().sum(axis=1)
+        assert n_changed.max() <= most
+        assert n_changed.min() >= 1
+
+
+def test_plausible():
+    """As near to a real sample of its class as 95 % of these are to each other; and not nearer for nothing."""
+    pipeline, samples = fitted(GMLVQ())
+    X = table(16, seed=1)[0]
+    samples = samples.dropna()
+    found = counterfactual(pipeline, X.dropna(), samples=samples, plausible=True)
+    free = counterfactual(pipeline, X.dropna(), samples=samples)
+    predicted = pipeline.predict(samples)
+    limits = {}
+    for label in "abc":
+        between = distances(*[samples[predicted == label]] * 2, found.units)
+        np.fill_diagonal(between, np.inf)
+        limits[label] = np.quantile(between.min(axis=1), 0.95)
+    for changed, label in zip(range(len(found.label)), found.label):
+        near = distances(found.samples.iloc[[changed]], samples[predicted == label], found.units).min()
+        assert near <= limits[label] * (1 + 1e-6)
+    assert np.all(found.distance >= free.distance * (1 - 1e-6))
+
+
+def test_a_reject_classifier():
+    reject, samples = fitted(GMLVQ(), reject=True)
+    X = table(24, seed=1)[0]
+    accepted = reject.accept(X)
+    assert 0 < accepted.sum() < 24
+    found = counterfactual(reject, X, samples=samples)
+    assert np.array_equal(found.distance == 0, accepted)
+    assert reject.accept(found.samples).all()
+    wanted = counterfactual(reject, X, "b", samples=samples)
+    assert set(reject.predict_or_reject(wanted.samples, "?")) == {"b"}
+
+
+def test_steps_that_are_not_linear_and_arrays():
+    X, y = table()
+    X = X[["age", "weight"]].to_numpy()
+    pipeline = make_pipeline(QuantileTransformer(n_quantiles=20), GLVQ(random_state=0)).fit(X, y)
+    found = counterfactual(pipeline, X[:20], samples=X, units=[1.0, 10.0])
+    assert isinstance(found.samples, np.ndarray)
+    assert np.all(pipeline.predict(found.samples) != pipeline.predict(X[:20]))
+    assert found.units.tolist() == [1.0, 10.0]
+    np.testing.assert_allclose(np.linalg.norm((found.samples - X[:20]) / [1, 10], axis=1), found.distance)
+
+
+def test_no_real_sample_of_the_class():
+    pipeline, samples = fitted(GMLVQ())
+    only = samples[pipeline.predict(samples) != "c"]
+    X = table(20, seed=1)[0]
+    needed = pipeline.predict(X) != "c"
+    found = counterfactual(pipeline, X, "c", samples=only)
+    assert np.isinf(found.distance[needed]).all()
+    assert np.isinf(found.cost[needed]).all()
+
+
+def test_refused():
+    pipeline, samples = fitted(GMLVQ())
+    with pytest.raises(
+        ValueError, match="immutable of counterfactual needs samples, real samples with the columns of X"
+    ):
+        counterfactual(pipeline, samples, immutable=["age"])
+    with pytest.raises(
+        ValueError, match=r"max_changes of counterfactual must be a whole number of at least 1, .* got 0"
+    ):
+        counterfactual(pipeline, samples, samples=samples, max_changes=0)
+    with pytest.raises(ValueError, match=r"immutable of counterfactual must name columns of \['age', .* got 'sex'"):
+        counterfactual(pipeline, samples, samples=samples, immutable=["sex"])
+    with pytest.raises(ValueError, match="immutable of counterfactual must name columns 0 to 4, got 7"):
+        counterfactual(pipeline, samples, samples=samples, immutable=[7])
+    with pytest.raises(
+        ValueError, match=r"bounds of counterfactual must be of columns of numbers, 'site' has categories"
+    ):
+        counterfactual(pipeline, samples, samples=samples, bounds={"site": (0, 1)})
+    with pytest.raises(ValueError, match=r"bounds of counterfactual must be \(lower, upper\), got \(2, 1\) for 'age'"):
+        counterfactual(pipeline, samples, samples=samples, bounds={"age": (2, 1)})
+    with pytest.raises(ValueError, match="units of counterfactual must be 5 positive numbers"):
+        counterfactual(pipeline, samples, samples=samples, units=[1.0, 2.0])
+    text = samples.assign(age="old")
+    with pytest.raises(ValueError, match="samples of counterfactual must have the columns of X, with numbers where"):
+        counterfactual(pipeline, samples, samples=text)

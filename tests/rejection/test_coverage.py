@@ -1,0 +1,98 @@
+"""A requested coverage is that of new samples: continuous, discrete and saturated certainties."""
+
+import numpy as np
+import pytest
+from scipy.stats import betabinom
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from lvq import GLVQ
+from lvq.rejection import RejectClassifier, local_thresholds
+from lvq.rejection.coverage import Calibrated, coverage_point
+from tests.rejection.populations import QUICK, draw
+
+
+def few_distinct(n_samples, seed):
+    """Twelve distinct rows of very different frequency, two noisy classes."""
+    rng = np.random.default_rng(seed)
+    row = rng.choice(12, n_samples, p=np.arange(1, 13)[::-1] ** 2 / np.sum(np.arange(1, 13) ** 2))
+    X = np.column_stack((row % 2, row // 2 % 3, row // 6)).astype(float)
+    return X, (rng.random(n_samples) < (0.1 + 0.8 * (row % 5) / 4)).astype(int)
+
+
+def saturated(n_samples, seed):
+    """Classes so far apart that each prediction has the probability 1."""
+    X, y = draw(n_samples, seed)
+    return 1000 * (X + 50 * np.eye(3, 4)[np.searchsorted(["cat", "dog", "eel"], y)]), y
+
+
+def within(n_accepted, n_new, n_calibration, coverage, mass=0.999):
+    """Whether a number of accepted new samples is in the central part of its distribution."""
+    k = (1 - coverage) * (n_calibration + 1)
+    low, high = betabinom.interval(mass, n_new, n_calibration + 1 - k, k)
+    return low <= n_accepted <= high
+
+
+MODELS = {
+    "few distinct rows": (few_distinct, GLVQ(n_prototypes=2, **QUICK)),
+    "saturated probabilities": (saturated, LinearDiscriminantAnalysis()),
+    "leaves of a tree": (draw, DecisionTreeClassifier(max_leaf_nodes=4, random_state=0)),
+    "continuous": (draw, GLVQ(n_prototypes=2, **QUICK)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("cv", [None, 4])
+def test_coverage_of_new_samples(name, cv):
+    source, model = MODELS[name]
+    X, y = source(400, 0)
+    X_new, _ = source(300, 1)
+    n_calibration = 400 if cv else 120
+    for coverage in (0.95, 0.8, 0.5):
+        safe = RejectClassifier(model, min_coverage=coverage, cv=cv).fit(X, y)
+        found = safe.accept(X_new)
+        assert within(found.sum(), 300, n_calibration, coverage), (coverage, found.mean())
+        assert np.array_equal(found, safe.accept(X_new))  # the same table, the same result
+
+
+def test_identical_rows_are_separated_and_others_do_not_matter():
+    X, y = few_distinct(400, 0)
+    safe = RejectClassifier(MODELS["few distinct rows"][1], min_coverage=0.5).fit(X, y)
+    assert safe.ties_ is not None
+    assert "are equal in certainty at the threshold" in safe.notes_[0]
+    at_threshold = safe.ties_.at_threshold(safe.certainty(X))
+    accepted = safe.accept(X)
+    assert 0 < accepted[at_threshold].mean() < 1
+    assert np.array_equal(safe.accept(X[at_threshold]), accepted[at_threshold])
+    assert np.array_equal(safe.accept(X[::-1])[::-1][~at_threshold], accepted[~at_threshold])
+
+
+def test_where_the_coverage_is_not_achievable():
+    X, y = draw(300, 1)
+    model = FrozenEstimator(LogisticRegression().fit(*draw(300, 2)))
+    few = RejectClassifier(model, min_coverage=0.99).fit(X[:30], y[:30])
+    assert few.accept(X).all()
+    assert few.notes_ == (
+        "A coverage of 0.99 is not achievable with 30 calibration samples, of which no threshold rejects so few: all "
+        "samples will be accepted. Give at least 100 of them.",
+    )
+    enough = RejectClassifier(model, min_coverage=0.9).fit(X, y)
+    assert enough.notes_ == ()
+
+
+def test_local_thresholds_first_then_a_level():
+    """Errors of one cell are rejected by its own threshold; the rest by the lowest certainties of all."""
+    certainty = np.concatenate((np.arange(100) / 100 + 1, np.arange(100) / 1000))
+    correct = np.concatenate((np.arange(100) >= 10, np.ones(100, dtype=bool)))
+    cell = np.repeat(["errors first", "correct"], 100)
+    path = local_thresholds(certainty, correct, cell)
+    samples = Calibrated(certainty, np.zeros(200), correct, cell, np.ones(200))
+    point = coverage_point(path, samples, 0.8, n_samples=200).point
+    assert point.rejected_errors == 10
+    by_cell = dict(zip(point.cells.tolist(), point.thresholds))
+    assert by_cell["errors first"] == pytest.approx(1.1)
+    # 40.2 are to be rejected: 10 errors, and as each of the two thresholds counts one more, 28 others
+    assert by_cell["correct"] == pytest.approx(0.028)
+    assert point.coverage == pytest.approx(162 / 200)

@@ -1,0 +1,146 @@
+"""New views in a browser: curves, exemplars, many classes, pictures with left-out pixels, the printed summary."""
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lvq import GLVQ, GMLVQ
+from lvq.report import summarize, write
+from tests.report.test_ordered_features import spectra
+
+pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
+pytest.importorskip("jinja2", reason="the report needs lvq[report]")
+playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need playwright")
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="browser tests need Chromium on the path")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens the page of a summary; the test fails if the page logs an error."""
+    problems, contexts = [], []
+
+    def open_summary(summary, width=1280):
+        write(summary, tmp_path / "page.html")
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}))
+        page = contexts[-1].new_page()
+        page.on("console", lambda line: problems.append(line.text) if line.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto((tmp_path / "page.html").as_uri())
+        page.wait_for_selector("html[data-ready=true]", timeout=15_000)
+        return page
+
+    yield open_summary
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def test_spectra_are_curves_with_their_exemplars(opened):
+    X, y = spectra()
+    X.index = [f"piece {k}" for k in range(len(X))]
+    model = make_pipeline(StandardScaler(), GMLVQ(rank=2, n_prototypes=2, tol=1e-2, random_state=0)).fit(X, y)
+    summary = summarize(model, X, y, exemplars=2)
+    page = opened(summary)
+    assert page.locator("[data-chart=relevance], [data-chart=matrix]").count() == 0
+    assert page.locator("[data-chart=importance-curve] .mark-area path").count() >= 1
+    lines = page.locator("[data-chart=prototype-curves] .mark-line path")
+    assert lines.count() == 4
+    assert page.locator("[data-chart=matrix-curve] .mark-rect path").count() == 60 * 60
+    assert "nm" in page.locator("[data-chart=importance-curve] .role-axis-title text").all_text_contents()
+    for names in summary["prototypes"]["exemplars"]:
+        assert ", ".join(names) in page.locator("#prototypes").inner_text()
+    assert page.locator("#exemplar-warning").is_visible()
+    phone = opened(summary, 360)
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_fifty_classes_have_different_marks_and_natural_order(opened):
+    X, codes = make_blobs(600, 4, centers=50, cluster_std=1, random_state=0)
+    y = np.array([f"class {code + 1}" for code in codes])
+    model = GLVQ(tol=1e-1, random_state=0).fit(X, y)
+    page = opened(summarize(model, X, y))
+    page.locator("details.legend").evaluate("element => { element.open = true; }")
+    names = page.locator("details.legend li").all_inner_texts()
+    assert [name.strip() for name in names] == [f"class {k}" for k in range(1, 51)]
+    marks = page.locator("details.legend li path").evaluate_all(
+        "paths => paths.map(path => path.getAttribute('d') + getComputedStyle(path).fill)"
+    )
+    assert len(set(marks)) == 50
+    options = page.locator("#only option").all_inner_texts()[1:]
+    assert [option.strip() for option in options] == [f"class {k}" for k in range(1, 51)]
+
+
+def test_labels_of_prototypes_do_not_overlap(opened):
+    X, y = make_blobs(300, 4, centers=8, cluster_std=3, random_state=1)
+    model = GMLVQ(n_prototypes=3, tol=1e-2, max_iter=500, random_state=0).fit(X, y)
+    page = opened(summarize(model, X, y))
+    texts = page.locator("[data-chart=map] .mark-text text")
+    boxes = [box.bounding_box() for box in texts.all() if box.text_content().startswith("P")]
+    assert len(boxes) > 10
+    for k, one in enumerate(boxes):
+        for other in boxes[:k]:
+            apart = abs(one["x"] - other["x"]) >= 0.8 * min(one["width"], other["width"])
+            assert apart or abs(one["y"] - other["y"]) >= 0.7 * one["height"]
+
+
+def test_pictures_where_pixels_were_left_out(opened):
+    X, y = load_digits(return_X_y=True, as_frame=True)
+    X = X.loc[:, X.nunique() > 1]
+    model = make_pipeline(StandardScaler(), GLVQ(tol=0.5, random_state=0)).fit(X, y)
+    page = opened(summarize(model, X, y))
+    images = page.locator("#prototypes .images img")
+    assert images.count() == 10
+    assert set(images.evaluate_all("images => images.map(image => image.naturalWidth)")) == {8}
+
+
+def test_the_summary_prints_on_one_page(opened, wdbc, many_classes):
+    for summary in (wdbc.summary, many_classes.summary):
+        page = opened(summary)
+        assert not page.locator("#one-page").is_visible()
+        page.evaluate("window.print = () => { window.printed = document.documentElement.dataset.print; }")
+        page.get_by_role("button", name="Print summary").click()
+        assert page.evaluate("window.printed") == "summary"
+        assert page.evaluate("document.documentElement.dataset.print") is None  # the whole page prints as before
+        page.evaluate("document.documentElement.dataset.print = 'summary'")
+        page.emulate_media(media="print")
+        assert page.locator("#one-page").is_visible()
+        assert page.locator("#rejection, #card, footer").filter(visible=True).count() == 0
+        text = page.locator("#one-page").inner_text()
+        assert f"{100 * summary['scores']['accuracy']:.1f} %" in text
+        assert "Limits" in text
+        document = page.pdf(format="A4")
+        assert len(re.findall(rb"/Type\s*/Page[^s]", document)) == 1
+
+
+def test_terms_are_on_the_page(opened, iris):
+    page = opened(iris.summary)
+    page.get_by_role("link", name="About this page").click()
+    shown = page.locator("#about dt").all_inner_texts()
+    assert {"Accuracy", "Prototype", "Certainty", "Coverage", "Importance", "Lambda"} <= set(shown)
+    assert len(shown) == page.locator("#about dd").count()
+
+
+def test_rows_as_a_spreadsheet_counts_them(opened):
+    X, y = make_blobs(60, 3, centers=2, cluster_std=4, random_state=0)
+    model = GLVQ(random_state=0).fit(X, y)
+    page = opened(summarize(model, pd.DataFrame(X), y, first_row=2))
+    least = int(np.argmin(model.explain(X).certainty))
+    page.locator("#sample").fill("1")
+    assert f"Sample {least + 2}:" in page.locator("#detail").inner_text()
+    assert "header is row 1" in page.locator("#explanations").inner_text()
