@@ -17,6 +17,7 @@ import argparse
 import json
 import pathlib
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -28,7 +29,7 @@ from lvq.estimators.base import BaseLVQ
 RESULT = pathlib.Path(__file__).parent / "results" / "certificates.json"
 NORMS = (1, 2, np.inf)
 STEPS, STARTS = 12, 3
-OPTIONS = {"n_prototypes": 2, "max_iter": 30, "random_state": 0}
+OPTIONS: dict[str, Any] = {"n_prototypes": 2, "max_iter": 30, "random_state": 0}
 MODELS: dict[str, BaseLVQ] = {
     "GLVQ": GLVQ(**OPTIONS),
     "GRLVQ": GRLVQ(**OPTIONS),
@@ -87,7 +88,7 @@ def broken(model: BaseLVQ, X: np.ndarray, radius: np.ndarray, norm: float, seed:
     """Which samples get another label somewhere on the way of the attack."""
     fitted, Lambda, rng = model.model_, squares(model.model_), np.random.default_rng(seed)
     before = model.predict(X)
-    own = np.searchsorted(model.classes_, before)
+    own = np.asarray(np.searchsorted(model.classes_, before))
     found = np.zeros(len(X), dtype=bool)
     for start in range(STARTS):
         change = np.zeros_like(X) if start == 0 else projected(rng.normal(size=X.shape) * radius[:, None], radius, norm)
