@@ -63,7 +63,7 @@ release-check: .venv-release/.tools
 # The versions for development, with their hashes, and the list of components made of them.
 lock: .venv-release/.tools
 	.venv-release/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-		--extra test-all --extra check --extra dask --no-emit-index-url --custom-compile-command "make lock" \
+		--extra test-all --extra check --extra docs --extra dask --no-emit-index-url --custom-compile-command "make lock" \
 		--upgrade --output-file requirements-dev.lock
 	.venv-release/bin/python tools/sbom.py
 
