@@ -39,12 +39,12 @@ test-oldest: .venv-oldest/.developer
 
 # The site, in out/docs: examples run, warnings are errors, links and pages are tested in a browser.
 docs: .venv/.docs
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
+	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs out/docs
 	LVQ_SITE=out/docs $(BIN)/python -m pytest tests/test_site.py
 
 # The same without running the examples, so that their pictures are missing.
 docs-quick: .venv/.docs
-	LVQ_DOCS=quick $(BIN)/python -m sphinx -W --keep-going -q -b html -d out/docs-quick-cache docs out/docs-quick
+	LVQ_DOCS=quick $(BIN)/python -m sphinx -E -W --keep-going -q -b html -d out/docs-quick-cache docs out/docs-quick
 	LVQ_DOCS=quick LVQ_SITE=out/docs-quick $(BIN)/python -m pytest tests/test_site.py
 
 # Links to other sites; needs the network.
@@ -63,7 +63,7 @@ release-check: .venv-release/.tools
 # The versions for development, with their hashes, and the list of components made of them.
 lock: .venv-release/.tools
 	.venv-release/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-		--extra test-all --extra check --extra dask --no-emit-index-url --custom-compile-command "make lock" \
+		--extra test-all --extra check --extra docs --extra dask --no-emit-index-url --custom-compile-command "make lock" \
 		--upgrade --output-file requirements-dev.lock
 	.venv-release/bin/python tools/sbom.py
 

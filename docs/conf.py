@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
-from two_themes import scraper
+from two_themes import Order, scraper
 
 import lvq
 
@@ -58,7 +58,7 @@ sphinx_gallery_conf = {
     "plot_gallery": not QUICK,
     "abort_on_example_error": True,
     "image_scrapers": (scraper,),
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": Order,
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,

@@ -1,10 +1,11 @@
 """Rules for the default of LVQClassifier, one chosen on 27 sets of the pool and judged on the 28th, all in turn.
 
-`python -m experiments.default_rules FOLDER [--folds 5] [--jobs 1]` needs `LVQ_DATA`, and in FOLDER the models of
-scikit-learn: `python -m experiments.pool_fits FOLDER --only SVC`. Rows, outer folds and scaling are those of
+`python -m experiments.default_rules FOLDER [--folds 5] [--jobs 1] [--search]` needs `LVQ_DATA`, and in FOLDER the
+models of scikit-learn: `python -m experiments.pool_fits FOLDER --only SVC`. Rows, outer folds and scaling are those of
 `experiments.pool_fits`. A rule is a form for all sets, or a choice between forms by the log-loss of samples left out of
-short fits, with some standard errors towards the first form. Finished cells are stored in FOLDER/rules, one JSON object
-a line; a stopped run goes on. The tables go to `results/default_rules.md`.
+short fits, with some standard errors towards the first form. With `--search` LVQClassifierCV is fitted too, on outer
+folds 3 and 4. Finished cells are stored in FOLDER/rules, one JSON object a line; a stopped run goes on. The tables go
+to `results/default_rules.md`.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import json
 import pathlib
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -23,7 +24,7 @@ from joblib import Parallel, delayed
 from experiments.leave_one_set_out import as_markdown, left_out
 from experiments.pool_fits import OUTER, POOL, split, stored
 from experiments.pool_settings import others
-from lvq import LVQClassifier
+from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators import choice
 from lvq.estimators.selection import STANDARD_ERRORS, Scores, choose
 
@@ -36,7 +37,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "one, shared matrix": {"relevance": "matrix", "n_prototypes": 1},
     "ten, weights": {"relevance": "local_diagonal", "n_prototypes": 10},
 }
-GROWN, DEFAULT = 'matrices, n_prototypes="auto"', "LVQClassifier()"
+GROWN, DEFAULT, SEARCH = 'matrices, n_prototypes="auto"', "LVQClassifier()", "LVQClassifierCV()"
 ERRORS = (0.0, 0.25, 0.5)  # standard errors towards the first form
 UNSEEN = range(3, OUTER)  # outer folds that no earlier choice of a default has used
 
@@ -65,11 +66,12 @@ def rules(forms: Sequence[str], most: int) -> list[Rule]:
     return found
 
 
-def fitted(params: dict[str, Any], dataset: str, fold: int) -> dict[str, Any]:
-    """Accuracy, prototypes per class and processor seconds of one fit, the calibration included."""
+def fitted(params: dict[str, Any] | None, dataset: str, fold: int) -> dict[str, Any]:
+    """Accuracy, prototypes per class and processor seconds of one fit, the calibration included; None is the search."""
     X, y, X_test, y_test = split(dataset, fold)
+    model = LVQClassifierCV(random_state=0) if params is None else LVQClassifier(random_state=0, **params)
     start = time.process_time()
-    model = LVQClassifier(random_state=0, **params).fit(X, y)
+    model.fit(X, y)
     seconds = time.process_time() - start
     accuracy = float(np.mean(model.predict(X_test) == y_test))
     return {"accuracy": accuracy, "prototypes": len(model.prototypes_) / len(model.classes_), "seconds": seconds}
@@ -105,12 +107,19 @@ def cell(dataset: str, fold: int) -> list[dict[str, Any]]:
     return [{"dataset": dataset, "fold": fold, "name": name} | row for name, row in rows.items()]
 
 
-def measure(folder: pathlib.Path, folds: int, jobs: int) -> None:
-    """Compute what is missing, in processes."""
+def search_cell(dataset: str, fold: int) -> list[dict[str, Any]]:
+    """The row of the search in one outer fold."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [{"dataset": dataset, "fold": fold, "name": SEARCH} | fitted(None, dataset, fold)]
+
+
+def measure(folder: pathlib.Path, folds: Sequence[int], jobs: int, name: str, of: Callable[..., Any]) -> None:
+    """Compute the cells that have no row of this name, in processes."""
     folder.mkdir(parents=True, exist_ok=True)
-    done = {(row["dataset"], row["fold"]) for row in stored(folder)}
-    cells = [(name, fold) for fold in range(folds) for name in POOL if (name, fold) not in done]
-    for rows in Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(cell)(*item) for item in cells):
+    done = {(row["dataset"], row["fold"]) for row in stored(folder) if row["name"] == name}
+    cells = [(dataset, fold) for fold in folds for dataset in POOL if (dataset, fold) not in done]
+    for rows in Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(of)(*item) for item in cells):
         with (folder / f"{rows[0]['dataset']}.jsonl").open("a") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows)
 
@@ -142,6 +151,9 @@ def report(results: Results) -> str:
     shown = [*others(1), DEFAULT, GROWN, *map(str, rules(names[:3], 3))]
     shown += [*map(str, rules([names[0], names[-1]], 2)[1:]), *names[1:]]
     lines: list[list[Any]] = []
+    if all((dataset, fold, SEARCH) in results.rows for dataset in POOL for fold in UNSEEN):
+        lines.append([SEARCH, "", 100 * results.means(SEARCH, folds=UNSEEN).mean()])
+        lines[-1] += [results.means(SEARCH, "prototypes", UNSEEN).mean(), ""]
     for name in shown:
         line: list[Any] = [name, *(100 * results.means(name, folds=kept).mean() for kept in (None, UNSEEN))]
         line += ["" if name in others(1) else results.means(name, "prototypes").mean()]
@@ -181,8 +193,11 @@ def main() -> None:
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--folds", type=int, default=OUTER)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--search", action="store_true")
     given = parser.parse_args()
-    measure(given.folder / "rules", given.folds, given.jobs)
+    measure(given.folder / "rules", range(given.folds), given.jobs, DEFAULT, cell)
+    if given.search:
+        measure(given.folder / "rules", UNSEEN, given.jobs, SEARCH, search_cell)
     text = report(Results(given.folder, given.folds))
     RESULT.write_text(text)
     print(text)

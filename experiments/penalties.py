@@ -11,7 +11,6 @@ import functools
 import json
 import pathlib
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,47 +19,13 @@ from experiments.leave_one_set_out import as_markdown
 from experiments.pool_fits import OUTER, POOL, split
 from experiments.relevance_stability import SETS, Profiles, of_set
 from lvq import LVQClassifier
-from lvq.model.relevance import LocalMatrixRelevance
-from lvq.typing import Array
 
 RESULT = pathlib.Path(__file__).parent / "results" / "penalties.md"
 CELLS = RESULT.with_name(".penalties.jsonl")
 PLAIN = "none"
-
-
-@dataclass(frozen=True)
-class ShrunkMatrices(LocalMatrixRelevance):
-    """Local matrices Omega_j = s_j I + A + B_j that are drawn towards a shared one and scaled identities.
-
-    The penalty is `shrinkage` times the smallest sum of |A|^2 and all |B_j|^2. With Q_j = Omega_j - s_j I, where s_j is
-    the mean of the diagonal, the best A is the sum of all Q_j divided by K + 1. Without square matrices s_j is 0.
-
-    Examples
-    --------
-    >>> rule, at = ShrunkMatrices(shrinkage=1.0), np.random.default_rng(0).normal(size=(3, 2, 2))
-    >>> step = 1e-6 * (np.arange(12) == 5).reshape(3, 2, 2)
-    >>> slope = (rule.penalty(at + step)[0] - rule.penalty(at - step)[0]) / 2e-6
-    >>> bool(np.isclose(slope, rule.penalty(at)[1][1, 0, 1]))
-    True
-    """
-
-    shrinkage: float = 0.0
-
-    def penalty(self, R: Array) -> tuple[Array, Array] | None:
-        """That of the matrices, and the shrinkage."""
-        rest, (count, m, n) = R, R.shape
-        if m == n:
-            rest = R - np.trace(R, axis1=1, axis2=2)[:, None, None] / n * np.eye(n)
-        shared = rest.sum(axis=0) / (count + 1)
-        value = self.shrinkage * ((rest**2).sum() - (count + 1) * (shared**2).sum())
-        gradient = 2 * self.shrinkage * (rest - shared)
-        others = super().penalty(R)
-        return (value, gradient) if others is None else (value + others[0], gradient + others[1])
-
-
 PENALTIES: dict[str, dict[str, Any]] = {
     PLAIN: {},
-    **{f"shrinkage {value:g}": {"relevance": ShrunkMatrices(shrinkage=value)} for value in (0.003, 0.03)},
+    **{f"shrinkage {value:g}": {"shrinkage": value} for value in (0.003, 0.03)},
     **{f"log_determinant {value:g}": {"log_determinant": value} for value in (0.003,)},
 }
 

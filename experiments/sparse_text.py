@@ -41,10 +41,10 @@ MODELS: dict[str, tuple[Any, dict[str, list[Any]]]] = {
         LOGM(relevance="gradient", **ONLINE),
         RATES | {"xi": [10.0], "relevance_rate": [0.01, 0.1, 1.0]},
     ),
-    "GRLVQ, online": (GRLVQ(**ONLINE), RATES | {"relevance_rate": [0.001, 0.1]}),
     "SGDClassifier": (SGDClassifier(max_iter=10, tol=None, random_state=0), {"alpha": [1e-5, 3e-5, 1e-4, 3e-4]}),
     "LinearSVC": (LinearSVC(random_state=0), {"C": [0.1, 0.3, 1.0, 3.0]}),
     "nearest class mean": (GLVQ(init="means", solver="online", learning_rate=0, max_iter=1), {}),
+    "GRLVQ, online": (GRLVQ(**ONLINE), RATES | {"relevance_rate": [0.001, 0.1]}),
 }
 
 
@@ -109,7 +109,10 @@ def main() -> None:
     X = vectorizer.fit_transform(data.X_train)
     X_test = vectorizer.transform(data.X_test)
     csr_bytes = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    models: dict[str, Any] = json.loads(RESULTS.read_text())["models"] if RESULTS.exists() else {}
+    result: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"models": {}}
+    models = result["models"]
+    result |= {"samples": X.shape[0], "features": X.shape[1], "stored_numbers": int(X.nnz)}
+    result |= {"csr_megabytes": round(csr_bytes / 1e6, 2)}
     for start in (GLVQ(**ONLINE), GRLVQ(**ONLINE)):
         start.set_params(max_iter=1).fit(X[::50], y[::50])  # compiles
     for name, (model, grid) in MODELS.items():
@@ -117,22 +120,17 @@ def main() -> None:
             continue
         given, accuracy = chosen(model, grid, X, y)
         model.set_params(**given)
-        models[name] = {"chosen": given, "held_out_accuracy": round(accuracy, 4)}
-        models[name] |= measured(model, X, y, X_test, y_test, csr_bytes)
+        found = {"chosen": given, "held_out_accuracy": round(accuracy, 4)}
+        found |= measured(model, X, y, X_test, y_test, csr_bytes)
         if grid and not isinstance(model, LinearSVC):
-            models[name]["epoch_seconds"] = epoch_seconds(model, X, y)
-        print(name, models[name], flush=True)
+            found["epoch_seconds"] = epoch_seconds(model, X, y)
+        models[name] = found
+        RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+        print(name, found, flush=True)
     few = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, max_features=WORDS)
     dense, dense_test = few.fit_transform(data.X_train).toarray(), few.transform(data.X_test).toarray()
     accuracy = clone(MODELS["GLVQ, online"][0]).fit(dense, y).score(dense_test, y_test)
-    result = {
-        "samples": X.shape[0],
-        "features": X.shape[1],
-        "stored_numbers": int(X.nnz),
-        "csr_megabytes": round(csr_bytes / 1e6, 2),
-        "models": models,
-        f"GLVQ, online, {WORDS} words, dense": {"test_accuracy": round(float(accuracy), 4)},
-    }
+    result[f"GLVQ, online, {WORDS} words, dense"] = {"test_accuracy": round(float(accuracy), 4)}
     RESULTS.write_text(json.dumps(result, indent=1) + "\n")
 
 

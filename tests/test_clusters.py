@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("distributed")
 
 import dask
+import dask.array as da
 import distributed
 import joblib
 from sklearn.model_selection import GridSearchCV
@@ -71,11 +72,19 @@ def test_searches_by_joblib(client):
         assert score == search.set_params(n_jobs=1).fit(samples, labels).score(samples, labels)
 
 
+def spread(client, X):
+    """The samples in memory, their partitions on the two workers by turns."""
+    places = sorted(client.scheduler_info()["workers"])
+    parts = [client.persist(X.blocks[k], workers=[places[k % 2]]) for k in range(X.numblocks[0])]
+    distributed.wait(parts)
+    return da.concatenate(parts)
+
+
 def test_partitions_stay_where_they_are(client):
     """One worker is kept busy, so that dask alone would send partitions to the other; no worker gets another copy."""
     client.wait_for_workers(2)
     X, y = data(n_partitions=8, rows=2000, n_features=20)
-    places, copies = {}, []
+    X, places, copies = spread(client, X), {}, []
 
     def watch(number):
         if number == 3:
@@ -104,8 +113,9 @@ def test_checks_and_arrangement_run_where_the_partitions_lie(client, kind):
     """One worker is kept busy, so that dask alone would give its tasks, and the partitions, to the other."""
     client.wait_for_workers(2)
     X, y = data(n_partitions=8, rows=2000, n_features=20)
+    X = array = spread(client, X)  # the array stays in memory
     if kind == "frame":
-        X, y = X.to_dask_dataframe(columns=[f"x{k}" for k in range(20)]), y.to_dask_dataframe(columns="class")
+        X, y = array.to_dask_dataframe(columns=[f"x{k}" for k in range(20)]), y.to_dask_dataframe(columns="class")
     X, y = dask.persist(X, y)
     distributed.wait([X, y])
     seen, unchanged = [], placed_tasks.kept_beside

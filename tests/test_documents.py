@@ -92,18 +92,18 @@ def test_dotted_names_exist(path):
             part = getattr(part, name) if inside else importlib.import_module(f"{part.__name__}.{name}")
 
 
-def test_every_estimator_is_in_the_readme():
+def test_every_estimator_is_among_the_models():
     classes = [name for name in lvq.__all__ if inspect.isclass(getattr(lvq, name))]
     missing = [
         name for name in classes
-        if issubclass(getattr(lvq, name), BaseEstimator) and f"`{name}`" not in text_of("README.md")
+        if issubclass(getattr(lvq, name), BaseEstimator) and f"`{name}`" not in text_of("docs/models.md")
     ]  # fmt: skip
     assert missing == []
 
 
-def test_names_of_the_papers_in_the_readme():
+def test_names_of_the_papers():
     """Each row `| FC2GLVQ | `GLVQ(relevance="fc2")` |` agrees with the table of names."""
-    rows = re.findall(r"^\| ([^|`]+) \| `(\w+\(.*\))` \|$", text_of("README.md"), flags=re.MULTILINE)
+    rows = re.findall(r"^\| ([^|`]+) \| `(\w+\(.*\))` \|$", text_of("docs/models.md"), flags=re.MULTILINE)
     assert len(rows) > 2
     for name, spelling in rows:
         shown = eval(spelling, vars(lvq))

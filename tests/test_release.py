@@ -38,7 +38,14 @@ def test_import_fit_and_files_without_a_network():
     assert f"lvq: {lvq.__version__}" in finished.stdout
 
 
-NEEDS = {"plot": "matplotlib", "onnx": "skl2onnx", "dask": "dask", "gpu": "torch", "report": "vl_convert"}
+NEEDS = {
+    "plot": "matplotlib",
+    "onnx": "skl2onnx",
+    "dask": "dask",
+    "gpu": "torch",
+    "report": "vl_convert",
+    "excel": "openpyxl",
+}
 
 
 @pytest.mark.slow
@@ -89,7 +96,7 @@ def test_the_lock_satisfies_every_requirement():
     locked = {}
     for name, version, _, _ in sbom.locked(text_of("requirements-dev.lock")):
         locked.setdefault(name, []).append(version)
-    names = PROJECT["dependencies"] + extras["test-all"] + extras["check"] + extras["dask"]
+    names = [*PROJECT["dependencies"], *(name for key in ("test-all", "check", "docs", "dask") for name in extras[key])]
     for requirement in wanted(names, extras):
         versions = locked[sbom.normal(requirement.name)]
         assert all(requirement.specifier.contains(version) for version in versions), requirement

@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PURE = ("liac-arff",)  # published as source only, without anything to compile
-FOR_USERS = ("plot", "onnx", "report", "cli", "all", "dask", "gpu")
+FOR_USERS = ("plot", "onnx", "report", "cli", "excel", "all", "dask", "gpu")
 
 
 @dataclass(frozen=True)

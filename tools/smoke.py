@@ -114,14 +114,28 @@ def cli(folder: Path) -> None:
     assert (folder / "demo" / "report.html").exists()
 
 
+def excel(folder: Path) -> None:
+    """A table of a spreadsheet."""
+    from openpyxl import Workbook
+
+    from lvq.tables import read_table
+
+    book = Workbook()
+    book.active.append(["width", "class"])
+    book.active.append([1.5, "a"])
+    book.save(folder / "table.xlsx")
+    assert read_table(folder / "table.xlsx").shape == (1, 2)
+
+
 def every(folder: Path) -> None:
     """All that the extra "all" brings."""
-    for check in (plot, onnx, report, cli):
+    for check in (plot, onnx, report, cli, excel):
         check(folder)
 
 
 CHECKS: dict[str, Callable[[Path], None]] = {
-    "base": base, "plot": plot, "onnx": onnx, "dask": dask, "gpu": gpu, "report": report, "cli": cli, "all": every,
+    "base": base, "plot": plot, "onnx": onnx, "dask": dask, "gpu": gpu, "report": report, "cli": cli, "excel": excel,
+    "all": every,
 }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Formulas as MathML, which browsers draw themselves: the pages need no script from the network."""
 
 from docutils.nodes import Element, SkipNode
-from docutils.utils.math import latex2mathml, wrap_math_code
+from docutils.utils.math import latex2mathml
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
@@ -12,7 +12,7 @@ def inline(translator: HTML5Translator, node: Element) -> None:
 
 
 def block(translator: HTML5Translator, node: Element) -> None:
-    formula = latex2mathml.tex2mathml(wrap_math_code(node.astext(), as_block=True), as_block=True)
+    formula = latex2mathml.tex2mathml(node.astext(), as_block=True)
     translator.body.append(f'<div class="formula" tabindex="0">{formula}</div>\n')
     raise SkipNode
 

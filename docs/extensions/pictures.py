@@ -8,12 +8,12 @@ is the first picture of `examples/plot_reject.py`.
 """
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 
-class Picture(Directive):
+class Picture(SphinxDirective):
     """Two images, of which a page shows one, and a caption."""
 
     required_arguments = 1
@@ -29,8 +29,9 @@ class Picture(Directive):
             images.append(nodes.image(uri=place, alt=text, classes=["example-picture", kind]))
         caption = nodes.paragraph(classes=["picture-caption"])
         link = addnodes.pending_xref(
-            refdomain="std", reftype="doc", reftarget=f"/gallery/{example}", refexplicit=True, refdoc="", refwarn=True
+            refdomain="std", reftype="doc", reftarget=f"/gallery/{example}", refexplicit=True, refwarn=True
         )
+        link["refdoc"] = self.env.docname
         link += nodes.inline("", "Code of the picture")
         caption += [nodes.Text(f"{text} " if text else ""), link]
         return [*images, caption]

@@ -1,4 +1,4 @@
-"""Pictures of the examples for light and for dark pages: every figure is saved twice.
+"""Examples: their order, and their pictures for light and for dark pages; every figure is saved twice.
 
 For dark pages the colours of the classes become those of the report on a dark page, and greys are inverted; other
 colours, such as those of heat maps, stay.
@@ -17,6 +17,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation, Text
 
+# the order of the gallery
+EXAMPLES = [
+    "voronoi", "relevances", "planes", "rings", "local_metrics", "reject", "guarantee", "digits", "certified",
+    "counterfactual", "intervals", "spectra", "drift", "text", "missing", "prices", "report",
+]  # fmt: skip
 BACKGROUND, TEXT = colors.to_rgb("#14181e"), colors.to_rgb("#eef1f4")
 GREY = 0.06  # difference of the channels below which a colour is a grey
 # the palette of lvq.plots, and what the report makes of it on a dark page
@@ -71,6 +76,17 @@ def make_dark(figure: Figure) -> None:
                 shown = np.array([dark((*kind, 1.0))[:3] for kind in kinds])[index.ravel()]
                 image.set_data(np.dstack([shown.reshape(*pixels.shape[:2], 3), pixels[..., 3]]))
     figure.set_facecolor(BACKGROUND)
+
+
+class Order:
+    """Sorts the examples of the gallery; one that is not in the list comes last."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, file: str) -> tuple[int, str]:
+        name = Path(file).stem.removeprefix("plot_")
+        return (EXAMPLES.index(name) if name in EXAMPLES else len(EXAMPLES), name)
 
 
 def scraper(block: tuple, block_vars: dict, gallery_conf: dict) -> str:

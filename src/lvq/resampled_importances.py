@@ -25,6 +25,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from lvq.estimators.classifier import as_chosen
 from lvq.estimators.found import FoundModel, need_model
 from lvq.estimators.grouped_calibration import group_folds
 from lvq.importances import Floats, variable_importances
@@ -114,7 +115,7 @@ def relevance_intervals(
     ----------
     estimator : estimator
         Model of this library, alone or in a Pipeline, a search or a RejectClassifier. If it is fitted, it is not fitted
-        again; of a search only the chosen model is refitted.
+        again; of a search, and of the forms of `LVQClassifier`, only the chosen one is refitted.
     X : array-like of shape (n_samples, n_columns)
         Training samples.
     y : array-like of shape (n_samples,)
@@ -243,7 +244,7 @@ def _refit(
     max_iter: int | None,
 ) -> tuple[Floats, Labels]:
     """Importances of the model refitted to one half, and its predictions of the other."""
-    model = deepcopy(found.estimator).set_params(warm_start=True) if warm_start else clone(found.estimator)
+    model = deepcopy(found.estimator).set_params(warm_start=True) if warm_start else as_chosen(found.estimator)
     if "calibration" in model.get_params():
         model.set_params(calibration=None)  # importances do not depend on it
     if max_iter is not None and "max_iter" in model.get_params():

@@ -93,6 +93,7 @@ def test_copies_and_weights_choose_alike():
         {"ridge": 0.01},
         {"local": "class"},
         {"log_determinant": 0.01},
+        {"shrinkage": 0.01},
         {"feature_groups": list(range(5))},
         {"sparsity": 0.01},
         {"smoothness": 0.01},

@@ -117,6 +117,18 @@ def test_shapes_of_the_matrices(model, shape, data):
     assert quiet_fit(clone(model).set_params(max_iter=2, random_state=0), *data).omega_.shape == shape
 
 
+def test_shrinkage_makes_matrices_alike(data):
+    """Each becomes a multiple of the identity, plus less and less that differs."""
+    X, y = data
+    distances = []
+    for shrinkage in (0.0, 0.01, 1.0):
+        model = quiet_fit(LVQClassifier(n_prototypes=2, shrinkage=shrinkage, random_state=0, max_iter=200), X, y)
+        scales = np.trace(model.omega_, axis1=1, axis2=2)[:, None, None] / 4
+        distances.append(np.linalg.norm(model.omega_ - scales * np.eye(4)) / np.linalg.norm(model.omega_))
+    assert distances[0] > distances[1] > distances[2]
+    assert distances[2] < 0.2
+
+
 def test_a_ridge_frees_the_size_and_shrinks_it(data):
     X, y = data
     model = LVQClassifier(relevance="matrix", random_state=0, max_iter=200)

@@ -2,13 +2,11 @@
 
 import importlib
 import tracemalloc
-import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
@@ -310,18 +308,33 @@ def test_explanations_of_a_few_sparse_rows(steps, counts):
     np.testing.assert_allclose(of_rows.contributions, of_dense.contributions, atol=1e-12)
 
 
-def test_many_sparse_features_are_trained_by_adam_unless_a_solver_is_chosen(counts, monkeypatch):
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_solver_of_many_sparse_features(counts, monkeypatch):
+    """Online where a step needs the stored features only, Adam elsewhere; unless a solver is chosen."""
     X, y = sparse.csr_array(counts[0]), counts[1]
     solvers = []
-    run = training.run_batch
-    monkeypatch.setattr(training, "run_batch", lambda parts, *rest: solvers.append(parts.solver) or run(parts, *rest))
-    for features, given in ((41, {}), (40, {}), (40, {"solver": "lbfgs"})):
+    run = training._solve
+    monkeypatch.setattr(training, "_solve", lambda parts, *rest: solvers.append(parts.solver) or run(parts, *rest))
+
+    def used(model, features=40, X=X):
         monkeypatch.setattr(base, "WIDE_SPARSE", features)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            GLVQ(random_state=0, max_iter=2, **given).fit(X, y)
-    GLVQ(random_state=0, max_iter=2, tol=1.0).fit(counts[0], y)
-    assert solvers == ["lbfgs", "adam", "lbfgs", "lbfgs"]
+        model.set_params(random_state=0, max_iter=2).fit(X, y)
+        return solvers.pop(0)
+
+    prices = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    assert used(GLVQ(), features=41) == "lbfgs"
+    assert used(GLVQ(), X=counts[0]) == "lbfgs"
+    assert used(GLVQ(solver="lbfgs")) == "lbfgs"
+    for model in (GLVQ(), GRLVQ(), LOGM(relevance="gradient", kernel="gaussian"), RSLVQ()):
+        assert used(model) == "online"
+    for model in (
+        GMLVQ(rank=2),
+        GLVQ(cost_matrix=prices),
+        GLVQ(validation_fraction=0.2),
+        GRLVQ(sparsity=0.1),
+        LVQClassifier(relevance="local_diagonal", calibration=None),
+    ):
+        assert used(model) == "adam"
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

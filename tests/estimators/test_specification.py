@@ -33,6 +33,7 @@ OTHER = {
     "local": "prototype",
     "log_determinant": 0.3,
     "sample_prototypes": True,
+    "shrinkage": 0.5,
     "max_iter": 77,
     "missing": "ignore",
     "n_iter_no_change": 1,

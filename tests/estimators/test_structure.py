@@ -14,7 +14,7 @@ MODELS = [
     GRLVQ(random_state=0),
     GRLVQ(solver="adam", max_iter=30, random_state=0),
     GMLVQ(random_state=0),
-    LVQClassifier(random_state=0),
+    LVQClassifier(n_prototypes=2, random_state=0),
     LVQClassifier(relevance="gradient", random_state=0),
     LVQClassifier(relevance="local_diagonal", random_state=0),
     LVQClassifier(relevance="matrix", rank=2, solver="adam", max_iter=30, random_state=0),

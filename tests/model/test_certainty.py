@@ -32,6 +32,11 @@ def test_both_distances_zero_is_certainty_zero_and_the_winner_at_zero_is_one():
     assert relative_similarity(np.array([0.0, 0.0]), np.array([0.0, 2.0])).tolist() == [0.0, 1.0]
 
 
+def test_relative_similarity_does_not_depend_on_the_unit():
+    for unit in (2.0**-40, 0.125, 2.0**40):
+        assert relative_similarity(np.array([1.0 * unit]), np.array([3.0 * unit])).tolist() == [0.5]
+
+
 def test_float32_stays_float32():
     found = nearest(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]], dtype=np.float32), LABELS)
     assert (

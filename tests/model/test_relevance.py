@@ -19,6 +19,7 @@ from lvq.model.relevance import (
     LocalScaleRelevance,
     MatrixRelevance,
     Relevance,
+    shrunk,
 )
 from lvq.model.structure import UNSTRUCTURED, Structure
 
@@ -113,6 +114,9 @@ SMOOTH = {
     "few per class of any size": MatrixRelevance(
         local="class", unit_trace=False, ridge=0.3, structure=Structure(sparsity=0.2, smoothness=0.3)
     ),
+    "shrunk matrix": MatrixRelevance(shrinkage=0.3),
+    "shrunk matrix rank 2": MatrixRelevance(rank=2, shrinkage=0.3),
+    "shrunk matrix per class of any size": MatrixRelevance(local="class", unit_trace=False, ridge=0.1, shrinkage=0.3),
     "a given fraction": GradientRelevance(structure=Structure((0, -1, 1, 1), 0.2, 0.3, (0.0, 0.3, 0.0, 0.0))),
     "given fractions per class": LocalDiagonalRelevance(
         structure=Structure((0, -1, 1, -1), 0.2, 0.3, (0.0, 0.3, 0.0, 0.1))
@@ -189,6 +193,21 @@ def test_pull_and_penalty_are_gradients(rule, seed, two_of_many):
         if -1 not in (getattr(rule, "structure", UNSTRUCTURED).groups or ()):  # weights of excluded features stay 0
             expected = by_differences(lambda at: rule.penalty(at)[0], R)
             np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)
+
+
+def test_the_shrinkage_is_the_smallest_sum_of_both_parts():
+    """No other shared matrix and no other scales give less."""
+    rng = np.random.default_rng(0)
+    omega = rng.normal(size=(3, 4, 4))
+    value = shrunk(omega)[0]
+    scales = np.trace(omega, axis1=1, axis2=2) / 4
+    rest = omega - scales[:, None, None] * np.eye(4)
+    best = rest.sum(axis=0) / 4
+    assert value == pytest.approx((best**2).sum() + ((rest - best) ** 2).sum())
+    for _ in range(20):
+        shared, moved = best + 0.1 * rng.normal(size=(4, 4)), scales + 0.1 * rng.normal(size=3)
+        other = omega - moved[:, None, None] * np.eye(4) - shared
+        assert (shared**2).sum() + (other**2).sum() > value
 
 
 @pytest.mark.parametrize(("n", "rows"), [(5, 5), (64, 64), (65, 32), (200, 32)])

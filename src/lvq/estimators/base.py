@@ -134,10 +134,11 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         )
 
     def _parts_for(self, X: ArrayLike, device: str | None) -> Parts:
-        """The parts; "auto" is Adam for sparse samples of many features, as L-BFGS would hold 20 copies of them."""
+        """The parts; "auto" is online or Adam for many sparse features, of which L-BFGS holds 20 copies."""
         parts, automatic = self._parts(device), getattr(self, "solver", None) == "auto"
-        wide = is_sparse(X) and X.shape[1] >= WIDE_SPARSE
-        return replace(parts, solver="adam") if automatic and wide and parts.solver == "lbfgs" else parts
+        if automatic and parts.solver == "lbfgs" and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
+            return replace(parts, solver="online" if steps.by_stored_features(parts) else "adam")
+        return parts
 
     def _solver(self, relevance: Relevance) -> str:
         return "online"

@@ -5,9 +5,10 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from lvq.estimators.base import unchanged_on_error
+from lvq.estimators.base import BaseLVQ, unchanged_on_error
 from lvq.estimators.calibration import cross_fitted_temperature
 from lvq.estimators.choice import FORMS, Form, chosen_form, with_form
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
@@ -29,7 +30,7 @@ from lvq.typing import Argument, Label
 
 #: Parameters that leave the form open while they have their default.
 OPEN = (
-    "relevance", "n_prototypes", "n_prototypes_total", "rank", "local", "ridge", "log_determinant",
+    "relevance", "n_prototypes", "n_prototypes_total", "rank", "local", "ridge", "log_determinant", "shrinkage",
     "feature_groups", "sparsity", "smoothness",
 )  # fmt: skip
 
@@ -86,6 +87,7 @@ class LVQClassifier(CostBasedLVQ):
     local: Literal["class", "prototype", "auto"] = "auto"
     ridge: float | Literal["auto"] = "auto"
     log_determinant: float = 0.0
+    shrinkage: float = 0.0
     feature_groups: ArrayLike | None = None
     sparsity: float = 0.0
     smoothness: float = 0.0
@@ -111,6 +113,7 @@ class LVQClassifier(CostBasedLVQ):
             unit_trace=not free,
             ridge=self.ridge if free else 0.0,
             log_determinant=self.log_determinant,
+            shrinkage=self.shrinkage,
         )
 
     def _cost(self) -> Cost:
@@ -199,3 +202,10 @@ class LVQClassifier(CostBasedLVQ):
 
     # a stream keeps every Omega at unit trace: only with solver="online" or ridge=0
     partial_fit = available_if(_can_stream)(CostBasedLVQ.partial_fit)
+
+
+def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
+    """A copy of a fitted estimator that is not fitted, with the form that its `fit` has chosen."""
+    if isinstance(estimator, LVQClassifier) and estimator._is_open():
+        return with_form(estimator, estimator._last_form())
+    return clone(estimator)

@@ -113,9 +113,9 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "solver": (
         '{"auto", "lbfgs", "adam", "online"}',
         "How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by sample, as "
-        'the papers do. "auto" is lbfgs; online where a part has no gradient or an online `step` is given; adam for '
-        "sparse X of 16,384 features or more, whose prototypes lbfgs would hold more than 20 times. `partial_fit` is "
-        "always online.",
+        'the papers do. "auto" is lbfgs; online where a part has no gradient or an online `step` is set. For sparse X '
+        "of 16,384 features or more, whose prototypes lbfgs would hold more than 20 times, it is online, or adam for "
+        "matrices and what online does not support. `partial_fit` is always online.",
     ),
     "cost_matrix": (
         "array-like of shape (n_classes, n_classes), optional",
@@ -155,6 +155,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "float",
         "[lbfgs, adam] Weight of the penalty -log det(Omega Omega')/2, which keeps the directions of Omega from "
         "vanishing.",
+    ),
+    "shrinkage": (
+        "float",
+        "[lbfgs, adam] Weight of the penalty that draws Omega_j = s_j I + A + B_j, a matrix for each class or "
+        "prototype, towards a matrix A of all and a scaled identity: abs(A)^2 and the sum of all abs(B_j)^2. 0.003 to "
+        "0.03 help where samples are few or noisy.",
     ),
     "feature_groups": (
         "sequence of str, int, float or None, optional",
@@ -251,6 +257,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "n_jobs": [Integral, None],
     "ridge": [not_negative, one_of("auto")],
     "log_determinant": [not_negative],
+    "shrinkage": [not_negative],
     "feature_groups": ["array-like", None],
     "sparsity": [not_negative],
     "smoothness": [not_negative],

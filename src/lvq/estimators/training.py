@@ -11,13 +11,13 @@ from typing import Literal
 import numpy as np
 
 from lvq.model.arrays import as_numpy, beside, is_tensor
-from lvq.model.costs import CostOrRule, MarginCost, SoftCost
+from lvq.model.costs import COSTS, CostOrRule, MarginCost, SoftCost
 from lvq.model.importance import feature_importances
-from lvq.model.links import Identity, Kernel, Link
+from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Objective, Params
 from lvq.model.prototype_model import DecisionRule, PrototypeModel
-from lvq.model.relevance import LocalDiagonalRelevance, Relevance, VectorRelevance
+from lvq.model.relevance import GradientRelevance, LocalDiagonalRelevance, Relevance, VectorRelevance
 from lvq.model.sample_space import sample_space
 from lvq.model.samples import ArraySamples, Block
 from lvq.model.structure import UNSTRUCTURED
@@ -79,6 +79,15 @@ class Parts:
     def learns_width(self) -> bool:
         """Whether the kernel's width follows the gradient."""
         return isinstance(self.kernel_width, str) and self.kernel_width == "learned"
+
+
+def by_stored_features(parts: Parts) -> bool:
+    """Whether the online solver can use the parts, with steps on sparse samples by their stored features only."""
+    cost, rule = parts.cost, parts.relevance
+    diagonal = type(rule) is GradientRelevance and rule.structure == UNSTRUCTURED
+    known = type(cost) in COSTS.values() and type(parts.kernel) in (Identity, *KERNELS.values())
+    needs_batches = getattr(cost, "prices", None) is not None or parts.batch.validation_fraction > 0
+    return known and (type(rule) is Relevance or diagonal) and not needs_batches
 
 
 @dataclass(frozen=True)

@@ -198,6 +198,7 @@ def _shape_of(relevance: Relevance) -> Relevance:
         "unit_trace": True,
         "ridge": 0.0,
         "log_determinant": 0.0,
+        "shrinkage": 0.0,
         "structure": UNSTRUCTURED,
     }
     return replace(relevance, **{name: value for name, value in changing.items() if hasattr(relevance, name)})

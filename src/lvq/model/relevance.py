@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from lvq.model.arrays import namespace, numpy_type
+from lvq.model.arrays import beside, namespace, numpy_type
 from lvq.model.directions import discriminant_directions, span
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
@@ -396,6 +396,8 @@ class MatrixRelevance(Relevance):
     structure : Structure
         Excluded features, and penalties of the features' weights and of differences between neighbours; for batch
         solvers.
+    shrinkage : float, default=0.0
+        Weight of the penalty that draws matrices towards a shared one and scaled identities, `shrunk`.
     """
 
     weighted_step: bool = True
@@ -405,6 +407,7 @@ class MatrixRelevance(Relevance):
     ridge: float | Literal["auto"] = 0.0
     log_determinant: float = 0.0
     structure: Structure = UNSTRUCTURED
+    shrinkage: float = 0.0
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
         """Limits of the groups with one matrix each: group k has the prototypes groups[k] to groups[k + 1]."""
@@ -466,9 +469,9 @@ class MatrixRelevance(Relevance):
         return self.structure.by_columns(free, by_relevance)
 
     def penalty(self, R: Array) -> tuple[Array, Array] | None:
-        """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed over the matrices, and the structure's."""
+        """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed, the shrinkage, and the structure's."""
         assert self.ridge != "auto"  # `for_data` has set it
-        if self.ridge == 0 and self.log_determinant == 0:
+        if self.ridge == 0 and self.log_determinant == 0 and self.shrinkage == 0:
             return self.structure.of_matrices(R)
         value, gradient = self.ridge * (R * R).sum(), 2 * self.ridge * R
         if self.log_determinant > 0:
@@ -476,7 +479,32 @@ class MatrixRelevance(Relevance):
             square = R @ xp.swapaxes(R, -1, -2)
             value = value - self.log_determinant / 2 * xp.linalg.slogdet(square)[1].sum()
             gradient = gradient - self.log_determinant * xp.linalg.solve(square, R)
+        if self.shrinkage > 0:
+            size, by_matrix = shrunk(R)
+            value, gradient = value + self.shrinkage * size, gradient + self.shrinkage * by_matrix
         return _sum_of((value, gradient), self.structure.of_matrices(R))
+
+
+def shrunk(omega: Array) -> tuple[Array, Array]:
+    """Smallest sum of |A|^2 and all |B_j|^2 with Omega_j = s_j I + A + B_j, and its gradient by Omega.
+
+    With Q_j = Omega_j - s_j I, where s_j is the mean of the diagonal, the best A is the sum of all Q_j over K + 1.
+    Matrices that are not square have no s_j.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(shrunk(np.stack([np.eye(2), 3 * np.eye(2)]))[0]), float(shrunk(np.array([[0.0, 1.0], [0.0, 0.0]]))[0])
+    (0.0, 0.5)
+    """
+    m, n = omega.shape[-2:]
+    rest = omega
+    if m == n:
+        unit = beside(np.eye(n, dtype=numpy_type(omega)), omega)
+        rest = omega - ((omega * unit).sum((-2, -1)) / n)[..., None, None] * unit
+    every = rest if omega.ndim == 3 else rest[None]
+    shared = every.sum(0) / (every.shape[0] + 1)
+    return (rest * rest).sum() - (every.shape[0] + 1) * (shared * shared).sum(), 2 * (rest - shared)
 
 
 def _norms(omega: Array) -> Array:

@@ -120,7 +120,10 @@ class ScoredSamples(NamedTuple):
 
     def take(self, rows: IntArray | BoolArray) -> ScoredSamples:
         """Some of them."""
-        return ScoredSamples(*(column[rows] for column in self))
+        certainty, second, typicality, correct, cell, predicted = self
+        return ScoredSamples(
+            certainty[rows], second[rows], typicality[rows], correct[rows], cell[rows], predicted[rows]
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[ScoredSamples]) -> ScoredSamples:
@@ -308,10 +311,10 @@ def _on_scale(
     for samples in (found, training, final):
         check_finite("certainty", samples.certainty)
         check_finite("the outlier measure of RejectClassifier", samples.typicality)
-    pairs = [np.column_stack((in_steps(samples.certainty), samples.second)) for samples in (found, training, final)]
-    certainty, second = transferred(*pairs, rng).T
-    pairs = [np.column_stack((samples.typicality, 0 * samples.typicality)) for samples in (found, training, final)]
-    return found._replace(certainty=certainty, second=second, typicality=transferred(*pairs, rng)[:, 0])
+    own, known, target = (np.column_stack((in_steps(part.certainty), part.second)) for part in (found, training, final))
+    certainty, second = transferred(own, known, target, rng).T
+    own, known, target = (np.column_stack((part.typicality, 0 * part.typicality)) for part in (found, training, final))
+    return found._replace(certainty=certainty, second=second, typicality=transferred(own, known, target, rng)[:, 0])
 
 
 # -- thresholds --------------------------------------------------------------------------------------------------------
@@ -343,8 +346,8 @@ def fit_thresholds(
     options["on_failure"] = settings.on_failure
     guarantee = settings.guarantee._replace(fraction_tested=n_testing / n_samples)
     if not settings.per_class:
-        path, point = guaranteed_point(fitting.classified, testing.classified, guarantee, **options)
-        return Thresholds(path, point, limits, notes=_weaker(settings, {"": point}, n_samples))
+        certified = guaranteed_point(fitting.classified, testing.classified, guarantee, **options)
+        return Thresholds(*certified, limits, notes=_weaker(settings, {"": certified[1]}, n_samples))
     found = guaranteed_points(
         fitting.classified, testing.classified, fitting.predicted, testing.predicted, guarantee, **options
     )

@@ -201,6 +201,6 @@ def _impossible(to_reject: float, coverage: float, n_samples: int, outliers: flo
 def _about_ties(equal: float, fraction: float) -> str:
     return (
         f"{100 * equal:.1f} % of the calibration samples are equal in certainty at the threshold. Of such samples "
-        f"{100 * (1 - fraction):.1f} % will be accepted, by a draw from the values of the row and the number of identical rows "
-        "before it in the table."
+        f"{100 * (1 - fraction):.1f} % will be accepted, by a draw from the values of the row and the number of "
+        "identical rows before it in the table."
     )

@@ -99,13 +99,13 @@ def _rejection(reject: RejectClassifier) -> dict[str, JSONValue]:
     """The target of the thresholds, and the test that a guarantee is based on."""
     targets = {name: getattr(reject, name) for name in ("min_coverage", "min_accuracy", "cost_ratio", "max_error")}
     target = {name: value for name, value in targets.items() if value is not None} or {"min_coverage": 0.9}
-    guarantee = None
+    guarantee: dict[str, JSONValue] | None = None
     if reject.max_error is not None:
         guarantee = {"max_error": reject.max_error, "confidence": reject.confidence, "per_class": reject.per_class}
         if isinstance(reject.point_, CertifiedPoint):
-            names = ("n_testing", "n_accepted", "n_errors", "p_value")
+            names = ("max_error", "n_testing", "n_accepted", "n_errors", "p_value")
             guarantee |= {name: getattr(reject.point_, name) for name in names}
-            guarantee |= {"max_error": reject.point_.max_error, "requested": reject.point_.requested_error}
+            guarantee["requested"] = reject.point_.requested_error
     measure = _parameter(reject.measure)
     found = {"target": target, "measure": measure, "thresholds": reject.thresholds, "guarantee": guarantee}
     return to_json(found | {"notes": list(reject.notes_)})

@@ -72,8 +72,10 @@ def read_class_weight(given: Mapping[str, float] | str | None) -> ClassWeight:
     >>> read_class_weight("balanced"), read_class_weight("bad=5,good=1")
     ('balanced', {'bad': 5.0, 'good': 1.0})
     """
-    if given is None or given == "balanced":
-        return given
+    if given is None:
+        return None
+    if given == "balanced":
+        return "balanced"
     if isinstance(given, Mapping):
         return {str(key): float(weight) for key, weight in given.items()}
     return _pairs(given, "class_weight (--class-weight)", "balanced, or bad=5,good=1")

@@ -8,7 +8,6 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -213,7 +212,7 @@ def _trainable(y: np.ndarray, n_classes: int) -> bool:
     return len(counts) == n_classes and counts.min() >= 2
 
 
-def _forward_folds(times: np.ndarray, n_folds: int) -> Sequence[Fold]:
+def _forward_folds(times: np.ndarray, n_folds: int) -> list[Fold]:
     ranks = pd.Series(times).rank(method="min").to_numpy() - 1
     block = np.minimum(ranks * (n_folds + 1) // len(ranks), n_folds).astype(int)
     return [(np.flatnonzero(block < k), np.flatnonzero(block == k)) for k in range(1, n_folds + 1)]

@@ -192,8 +192,8 @@ def fit_table(
     if out is not None:
         check_folder(out, force=force)
     if stream:
-        unused = {"categorical": categorical, "features": features, "group": group, "time": time, "test": test}
-        unused |= {"prices": prices, "dates": dates}
+        unused: dict[str, object] = {"categorical": categorical, "features": features, "prices": prices, "dates": dates}
+        unused |= {"group": group, "time": time, "test": test}
         given = [name for name, value in unused.items() if value]
         if given or not isinstance(table, str | Path):
             raise ValueError(
@@ -228,7 +228,7 @@ def fit_table(
     if splits is not None and results is not None:
         progress("Fitting rivals", folds + 2, steps)
         rivals = rival_section(
-            type(estimator).__name__, [fold.predicted for fold in results],
+            type(estimator).__name__, [np.asarray(fold.predicted) for fold in results],
             make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, splits, prices=priced,
             n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
         )  # fmt: skip

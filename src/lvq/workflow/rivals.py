@@ -114,7 +114,7 @@ def rival_section(
         tests = [corrected_t_test(table[name] - table[rival], len(splits[0][0]), n_test) for rival in rivals]
         p_values = dict(zip(rivals, holm(tests)))
     sign = 1.0 if prices is None else -1.0
-    rows = [
+    rows: list[dict[str, JSONValue]] = [
         {"name": each, "own": each == name, "score": sign * float(scores.mean()),
          "standard_deviation": float(scores.std(ddof=1)) if len(scores) > 1 else None,
          "p_value": None if each == name or not p_values else float(p_values[each])}

@@ -87,12 +87,12 @@ def read_study(
 
 
 def _named_rows(X: pd.DataFrame, paths: Sequence[Path], sizes: Sequence[int]) -> pd.DataFrame:
-    """Rows of several tables under the names of table and row."""
+    """Rows of several tables under the names of table and row, counted as a spreadsheet does: the first is row 2."""
     if len(paths) == 1:
         return X
     starts = np.cumsum([0, *sizes[:-1]])
     table = np.searchsorted(starts, X.index.to_numpy(), side="right") - 1
-    return X.set_axis([f"{paths[k].name}:{row - starts[k]}" for k, row in zip(table, X.index)], axis=0)
+    return X.set_axis([f"{paths[k].name}:{row - starts[k] + 2}" for k, row in zip(table, X.index)], axis=0)
 
 
 def joined(parts: Sequence[pd.DataFrame], paths: Sequence[Path]) -> pd.DataFrame:

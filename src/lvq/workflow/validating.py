@@ -142,7 +142,7 @@ def _metrics_of(run: Path) -> dict[str, JSONValue]:
         raise FileNotFoundError(
             f"The file {file} does not exist; `lvq validate` needs the folder that `lvq fit` wrote."
         )
-    return json.loads(file.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def _labels(column: pd.Series, classes: list[str]) -> np.ndarray:

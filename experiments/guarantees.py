@@ -1,0 +1,148 @@
+"""How often a guaranteed error is exceeded, by simulation with a known truth.
+
+    python -m experiments.guarantees [--calibrations N]
+
+A fixed GLVQ model labels samples, and each label is flipped with a probability eta(x) that is known. So the error among
+accepted samples is the mean of eta over them, without the noise of test labels. `RejectClassifier(max_error=...)`
+is calibrated N times (2,000 by default) on new samples, for every procedure and population:
+
+- "hard": eta is just above the bound everywhere; whatever is certified is a violation, except with "relaxed", which
+  may certify a higher bound instead;
+- "honest": eta falls with the certainty;
+- "inverted": eta rises with the certainty;
+- "one class": one class is predicted well, the other not.
+
+Written to `experiments/results/guarantees.json`: calibrations, how many certify a point, how many of these exceed the
+bound, the promised fraction, and the probability of as many or more violations if exactly that fraction were true.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import binom
+from sklearn.base import BaseEstimator
+from threadpoolctl import threadpool_limits
+
+from lvq import GLVQ, LVQ1, GuaranteeError, RejectClassifier
+
+RESULT = pathlib.Path(__file__).parent / "results" / "guarantees.json"
+MAX_ERROR, CONFIDENCE = 0.1, 0.9
+N_SAMPLES, N_TEST = 400, 3000
+POPULATIONS = ("hard", "honest", "inverted", "one class")
+PROCEDURES: dict[str, dict[str, object]] = {
+    "fixed sequence": {},
+    "bonferroni": {"correction": "bonferroni"},
+    "global threshold": {"thresholds": "global"},
+    "hull, by class": {"thresholds": "hull", "cells": "class"},
+    "greedy, distance": {"thresholds": "greedy", "measure": "distance"},
+    "each class": {"per_class": True, "on_failure": "reject"},
+    "relaxed": {"on_failure": "relax"},
+    "relaxed, bonferroni": {"on_failure": "relax", "correction": "bonferroni"},
+    "outliers too": {"measure": "combined"},
+    "held-out part": {"cv": None, "calibration_size": 0.5},
+    "cross-fitting": {"cv": 2, "calibration_size": 0.5},
+}
+
+
+class Truth(NamedTuple):
+    """The model that gives the labels, and how often they are flipped."""
+
+    labels: BaseEstimator
+    population: str
+
+    def eta(self, X: np.ndarray) -> np.ndarray:
+        """The probability that the label of x is not the model's."""
+        certainty = np.abs(self.labels.decision_function(X))
+        if self.population == "hard":
+            return np.full(len(X), MAX_ERROR + 1e-4)
+        if self.population == "honest":
+            return 0.5 * np.exp(-4 * certainty)
+        if self.population == "inverted":
+            return np.minimum(0.02 + 0.3 * certainty, 0.5)
+        return np.where(self.labels.predict(X) == 1, 0.3, 0.05)
+
+    def draw(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Samples and labels."""
+        X = rng.normal(size=(size, 2)) + [1.0, 0.0] * rng.integers(0, 2, (size, 1)) * 2
+        flipped = rng.random(size) < self.eta(X)
+        return X, self.labels.predict(X) ^ flipped
+
+    def errors(self, model: RejectClassifier, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the model predicts for the samples that it accepts, and the probability that this is wrong."""
+        accepted = X[model.accept(X)]
+        if not len(accepted):
+            return np.empty(0, dtype=int), np.empty(0)
+        predicted, eta = model.predict(accepted), self.eta(accepted)
+        return predicted, np.where(predicted == self.labels.predict(accepted), eta, 1 - eta)
+
+
+def truth(population: str) -> Truth:
+    """Two classes around two centres."""
+    model = GLVQ(init=[[0.0, 0.0], [2.0, 0.0]], solver="online", learning_rate=0.0, max_iter=1)
+    return Truth(model.fit([[0.0, 0.0], [2.0, 0.0]], [0, 1]), population)
+
+
+def violated(model: RejectClassifier, known: Truth, X: np.ndarray) -> bool | None:
+    """Whether the true error exceeds the bound, with `per_class` for any class; None where nothing is accepted."""
+    predicted, errors = known.errors(model, X)
+    if not len(errors):
+        return None
+    point: Any = model.point_  # with `per_class` one for each class
+    if not model.per_class:
+        return bool(errors.mean() > getattr(point, "max_error", MAX_ERROR))
+    groups = [(point[label].max_error, errors[predicted == label]) for label in np.unique(predicted)]
+    return any(bool(group.mean() > bound) for bound, group in groups)
+
+
+def simulate(procedure: str, population: str, calibrations: int, seed: int = 0) -> dict[str, object]:
+    """Counts of one procedure on one population."""
+    known, rng = truth(population), np.random.default_rng([seed, len(procedure), len(population)])
+    options: dict[str, Any] = {"cv": "prefit", "max_error": MAX_ERROR, "confidence": CONFIDENCE} | PROCEDURES[procedure]
+    inner = known.labels if options["cv"] == "prefit" else LVQ1(max_iter=1, random_state=0)
+    test = known.draw(rng, N_TEST)[0]
+    outcomes: list[bool | None] = []
+    for _ in range(calibrations):
+        size = N_SAMPLES if options["cv"] == "prefit" else 2 * N_SAMPLES
+        try:
+            model = RejectClassifier(inner, **options).fit(*known.draw(rng, size))
+        except GuaranteeError:
+            outcomes.append(None)
+            continue
+        outcomes.append(violated(model, known, test))
+    wrong = sum(outcome is True for outcome in outcomes)
+    return {
+        "procedure": procedure,
+        "population": population,
+        "calibrations": calibrations,
+        "certified": sum(outcome is not None for outcome in outcomes),
+        "violated": wrong,
+        "promised": round((1 - CONFIDENCE) * calibrations),
+        "p_value": float(binom.sf(wrong - 1, calibrations, 1 - CONFIDENCE)),
+    }
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Every procedure on every population; rows are written as they are finished, and finished ones are kept."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--calibrations", type=int, default=2000)
+    parser.add_argument("--populations", nargs="*", default=list(POPULATIONS), choices=POPULATIONS)
+    chosen = parser.parse_args(arguments)
+    rows = json.loads(RESULT.read_text()) if RESULT.exists() else []
+    done = {(row["procedure"], row["population"]) for row in rows if row["calibrations"] >= chosen.calibrations}
+    for population in chosen.populations:
+        for procedure in PROCEDURES:
+            if (procedure, population) in done:
+                continue
+            with threadpool_limits(1):
+                rows.append(simulate(procedure, population, chosen.calibrations))
+            print(*rows[-1].values(), flush=True)
+            RESULT.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
