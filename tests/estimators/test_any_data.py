@@ -275,12 +275,16 @@ def test_twenty_thousand_models_or_clear_errors(model, drawn):
     check(model, drawn)
 
 
+few_samples = pytest.mark.filterwarnings("ignore:The number of unique classes is greater than 50%:UserWarning")
+
+
 def many_classes(count):
     rng = np.random.default_rng(0)
     X = np.stack(np.divmod(rng.permutation(count), 100), axis=1).astype(float)
     return X, np.arange(count)
 
 
+@few_samples
 @pytest.mark.parametrize("model", [GLVQ(max_iter=1), LVQ1(max_iter=1)], ids=lambda model: type(model).__name__)
 def test_ten_thousand_classes(model):
     """One sample of each: with the start at the means every sample is its own prototype."""
@@ -291,6 +295,7 @@ def test_ten_thousand_classes(model):
     assert model.predict_proba(X[:20]).shape == (20, 10_000)
 
 
+@few_samples
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [MCE(max_iter=2), LVQClassifier(max_iter=2)], ids=lambda model: type(model).__name__)
 def test_two_thousand_classes_of_the_larger_models(model):
