@@ -94,7 +94,7 @@ class SavitzkyGolay(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> import numpy as np
     >>> from lvq import SavitzkyGolay
     >>> X = np.array([[0.0, 1.0, 4.0, 9.0, 16.0, 25.0, 36.0]])
-    >>> SavitzkyGolay(window=5, derivative=1).fit_transform(X).round(6)
+    >>> SavitzkyGolay(window=5, derivative=1).fit_transform(X).round(6) + 0.0
     array([[ 0.,  2.,  4.,  6.,  8., 10., 12.]])
     """
 

@@ -223,5 +223,5 @@ def test_every_parameter_is_drawn(cls):
     """What is not drawn: numbers of runs, output, and what only other solvers read."""
     left_out = {"n_prototypes_total", "tol", "n_iter_no_change", "warm_start", "verbose"}
     left_out |= {"batch_size", "validation_fraction", "device", "missing", "cost_matrix", "log_determinant"}
-    left_out |= {"feature_groups", "sparsity", "smoothness"}
+    left_out |= {"feature_groups", "sparsity", "smoothness", "sample_prototypes"}
     assert set(cls().get_params()) - left_out <= set(ONLINE[cls]) | {"rank"}

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from lvq.model.samples import ArraySamples
 
@@ -87,3 +88,20 @@ def test_moved_samples(samples):
     np.testing.assert_array_equal(moved.X, samples.X[::-1])
     np.testing.assert_array_equal(moved.y, samples.y[::-1])
     np.testing.assert_array_equal(moved.weight, samples.weight[::-1])
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "tensor"])
+def test_the_typical_variance_is_the_median_of_the_features(kind):
+    X = np.random.default_rng(0).normal(size=(50, 5)) * [1, 2, 3, 4, 0] + [0, 0, 5, 0, 7]
+    weight = np.arange(1.0, 51.0)
+    mean = weight @ X / weight.sum()
+    expected = np.median((weight @ (X - mean) ** 2 / weight.sum())[:4])
+    given = {"array": lambda: X, "sparse": lambda: sparse.csr_array(X), "tensor": lambda: tensor(X)}[kind]()
+    weights = tensor(weight) if kind == "tensor" else weight
+    found = ArraySamples(given, np.zeros(50, dtype=int), weights).typical_variance()
+    assert found == pytest.approx(expected, rel=1 / 256)
+    assert ArraySamples(given * 2.0**-10, np.zeros(50, dtype=int), weights).typical_variance() == found * 2.0**-20
+
+
+def tensor(array):
+    return pytest.importorskip("torch").tensor(array)

@@ -73,7 +73,7 @@ def assert_same(one, other):
 def test_gradient_by_the_free_parameters(rule, cost, seed, unit):
     """Unit, squares of lambda, unit trace, penalties and the logarithm of a width, all by central differences."""
     objective = Objective(RULES[rule].metric(LABELS), Gaussian(), COSTS[cost], LABELS)
-    problem = Problem(objective, RULES[rule], unit)
+    problem = Problem(objective, RULES[rule], unit, feature_unit=unit / 5)
     free, data = draw(seed, problem)
     _, gradient = problem.value_and_gradient(free, data)
     for part, name in enumerate(Params._fields):

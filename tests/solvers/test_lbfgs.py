@@ -83,7 +83,7 @@ def test_never_higher_than_the_result_of_online(model, data):
 
 def test_a_matrix_of_free_size_is_not_continued_with_unit_trace(data):
     """Units measured before would be of another scale; the message names what has changed."""
-    model = quiet_fit(LVQClassifier(warm_start=True, random_state=0, max_iter=5), *data)
+    model = quiet_fit(LVQClassifier(n_prototypes=2, warm_start=True, random_state=0, max_iter=5), *data)
     with pytest.raises(ValueError, match=r"warm_start=True of LVQClassifier .* but 'solver' or 'ridge' has changed"):
         model.set_params(solver="online").fit(*data)
 

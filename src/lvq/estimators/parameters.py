@@ -146,8 +146,9 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "n_jobs": ("int, optional", "Threads over folds and candidates; None means one, -1 all cores."),
     "ridge": (
         "float or 'auto'",
-        "[lbfgs, adam] Weight of the penalty |Omega|^2, the sum of all weights where they are local; the size of Omega "
-        "is then learned, instead of its unit trace. "
+        "[lbfgs, adam] Weight of the penalty |Omega|^2, the sum of all weights where they are local, times the median "
+        "of the features' variances, so that their unit does not count; the size of Omega is then learned, instead of "
+        "its unit trace. "
         "'auto' is 0.003 up to 500 samples, and 1.5 divided by their number (weights do not count) for more. "
         "0 keeps the unit trace, and so does the online solver.",
     ),

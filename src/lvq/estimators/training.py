@@ -128,6 +128,8 @@ def begin(
     """Starting metric and kernel, and the units that make the rest independent of scale."""
     rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
     rule = rule.for_online(samples.n_features) if stream or parts.solver == "online" else rule
+    variance = samples.typical_variance() if rule.needs_unit else 1.0
+    rule = rule.in_units(variance)
     start = rule if stream else rule.in_span(samples.n_samples, samples.n_features)
     relevance = start.start(*_rows_for(rule, samples), labels)
     params = Params(prototypes, relevance, None)
@@ -145,7 +147,7 @@ def begin(
         units = stretched(units, rule, params)
     else:
         units = units_of(replace(plain, link=link), rule, params, samples)
-    rate = parts.online.learning_rate
+    rate, units = parts.online.learning_rate, units._replace(variance=variance)
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances)
     return Training(params, labels, link, state)
@@ -165,6 +167,7 @@ def restarted(
     n_prototypes, n_features = training.params.prototypes.shape
     rule = parts.relevance.for_data(n_samples, n_features, n_prototypes)
     rule = rule.for_online(n_features) if parts.solver == "online" else rule
+    rule = rule.in_units(training.state.units.variance)
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
     before = training.state
@@ -216,7 +219,9 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     objective, params = beside_samples(objective, training.params, samples.X)
     params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
     unit = float(np.sqrt(state.units.step))
-    problem = Problem(objective.with_groups(params, samples.X), state.relevance, unit, parts.fixed_prototypes)
+    feature_unit = float(np.sqrt(state.units.variance))
+    objective = objective.with_groups(params, samples.X)
+    problem = Problem(objective, state.relevance, unit, parts.fixed_prototypes, feature_unit)
     arranged = samples.arranged(centre)
     if parts.solver == "lbfgs":
         settings = parts.batch.max_iter, parts.batch.tol

@@ -19,7 +19,7 @@ from lvq.model.arrays import rounded_centre
 from lvq.model.class_sums import class_sums, rows_by_class
 from lvq.model.placed_sums import TREE, futures_of, partition_sum, placed_sum, sum_of
 from lvq.model.placed_tasks import computed_beside, kept_beside
-from lvq.model.samples import ArraySamples, Block, Map, Total
+from lvq.model.samples import ArraySamples, Block, Map, Total, median_variance
 from lvq.typing import Array, Delayed
 
 START_SAMPLES = 5000  # of a class that are brought together for a start: up to these k-means is exact
@@ -173,6 +173,12 @@ class PartitionedSamples(ArraySamples):
         blocks, weight = self.blocks, self.extent.weight
         shifted = kept_beside(blocks, lambda p: dask.delayed(_arranged)(blocks[p], centre, weight))
         return type(self)(self.X, self.y, self.weight, shifted, self.extents)
+
+    def typical_variance(self) -> float:
+        """Median of the features' variances."""
+        mass, means, within = self._moments
+        between = mass / mass.sum() @ (means - mass / mass.sum() @ means) ** 2
+        return median_variance(np.diagonal(within) + between)
 
     def centre(self) -> Array:
         """A point near the mean with few digits, as that of samples in memory."""

@@ -45,6 +45,15 @@ class Relevance:
         """The rule with those of its parameters that depend on the size of the data."""
         return self
 
+    @property
+    def needs_unit(self) -> bool:
+        """Whether it has penalties on parameters that are in one over the unit of the features."""
+        return False
+
+    def in_units(self, variance: float) -> "Relevance":
+        """The rule with penalties that are in units of this variance of the features."""
+        return self
+
     def for_online(self, n_features: int) -> "Relevance":
         """The rule with those of its parameters that the online solver needs."""
         return self
@@ -215,6 +224,16 @@ class LocalDiagonalRelevance(Relevance):
         """With the ridge for so many samples."""
         rule = replace(self, local="prototype") if self.local == "auto" else self
         return replace(rule, ridge=auto_ridge(n_samples)) if self.ridge == "auto" else rule
+
+    @property
+    def needs_unit(self) -> bool:
+        """Where the size is free, the ridge is in the unit of the features."""
+        return not self.unit_trace and self.ridge != 0
+
+    def in_units(self, variance: float) -> "LocalDiagonalRelevance":
+        """With the ridge times the variance: the result does not depend on the unit of the features."""
+        assert self.ridge != "auto"
+        return replace(self, ridge=self.ridge * variance)
 
     def scaled_start(self, R: Array, spread: float) -> Array:
         """Where the size is free it starts at a mean smallest squared distance of one."""
@@ -445,6 +464,16 @@ class MatrixRelevance(Relevance):
             size = n_prototypes * resolved_rank(self.rank, n_features) * n_features
             rule = replace(rule, local="prototype" if size <= MAX_LOCAL else None)
         return rule
+
+    @property
+    def needs_unit(self) -> bool:
+        """Where the size is free, ridge and shrinkage are in the unit of the features."""
+        return not self.unit_trace and (self.ridge != 0 or self.shrinkage != 0)
+
+    def in_units(self, variance: float) -> "MatrixRelevance":
+        """With ridge and shrinkage times the variance: the result does not depend on the unit of the features."""
+        assert self.ridge != "auto"
+        return replace(self, ridge=self.ridge * variance, shrinkage=self.shrinkage * variance)
 
     def in_span(self, n_samples: int, n_features: int) -> "MatrixRelevance":
         """With more than 1,000 features and fewer samples Omega sees only the directions in which samples differ."""

@@ -12,10 +12,13 @@ from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from lvq.model.arrays import is_tensor, like, round_centre
+from lvq.model.arrays import as_numpy, is_tensor, like, round_centre, wide
 from lvq.model.metrics import Metric
-from lvq.model.sparse_rows import is_sparse, take_rows
+from lvq.model.sparse_rows import is_sparse, squared, take_rows
 from lvq.typing import Array
+
+VARIANCE_ROWS = 4096  # samples, about, from which the features' variances are computed
+VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
 Total = TypeVar("Total")
 Item = TypeVar("Item")
@@ -127,6 +130,18 @@ class ArraySamples:
         """Weighted variance of each feature."""
         return observed_variances(self.X, self.weight)
 
+    def typical_variance(self) -> float:
+        """Median of the features' variances, of every k-th sample where there are many."""
+        rows = slice(None, None, max(1, self.n_samples // VARIANCE_ROWS))
+        X, weight = take_rows(self.X, rows), wide(self.weight[rows])
+        weight = weight / weight.sum()
+        if is_sparse(X):
+            squares = weight @ squared(X)
+            variances = squares - (weight @ X) ** 2
+            return median_variance(np.where(variances > 1e-12 * squares, variances, 0))  # else it is a rounding error
+        X = wide(X)
+        return median_variance(as_numpy(weight @ (X - weight @ X) ** 2))
+
     def measured(self, metric: Metric, variances: np.ndarray | None) -> Metric:
         """The metric for the rows of blocks: here the metric itself."""
         return metric
@@ -134,6 +149,24 @@ class ArraySamples:
     def to(self, move: Callable[[Array], Array]) -> Self:
         """The same samples moved by a function, for example to a device."""
         return type(self)(move(self.X), move(self.y), move(self.weight))
+
+
+def median_variance(variances: np.ndarray) -> float:
+    """Median of the variances of features that vary, 1 where none does; rounded to eight binary digits.
+
+    So features that are standardised up to rounding have exactly 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> median_variance(np.array([1.0 - 1e-12, 0.0, 1.0])), median_variance(np.zeros(3))
+    (1.0, 1.0)
+    """
+    varying = variances[variances > VARYING * variances.max(initial=0)]
+    if not len(varying):
+        return 1.0
+    mantissa, exponent = np.frexp(np.median(varying))
+    return float(np.ldexp(np.round(mantissa * 256) / 256, exponent))
 
 
 def observed_variances(X: np.ndarray, weight: np.ndarray) -> np.ndarray:

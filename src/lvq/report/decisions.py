@@ -57,9 +57,9 @@ def decision_steps(
     Examples
     --------
     >>> table = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]])
-    >>> steps = decision_steps(table, np.array([0, 1, 1]), np.array([0, 0, 1]), 2)
+    >>> steps = decision_steps(table, np.array([0, 0, 1]), np.array([0, 0, 1]), 2)
     >>> steps["classes"], steps["correct"][0][IN_USE], steps["correct"][0][IN_USE + 4]
-    ([1], [1, 1], [1, 2])
+    ([1], [2, 1], [1, 1])
     """
     n_classes = table.shape[1]
     if n_labels > MAX_CLASSES or n_classes < 2:

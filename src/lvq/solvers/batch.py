@@ -1,7 +1,7 @@
 """What batch solvers minimise: the objective as a function of free parameters.
 
 Free parameters are unconstrained and of order one: prototypes in units of the data's spread from a centre, the
-relevance rule's own free form, and the logarithm of a learned width.
+relevance rule's own free form in one over the unit of the features, and the logarithm of a learned width.
 """
 
 from dataclasses import dataclass
@@ -30,22 +30,25 @@ class Problem:
         Length by which prototypes are measured.
     fixed_prototypes : bool
         Whether prototypes stay where they are: their gradient is 0.
+    feature_unit : float
+        Typical deviation of a feature: the metric's free parameters are multiplied by it where their size is free.
     """
 
     objective: Objective
     relevance: Relevance
     unit: float = 1.0
     fixed_prototypes: bool = False
+    feature_unit: float = 1.0
 
     def free(self, params: Params) -> Params:
         """Free parameters of a model."""
-        relevance = None if params.relevance is None else self.relevance.free(params.relevance)
+        relevance = None if params.relevance is None else self.relevance.free(params.relevance) * self.feature_unit
         width = None if params.width is None else np.log(params.width)
         return Params(params.prototypes / self.unit, relevance, width)
 
     def params(self, free: Params) -> Params:
         """The model of free parameters."""
-        relevance = None if free.relevance is None else self.relevance.constrained(free.relevance)
+        relevance = None if free.relevance is None else self.relevance.constrained(free.relevance / self.feature_unit)
         width = None if free.width is None else _width(free.width)
         return Params(free.prototypes * self.unit, relevance, width)
 
@@ -59,7 +62,8 @@ class Problem:
             penalty = self.relevance.penalty(params.relevance)
             if penalty is not None:
                 value, by_relevance = value + penalty[0], by_relevance + penalty[1]
-            by_relevance = self.relevance.pull_back(free.relevance, params.relevance, by_relevance)
+            own = free.relevance / self.feature_unit
+            by_relevance = self.relevance.pull_back(own, params.relevance, by_relevance) / self.feature_unit
         by_prototypes = gradient.prototypes * (0.0 if self.fixed_prototypes else self.unit)
         return value, Params(by_prototypes, by_relevance, gradient.width)
 

@@ -30,12 +30,14 @@ class Units(NamedTuple):
 
     `link` is the mean over the samples of the smallest distance H to a prototype. `step` is the same before the link,
     divided by the largest eigenvalue of Lambda where the step carries Lambda: the rate that moves a prototype by about
-    its distance to a sample. `samples` is how many samples it was measured on, 0 where there was no spread.
+    its distance to a sample. `samples` is how many samples it was measured on, 0 where there was no spread. `variance`
+    is the median of the features' variances, where penalties need it.
     """
 
     step: float
     link: float
     samples: float = 0.0
+    variance: float = 1.0
 
 
 def units_of(objective: Objective, relevance: Relevance, params: Params, samples: ArraySamples) -> Units:

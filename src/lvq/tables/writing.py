@@ -41,7 +41,7 @@ def check_output(path: str | Path, *, force: bool = False) -> Path:
     --------
     >>> check_output("predictions.xlsx")
     Traceback (most recent call last):
-    lvq.tables.columns.TableError: predictions.xlsx cannot be written: its name must end in .csv, .csv.gz or .parquet.
+    lvq.table_headers.TableError: predictions.xlsx cannot be written: its name must end in .csv, .csv.gz or .parquet.
     """
     path = Path(path)
     if not path.name.lower().endswith(SUFFIXES):

@@ -184,11 +184,13 @@ def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray, n_samples
 def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[Fold]:
     """Folds of training rows that respect the design: whole groups, or each fold later than those it is trained on.
 
+    Folds that leave fewer than two rows of a class to train on are left out.
+
     Examples
     --------
     >>> folds = inner_folds(np.array(["a", "b"] * 4), Design(times=np.arange(8.0)), 3, seed=0)
     >>> [(train.tolist(), test.tolist()) for train, test in folds]
-    [([0, 1], [2, 3]), ([0, 1, 2, 3], [4, 5]), ([0, 1, 2, 3, 4, 5], [6, 7])]
+    [([0, 1, 2, 3], [4, 5]), ([0, 1, 2, 3, 4, 5], [6, 7])]
     """
     if design.times is None:
         assert design.groups is not None

@@ -41,6 +41,7 @@ def known_fraction(X: pd.DataFrame, columns: ModelColumns) -> NDArray[np.float64
     known = np.zeros(len(X))
     for name in columns.names:
         values = X[name]
-        known += (values != MISSING_TEXT) if name in columns.categories else values.notna()
+        there = (values != MISSING_TEXT) if name in columns.categories else values.notna()
+        known += there.to_numpy()
     usual = len(columns.names) - sum(columns.missing_rates.values())
     return np.minimum(1.0, known / max(usual, 1.0))
