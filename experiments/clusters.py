@@ -156,7 +156,7 @@ def count_bytes() -> None:
         module.BYTES += sent or 0  # type: ignore[attr-defined]
         return sent
 
-    Connection.write = counted
+    Connection.write = counted  # type: ignore[method-assign]
 
 
 def sent_bytes() -> int:

@@ -59,6 +59,7 @@ class Problem:
         value, gradient = total.value, total.gradient
         by_relevance = gradient.relevance
         if by_relevance is not None:
+            assert free.relevance is not None
             penalty = self.relevance.penalty(params.relevance)
             if penalty is not None:
                 value, by_relevance = value + penalty[0], by_relevance + penalty[1]
