@@ -153,10 +153,10 @@ def test_blocks_give_the_same_and_may_run_in_any_map(monkeypatch):
     whole = part.predicted(X)
     monkeypatch.setattr(folded, "BLOCK_BYTES", 8 * (8 + 40) * 70)
     calls = []
-    blocks = part.predicted(X, lambda f, items: [calls.append(1) or f(i) for i in items])
+    blocks = part.predicted(X, lambda f, items: [calls.append(len(i)) or f(i) for i in items])
     np.testing.assert_array_equal(blocks.labels, whole.labels)
     np.testing.assert_array_equal(blocks.close, whole.close)
-    assert len(calls) == -(-1000 // 70)
+    assert (sum(calls), max(calls)) == (-(-1000 // 70), folded.RUN)
 
 
 def test_folding_happens_once_for_each_type():

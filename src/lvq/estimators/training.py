@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from lvq.model.arrays import as_numpy, beside, is_tensor
-from lvq.model.costs import COSTS, CostOrRule, MarginCost, SoftCost
+from lvq.model.costs import COSTS, CostOrRule, MarginCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.importance import feature_importances
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.metrics import LocalMetric
@@ -24,7 +24,16 @@ from lvq.model.structure import UNSTRUCTURED
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.batch import Problem
 from lvq.solvers.progress import Report
-from lvq.solvers.state import MIN_UNIT_SAMPLES, Result, TrainingState, mean_units, new_statistics, stretched, units_of
+from lvq.solvers.state import (
+    MIN_UNIT_SAMPLES,
+    Result,
+    TrainingState,
+    Units,
+    mean_units,
+    new_statistics,
+    stretched,
+    units_of,
+)
 from lvq.typing import Array
 
 GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
@@ -135,7 +144,7 @@ def begin(
     params = Params(prototypes, relevance, None)
     variances = samples.variances() if parts.ignores_missing else None
     plain = Objective(samples.measured(rule.metric(labels), variances), Identity(), parts.cost, labels)
-    link, units = parts.kernel, units_of(plain, Relevance(), params, samples)
+    link, units = parts.kernel, _first_units(plain, parts, params, samples)
     scaled = rule.scaled_start(relevance, units.link)
     if scaled is not relevance:
         params = params._replace(relevance=scaled)
@@ -151,6 +160,14 @@ def begin(
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances)
     return Training(params, labels, link, state)
+
+
+def _first_units(plain: Objective, parts: Parts, params: Params, samples: ArraySamples) -> Units:
+    """The spread of the data in the starting metric; rules in the plain metric have rates without a unit."""
+    without = isinstance(parts.cost, WinnerRule | WindowRule) and type(parts.relevance) is Relevance
+    if without and isinstance(parts.kernel, Identity) and samples.n_samples >= MIN_UNIT_SAMPLES:
+        return Units(1.0, 1.0, float(samples.n_samples))
+    return units_of(plain, Relevance(), params, samples)
 
 
 def _rows_for(rule: Relevance, samples: ArraySamples) -> Block:

@@ -7,7 +7,7 @@ another class is closer to the best than the bound, the distances decide, so tha
 `SharedMetric.distances`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -21,7 +21,8 @@ from lvq.model.sparse_rows import numbers
 if TYPE_CHECKING:
     from lvq.model.prototype_model import PrototypeModel
 
-BLOCK_BYTES = 2**21  # of samples and their scores that are worked on at a time, so that they stay in the cache
+BLOCK_BYTES = 2**22  # of samples and their scores that are worked on at a time, so that they stay in the cache
+RUN = 2  # blocks that a thread works on one after the other
 POWER_STEPS = 5  # of the power method that bounds an eigenvalue
 DOUBLE, LEAST = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 NO_ROWS = np.empty(0, dtype=np.intp)
@@ -103,7 +104,7 @@ class FoldedPrototypes:
     def predicted(self, X: np.ndarray, mapping: Map = map) -> Decided | None:
         """Class index of each row, and the rows that need the distances; None for values not finite or too large."""
         rows = max(16, BLOCK_BYTES // (sum(self.folded.shape) * X.itemsize))
-        return in_blocks(self._predicted, X, rows, mapping)
+        return in_blocks(self._predicted_run, X, rows, mapping)
 
     def reach(self, X: np.ndarray) -> np.ndarray | None:
         """Bound of the rounding errors of differences, for each row; None for values not finite or too large."""
@@ -114,11 +115,17 @@ class FoldedPrototypes:
         lengths = np.sqrt(squares, dtype=np.float64)
         return self.bound[0] + lengths * (self.bound[1] + lengths * self.bound[2])
 
-    def _predicted(self, X: np.ndarray) -> Decided | None:
+    def _predicted_run(self, blocks: Sequence[np.ndarray]) -> list[Decided | None]:
+        """Those of several blocks, in the same memory: fresh memory has to be mapped, which threads wait for."""
+        scores = np.empty((len(blocks[0]), len(self.offset)), dtype=blocks[0].dtype)
+        near = np.empty(scores.shape, dtype=bool)
+        return [self._predicted(block, scores[: len(block)], near[: len(block)]) for block in blocks]
+
+    def _predicted(self, X: np.ndarray, scores: np.ndarray, near: np.ndarray) -> Decided | None:
         reach = self.reach(X)
         if reach is None:
             return None
-        scores = X @ self.folded
+        np.matmul(X, self.folded, out=scores)
         scores += self.offset
         winner = scores.argmin(axis=1)
         predicted = self.labels[winner]
@@ -126,22 +133,38 @@ class FoldedPrototypes:
             return Decided(predicted, NO_ROWS)
         places = winner + np.arange(0, scores.size, scores.shape[1])
         reach += scores.reshape(-1)[places]
-        near = (scores <= reach.astype(scores.dtype)[:, None]).reshape(-1)
-        near[places] = False
+        np.less_equal(scores, reach.astype(scores.dtype)[:, None], out=near)
+        near.reshape(-1)[places] = False
         if not near.any():
             return Decided(predicted, NO_ROWS)
-        row, prototype = np.divmod(np.flatnonzero(near), scores.shape[1])
+        row, prototype = np.divmod(few_places(near.reshape(-1)), scores.shape[1])
         return Decided(predicted, np.unique(row[self.labels[prototype] != predicted[row]]))
 
 
+def few_places(flags: np.ndarray) -> np.ndarray:
+    """Where flags are true, if few are: words of eight of them are searched, in a sixth of the time of `flatnonzero`.
+
+    Examples
+    --------
+    >>> few_places(np.array([False] * 9 + [True] + [False] * 9 + [True])).tolist()
+    [9, 19]
+    """
+    whole = len(flags) // 8 * 8
+    words = np.flatnonzero(flags[:whole].view(np.uint64) != 0)
+    places = (8 * words[:, None] + np.arange(8)).ravel()
+    return np.concatenate([places[flags[places]], whole + np.flatnonzero(flags[whole:])])
+
+
 def in_blocks(
-    function: Callable[[np.ndarray], Decided | None], X: np.ndarray, rows: int, mapping: Map
+    function: Callable[[Sequence[np.ndarray]], list[Decided | None]], X: np.ndarray, rows: int, mapping: Map
 ) -> Decided | None:
-    """What a function decides for blocks of rows; None where it is None for one of them."""
+    """What a function of a run of blocks decides for all rows; None where it is None for one of the blocks."""
     if len(X) <= rows:
-        return function(X)
+        return function([X])[0]
     begins = range(0, len(X), rows)
-    made = list(mapping(function, [X[begin : begin + rows] for begin in begins]))
+    blocks = [X[begin : begin + rows] for begin in begins]
+    runs = [blocks[first : first + RUN] for first in range(0, len(blocks), RUN)]
+    made = [part for parts in mapping(function, runs) for part in parts]
     parts = [part for part in made if part is not None]
     if len(parts) < len(made):
         return None

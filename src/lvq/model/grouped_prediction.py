@@ -51,7 +51,7 @@ class GroupedPrediction:
 
     def predicted(self, X: np.ndarray, mapping: Map = map) -> Decided | None:
         """Class index of each row, and the rows that need the distances; None for values not finite or too large."""
-        return in_blocks(self._predicted, X, BLOCK, mapping)
+        return in_blocks(lambda blocks: [self._predicted(block) for block in blocks], X, BLOCK, mapping)
 
     def _predicted(self, X: np.ndarray) -> Decided | None:
         reach = self.folded.reach(X)

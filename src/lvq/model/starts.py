@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from lvq.model import sparse_starts, tensor_starts
-from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, round_centre
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, rounded_centre
 from lvq.model.class_sums import SETTLED, class_sums, rows_by_class
 from lvq.model.directions import distinct_rows
 from lvq.model.sparse_rows import column_range, filled, is_sparse
@@ -200,7 +200,8 @@ def weighted_k_means(
     if is_sparse(samples):
         return _inside(sparse_starts.k_means(samples, weight, k, random_state, max_iter if exact else LLOYD), samples)
     weight = weight.astype(np.float64, copy=False)
-    middle = round_centre(samples)
+    low, high = _range(samples)
+    middle = rounded_centre(samples.mean(axis=0), low, high)
     Z = samples - middle  # products lose no digits near the origin
     centres = _plus_plus(Z, weight, k, random_state)
     weighted = Z * weight.astype(Z.dtype)[:, None] if exact else None
@@ -209,7 +210,7 @@ def weighted_k_means(
         scores = Z @ (-2 * centres).T
         scores += np.einsum("ij,ij->i", centres, centres)
         nearest = scores.argmin(axis=1)
-        if weight[nearest != assigned].sum() <= few:
+        if weight @ (nearest != assigned) <= few:
             break
         assigned = nearest
         mass = np.bincount(assigned, weight, k)
@@ -220,7 +221,7 @@ def weighted_k_means(
         else:
             sums = _cluster_sums(weighted, assigned, present)
         centres[present] = sums / mass[present, None]
-    return _inside(centres + middle, samples)
+    return np.clip(centres + middle, low, high)
 
 
 def _cluster_sums(weighted: np.ndarray, assigned: np.ndarray, present: np.ndarray) -> np.ndarray:
@@ -252,6 +253,8 @@ def _plus_plus(Z: np.ndarray, weight: np.ndarray, k: int, random_state: np.rando
     for draw in random_state.uniform(size=k):
         cumulative = (weight * distance).cumsum()
         chosen.append(min(int(cumulative.searchsorted(draw * cumulative[-1], side="right")), len(Z) - 1))
+        if len(chosen) == k:
+            break
         row = Z[chosen[-1]]
         far = (squares - 2 * (Z @ row) + squares[chosen[-1]]).astype(np.float64, copy=False)
         close = (far <= unclear).nonzero()[0]

@@ -32,6 +32,7 @@ CALM = 1e-3  # of 25 fits with one prototype per class that ended at smaller gra
 TOL, LARGE_TOL = 1e-5, 1e-4  # where to stop, and where on large data
 LARGE = 15_000  # samples from which epochs of Adam on batches come first,
 LARGE_WORK = 15_000_000  # and, in the plain metric, number of samples times numbers of the prototypes
+THREADED = 2**23  # products of an evaluation from which threads are tried
 COMPARED = 8  # every so many samples tell whether those epochs improved on the start
 
 Function = Callable[[Params], tuple[Array, Params]]
@@ -76,7 +77,8 @@ def train(
         Most runs; with one, no steps of Adam follow.
     """
     free, history = problem.free(params), list[float]()
-    parallel = isinstance(samples.X, np.ndarray) and problem.n_blocks(free, samples) > 1
+    parallel = isinstance(samples.X, np.ndarray) and samples.n_samples * params.prototypes.size >= THREADED
+    parallel = parallel and problem.n_blocks(free, samples) > 1
     with faster_map(product_threads() if parallel else 1) as mapping:
 
         def function(free: Params) -> tuple[Array, Params]:
