@@ -25,6 +25,7 @@ from lvq.rejection.corrections import Guarantee
 from lvq.rejection.coverage import Calibrated, coverage_point
 from lvq.rejection.guarantee import ClassifiedSamples, guaranteed_point, guaranteed_points
 from lvq.rejection.guarantee_error import too_few, weaker_guarantee
+from lvq.rejection.known_values import known_fraction, lowered, missing_counts
 from lvq.rejection.measures import Combination, Predictions, SampleFunction, cell_kind, cells_of, certainty_of
 from lvq.rejection.path import Paths, Points
 from lvq.rejection.point import CellThresholds, CertifiedPoint, OperatingPoint
@@ -55,6 +56,8 @@ class Settings:
     on_failure: str = "raise"
     cv: CrossValidation | Literal["prefit"] = None
     calibration_size: float = 0.3
+    min_known: float | None = None
+    usual_missing: float = 0.0  # missing values of a training sample, on the mean
 
     @property
     def is_prefit(self) -> bool:
@@ -109,7 +112,10 @@ def _has_entries(value: object, n_samples: int) -> bool:
 
 
 class ScoredSamples(NamedTuple):
-    """Samples as predicted: certainty, second certainty, outlier measure, whether correct, cell, predicted class."""
+    """Samples as predicted: certainty, second certainty, outlier measure, whether correct, cell, predicted class.
+
+    `enough` is False for samples that are rejected whatever their certainty, as too little of them is known.
+    """
 
     certainty: FloatArray
     second: FloatArray
@@ -117,13 +123,11 @@ class ScoredSamples(NamedTuple):
     correct: BoolArray
     cell: Labels
     predicted: Labels
+    enough: BoolArray
 
     def take(self, rows: IntArray | BoolArray) -> ScoredSamples:
         """Some of them."""
-        certainty, second, typicality, correct, cell, predicted = self
-        return ScoredSamples(
-            certainty[rows], second[rows], typicality[rows], correct[rows], cell[rows], predicted[rows]
-        )
+        return ScoredSamples(*(column[rows] for column in self))
 
     @classmethod
     def joined(cls, parts: Sequence[ScoredSamples]) -> ScoredSamples:
@@ -158,11 +162,12 @@ class Thresholds(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The predicting estimator, its kind of cells, and its thresholds."""
+    """The predicting estimator, its kind of cells, its thresholds, and how many values training samples miss."""
 
     estimator: BaseEstimator
     cells: str | SampleFunction
     thresholds: Thresholds
+    usual_missing: float
 
 
 def calibrate(settings: Settings, data: Data, rng: np.random.RandomState) -> Calibration:
@@ -174,17 +179,30 @@ def calibrate(settings: Settings, data: Data, rng: np.random.RandomState) -> Cal
         estimator = deepcopy(settings.estimator)
     else:
         estimator = training.trained(settings.estimator)
-    testing, control = score(settings, estimator, held_out) if len(held_out.y) else None, None
+    for_path = np.arange(len(held_out.y))
+    for_tests = for_path[:0]
+    if settings.guarantee is not None and not settings.is_cross_fitted:
+        order, n_path = rng.permutation(len(held_out.y)), _path_size(len(held_out.y))
+        for_path, for_tests = order[:n_path], order[n_path:]
+    # never from the samples that a guarantee is tested on
+    settings = _with_usual_missing(settings, estimator, held_out.take(for_path) if settings.is_prefit else training)
+    scored, control = score(settings, estimator, held_out) if len(held_out.y) else None, None
     if settings.is_cross_fitted:
         fitting, control = cross_fitted(settings, estimator, training, rng)
+        testing = scored
     else:
-        assert testing is not None
-        fitting, testing = testing, None
-        if settings.guarantee is not None:
-            order, n_path = rng.permutation(len(held_out.y)), _path_size(len(held_out.y))
-            fitting, testing = fitting.take(order[:n_path]), fitting.take(order[n_path:])
+        assert scored is not None
+        fitting, testing = scored.take(for_path), scored.take(for_tests) if len(for_tests) else None
     cells = cell_kind(Predictions(estimator, held_out.X), settings.cells)
-    return Calibration(estimator, cells, fit_thresholds(settings, fitting, testing, len(data.y), control))
+    thresholds = fit_thresholds(settings, fitting, testing, len(data.y), control)
+    return Calibration(estimator, cells, thresholds, settings.usual_missing)
+
+
+def _with_usual_missing(settings: Settings, estimator: BaseEstimator, data: Data) -> Settings:
+    """The settings with the mean number of missing values of the samples with weight."""
+    if settings.min_known is None:
+        return settings
+    return replace(settings, usual_missing=float(missing_counts(estimator, data.X)[0][data.weighted].mean()))
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -235,11 +253,15 @@ def score(settings: Settings, estimator: BaseEstimator, data: Data) -> ScoredSam
     """What a fitted estimator predicts for samples, and how certain the predictions are."""
     predictions = Predictions(estimator, data.X)
     certainty = certainty_of(predictions, settings.measure.ambiguity)
+    enough = np.ones(len(certainty), dtype=np.bool_)
+    if settings.min_known is not None:
+        known = known_fraction(*missing_counts(estimator, data.X), settings.usual_missing)
+        certainty, enough = lowered(certainty, known), known >= settings.min_known
     outlier, predicted = settings.measure.outlier, predictions.predicted
     typicality = certainty if outlier is None else certainty_of(predictions, outlier)
     second = second_certainty(predictions) if settings.breaks_ties else np.zeros(len(certainty))
     cell = cells_of(predictions, settings.cells)
-    return ScoredSamples(certainty, second, typicality, np.asarray(predicted == data.y), cell, predicted)
+    return ScoredSamples(certainty, second, typicality, np.asarray(predicted == data.y), cell, predicted, enough)
 
 
 def cross_fitted(
@@ -330,6 +352,7 @@ def fit_thresholds(
     """Path, operating point and limits for outliers; `n_samples` were given to `fit`."""
     limits, every = None, fitting
     n_testing = 0 if testing is None else len(testing.correct)
+    fitting, testing = fitting.take(fitting.enough), None if testing is None else testing.take(testing.enough)
     if settings.measure.outlier is not None:
         # from the fitting samples alone: a rule that depends on the testing samples would make the tests invalid
         limits = _outlier_limits(fitting, settings.measure.outlier_fraction, settings.min_cell_size)
@@ -374,18 +397,17 @@ def _for_coverage(
     limits: CellThresholds | None,
     options: dict[str, Argument],
 ) -> Thresholds:
-    """Thresholds that accept a fraction of new samples; outliers count as rejected."""
+    """Thresholds that accept a fraction of new samples; outliers and samples with too little known are rejected."""
     n_samples = len(fitting.correct)
     every, weight = fitting, np.ones(n_samples)
     if control is not None:
         every = ScoredSamples.joined((fitting, control.samples))
         weight = np.append(control.own_weight * weight, control.weight)
     check_finite("certainty", every.certainty)
-    typical = np.ones(len(weight), dtype=np.bool_)
-    outliers = 0.0
+    typical, n_limits = every.enough, 0
     if limits is not None:  # each limit in use rejects about one new sample more, as every threshold does
-        typical = limits.accept(every.typicality, every.cell)
-        outliers = float(weight[~typical].sum()) + len(limits.cells) + 1
+        typical, n_limits = typical & limits.accept(every.typicality, every.cell), len(limits.cells) + 1
+    outliers = float(weight[~typical].sum()) + n_limits
     own = fitting.take(typical[:n_samples])
     path = local_thresholds(in_steps(own.certainty), own.correct, own.cell, **options)
     path = replace(path, steps=path.steps._replace(threshold=lower_edge(path.steps.threshold)))

@@ -23,6 +23,7 @@ from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
 from lvq.estimators.partition_checks import refuse_dask
 from lvq.rejection.calibration import Data, Settings, calibrate
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
+from lvq.rejection.known_values import MIN_KNOWN
 from lvq.rejection.measures import MEASURES, Combination, SampleFunction, as_combination
 from lvq.rejection.predicting import BaseRejectClassifier
 from lvq.rejection.thresholds import METHODS
@@ -87,6 +88,11 @@ class RejectClassifier(BaseRejectClassifier):
         guarantee is about the model that predicts.
     calibration_size : float, default=0.3
         The fraction of samples that is held out.
+    min_known : float or None, default=0.5
+        Certainties fall with what is missing in a sample: they are multiplied by the fraction of the usual number of
+        values that it has, and a sample below `min_known` is rejected as "too little known". Samples without missing
+        values are not affected. It matters for an estimator that takes missing values, such as a Pipeline with an
+        imputer, or ``missing="ignore"``. None: missing values do not count. See `lvq.rejection.known_values`.
     random_state : int, RandomState or None, default=0
         Draws the held-out samples. A guarantee is void if several values are tried and the best result is chosen.
 
@@ -111,6 +117,10 @@ class RejectClassifier(BaseRejectClassifier):
         Which of the samples at the threshold are rejected, where a coverage is requested and samples are equal there.
     notes_ : tuple of str
         What is not as requested, and what will be accepted instead.
+    min_known_ : float or None
+        The known fraction below which samples are rejected.
+    usual_missing_ : float
+        Mean number of missing values of the training samples (with ``cv="prefit"`` of those given to `fit`).
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -147,6 +157,7 @@ class RejectClassifier(BaseRejectClassifier):
         "on_failure": [StrOptions({"raise", "reject", "relax"})],
         "cv": ["cv_object", StrOptions({"prefit"})],
         "calibration_size": [Interval(Real, 0, 1, closed="neither")],
+        "min_known": [Interval(Real, 0, 1, closed="both"), None],
         "random_state": ["random_state"],
     }
 
@@ -168,6 +179,7 @@ class RejectClassifier(BaseRejectClassifier):
         on_failure: str = "raise",
         cv: CrossValidation | Literal["prefit"] = None,
         calibration_size: float = 0.3,
+        min_known: float | None = MIN_KNOWN,
         random_state: Seed = 0,
     ) -> None:
         self.estimator = estimator
@@ -185,6 +197,7 @@ class RejectClassifier(BaseRejectClassifier):
         self.on_failure = on_failure
         self.cv = cv
         self.calibration_size = calibration_size
+        self.min_known = min_known
         self.random_state = random_state
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Argument) -> Self:
@@ -234,6 +247,7 @@ class RejectClassifier(BaseRejectClassifier):
         found = calibrate(settings, data, check_random_state(self.random_state))
         thresholds = {f"{name}_": value for name, value in found.thresholds._asdict().items()}
         fitted = {"measure_": settings.measure, "estimator_": found.estimator, "cells_": found.cells} | thresholds
+        fitted |= {"min_known_": settings.min_known, "usual_missing_": found.usual_missing}
         names = ("n_features_in_", "feature_names_in_")
         fitted |= {name: getattr(found.estimator, name) for name in names if hasattr(found.estimator, name)}
         kept = {name: value for name, value in vars(self).items() if name not in (*fitted, *names)}

@@ -13,13 +13,12 @@ from lvq.estimators.found import need_model
 from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.rejection.known_values import TOO_LITTLE
 from lvq.rejection.point import CertifiedPoint
 from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, Fold, split_rows
 from lvq.workflow.drift import reference_of
-from lvq.workflow.known_values import SMALLEST_FRACTION, known_fraction
-from lvq.workflow.model_columns import expected_columns
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol
 from lvq.workflow.rivals import make_rivals, rival_section
@@ -240,13 +239,9 @@ def fit_table(
         seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
         first_row=2 if test is None and isinstance(table, str | Path) else 0,  # as a spreadsheet counts
     )  # fmt: skip
-    known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
-    n_little = int((known < SMALLEST_FRACTION).sum())
+    n_little = summary["rejection"]["reasons"].get(TOO_LITTLE, 0)
     if n_little:
-        notes.append(
-            f"{n_little} test rows have less than half of the usual values: `lvq predict` rejects such rows, while "
-            "here they count by their certainty."
-        )
+        notes.append(f"{n_little} test rows have less than half of the usual values: rejected as {TOO_LITTLE}.")
     summary["notes"], summary["rivals"] = notes, rivals
     summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
     progress("Writing", folds + 4, steps)
