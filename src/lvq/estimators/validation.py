@@ -29,8 +29,8 @@ from lvq.model.relevance import (
     LocalScaleRelevance,
     MatrixRelevance,
     Relevance,
-    resolved_rank,
 )
+from lvq.model.relevance.matrices import resolved_rank
 from lvq.model.sparse_rows import canonical, column_range, is_sparse, numbers
 from lvq.model.structure import EXCLUDED, UNSTRUCTURED, Structure
 from lvq.typing import Argument, Array, ClassWeight
