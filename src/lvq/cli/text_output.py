@@ -234,6 +234,7 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     """Print models by accuracy, with the test and the Pareto set."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
+    _paragraph(console, f"{result.design}.")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("model, per class", "prototypes", "accuracy", "+-", "", "seconds", "Pareto"):
         table.add_column(title, justify="left" if title in ("model, per class", "") else "right")
