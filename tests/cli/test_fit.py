@@ -218,6 +218,11 @@ def wrong(name, columns, message, *options):
             {"a": [f"note {k}" for k in range(200)], "kind": ["x", "y"] * 100},
             r"'a' .* holds 200 different texts, such as 'note 0'.* --drop 'a'",
         ),
+        wrong(
+            "patients",
+            {"a": [f"p{k // 2}" for k in range(400)], "kind": ["x", "y"] * 200},
+            r"'a' .* holds 200 different texts.* belong together, name it with --group 'a'\.",
+        ),
         wrong("infinite", {"a": [1, np.inf] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds inf in row 2,"),
         wrong("huge", {"a": [1, 1e300] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds 1e\+300 in row 2,"),
         wrong("few", {"a": [1, 3] * 5, "kind": ["x", "y"] * 5}, "test_size of 0.9 gives", "--test-size", 0.9),

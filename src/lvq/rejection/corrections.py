@@ -4,7 +4,9 @@ Rules:
 - a plan depends on the path's own counts and on the number of testing samples, never on the testing counts;
 - "fixed_sequence" tests from the lowest to the highest coverage, each point at the full level, until the first failure.
   It starts where the path's own coverage predicts about three times as many accepted samples as are needed without any
-  error, because a test of fewer samples fails for any classifier;
+  error, because a test of fewer samples fails for any classifier. Where even all testing samples are too few, no test
+  can pass, and the only point is the one whose upper bound the path's own counts predict to be lowest: a weaker bound
+  may be stated there, which is valid because the point was chosen without the testing counts;
 - "bonferroni" divides the level among points spread over the path: for a certainty that does not order the samples.
 """
 
@@ -16,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvq.rejection.binomial import samples_needed
+from lvq.rejection.binomial import error_upper_bound, samples_needed
 from lvq.rejection.path import ThresholdPath
 from lvq.rejection.validation import FloatArray, IntArray
 
@@ -59,7 +61,18 @@ def fixed_sequence(path: ThresholdPath, n_testing: int, guarantee: Guarantee) ->
     # With fewer than nine times the samples needed, three times is too far along the path: use the geometric mean.
     start = min(3 * needed, sqrt(needed * n_testing))
     order, expected = _by_coverage(path, n_testing)
+    if needed > n_testing:
+        return Plan(order[[_lowest_bound(path, order, expected, guarantee)]], guarantee.level, True)
     return Plan(order[expected >= min(start, expected[-1])], guarantee.level, True)
+
+
+def _lowest_bound(path: ThresholdPath, order: IntArray, expected: FloatArray, guarantee: Guarantee) -> int:
+    """Where in the order the expected counts have the lowest upper bound; the highest coverage among equal ones."""
+    accepted = np.floor(expected).astype(np.intp)
+    own = path.accepted[order]
+    errors = np.ceil(accepted * ((path.n_errors - path.rejected_errors)[order] / np.maximum(own, 1))).astype(np.intp)
+    bounds = error_upper_bound(errors, accepted, guarantee.confidence)
+    return len(bounds) - 1 - int(bounds[::-1].argmin())
 
 
 def bonferroni(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> Plan:
