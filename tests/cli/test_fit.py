@@ -155,7 +155,7 @@ def test_a_guarantee_that_is_not_achievable_is_weaker_and_reports_the_rows_it_ne
     )  # fmt: skip
     assert completed.code == 0, completed.err
     note = re.search(
-        r"An error rate of at most 1 % could not be guaranteed\. The lowest that can be is ([\d.]+) % among accepted "
+        r"An error rate of at most 1 % could not be guaranteed\. The lowest bound found is ([\d.]+) % among accepted "
         r"predictions, with confidence 0\.95, at a coverage of \d+ %\. About (\d+) rows in the table would be enough, "
         r"(\d+) more than now\.",
         completed.err.replace("\n", " "),
