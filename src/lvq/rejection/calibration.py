@@ -10,13 +10,14 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
@@ -33,7 +34,7 @@ from lvq.rejection.thresholds import local_thresholds
 from lvq.rejection.ties import Ties, in_steps, lower_edge, second_certainty
 from lvq.rejection.transfer import transferred
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_finite, label_codes
-from lvq.typing import Argument, CrossValidation, Labels, MatrixLike
+from lvq.typing import Argument, CrossValidation, FittedFold, Fold, Labels, MatrixLike
 
 PATH_FRACTION = 0.25  # of the calibration samples, for the path of a guarantee; the tests need the larger part
 
@@ -54,7 +55,7 @@ class Settings:
     guarantee: Guarantee | None = None
     per_class: bool = False
     on_failure: str = "raise"
-    cv: CrossValidation | Literal["prefit"] = None
+    cv: CrossValidation | Iterable[FittedFold] | Literal["prefit"] = None
     calibration_size: float = 0.3
     min_known: float | None = None
     usual_missing: float = 0.0  # missing values of a training sample, on the mean
@@ -282,12 +283,12 @@ def cross_fitted(
     predictions = Predictions(estimator, _rows(data.X, everyone))
     place = np.cumsum(data.weighted) - 1  # of a sample among those with weight
     parts, trained = list[ScoredSamples](), list[ScoredSamples]()
-    for train, test in check_cv(settings.cv, data.y, classifier=True).split(data.X, data.y, **data.for_split):
+    for train, test, *fitted in _folds(settings, data):
         fold, test = data.take(np.arange(len(data.y))[train]), np.arange(len(data.y))[test]
         test = test[data.weighted[test]]
         if not len(test):
             continue
-        model = fold.trained(settings.estimator)
+        model = fitted[0] if fitted else fold.trained(settings.estimator)
         training = score(settings, model, fold.take(np.flatnonzero(fold.weighted)))
         rows = np.arange(len(data.y))[train]
         for found, own, into in (
@@ -298,6 +299,28 @@ def cross_fitted(
             into.append(_on_scale(found, training, final, rng)._replace(cell=cell))
     left_out = ScoredSamples.joined(parts)
     return left_out, _control(len(left_out.correct), final, trained)
+
+
+def _folds(settings: Settings, data: Data) -> Iterable[Fold] | Iterable[FittedFold]:
+    """Training and test rows of the folds, and their models where these are given."""
+    cv = settings.cv
+    given = list(cv) if isinstance(cv, Iterable) and not hasattr(cv, "split") else []
+    if given and len(given[0]) == 3:
+        if not all(_is_fitted(model) for _, _, model in given):
+            raise ValueError(
+                "cv of RejectClassifier must hold fitted models where its folds are (train, test, model), got one that "
+                "is not fitted; fit it, and wrap it in sklearn.frozen.FrozenEstimator if the classifier is cloned."
+            )
+        return given
+    return check_cv(given or cv, data.y, classifier=True).split(data.X, data.y, **data.for_split)
+
+
+def _is_fitted(model: BaseEstimator) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
 
 
 def _final_cells(

@@ -5,6 +5,7 @@ The parameters and `fit`; `calibration.py` fits the thresholds, `predicting.py` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import ClassVar, Literal, Self
@@ -28,7 +29,7 @@ from lvq.rejection.measures import MEASURES, Combination, SampleFunction, as_com
 from lvq.rejection.predicting import BaseRejectClassifier
 from lvq.rejection.thresholds import METHODS
 from lvq.rejection.validation import FloatArray, check_fraction
-from lvq.typing import Argument, CrossValidation, MatrixLike, Seed
+from lvq.typing import Argument, CrossValidation, FittedFold, MatrixLike, Seed
 
 TARGETS = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
 
@@ -85,7 +86,8 @@ class RejectClassifier(BaseRejectClassifier):
         `fit`; the estimator is fitted already and a copy of it is kept. Otherwise cross-fitting: each fold's samples
         are predicted by a model trained on the others, and the predicting model is trained on all. With `max_error`
         cross-fitting fits the path of thresholds, and the tests use held-out samples as with None, so that the
-        guarantee is about the model that predicts.
+        guarantee is about the model that predicts. Without `max_error` folds may also be (train, test, model), with a
+        model that is fitted to the training samples of the fold already.
     calibration_size : float, default=0.3
         The fraction of samples that is held out.
     min_known : float or None, default=0.5
@@ -177,7 +179,7 @@ class RejectClassifier(BaseRejectClassifier):
         per_class: bool = False,
         correction: str = "fixed_sequence",
         on_failure: str = "raise",
-        cv: CrossValidation | Literal["prefit"] = None,
+        cv: CrossValidation | Iterable[FittedFold] | Literal["prefit"] = None,
         calibration_size: float = 0.3,
         min_known: float | None = MIN_KNOWN,
         random_state: Seed = 0,
