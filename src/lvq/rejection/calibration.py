@@ -5,7 +5,8 @@ Rules:
 - cross-fitted certainties come from other models, so they are carried over to the scale of the predicting model;
 - for a guarantee, path, outlier limits and order of tests are fixed before the testing samples are used, and these are
   drawn at random (not by class), because the exact test needs independent samples;
-- calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is not used at all.
+- calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is not used at all;
+- samples of a dask collection stay in their partitions: labels, and what `ScoredSamples` holds, come to the client.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from lvq.estimators.over_partitions import chosen_rows, results_of_partitions
+from lvq.estimators.partition_checks import is_dask
 from lvq.rejection.corrections import Guarantee
 from lvq.rejection.coverage import Calibrated, coverage_point
 from lvq.rejection.guarantee import ClassifiedSamples, guaranteed_point, guaranteed_points
@@ -95,7 +98,9 @@ class Data(NamedTuple):
 
 
 def _rows(X: MatrixLike, rows: IntArray) -> MatrixLike:
-    """Some rows of an array, a sparse matrix, a frame or a list."""
+    """Some rows of an array, a sparse matrix, a frame, a list or, in ascending order, a dask collection."""
+    if is_dask(X):
+        return chosen_rows(X, rows)
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "column_names"):  # pyarrow
@@ -233,13 +238,19 @@ def _check_prefit(estimator: BaseEstimator, y: Labels) -> None:
 
 def score(settings: Settings, estimator: BaseEstimator, data: Data) -> ScoredSamples:
     """What a fitted estimator predicts for samples, and how certain the predictions are."""
-    predictions = Predictions(estimator, data.X)
+    if is_dask(data.X):
+        return ScoredSamples.joined(results_of_partitions(data.X, _score, (settings, estimator), data.y))
+    return _score(settings, estimator, data.X, data.y)
+
+
+def _score(settings: Settings, estimator: BaseEstimator, X: MatrixLike, y: Labels) -> ScoredSamples:
+    predictions = Predictions(estimator, X)
     certainty = certainty_of(predictions, settings.measure.ambiguity)
     outlier, predicted = settings.measure.outlier, predictions.predicted
     typicality = certainty if outlier is None else certainty_of(predictions, outlier)
     second = second_certainty(predictions) if settings.breaks_ties else np.zeros(len(certainty))
     cell = cells_of(predictions, settings.cells)
-    return ScoredSamples(certainty, second, typicality, np.asarray(predicted == data.y), cell, predicted)
+    return ScoredSamples(certainty, second, typicality, np.asarray(predicted == y), cell, predicted)
 
 
 def cross_fitted(
@@ -260,14 +271,15 @@ def cross_fitted(
     predictions = Predictions(estimator, _rows(data.X, everyone))
     place = np.cumsum(data.weighted) - 1  # of a sample among those with weight
     parts, trained = list[ScoredSamples](), list[ScoredSamples]()
-    for train, test in check_cv(settings.cv, data.y, classifier=True).split(data.X, data.y, **data.for_split):
-        fold, test = data.take(np.arange(len(data.y))[train]), np.arange(len(data.y))[test]
-        test = test[data.weighted[test]]
+    numbers = np.arange(len(data.y))
+    splitter, splittable = check_cv(settings.cv, data.y, classifier=True), numbers if is_dask(data.X) else data.X
+    for train, test in splitter.split(splittable, data.y, **data.for_split):
+        rows, test = np.sort(numbers[train]), np.sort(numbers[test])
+        fold, test = data.take(rows), test[data.weighted[test]]
         if not len(test):
             continue
         model = fold.trained(settings.estimator)
         training = score(settings, model, fold.take(np.flatnonzero(fold.weighted)))
-        rows = np.arange(len(data.y))[train]
         for found, own, into in (
             (score(settings, model, data.take(test)), test, parts),
             (training, rows[data.weighted[rows]], trained),
@@ -285,7 +297,16 @@ def _final_cells(
     kind = cell_kind(predictions, settings.cells)
     if kind == "class":
         return found.cell
-    return predictions.winner_for(found.predicted, rows) if kind == "prototype" else final.cell[rows]
+    if kind != "prototype":
+        return final.cell[rows]
+    if is_dask(predictions.X):
+        X = chosen_rows(predictions.X, rows)
+        return np.concatenate(results_of_partitions(X, _winners, (predictions.estimator,), found.predicted))
+    return predictions.winner_for(found.predicted, rows)
+
+
+def _winners(estimator: BaseEstimator, X: MatrixLike, classes: Labels) -> IntArray:
+    return Predictions(estimator, X).winner_for(classes, np.arange(len(classes)))
 
 
 def _control(n_samples: int, final: ScoredSamples, trained: Sequence[ScoredSamples]) -> Control:
