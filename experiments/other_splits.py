@@ -1,8 +1,8 @@
 """The default and the search on splits of the pool on which nothing was chosen, beside scikit-learn's classifiers.
 
 `python -m experiments.other_splits FOLDER [--seeds 1 2 3 4]` needs `LVQ_DATA`. Rows and scaling are those of
-`experiments.pool_fits`, but its outer folds, which have the seed 0, are left out: defaults and candidates were chosen on
-them. Finished cells are stored in FOLDER/other_splits.jsonl; a stopped run goes on. The table goes to
+`experiments.pool_fits`, but its outer folds, which have the seed 0, are left out: defaults and candidates were chosen
+on them. Finished cells are stored in FOLDER/other_splits.jsonl; a stopped run goes on. The tables go to
 `results/other_splits.md`.
 """
 
@@ -23,9 +23,8 @@ from lvq import LVQClassifier, LVQClassifierCV
 
 RESULT = pathlib.Path(__file__).parent / "results" / "other_splits.md"
 DEFAULT, SEARCH = "LVQClassifier()", "LVQClassifierCV()"
-OTHERS = tuple(others(1))
-HEAD = """28 sets, 5 outer folds for each seed; mean test accuracy in percent, and what the models are above the tuned SVC,
-with the standard error over the sets. Neither the defaults nor the candidates of the search were chosen on these folds.
+HEAD = """28 sets, 5 outer folds for each seed; mean test accuracy in percent, and what a model is above the tuned SVC,
+with the standard error over the sets. Neither defaults nor the candidates of the search were chosen on these folds.
 """
 
 Row = dict[str, Any]
