@@ -14,8 +14,8 @@ from lvq.rejection import (
     RejectClassifier,
     local_thresholds,
 )
-from lvq.rejection.measures import Predictions
 from lvq.rejection.point import CertifiedPoint
+from lvq.rejection.predictions import Predictions
 from tests.rejection.populations import QUICK, draw
 
 # -- where calibration samples come from -------------------------------------------------------------------------------
