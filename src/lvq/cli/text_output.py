@@ -75,6 +75,7 @@ def show_fit(result: FitResult) -> None:
             f"{len(folds['accuracy'])} folds" + ("" if spread is None else f", standard deviation {percent(spread)}"),
         )
     table.add_row("Prototypes", str(summary["model"]["n_prototypes"]), summary["model"]["metric"])
+    _add_missing(table, summary["missing"])
     _print(console, table)
     _show_classes(console, summary)
     if summary["rivals"] is not None:
@@ -97,6 +98,19 @@ def _add_metrics(table: Table, summary: dict[str, JSONValue]) -> None:
     if metrics["decisions"] is not None and metrics["decisions"]["price"] is not None:
         steps = metrics["decisions"]
         table.add_row("Price for each row", f"{steps['price'][0][steps['in_use']]:.3f}", "mean, by the given prices")
+
+
+def _add_missing(table: Table, missing: dict[str, JSONValue] | None) -> None:
+    """A row on missing numbers: whether they were filled, and what was compared."""
+    if missing is None:
+        return
+    scores = missing["scores"]
+    done = {"impute": "filled", "ignore": "ignored"}
+    shown = percent if missing["score"] == "accuracy" else "{:.3g}".format
+    compared = (
+        "" if scores is None else ", ".join(f"{done[way]} {shown(scores[way])}" for way in done) + " on the folds"
+    )
+    table.add_row("Missing numbers", done[missing["way"]], compared)
 
 
 def _show_classes(console: Console, summary: dict[str, JSONValue]) -> None:

@@ -11,11 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from lvq.rejection import RejectClassifier
 from lvq.workflow.model_columns import ModelColumns
 from lvq.workflow.preparation import MISSING_TEXT
 
 TOO_LITTLE = "too little known"  # the reason for rejection
 SMALLEST_FRACTION = 0.5
+
+
+def store_missing_rates(classifier: RejectClassifier, X: pd.DataFrame) -> None:
+    """Store how often each number is missing in training: a model that ignores missing values does not know it."""
+    rates = X.select_dtypes("number").isna().mean()
+    vars(classifier)["missing_rates_"] = {str(name): float(rate) for name, rate in rates.items() if rate > 0}
 
 
 def known_fraction(X: pd.DataFrame, columns: ModelColumns) -> NDArray[np.float64]:
