@@ -259,7 +259,7 @@ def test_a_weaker_guarantee_where_the_requested_one_is_not_achievable(data):
     safe = RejectClassifier(GLVQ(**QUICK), max_error=0.01, on_failure="relax").fit(X, y)
     assert safe.point_.requested_error == 0.01 < safe.point_.max_error < 0.2
     assert safe.notes_[0].startswith("An error rate of at most 1 % could not be guaranteed.")
-    assert f"The lowest that can be is {100 * safe.point_.max_error:g} %" in safe.notes_[0]
+    assert f"The lowest bound found is {100 * safe.point_.max_error:g} %" in safe.notes_[0]
     X_test, y_test = draw(5000, 12)
     assert safe.coverage(X_test) > 0.2
     assert 1 - safe.accepted_accuracy(X_test, y_test) <= safe.point_.max_error

@@ -13,14 +13,13 @@ from lvq.estimators.found import need_model
 from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.rejection.known_values import TOO_LITTLE
 from lvq.rejection.point import CertifiedPoint
 from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, split_rows
 from lvq.workflow.drift import reference_of
-from lvq.workflow.known_values import SMALLEST_FRACTION, known_fraction, store_missing_rates
 from lvq.workflow.missing_values import candidates, check_way, choose
-from lvq.workflow.model_columns import expected_columns
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol, published_rows
 from lvq.workflow.rivals import make_rivals, rival_section
@@ -243,8 +242,6 @@ def fit_table(
     classifier, checked = classifiers[choice.way], tried.get(choice.way)
     progress("Fitting", steps - 4, steps)
     fit_rejecting(classifier, X, y, inner, seed, checked and checked.fitted)
-    if choice.way == "ignore":
-        store_missing_rates(classifier, X)
     notes += _threshold_notes(classifier, len(samples.y), "rows in the table")
     rivals = None
     if checked is not None:
@@ -265,13 +262,9 @@ def fit_table(
     )  # fmt: skip
     if sample_prototypes:
         notes.append(published_rows(summary))
-    known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
-    n_little = int((known < SMALLEST_FRACTION).sum())
+    n_little = summary["rejection"]["reasons"].get(TOO_LITTLE, 0)
     if n_little:
-        notes.append(
-            f"{n_little} test rows have less than half of the usual values: `lvq predict` rejects such rows, while "
-            "here they count by their certainty."
-        )
+        notes.append(f"{n_little} test rows have less than half of the usual values: rejected as {TOO_LITTLE}.")
     summary["notes"], summary["rivals"], summary["missing"] = notes, rivals, choice.section
     summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
     progress("Writing", steps - 1, steps)

@@ -73,7 +73,6 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
                 columns.missing_rates.update(_missing_rates(part, list(map(str, chosen))))
     if found is not None and getattr(found.estimator, "missing", "raise") == "ignore":
         columns.gaps.update(name for name in columns.names if name not in columns.categories)
-        columns.missing_rates.update(vars(model).get("missing_rates_", {}))
     return columns
 
 
