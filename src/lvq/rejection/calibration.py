@@ -5,7 +5,8 @@ Rules:
 - cross-fitted certainties come from other models, so they are carried over to the scale of the predicting model;
 - for a guarantee, path, outlier limits and order of tests are fixed before the testing samples are used, and these are
   drawn at random (not by class), because the exact test needs independent samples;
-- calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is not used at all.
+- calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is not used at all;
+- samples of a dask collection stay in their partitions: labels, and what `ScoredSamples` holds, come to the client.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from lvq.estimators.over_partitions import chosen_rows, results_of_partitions
+from lvq.estimators.partition_checks import is_dask
 from lvq.rejection.corrections import Guarantee
 from lvq.rejection.coverage import Calibrated, coverage_point
 from lvq.rejection.guarantee import ClassifiedSamples, guaranteed_point, guaranteed_points
@@ -99,7 +102,9 @@ class Data(NamedTuple):
 
 
 def _rows(X: MatrixLike, rows: IntArray) -> MatrixLike:
-    """Some rows of an array, a sparse matrix, a frame or a list."""
+    """Some rows of an array, a sparse matrix, a frame, a list or, in ascending order, a dask collection."""
+    if is_dask(X):
+        return chosen_rows(X, rows)
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "column_names"):  # pyarrow
@@ -188,7 +193,8 @@ def calibrate(settings: Settings, data: Data, rng: np.random.RandomState) -> Cal
         order, n_path = rng.permutation(len(held_out.y)), _path_size(len(held_out.y))
         for_path, for_tests = order[:n_path], order[n_path:]
     # never from the samples that a guarantee is tested on
-    settings = _with_usual_missing(settings, estimator, held_out.take(for_path) if settings.is_prefit else training)
+    for_mean = held_out.take(np.sort(for_path)) if settings.is_prefit else training
+    settings = _with_usual_missing(settings, estimator, for_mean)
     scored, control = score(settings, estimator, held_out) if len(held_out.y) else None, None
     if settings.is_cross_fitted:
         fitting, control = cross_fitted(settings, estimator, training, rng)
@@ -205,7 +211,11 @@ def _with_usual_missing(settings: Settings, estimator: BaseEstimator, data: Data
     """The settings with the mean number of missing values of the samples with weight."""
     if settings.min_known is None:
         return settings
-    return replace(settings, usual_missing=float(missing_counts(estimator, data.X)[0][data.weighted].mean()))
+    if is_dask(data.X):
+        n_missing = np.concatenate([part for part, _ in results_of_partitions(data.X, missing_counts, (estimator,))])
+    else:
+        n_missing = missing_counts(estimator, data.X)[0]
+    return replace(settings, usual_missing=float(n_missing[data.weighted].mean()))
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -254,17 +264,23 @@ def _check_prefit(estimator: BaseEstimator, y: Labels) -> None:
 
 def score(settings: Settings, estimator: BaseEstimator, data: Data) -> ScoredSamples:
     """What a fitted estimator predicts for samples, and how certain the predictions are."""
-    predictions = Predictions(estimator, data.X)
+    if is_dask(data.X):
+        return ScoredSamples.joined(results_of_partitions(data.X, _score, (settings, estimator), data.y))
+    return _score(settings, estimator, data.X, data.y)
+
+
+def _score(settings: Settings, estimator: BaseEstimator, X: MatrixLike, y: Labels) -> ScoredSamples:
+    predictions = Predictions(estimator, X)
     certainty = certainty_of(predictions, settings.measure.ambiguity)
     enough = np.ones(len(certainty), dtype=np.bool_)
     if settings.min_known is not None:
-        known = known_fraction(*missing_counts(estimator, data.X), settings.usual_missing)
+        known = known_fraction(*missing_counts(estimator, X), settings.usual_missing)
         certainty, enough = lowered(certainty, known), known >= settings.min_known
     outlier, predicted = settings.measure.outlier, predictions.predicted
     typicality = certainty if outlier is None else certainty_of(predictions, outlier)
     second = second_certainty(predictions) if settings.breaks_ties else np.zeros(len(certainty))
     cell = cells_of(predictions, settings.cells)
-    return ScoredSamples(certainty, second, typicality, np.asarray(predicted == data.y), cell, predicted, enough)
+    return ScoredSamples(certainty, second, typicality, np.asarray(predicted == y), cell, predicted, enough)
 
 
 def cross_fitted(
@@ -285,14 +301,14 @@ def cross_fitted(
     predictions = Predictions(estimator, _rows(data.X, everyone))
     place = np.cumsum(data.weighted) - 1  # of a sample among those with weight
     parts, trained = list[ScoredSamples](), list[ScoredSamples]()
+    numbers = np.arange(len(data.y))
     for train, test, *fitted in _folds(settings, data):
-        fold, test = data.take(np.arange(len(data.y))[train]), np.arange(len(data.y))[test]
-        test = test[data.weighted[test]]
+        rows, test = np.sort(numbers[train]), np.sort(numbers[test])
+        fold, test = data.take(rows), test[data.weighted[test]]
         if not len(test):
             continue
         model = fitted[0] if fitted else fold.trained(settings.estimator)
         training = score(settings, model, fold.take(np.flatnonzero(fold.weighted)))
-        rows = np.arange(len(data.y))[train]
         for found, own, into in (
             (score(settings, model, data.take(test)), test, parts),
             (training, rows[data.weighted[rows]], trained),
@@ -314,7 +330,8 @@ def _folds(settings: Settings, data: Data) -> Iterable[Fold] | Iterable[FittedFo
                 "is not fitted; fit it, and wrap it in sklearn.frozen.FrozenEstimator if the classifier is cloned."
             )
         return given
-    return check_cv(given or cv, data.y, classifier=True).split(data.X, data.y, **data.for_split)
+    splittable = np.arange(len(data.y)) if is_dask(data.X) else data.X
+    return check_cv(given or cv, data.y, classifier=True).split(splittable, data.y, **data.for_split)
 
 
 def _is_fitted(model: BaseEstimator) -> bool:
@@ -332,7 +349,16 @@ def _final_cells(
     kind = cell_kind(predictions, settings.cells)
     if kind == "class":
         return found.cell
-    return predictions.winner_for(found.predicted, rows) if kind == "prototype" else final.cell[rows]
+    if kind != "prototype":
+        return final.cell[rows]
+    if is_dask(predictions.X):
+        X = chosen_rows(predictions.X, rows)
+        return np.concatenate(results_of_partitions(X, _winners, (predictions.estimator,), found.predicted))
+    return predictions.winner_for(found.predicted, rows)
+
+
+def _winners(estimator: BaseEstimator, X: MatrixLike, classes: Labels) -> IntArray:
+    return Predictions(estimator, X).winner_for(classes, np.arange(len(classes)))
 
 
 def _control(n_samples: int, final: ScoredSamples, trained: Sequence[ScoredSamples]) -> Control:

@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
-from lvq.estimators.partition_checks import refuse_dask
+from lvq.estimators.partition_checks import in_memory, is_dask, lengths_of, partitions_of
 from lvq.rejection.calibration import Data, Settings, calibrate
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
 from lvq.rejection.known_values import MIN_KNOWN
@@ -29,7 +29,7 @@ from lvq.rejection.measures import MEASURES, Combination, SampleFunction, as_com
 from lvq.rejection.predicting import BaseRejectClassifier
 from lvq.rejection.thresholds import METHODS
 from lvq.rejection.validation import FloatArray, check_fraction
-from lvq.typing import Argument, CrossValidation, FittedFold, MatrixLike, Seed
+from lvq.typing import Argument, CrossValidation, FittedFold, Labels, MatrixLike, Seed
 
 TARGETS = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
 
@@ -210,7 +210,9 @@ class RejectClassifier(BaseRejectClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples, of any kind that the estimator takes.
+            Samples, of any kind that the estimator takes. The rows of a dask array or data frame stay in their
+            partitions: the estimator is fitted and the certainties are computed there. All labels, and of each
+            calibration sample the prediction with its certainties and its cell, come to the client.
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -232,14 +234,14 @@ class RejectClassifier(BaseRejectClassifier):
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None, fit_params: dict[str, Argument]
     ) -> Self:
         self._validate_params()
-        refuse_dask(
-            self, X, "fit", "Fit the estimator to it, then the thresholds to a part in memory, with cv='prefit'."
-        )
         settings = self._settings()
         if y is None:
             raise ValueError("RejectClassifier requires y to be passed, but the target y is None.")
-        X, given = indexable(X, y)
+        given, sample_weight = in_memory(y), in_memory(sample_weight)
+        fit_params = {name: in_memory(value) for name, value in fit_params.items()}
+        X, given = (X, given) if is_dask(X) else indexable(X, given)
         labels = column_or_1d(given, warn=True)
+        _check_partitions(X, labels)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         weight = _checked_weight(sample_weight, len(labels))
@@ -304,6 +306,14 @@ class RejectClassifier(BaseRejectClassifier):
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
             tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
         return tags
+
+
+def _check_partitions(X: MatrixLike, labels: Labels) -> None:
+    """Raise ValueError for a dask collection of another length."""
+    if is_dask(X) and (length := sum(lengths_of(X, partitions_of(X)))) != len(labels):
+        raise ValueError(
+            f"y of RejectClassifier.fit must have one value for each of the {length} samples of X, got {len(labels)}."
+        )
 
 
 def _checked_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:

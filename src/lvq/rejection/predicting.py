@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from lvq.estimators.over_partitions import by_partition
+from lvq.estimators.partition_checks import in_memory, is_dask
 from lvq.rejection.known_values import TOO_LITTLE, known_fraction, lowered, missing_counts
 from lvq.rejection.measures import Combination, Predictions, SampleFunction, cells_of, certainty_of, reason_of
 from lvq.rejection.path import Paths, Points
@@ -285,6 +286,26 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels[self.reason_for(predictions) != ""] = reject_label
         return labels
 
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy of all predictions, accepted or not.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        accuracy : float
+        """
+        from sklearn.metrics import accuracy_score  # slow to import
+
+        return accuracy_score(in_memory(y), in_memory(self.predict(X)), sample_weight=in_memory(sample_weight))
+
     def coverage(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> float:
         """Fraction of the samples that are accepted.
 
@@ -299,7 +320,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         coverage : float
         """
-        accepted = self.accept(X)
+        accepted, sample_weight = in_memory(self.accept(X)), in_memory(sample_weight)
         weight = None if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
         check_consistent_length(accepted, weight)
         return float(np.average(accepted.astype(np.float64), weights=weight))
@@ -323,11 +344,16 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         accuracy : float
             NaN where nothing is accepted.
         """
-        predictions, labels = self.predictions(X), column_or_1d(y)
+        labels, sample_weight = column_or_1d(in_memory(y)), in_memory(sample_weight)
+        if is_dask(X):
+            predicted, accepted = in_memory(self.predict(X)), in_memory(self.accept(X))
+        else:
+            predictions = self.predictions(X)
+            predicted, accepted = predictions.predicted, self.reason_for(predictions) == ""
         weight = np.ones(len(labels)) if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
-        check_consistent_length(predictions.predicted, labels, weight)
-        weight = np.where(self.reason_for(predictions) == "", weight, 0.0)
-        correct = np.asarray(predictions.predicted == labels, dtype=np.float64)
+        check_consistent_length(predicted, labels, weight)
+        weight = np.where(accepted, weight, 0.0)
+        correct = np.asarray(predicted == labels, dtype=np.float64)
         return float(np.average(correct, weights=weight)) if weight.sum() > 0 else float("nan")
 
 
