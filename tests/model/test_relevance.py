@@ -19,8 +19,8 @@ from lvq.model.relevance import (
     LocalScaleRelevance,
     MatrixRelevance,
     Relevance,
-    shrunk,
 )
+from lvq.model.relevance.matrices import shrunk
 from lvq.model.structure import UNSTRUCTURED, Structure
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))

@@ -124,6 +124,32 @@ def test_cross_fitted_cells_are_those_of_the_predicting_model(data):
         assert RejectClassifier(GLVQ(**QUICK), cv=3, cells=cells).fit(X, y).path_.n_samples == 600
 
 
+def test_folds_with_fitted_models_give_the_thresholds_of_folds_without(data):
+    X, y = data
+    splits = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    expected = RejectClassifier(GLVQ(random_state=0), cv=splits).fit(X, y)
+    fitted = [(train, test, GLVQ(random_state=0).fit(X[train], y[train])) for train, test in splits]
+    calls = []
+
+    class Counting(GLVQ):
+        def fit(self, X, y):
+            calls.append(len(y))
+            return super().fit(X, y)
+
+    found = RejectClassifier(Counting(random_state=0), cv=fitted).fit(X, y)
+    assert calls == [len(y)]
+    np.testing.assert_array_equal(found.certainty(X), expected.certainty(X))
+    np.testing.assert_array_equal(found.accept(X), expected.accept(X))
+    assert found.point_.coverage == expected.point_.coverage
+
+
+def test_models_of_folds_must_be_fitted(data):
+    X, y = data
+    folds = [(train, test, GLVQ()) for train, test in StratifiedKFold(3).split(X, y)]
+    with pytest.raises(ValueError, match=r"cv of RejectClassifier must hold fitted models .*FrozenEstimator"):
+        RejectClassifier(GLVQ(), cv=folds).fit(X, y)
+
+
 def test_thresholds_from_training_samples_overestimate_accuracy():
     """Why calibration samples are not training samples: a forest is correct on all of these."""
     X, y = draw(300, 2)
@@ -234,7 +260,7 @@ def test_a_weaker_guarantee_where_the_requested_one_is_not_achievable(data):
     safe = RejectClassifier(GLVQ(**QUICK), max_error=0.01, on_failure="relax").fit(X, y)
     assert safe.point_.requested_error == 0.01 < safe.point_.max_error < 0.2
     assert safe.notes_[0].startswith("An error rate of at most 1 % could not be guaranteed.")
-    assert f"The lowest that can be is {100 * safe.point_.max_error:g} %" in safe.notes_[0]
+    assert f"The lowest bound found is {100 * safe.point_.max_error:g} %" in safe.notes_[0]
     X_test, y_test = draw(5000, 12)
     assert safe.coverage(X_test) > 0.2
     assert 1 - safe.accepted_accuracy(X_test, y_test) <= safe.point_.max_error

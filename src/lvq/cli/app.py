@@ -202,11 +202,12 @@ def compare(
     table: given.Tables,
     target: given.Target,
     group: given.Group = None,
+    time: given.Time = None,
     model: given.Models = None,
     prototypes: given.PrototypeNumbers = None,
     rivals: given.Rivals = True,
     folds: given.CompareFolds = 5,
-    repeats: given.Repeats = 3,
+    repeats: given.Repeats = None,
     features: given.Features = None,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
@@ -219,15 +220,16 @@ def compare(
 ) -> None:
     """Compare models on a table by repeated cross-validation.
 
-    All models use the same splits; logistic regression, a random forest and an RBF-SVM are among them. A model is
-    called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
+    All models use the same splits: folds drawn at random, whole groups (--group), or each fold tested on later rows
+    than it was trained on (--time). Logistic regression, a random forest and an RBF-SVM are among the models. A model
+    is called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
     The Pareto set holds the models for which no other is better in accuracy and in number of prototypes.
     """
     with report_errors(debug):
         check_tables(*table)
         for name in model or ():
             check_model_name(name)
-        named = (target, group, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
+        named = (target, group, time, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
         check_names(table[0], named, encoding)
         from lvq.workflow import compare_table
 
@@ -237,6 +239,7 @@ def compare(
                 table if len(table) > 1 else table[0],
                 target,
                 group=group,
+                time=time,
                 rivals=rivals,
                 folds=folds,
                 repeats=repeats,

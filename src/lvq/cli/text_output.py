@@ -210,9 +210,13 @@ def show_validation(result: ValidationResult) -> None:
             "Balanced accuracy", percent(s["metrics"]["balanced_accuracy"]), "mean sensitivity of the classes"
         )
     table.add_row("Coverage", percent(s["coverage"]["value"]), _counts(s["coverage"]))
+    if s["at_fit"]["coverage"] is not None:
+        table.add_row("  at the fit", percent(s["at_fit"]["coverage"]), "")
     table.add_row("  accuracy of accepted", percent(s["accepted_accuracy"]["value"]), _counts(s["accepted_accuracy"]))
     if s["guarantee"] is not None:
-        bound = f"at most {100 * s['guarantee']['max_error']:g} %, got {percent(s['guarantee']['error'])}"
+        error = s["guarantee"]["error"]
+        got = "no row was accepted" if error is None else f"got {percent(error)}"
+        bound = f"at most {100 * s['guarantee']['max_error']:g} %, {got}"
         table.add_row("Guarantee", s["guarantee"]["verdict"], bound)
     if s["drift"] is not None:
         drifted = [row["name"] for row in s["drift"]["columns"] if row["drifted"]]
@@ -234,6 +238,7 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     """Print models by accuracy, with the test and the Pareto set."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
+    _paragraph(console, f"{result.design}.")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("model, per class", "prototypes", "accuracy", "+-", "", "seconds", "Pareto"):
         table.add_column(title, justify="left" if title in ("model, per class", "") else "right")
@@ -250,7 +255,7 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     others = max(0, len(result.comparison.ranking) - 1)
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     if result.sentence is not None:
-        _paragraph(console, f"{result.sentence[0].upper()}{result.sentence[1:]}")
+        _paragraph(console, result.sentence)
     _paragraph(
         console,
         f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "

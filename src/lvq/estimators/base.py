@@ -18,31 +18,27 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
 from lvq.estimators import training as steps
+from lvq.estimators.continued_fits import check_stream, check_unchanged
+from lvq.estimators.given_prototypes import check_auto_start, given_prototypes
 from lvq.estimators.growth import chosen_counts
 from lvq.estimators.parameters import estimator
-from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
-from lvq.estimators.prediction import ModelPredictions
-from lvq.estimators.sample_prototypes import on_samples
-from lvq.estimators.tensor_checks import training_tensors
-from lvq.estimators.tensors import float_types, floating, on_device, require_torch
-from lvq.estimators.training import Parts, Training
-from lvq.estimators.validation import (
-    check_auto_start,
-    check_batch,
+from lvq.estimators.part_checks import (
     check_cost_matrix_classes,
     check_parts,
     check_rank,
     check_sample_prototypes,
     check_sparse_matrix,
-    check_stream,
     check_structure,
-    check_training_data,
-    check_unchanged,
     check_width,
-    given_prototypes,
-    make_kernel,
-    make_relevance,
 )
+from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
+from lvq.estimators.prediction import ModelPredictions
+from lvq.estimators.sample_prototypes import on_samples
+from lvq.estimators.specified_parts import make_kernel, make_relevance
+from lvq.estimators.tensor_checks import training_tensors
+from lvq.estimators.tensors import float_types, floating, on_device, require_torch
+from lvq.estimators.training import Parts, Training
+from lvq.estimators.validation import check_batch, check_training_data
 from lvq.model.arrays import as_numpy, is_tensor, namespace
 from lvq.model.costs import CostOrRule
 from lvq.model.incomplete_samples import samples_of

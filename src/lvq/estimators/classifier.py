@@ -14,8 +14,8 @@ from lvq.estimators.choice import FORMS, Form, chosen_form, with_form
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
 from lvq.estimators.grouped_calibration import grouped_choice
 from lvq.estimators.parameters import at_least_one, estimator, one_of
+from lvq.estimators.specified_parts import make_relevance, structured
 from lvq.estimators.training import Parts
-from lvq.estimators.validation import make_relevance, structured
 from lvq.model.costs import COSTS, Cost, MarginCost
 from lvq.model.links import Link
 from lvq.model.relevance import (

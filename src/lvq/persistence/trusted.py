@@ -26,6 +26,7 @@ SKLEARN_PARTS = (
 )
 SKLEARN_LOSSES = ("sklearn._loss", "sklearn.linear_model._sgd_fast")
 SKLEARN_FUNCTIONS = ("sklearn.metrics", "sklearn.feature_selection")
+PLACES = ("lvq.model.relevance",)  # packages that name the parts of all their modules
 Trusted: TypeAlias = str | type | Callable[..., object]  # a class or a function, or its full name
 SCALARS = (bool, int, float, complex, str, bytes, object)
 
@@ -58,7 +59,10 @@ def name_of(item: type | Callable[..., object]) -> str:
     if isinstance(item, np.ufunc):
         return f"{'numpy' if getattr(np, item.__name__, None) is item else 'scipy.special'}.{item.__name__}"
     public = f"lvq.{item.__qualname__}"
-    return public if public_types().get(public) is item else f"{item.__module__}.{item.__qualname__}"
+    if public_types().get(public) is item:
+        return public
+    place = next((package for package in PLACES if item.__module__.startswith(package + ".")), item.__module__)
+    return f"{place}.{item.__qualname__}"
 
 
 def trusted_names(trusted: Iterable[Trusted]) -> frozenset[str]:

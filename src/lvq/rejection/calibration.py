@@ -5,26 +5,31 @@ Rules:
 - cross-fitted certainties come from other models, so they are carried over to the scale of the predicting model;
 - for a guarantee, path, outlier limits and order of tests are fixed before the testing samples are used, and these are
   drawn at random (not by class), because the exact test needs independent samples;
-- calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is not used at all.
+- calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is not used at all;
+- samples of a dask collection stay in their partitions: labels, and what `ScoredSamples` holds, come to the client.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from lvq.estimators.over_partitions import chosen_rows, results_of_partitions
+from lvq.estimators.partition_checks import is_dask
 from lvq.rejection.corrections import Guarantee
 from lvq.rejection.coverage import Calibrated, coverage_point
 from lvq.rejection.guarantee import ClassifiedSamples, guaranteed_point, guaranteed_points
 from lvq.rejection.guarantee_error import too_few, weaker_guarantee
+from lvq.rejection.known_values import known_fraction, lowered, missing_counts
 from lvq.rejection.measures import Combination, Predictions, SampleFunction, cell_kind, cells_of, certainty_of
 from lvq.rejection.path import Paths, Points
 from lvq.rejection.point import CellThresholds, CertifiedPoint, OperatingPoint
@@ -32,7 +37,7 @@ from lvq.rejection.thresholds import local_thresholds
 from lvq.rejection.ties import Ties, in_steps, lower_edge, second_certainty
 from lvq.rejection.transfer import transferred
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_finite, label_codes
-from lvq.typing import Argument, CrossValidation, Labels, MatrixLike
+from lvq.typing import Argument, CrossValidation, FittedFold, Fold, Labels, MatrixLike
 
 PATH_FRACTION = 0.25  # of the calibration samples, for the path of a guarantee; the tests need the larger part
 
@@ -53,8 +58,10 @@ class Settings:
     guarantee: Guarantee | None = None
     per_class: bool = False
     on_failure: str = "raise"
-    cv: CrossValidation | Literal["prefit"] = None
+    cv: CrossValidation | Iterable[FittedFold] | Literal["prefit"] = None
     calibration_size: float = 0.3
+    min_known: float | None = None
+    usual_missing: float = 0.0  # missing values of a training sample, on the mean
 
     @property
     def is_prefit(self) -> bool:
@@ -95,7 +102,9 @@ class Data(NamedTuple):
 
 
 def _rows(X: MatrixLike, rows: IntArray) -> MatrixLike:
-    """Some rows of an array, a sparse matrix, a frame or a list."""
+    """Some rows of an array, a sparse matrix, a frame, a list or, in ascending order, a dask collection."""
+    if is_dask(X):
+        return chosen_rows(X, rows)
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "column_names"):  # pyarrow
@@ -109,7 +118,10 @@ def _has_entries(value: object, n_samples: int) -> bool:
 
 
 class ScoredSamples(NamedTuple):
-    """Samples as predicted: certainty, second certainty, outlier measure, whether correct, cell, predicted class."""
+    """Samples as predicted: certainty, second certainty, outlier measure, whether correct, cell, predicted class.
+
+    `enough` is False for samples that are rejected whatever their certainty, as too little of them is known.
+    """
 
     certainty: FloatArray
     second: FloatArray
@@ -117,13 +129,11 @@ class ScoredSamples(NamedTuple):
     correct: BoolArray
     cell: Labels
     predicted: Labels
+    enough: BoolArray
 
     def take(self, rows: IntArray | BoolArray) -> ScoredSamples:
         """Some of them."""
-        certainty, second, typicality, correct, cell, predicted = self
-        return ScoredSamples(
-            certainty[rows], second[rows], typicality[rows], correct[rows], cell[rows], predicted[rows]
-        )
+        return ScoredSamples(*(column[rows] for column in self))
 
     @classmethod
     def joined(cls, parts: Sequence[ScoredSamples]) -> ScoredSamples:
@@ -158,11 +168,12 @@ class Thresholds(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The predicting estimator, its kind of cells, and its thresholds."""
+    """The predicting estimator, its kind of cells, its thresholds, and how many values training samples miss."""
 
     estimator: BaseEstimator
     cells: str | SampleFunction
     thresholds: Thresholds
+    usual_missing: float
 
 
 def calibrate(settings: Settings, data: Data, rng: np.random.RandomState) -> Calibration:
@@ -174,17 +185,35 @@ def calibrate(settings: Settings, data: Data, rng: np.random.RandomState) -> Cal
         estimator = deepcopy(settings.estimator)
     else:
         estimator = training.trained(settings.estimator)
-    testing, control = score(settings, estimator, held_out) if len(held_out.y) else None, None
+    for_path = np.arange(len(held_out.y))
+    for_tests = for_path[:0]
+    if settings.guarantee is not None and not settings.is_cross_fitted:
+        order, n_path = rng.permutation(len(held_out.y)), _path_size(len(held_out.y))
+        for_path, for_tests = order[:n_path], order[n_path:]
+    # never from the samples that a guarantee is tested on
+    for_mean = held_out.take(np.sort(for_path)) if settings.is_prefit else training
+    settings = _with_usual_missing(settings, estimator, for_mean)
+    scored, control = score(settings, estimator, held_out) if len(held_out.y) else None, None
     if settings.is_cross_fitted:
         fitting, control = cross_fitted(settings, estimator, training, rng)
+        testing = scored
     else:
-        assert testing is not None
-        fitting, testing = testing, None
-        if settings.guarantee is not None:
-            order, n_path = rng.permutation(len(held_out.y)), _path_size(len(held_out.y))
-            fitting, testing = fitting.take(order[:n_path]), fitting.take(order[n_path:])
+        assert scored is not None
+        fitting, testing = scored.take(for_path), scored.take(for_tests) if len(for_tests) else None
     cells = cell_kind(Predictions(estimator, held_out.X), settings.cells)
-    return Calibration(estimator, cells, fit_thresholds(settings, fitting, testing, len(data.y), control))
+    thresholds = fit_thresholds(settings, fitting, testing, len(data.y), control)
+    return Calibration(estimator, cells, thresholds, settings.usual_missing)
+
+
+def _with_usual_missing(settings: Settings, estimator: BaseEstimator, data: Data) -> Settings:
+    """The settings with the mean number of missing values of the samples with weight."""
+    if settings.min_known is None:
+        return settings
+    if is_dask(data.X):
+        n_missing = np.concatenate([part for part, _ in results_of_partitions(data.X, missing_counts, (estimator,))])
+    else:
+        n_missing = missing_counts(estimator, data.X)[0]
+    return replace(settings, usual_missing=float(n_missing[data.weighted].mean()))
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -233,13 +262,23 @@ def _check_prefit(estimator: BaseEstimator, y: Labels) -> None:
 
 def score(settings: Settings, estimator: BaseEstimator, data: Data) -> ScoredSamples:
     """What a fitted estimator predicts for samples, and how certain the predictions are."""
-    predictions = Predictions(estimator, data.X)
+    if is_dask(data.X):
+        return ScoredSamples.joined(results_of_partitions(data.X, _score, (settings, estimator), data.y))
+    return _score(settings, estimator, data.X, data.y)
+
+
+def _score(settings: Settings, estimator: BaseEstimator, X: MatrixLike, y: Labels) -> ScoredSamples:
+    predictions = Predictions(estimator, X)
     certainty = certainty_of(predictions, settings.measure.ambiguity)
+    enough = np.ones(len(certainty), dtype=np.bool_)
+    if settings.min_known is not None:
+        known = known_fraction(*missing_counts(estimator, X), settings.usual_missing)
+        certainty, enough = lowered(certainty, known), known >= settings.min_known
     outlier, predicted = settings.measure.outlier, predictions.predicted
     typicality = certainty if outlier is None else certainty_of(predictions, outlier)
     second = second_certainty(predictions) if settings.breaks_ties else np.zeros(len(certainty))
     cell = cells_of(predictions, settings.cells)
-    return ScoredSamples(certainty, second, typicality, np.asarray(predicted == data.y), cell, predicted)
+    return ScoredSamples(certainty, second, typicality, np.asarray(predicted == y), cell, predicted, enough)
 
 
 def cross_fitted(
@@ -260,14 +299,14 @@ def cross_fitted(
     predictions = Predictions(estimator, _rows(data.X, everyone))
     place = np.cumsum(data.weighted) - 1  # of a sample among those with weight
     parts, trained = list[ScoredSamples](), list[ScoredSamples]()
-    for train, test in check_cv(settings.cv, data.y, classifier=True).split(data.X, data.y, **data.for_split):
-        fold, test = data.take(np.arange(len(data.y))[train]), np.arange(len(data.y))[test]
-        test = test[data.weighted[test]]
+    numbers = np.arange(len(data.y))
+    for train, test, *fitted in _folds(settings, data):
+        rows, test = np.sort(numbers[train]), np.sort(numbers[test])
+        fold, test = data.take(rows), test[data.weighted[test]]
         if not len(test):
             continue
-        model = fold.trained(settings.estimator)
+        model = fitted[0] if fitted else fold.trained(settings.estimator)
         training = score(settings, model, fold.take(np.flatnonzero(fold.weighted)))
-        rows = np.arange(len(data.y))[train]
         for found, own, into in (
             (score(settings, model, data.take(test)), test, parts),
             (training, rows[data.weighted[rows]], trained),
@@ -278,6 +317,29 @@ def cross_fitted(
     return left_out, _control(len(left_out.correct), final, trained)
 
 
+def _folds(settings: Settings, data: Data) -> Iterable[Fold] | Iterable[FittedFold]:
+    """Training and test rows of the folds, and their models where these are given."""
+    cv = settings.cv
+    given = list(cv) if isinstance(cv, Iterable) and not hasattr(cv, "split") else []
+    if given and len(given[0]) == 3:
+        if not all(_is_fitted(model) for _, _, model in given):
+            raise ValueError(
+                "cv of RejectClassifier must hold fitted models where its folds are (train, test, model), got one that "
+                "is not fitted; fit it, and wrap it in sklearn.frozen.FrozenEstimator if the classifier is cloned."
+            )
+        return given
+    splittable = np.arange(len(data.y)) if is_dask(data.X) else data.X
+    return check_cv(given or cv, data.y, classifier=True).split(splittable, data.y, **data.for_split)
+
+
+def _is_fitted(model: BaseEstimator) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
 def _final_cells(
     settings: Settings, found: ScoredSamples, predictions: Predictions, final: ScoredSamples, rows: IntArray
 ) -> Labels:
@@ -285,7 +347,16 @@ def _final_cells(
     kind = cell_kind(predictions, settings.cells)
     if kind == "class":
         return found.cell
-    return predictions.winner_for(found.predicted, rows) if kind == "prototype" else final.cell[rows]
+    if kind != "prototype":
+        return final.cell[rows]
+    if is_dask(predictions.X):
+        X = chosen_rows(predictions.X, rows)
+        return np.concatenate(results_of_partitions(X, _winners, (predictions.estimator,), found.predicted))
+    return predictions.winner_for(found.predicted, rows)
+
+
+def _winners(estimator: BaseEstimator, X: MatrixLike, classes: Labels) -> IntArray:
+    return Predictions(estimator, X).winner_for(classes, np.arange(len(classes)))
 
 
 def _control(n_samples: int, final: ScoredSamples, trained: Sequence[ScoredSamples]) -> Control:
@@ -330,6 +401,7 @@ def fit_thresholds(
     """Path, operating point and limits for outliers; `n_samples` were given to `fit`."""
     limits, every = None, fitting
     n_testing = 0 if testing is None else len(testing.correct)
+    fitting, testing = fitting.take(fitting.enough), None if testing is None else testing.take(testing.enough)
     if settings.measure.outlier is not None:
         # from the fitting samples alone: a rule that depends on the testing samples would make the tests invalid
         limits = _outlier_limits(fitting, settings.measure.outlier_fraction, settings.min_cell_size)
@@ -374,18 +446,17 @@ def _for_coverage(
     limits: CellThresholds | None,
     options: dict[str, Argument],
 ) -> Thresholds:
-    """Thresholds that accept a fraction of new samples; outliers count as rejected."""
+    """Thresholds that accept a fraction of new samples; outliers and samples with too little known are rejected."""
     n_samples = len(fitting.correct)
     every, weight = fitting, np.ones(n_samples)
     if control is not None:
         every = ScoredSamples.joined((fitting, control.samples))
         weight = np.append(control.own_weight * weight, control.weight)
     check_finite("certainty", every.certainty)
-    typical = np.ones(len(weight), dtype=np.bool_)
-    outliers = 0.0
+    typical, n_limits = every.enough, 0
     if limits is not None:  # each limit in use rejects about one new sample more, as every threshold does
-        typical = limits.accept(every.typicality, every.cell)
-        outliers = float(weight[~typical].sum()) + len(limits.cells) + 1
+        typical, n_limits = typical & limits.accept(every.typicality, every.cell), len(limits.cells) + 1
+    outliers = float(weight[~typical].sum()) + n_limits
     own = fitting.take(typical[:n_samples])
     path = local_thresholds(in_steps(own.certainty), own.correct, own.cell, **options)
     path = replace(path, steps=path.steps._replace(threshold=lower_edge(path.steps.threshold)))

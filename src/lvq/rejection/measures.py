@@ -251,7 +251,7 @@ class Combination:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = RejectClassifier(GLVQ(random_state=0), measure=Combination("relsim", "distance")).fit(X, y)
     >>> model.reason([[5.0, 3.4, 1.5, 0.2], [50.0, 3.4, 1.5, 0.2]])
-    array(['', 'outlier'], dtype='<U11')
+    array(['', 'outlier'], dtype='<U16')
     """
 
     ambiguity: str | SampleFunction = "auto"

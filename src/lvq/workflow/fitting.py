@@ -13,25 +13,23 @@ from lvq.estimators.found import need_model
 from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.rejection.known_values import TOO_LITTLE
 from lvq.rejection.point import CertifiedPoint
 from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
-from lvq.workflow.design import Design, Fold, split_rows
+from lvq.workflow.design import Design, split_rows
 from lvq.workflow.drift import reference_of
-from lvq.workflow.known_values import SMALLEST_FRACTION, known_fraction
-from lvq.workflow.model_columns import expected_columns
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol
 from lvq.workflow.rivals import make_rivals, rival_section
 from lvq.workflow.runs import check_folder, write_run
 from lvq.workflow.study import Paths, read_study
 from lvq.workflow.thread_limit import limited_threads
-from lvq.workflow.training import evaluation_folds, fit_rejecting, group_arguments
+from lvq.workflow.training import cross_validate, fit_rejecting
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from lvq.report import FoldResult
     from lvq.resampled_importances import RelevanceIntervals
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
@@ -219,34 +217,33 @@ def fit_table(
         pipeline, max_error=max_error, confidence=confidence, coverage=coverage, n_samples=len(train),
         smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
     )  # fmt: skip
-    progress("Fitting", 1, steps)
-    fit_rejecting(classifier, X, y, inner, seed)
+    checked = None
+    if folds:
+        checked = cross_validate(
+            classifier, X, y, inner, folds, seed, lambda done, _: progress("Cross-validating", 1 + done, steps)
+        )
+    progress("Fitting", folds + 1, steps)
+    fit_rejecting(classifier, X, y, inner, seed, checked and checked.fitted)
     notes += _threshold_notes(classifier, len(samples.y), "rows in the table")
-    splits = evaluation_folds(y, inner, folds, seed) if folds else None
-    results = None if splits is None else _cross_validate(pipeline, X, y, inner, splits, progress)
     rivals = None
-    if splits is not None and results is not None:
+    if checked is not None:
         progress("Fitting rivals", folds + 2, steps)
         rivals = rival_section(
-            type(estimator).__name__, [np.asarray(fold.predicted) for fold in results],
-            make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, splits, prices=priced,
+            type(estimator).__name__, [np.asarray(fold.predicted) for fold in checked.results],
+            make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, checked.folds, prices=priced,
             n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
         )  # fmt: skip
     progress("Summarising", folds + 3, steps)
     intervals = _intervals(classifier, X, y, inner, seed) if folds else None
     summary = summarize(
         classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
-        name=type(estimator).__name__, data_name=study.name, target_name=target, folds=results, intervals=intervals,
-        seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
+        name=type(estimator).__name__, data_name=study.name, target_name=target, folds=checked and checked.results,
+        intervals=intervals, seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
         first_row=2 if test is None and isinstance(table, str | Path) else 0,  # as a spreadsheet counts
     )  # fmt: skip
-    known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
-    n_little = int((known < SMALLEST_FRACTION).sum())
+    n_little = summary["rejection"]["reasons"].get(TOO_LITTLE, 0)
     if n_little:
-        notes.append(
-            f"{n_little} test rows have less than half of the usual values: `lvq predict` rejects such rows, while "
-            "here they count by their certainty."
-        )
+        notes.append(f"{n_little} test rows have less than half of the usual values: rejected as {TOO_LITTLE}.")
     summary["notes"], summary["rivals"] = notes, rivals
     summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
     progress("Writing", folds + 4, steps)
@@ -291,19 +288,6 @@ def _fit_stream(
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", 3, 3)
     return FitResult(classifier, summary, notes, folder)
-
-
-def _cross_validate(
-    pipeline: BaseEstimator, X: MatrixLike, y: Labels, design: Design, splits: list[Fold], progress: Progress
-) -> list[FoldResult]:
-    """Cross-validation of the predictions alone: thresholds in every fold would take many times as long."""
-    from lvq.report import evaluate_folds
-
-    def report(done: int, total: int) -> None:
-        progress("Cross-validating", 2 + done, len(splits) + 5)
-
-    report(0, len(splits))
-    return evaluate_folds(pipeline, X, y, splits, fit_params=group_arguments(pipeline, design), progress=report)
 
 
 def _intervals(

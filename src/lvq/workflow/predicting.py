@@ -2,7 +2,7 @@
 
 Rules:
 - columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
-- certainty falls with what is missing in a row, and a row with too little known is rejected (`known_values.py`);
+- certainty falls with what is missing in a row, and a row with too little known is rejected;
 - a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
   number whose distances overflow; without a usable number there is no label either;
 - memory holds one part of a table of any size.
@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.found import find_model, need_model
 from lvq.model.prototype_model import largest_value
 from lvq.rejection import RejectClassifier
+from lvq.rejection.known_values import MIN_KNOWN, MISSING_TEXT, TOO_LITTLE, known_fraction, lowered, missing_counts
 from lvq.rejection.measures import Predictions, certainty_of
 from lvq.robustness import certified_radius
 from lvq.tables import (
@@ -39,9 +40,7 @@ from lvq.tables import (
     read_parts,
     reading_notes,
 )
-from lvq.workflow.known_values import SMALLEST_FRACTION, TOO_LITTLE, known_fraction
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
-from lvq.workflow.preparation import MISSING_TEXT
 from lvq.workflow.runs import load_model
 from lvq.workflow.thread_limit import limited_threads
 
@@ -208,10 +207,6 @@ class RowPredictor:
         if usable.any():
             for name, values in self._predict(X[usable]).items():
                 predictions.loc[usable, name] = values
-        known = known_fraction(X, self.columns)
-        predictions["certainty"] *= np.where(predictions["certainty"] > 0, known, 1.0)
-        too_little = (known < SMALLEST_FRACTION) & (reason == "")
-        reason[too_little] = TOO_LITTLE
         predictions["reason"] = np.where(reason == "", predictions["reason"], reason)
         predictions["accepted"] = predictions["reason"] == ""
         result.rows += len(rows)
@@ -284,14 +279,20 @@ class RowPredictor:
             reason[here & (reason == "")] = why
 
     def _predict(self, X: pd.DataFrame) -> dict[str, ArrayLike]:
-        rejects = isinstance(self.model, RejectClassifier)
         # one table of distances for label, reason and certainty
-        predictions = self.model.predictions(X) if rejects else Predictions(self.model, X)
-        measure = self.model.measure_.ambiguity if rejects else "auto"
+        if isinstance(self.model, RejectClassifier):
+            predictions = self.model.predictions(X)
+            certainty, reason = self.model.certainty_for(predictions), self.model.reason_for(predictions)
+        else:
+            predictions = Predictions(self.model, X)
+            usual = sum(self.columns.missing_rates.values())
+            known = known_fraction(*missing_counts(self.model, X), usual)
+            certainty = lowered(certainty_of(predictions, "auto"), known)
+            reason = np.where(known < MIN_KNOWN, TOO_LITTLE, "")
         result: dict[str, ArrayLike] = {
             "label": predictions.predicted.astype(str).astype(object),
-            "certainty": certainty_of(predictions, measure),
-            "reason": self.model.reason_for(predictions).astype(object) if rejects else "",
+            "certainty": certainty,
+            "reason": reason.astype(object),
         }
         if self.probability_columns:
             result |= dict(zip(self.probability_columns, np.asarray(self.model.predict_proba(X)).T))
