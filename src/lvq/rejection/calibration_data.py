@@ -110,7 +110,9 @@ class ScoredSamples(NamedTuple):
 
     def take(self, rows: IntArray | BoolArray) -> ScoredSamples:
         """Some of them."""
-        return ScoredSamples(*(column[rows] for column in self))
+        certainty, second, typicality, correct, cell, predicted, enough = self
+        numbers = certainty[rows], second[rows], typicality[rows]
+        return ScoredSamples(*numbers, correct[rows], cell[rows], predicted[rows], enough[rows])
 
     @classmethod
     def joined(cls, parts: Sequence[ScoredSamples]) -> ScoredSamples:
