@@ -51,6 +51,8 @@ def fit(
     prototypes: given.Prototypes = None,
     rank: given.Rank = None,
     kernel: given.Kernel = None,
+    sample_prototypes: given.SamplePrototypes = False,
+    missing: given.Missing = "auto",
     max_error: given.MaxError = None,
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
@@ -73,8 +75,8 @@ def fit(
     """Fit a model to a table; write model, report and metrics.
 
     Numbers are standardised, texts are one-hot encoded. A missing number becomes the median of its column, with an
-    indicator feature; a missing text is a category. Rows without a class, and columns that are empty, constant, without
-    a name or row numbers, are left out with a note.
+    indicator feature, or is ignored where that is better on the folds; a missing text is a category. Rows without a
+    class, and columns that are empty, constant, without a name or row numbers, are left out with a note.
 
     With --stream the table may be larger than memory: all features must be numbers without gaps, and there is no
     cross-validation.
@@ -86,7 +88,13 @@ def fit(
         check_names(table[0], named, encoding)
         from lvq.workflow import fit_table
 
-        check_model(model, prototypes=prototypes, rank=rank, kernel=kernel)
+        ways = {"auto": "raise", "impute": "raise", "ignore": "ignore"}
+        if missing not in ways:
+            raise typer.BadParameter(f"--missing must be one of {', '.join(ways)}, got {missing!r}.")
+        check_model(
+            model, prototypes=prototypes, rank=rank, kernel=kernel, sample_prototypes=sample_prototypes,
+            missing=ways[missing],
+        )  # fmt: skip
         if max_error is not None and coverage is not None:
             raise typer.BadParameter("give --max-error or --coverage, not both: a guarantee sets the coverage.")
         with progress_bar() as progress:
@@ -101,6 +109,8 @@ def fit(
                 prototypes=prototypes,
                 rank=rank,
                 kernel=kernel,
+                sample_prototypes=sample_prototypes,
+                missing=missing,
                 max_error=max_error,
                 confidence=confidence,
                 coverage=coverage,

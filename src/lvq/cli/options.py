@@ -90,6 +90,14 @@ Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
 Kernel = Annotated[
     str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)
 ]
+SamplePrototypes = Annotated[
+    bool,
+    typer.Option("--sample-prototypes", help="Prototypes are training rows, which model and report then publish."),
+]
+Missing = Annotated[
+    str,
+    typer.Option(metavar="WAY", help="Missing numbers: impute, ignore, or auto for the better one on the folds."),
+]
 ClassWeight = Annotated[
     str | None, typer.Option(metavar="WEIGHTS", help="Weights in training: balanced, or bad=5,good=1.")
 ]

@@ -215,6 +215,10 @@ def certified_section(features: Features, inputs: Floats, y: np.ndarray) -> dict
 
 
 def _certified(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:
+    known = ~np.isnan(inputs).any(axis=1)  # a radius is a change of all values
+    if not known.any():
+        return {"unavailable": "a certificate needs a sample without missing values, and each of these has some."}
+    inputs, y = inputs[known], y[known]
     try:
         found = certified_radius(features.estimator, inputs[:RANGE_SAMPLES])
     except ValueError as error:

@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import find_model, need_model
+from lvq.estimators.found import FoundModel, find_model, need_model
 from lvq.model.prototype_model import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.known_values import MIN_KNOWN, MISSING_TEXT, TOO_LITTLE, known_fraction, lowered, missing_counts
@@ -40,6 +40,7 @@ from lvq.tables import (
     read_parts,
     reading_notes,
 )
+from lvq.workflow.missing_values import is_ignoring
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
 from lvq.workflow.runs import load_model
 from lvq.workflow.thread_limit import limited_threads
@@ -190,7 +191,7 @@ class RowPredictor:
             raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
         self.by_number = {name: categories_by_number(known) for name, known in columns.categories.items()}
         self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first row
-        self.found = find_model(model)
+        self.found, self.ignores = find_model(model), is_ignoring(model)
         try:
             need_model(model, "certified_radius", nearest=True)
             self.has_radius = True
@@ -264,7 +265,8 @@ class RowPredictor:
         with np.errstate(over="ignore", invalid="ignore"):
             inputs = np.asarray(self.found.inputs(X[usable]))
         dtype = inputs.dtype if inputs.dtype.kind == "f" else np.float64
-        large[usable] = ~(np.abs(inputs) <= largest_value(dtype, inputs.shape[1])).all(axis=1)
+        small = np.abs(inputs) <= largest_value(dtype, inputs.shape[1])
+        large[usable] = ~(small | (np.isnan(inputs) & self.ignores)).all(axis=1)
         if large.any():
             numbers = X.loc[large].select_dtypes("number").abs()
             largest = numbers.idxmax(axis=1).reindex(X.index)
@@ -299,7 +301,7 @@ class RowPredictor:
         if self.found is not None:
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
         if self.found is not None and self.has_radius:
-            result["certified_radius"] = certified_radius(self.found.estimator, self.found.inputs(X))
+            result["certified_radius"] = _radii(self.found, X)
         return result
 
     def notes(self) -> list[str]:
@@ -309,3 +311,12 @@ class RowPredictor:
             "rejected."
             for (why, name), (count, row) in self.unusable.items()
         ]
+
+
+def _radii(found: FoundModel, X: pd.DataFrame) -> np.ndarray:
+    """Certified radii; none for a row with missing values, as a radius is a change of all of them."""
+    inputs = np.asarray(found.inputs(X))
+    radii, known = np.full(len(inputs), np.nan), ~np.isnan(inputs).any(axis=1)
+    if known.any():
+        radii[known] = certified_radius(found.estimator, inputs[known])
+    return radii
