@@ -72,6 +72,10 @@ def test_the_table_is_not_changed():
 def test_duplicate_rows_are_noted():
     table = pd.concat([mixed(), mixed().iloc[:5]], ignore_index=True)
     assert any("5 rows are duplicates" in note for note in prepare(table, "kind").notes)
+    groups = pd.Series([*range(len(mixed())), 0, 1, 2, 900, 901])  # three with the row that they repeat
+    assert any("2 rows are duplicates" in note for note in prepare(table, "kind", groups=groups).notes)
+    together = pd.Series([*range(len(mixed())), *range(5)])
+    assert not any("duplicate" in note for note in prepare(table, "kind", groups=together).notes)
 
 
 @pytest.mark.parametrize(("start", "step", "counts"), [(0, 1, True), (1, 1, True), (2, 1, False), (0, 2, False)])

@@ -76,7 +76,9 @@ def _parts(found: FoundModel, values: Floats) -> Iterator[tuple[Sequence[BaseEst
             yield found.steps, np.arange(found.steps[0].n_features_in_), values
         return
     behind = back(found.steps[1:], values)
-    for block in blocks(found.steps[0]) if behind is not None else ():
+    if behind is None:
+        return
+    for block in blocks(found.steps[0]):
         yield block.steps, block.columns, behind[:, block.output].astype(np.float64)
 
 

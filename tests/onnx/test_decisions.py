@@ -119,6 +119,21 @@ def test_missing_numbers_and_texts(dtype, run):
     assert (model.known_fraction(new) < 1).any()
 
 
+@pytest.mark.parametrize("imputes", [False, True])
+def test_steps_outside_come_before_the_count(imputes, run):
+    """An imputer outside the RejectClassifier leaves no missing value to count, a scaler leaves all."""
+    X, y = incomplete(4)
+    X = X.drop(columns="bark").to_numpy()
+    inner = make_pipeline(*([] if imputes else [SimpleImputer()]), StandardScaler(), GLVQ(random_state=0))
+    model = RejectClassifier(inner, min_coverage=0.8)
+    outside = SimpleImputer(add_indicator=True) if imputes else StandardScaler()
+    pipeline = make_pipeline(outside, model).fit(X, y)
+    new = incomplete(5)[0].drop(columns="bark").to_numpy()
+    found, transformed = run(to_onnx(pipeline), new), pipeline[:-1].transform(new)
+    assert (pipeline[-1].known_fraction(transformed) < 1).any() == (not imputes)
+    assert_allclose(found["certainty"], pipeline[-1].certainty(transformed), rtol=1e-9, atol=1e-9)
+
+
 # -- samples of equal certainty ----------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import mul
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,10 @@ def _add_metrics(table: Table, summary: dict[str, JSONValue]) -> None:
     if metrics["decisions"] is not None and metrics["decisions"]["price"] is not None:
         steps = metrics["decisions"]
         table.add_row("Price for each row", f"{steps['price'][0][steps['in_use']]:.3f}", "mean, by the given prices")
+        counts = [row["sensitivity"]["total"] for row in metrics["by_class"]]
+        single = [sum(map(mul, counts, column)) / sum(counts) for column in zip(*metrics["prices"])]
+        name = one_line(summary["data"]["classes"][single.index(min(single))])
+        table.add_row("  of a single class", f"{min(single):.3f}", Text(f"always {name}, the cheapest one"))
 
 
 def _add_missing(table: Table, missing: dict[str, JSONValue] | None) -> None:
@@ -223,6 +228,11 @@ def show_validation(result: ValidationResult) -> None:
         table.add_row(
             "Balanced accuracy", percent(s["metrics"]["balanced_accuracy"]), "mean sensitivity of the classes"
         )
+    if s["price"] is not None:
+        table.add_row("Price for each row", f"{s['price']['value']:.3f}", "mean, by the prices of the fit")
+        table.add_row("  at the fit", f"{s['price']['at_fit']:.3f}", "")
+        single = f"always {one_line(s['price']['cheapest_class'])}, the cheapest one"
+        table.add_row("  of a single class", f"{s['price']['cheapest']:.3f}", Text(single))
     table.add_row("Coverage", percent(s["coverage"]["value"]), _counts(s["coverage"]))
     if s["at_fit"]["coverage"] is not None:
         table.add_row("  at the fit", percent(s["at_fit"]["coverage"]), "")

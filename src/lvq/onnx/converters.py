@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -84,6 +84,11 @@ def parse(
     scope: Scope, model: BaseEstimator, inputs: list[Variable], custom_parsers: Parsers | None = None
 ) -> list[Variable]:
     """Declare the operator of a model and its outputs."""
+    return _declared(scope, model, inputs, ())
+
+
+def _declared(scope: Scope, model: BaseEstimator, inputs: list[Variable], given: Sequence[Variable]) -> list[Variable]:
+    """The outputs of an operator: its first input are the samples as they reach the model, the others as given."""
     from skl2onnx.common.data_types import BooleanTensorType, Int64TensorType
 
     check_is_fitted(model)
@@ -93,7 +98,7 @@ def parse(
         inputs = [scope.declare_local_variable("merged_columns", number_type(inputs)([None, None]))]
         concat.outputs.append(inputs[0])
     operator = scope.declare_local_operator(ALIAS, model)
-    operator.inputs = inputs
+    operator.inputs = [*inputs, *given]
     number = number_type(inputs, scope.get_options(model, {"dtype": None})["dtype"])
     for name, kind in zip(OUTPUTS, (Int64TensorType, number, number, BooleanTensorType)):
         operator.outputs.append(scope.declare_local_variable(name, kind()))
@@ -110,10 +115,12 @@ def parse_around(
     from skl2onnx._parse import _parse_sklearn
 
     check_is_fitted(model)
+    counted = isinstance(model, RejectClassifier) and known_values.counts_missing(model)
+    given = list(inputs) if counted else []
     for step in need_model(model, "to_onnx").steps:
         named = {str(name) for name in getattr(step, "feature_names_in_", ["?"])} <= {i.raw_name for i in inputs}
         inputs = _parse_sklearn(scope, step if named else by_position(step), inputs, custom_parsers=custom_parsers)
-    return parse(scope, model, inputs, custom_parsers)
+    return _declared(scope, model, inputs, given)
 
 
 def by_position(step: BaseEstimator) -> BaseEstimator:
@@ -172,7 +179,7 @@ def convert(scope: Scope, operator: Operator, container: ModelComponentContainer
         values.append(certainty(predictions, estimator.measure_.ambiguity if rejects else option))
         known = None
         if rejects and known_values.counts_missing(estimator):
-            known = known_values.known_fraction(graph, estimator, scope.input_variables)
+            known = known_values.known_fraction(graph, estimator, operator.inputs[1:])
             values[-1] = known_values.lowered(graph, values[-1], known)
         values.append(accepted(predictions, estimator, values[-1], known) if rejects else predictions.valid)
     for value, output in zip(values, operator.outputs):

@@ -25,7 +25,7 @@ def counts_missing(model: RejectClassifier) -> bool:
 
 
 def known_fraction(graph: Graph, model: RejectClassifier, inputs: list[Variable]) -> str:
-    """The known fraction of each row, (N,), from the inputs of the graph."""
+    """The known fraction of each row, (N,), from the samples as a RejectClassifier takes them."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType
 
     found = need_model(model, "to_onnx")

@@ -119,7 +119,7 @@ def accepted(predictions: Predictions, model: RejectClassifier, values: str, kno
 
     result = reach(values, thresholds(predictions, model, by_class=by_class))
     result = graph.node("And", result, predictions.valid)
-    if known is not None:
+    if known is not None and model.min_known_ is not None:
         enough = graph.node("GreaterOrEqual", known, graph.number(model.min_known_ - KNOWN_SLACK))
         result = graph.node("And", result, enough)
     if model.ties_ is not None:

@@ -40,7 +40,9 @@ def missing_cells(X: MatrixLike) -> BoolArray:
         return np.asarray(found)
     if hasattr(X, "column_names"):  # pyarrow
         return np.column_stack([_missing(np.asarray(column)) for column in X.columns])
-    if hasattr(X, "columns"):  # pandas, polars
+    if hasattr(X, "isin"):  # pandas
+        return np.asarray(X.isna()) | np.asarray(X.isin([MISSING_TEXT]))
+    if hasattr(X, "columns"):  # polars
         return np.column_stack([_missing(np.asarray(X[name])) for name in X.columns])
     values = np.asarray(as_numpy(X))
     return _missing(values if values.dtype.kind in "biufc" else np.asarray(X, dtype=object))

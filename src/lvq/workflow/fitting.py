@@ -265,7 +265,8 @@ def fit_table(
         notes.append(published_rows(summary))
     n_little = summary["rejection"]["reasons"].get(TOO_LITTLE, 0)
     if n_little:
-        notes.append(f"{n_little} test rows have less than half of the usual values: rejected as {TOO_LITTLE}.")
+        rows = "1 test row has" if n_little == 1 else f"{n_little} test rows have"
+        notes.append(f"{rows} less than half of the usual values: rejected as {TOO_LITTLE}.")
     summary["notes"], summary["rivals"], summary["missing"] = notes, rivals, choice.section
     summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
     progress("Writing", steps - 1, steps)
