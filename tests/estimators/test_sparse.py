@@ -29,7 +29,7 @@ from lvq import (
     LVQClassifier,
     LVQClassifierCV,
 )
-from lvq.estimators import base, training
+from lvq.estimators import specification, training
 from lvq.model import importance
 from lvq.model.relevance import vectors
 
@@ -318,7 +318,7 @@ def test_the_solver_of_many_sparse_features(counts, monkeypatch):
     monkeypatch.setattr(training, "_solve", lambda parts, *rest: solvers.append(parts.solver) or run(parts, *rest))
 
     def used(model, features=40, X=X):
-        monkeypatch.setattr(base, "WIDE_SPARSE", features)
+        monkeypatch.setattr(specification, "WIDE_SPARSE", features)
         model.set_params(random_state=0, max_iter=2).fit(X, y)
         return solvers.pop(0)
 

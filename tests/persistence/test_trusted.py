@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 import lvq
 from lvq.model.costs import COSTS
+from lvq.model.decision import DecisionRule
 from lvq.model.links import KERNELS
 from lvq.model.relevance import RELEVANCES
 from lvq.persistence.trusted import (
@@ -42,9 +43,11 @@ def test_every_part(part):
     assert find(name_of(part), is_class, NOTHING_TRUSTED) is part
 
 
-def test_rules_are_stored_by_the_name_of_their_package():
-    """A file that was saved before a rule moved from one module of the package to another can be loaded."""
+def test_stored_names_stay_when_parts_move():
+    """Files that were saved before can be loaded."""
     assert {name_of(part).rpartition(".")[0] for part in RELEVANCES.values()} == {"lvq.model.relevance"}
+    assert name_of(DecisionRule) == "lvq.model.prototype_model.DecisionRule"
+    assert find("lvq.model.prototype_model.DecisionRule", is_class, NOTHING_TRUSTED) is DecisionRule
     inner = "lvq.model.relevance.vectors.Hebbian"
     with pytest.raises(UntrustedError, match=rf"{inner}, which is not trusted"):
         find(inner, is_class, NOTHING_TRUSTED)

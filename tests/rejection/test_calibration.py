@@ -14,9 +14,9 @@ from lvq.rejection import (
     RejectClassifier,
     local_thresholds,
 )
-from lvq.rejection.calibration import Data
-from lvq.rejection.measures import Predictions
+from lvq.rejection.calibration_data import Data
 from lvq.rejection.point import CertifiedPoint
+from lvq.rejection.predictions import Predictions
 from tests.rejection.populations import QUICK, draw
 
 # -- where calibration samples come from -------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.training import Parts
+from lvq.estimators.parts import Parts
 from lvq.model.relevance import (
     Relevance,
 )

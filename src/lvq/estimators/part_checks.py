@@ -6,8 +6,8 @@ Single parameters are checked by scikit-learn with the constraints of `parameter
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from lvq.estimators.parts import Parts
 from lvq.estimators.specified_parts import make_kernel
-from lvq.estimators.training import Parts
 from lvq.model.costs import CostOrRule, MarginCost, SoftCost
 from lvq.model.links import KERNELS, Kernel
 from lvq.model.relevance import (

@@ -12,7 +12,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 
-from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
+from lvq.estimators.atomic import unchanged_on_error
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.grouped_calibration import group_folds
 from lvq.estimators.halving import successive_halving
@@ -21,6 +21,7 @@ from lvq.estimators.part_checks import check_parts
 from lvq.estimators.prediction import ModelPredictions
 from lvq.estimators.selection import choose
 from lvq.estimators.short_fits import make_fold
+from lvq.estimators.specification import DOCUMENTATION
 from lvq.estimators.tensors import require_torch
 from lvq.estimators.validation import check_training_data
 from lvq.model.arrays import as_numpy

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from lvq.estimators.remedies import with_remedies
-from lvq.model.prototype_model import largest_value
+from lvq.model.folded import largest_value
 from lvq.model.sparse_rows import canonical, column_range, is_sparse, numbers
 from lvq.typing import Array, ClassWeight
 

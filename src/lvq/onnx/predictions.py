@@ -10,11 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from lvq.model.arrays import round_centre
+from lvq.model.folded import largest_value
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Kernel, RationalQuadratic
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
-from lvq.model.prototype_model import PrototypeModel, largest_value
+from lvq.model.prototype_model import PrototypeModel
 from lvq.onnx.graph import Graph
 
 METRICS = (Euclidean, Diagonal, Matrix, LocalDiagonal, LocalMatrix)

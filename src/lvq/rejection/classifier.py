@@ -20,9 +20,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
+from lvq.estimators.atomic import unchanged_on_error
 from lvq.estimators.partition_checks import in_memory, is_dask, lengths_of, partitions_of
-from lvq.rejection.calibration import Data, Settings, calibrate
+from lvq.estimators.specification import DOCUMENTATION
+from lvq.rejection.calibration import calibrate
+from lvq.rejection.calibration_data import Data, Settings
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
 from lvq.rejection.known_values import MIN_KNOWN
 from lvq.rejection.measures import MEASURES, Combination, SampleFunction, as_combination

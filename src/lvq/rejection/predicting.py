@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from lvq.estimators.over_partitions import by_partition
 from lvq.estimators.partition_checks import in_memory, is_dask
 from lvq.rejection.known_values import TOO_LITTLE, known_fraction, lowered, missing_counts
-from lvq.rejection.measures import Combination, Predictions, SampleFunction, cells_of, certainty_of, reason_of
+from lvq.rejection.measures import Combination, SampleFunction, cells_of, certainty_of, reason_of
 from lvq.rejection.path import Paths, Points
 from lvq.rejection.point import CellThresholds
+from lvq.rejection.predictions import Predictions
 from lvq.rejection.ties import Ties, draws, second_certainty
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray, positions
 from lvq.typing import Label, Labels, MatrixLike
@@ -149,7 +150,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        predictions : lvq.rejection.measures.Predictions
+        predictions : lvq.rejection.predictions.Predictions
         """
         check_is_fitted(self)
         return Predictions(self.estimator_, X)
@@ -159,7 +160,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        predictions : lvq.rejection.measures.Predictions
+        predictions : lvq.rejection.predictions.Predictions
             As `predictions` returns them.
 
         Returns
@@ -217,7 +218,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        predictions : lvq.rejection.measures.Predictions
+        predictions : lvq.rejection.predictions.Predictions
             As `predictions` returns them.
 
         Returns
