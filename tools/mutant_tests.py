@@ -26,15 +26,10 @@ SOURCE = ROOT / "src"
 OPTIONS = ["-o", "addopts=", "--import-mode=importlib", "-m", "not slow", "-q", "-x", "-p", "no:xdist"]
 OPTIONS += ["-p", "no:cacheprovider", "--no-header", "--tb=no", "--no-summary"]
 OPTIONS += ["--assert=plain"]  # no assertion is rewritten: only whether it holds counts
-LARGE = """
-numpy scipy.optimize scipy.stats sklearn.base sklearn.model_selection sklearn.pipeline sklearn.datasets
-sklearn.utils.estimator_checks numba hypothesis torch dask.array
-""".split()
+LARGE = ["numpy", "scipy.optimize", "scipy.stats", "sklearn.base", "sklearn.model_selection", "sklearn.pipeline"]
+LARGE += ["sklearn.datasets", "sklearn.utils.estimator_checks", "numba", "hypothesis", "torch", "dask.array"]
 MEMORY = 6 * 2**30  # bytes a run may take; a mutant may ask for any size
-PATIENCE = (
-    900  # seconds by the clock, for a run that waits forever; one that computes forever is stopped by its CPU time
-)
-
+PATIENCE = 900  # seconds by the clock, for a run that waits forever
 ENTERED: set[str] = set()  # functions entered by the present test: file and name
 
 
