@@ -11,11 +11,12 @@ import dask
 import dask.array as da
 import distributed
 import joblib
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from experiments.clusters import before_each_sum, data, kill_a_worker, workers
 from lvq import GLVQ, GMLVQ, LVQClassifierCV, RejectClassifier
-from lvq.estimators import partition_checks
+from lvq.estimators import over_partitions, partition_checks
 from lvq.model import partitions, placed_sums, placed_tasks
 
 pytestmark = [
@@ -137,11 +138,66 @@ def test_checks_and_arrangement_run_where_the_partitions_lie(client, kind):
         assert before == after
         assert all(len(workers_of) == 1 for workers_of in after)
     assert len({worker for before, _ in seen for (worker,) in before}) == 2  # both workers hold some
-    few, labels = dask.compute(X.head(500) if kind == "frame" else X[:500], y.head(500) if kind == "frame" else y[:500])
-    rejecting = RejectClassifier(model, cv="prefit").fit(few, labels)
+    rejecting = RejectClassifier(model, cv="prefit").fit(X, y)
     whole = X.compute()
     np.testing.assert_array_equal(model.predict(X).compute(), model.predict(whole))
     np.testing.assert_array_equal(rejecting.predict(X).compute(), rejecting.predict(whole))
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [("array", {"max_error": 0.3}), ("array", {"cv": 2}), ("frame", {"max_error": 0.3})],
+    ids=["held out", "cross-fitted", "frame"],
+)
+def test_rejection_is_fitted_where_the_partitions_lie(client, kind, parameters):
+    """Two workers, of which one is busy: the thresholds are those of arrays, and rows stay beside their partitions."""
+    client.wait_for_workers(2)
+    X, y = data(n_partitions=6, rows=300, n_features=8)
+    X = array = spread(client, X)  # the array stays in memory
+    if kind == "frame":
+        X, y = array.to_dask_dataframe(columns=[f"x{k}" for k in range(8)]), y.to_dask_dataframe(columns="class")
+    X, y = dask.persist(X, y)
+    distributed.wait([X, y])
+    seen, unchanged = [], placed_tasks.kept_beside
+
+    def watched(given, task):
+        before = placed_tasks._places(given)
+        busy = client.submit(time.sleep, 0.2, workers=[next(iter(client.scheduler_info()["workers"]))], pure=False)
+        results = unchanged(given, task)
+        seen.append((before, placed_tasks._places(results)))
+        busy.release()
+        return results
+
+    model = RejectClassifier(GLVQ(random_state=0, max_iter=3), **parameters)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (partition_checks, partitions, placed_tasks, over_partitions):
+            patch.setattr(module, "kept_beside", watched)
+        found = clone(model).fit(X, y)
+    assert len(seen) >= 8
+    for before, after in seen:
+        assert before == after
+        assert all(len(workers_of) == 1 for workers_of in after)
+    expected = clone(model).fit(*dask.compute(X, y))
+    for part in ("thresholds", "cells", "coverage", "accuracy"):
+        np.testing.assert_allclose(getattr(found.point_, part), getattr(expected.point_, part), rtol=1e-9)
+
+
+def test_rejection_with_a_killed_worker(client):
+    client.wait_for_workers(2)
+    X, y = data(n_partitions=6, rows=300, n_features=8)
+    model = RejectClassifier(GMLVQ(n_prototypes=2, random_state=0, max_iter=10), max_error=0.3)
+    quiet, killed = clone(model).fit(X, y), []
+
+    def kill(number):
+        if number == 8:
+            killed.append(kill_a_worker(client))
+
+    with before_each_sum(kill):
+        disturbed = clone(model).fit(X, y)
+    assert len(killed) == 1
+    assert_close(quiet.estimator_.model_, disturbed.estimator_.model_, 0.0)
+    np.testing.assert_array_equal(quiet.point_.thresholds, disturbed.point_.thresholds)
+    client.wait_for_workers(2)
 
 
 def test_what_a_lost_worker_held_is_computed_again(client):

@@ -188,8 +188,6 @@ def test_other_errors(data):
         lvq.LVQ1().fit(samples, y)
     with pytest.raises(TypeError, match=r"GLVQ\.partial_fit needs samples in memory"):
         lvq.GLVQ().partial_fit(samples, y, classes=[0, 1, 2])
-    with pytest.raises(TypeError, match=r"RejectClassifier\.fit needs samples in memory.*cv='prefit'"):
-        lvq.RejectClassifier(lvq.GLVQ()).fit(samples, y)
 
 
 def test_scaler(data):

@@ -353,6 +353,7 @@ def test_a_weaker_guarantee_and_what_the_requested_one_needs():
     assert point.p_value <= point.level
     note = weaker_guarantee(point, 400)
     assert "An error rate of at most 1 % could not be guaranteed. The lowest bound found is" in note
+    assert "at a coverage of 25 %. " in weaker_guarantee(replace(point, coverage=0.25), 400)
     few = guaranteed((np.linspace(0, 1, 200), np.ones(200, dtype=bool), np.zeros(200)), 0.01, on_failure="relax")
     needed = ceil(few.times_needed * 200)
     assert needed > 299 / 0.75

@@ -76,6 +76,7 @@ def show_fit(result: FitResult) -> None:
             f"{len(folds['accuracy'])} folds" + ("" if spread is None else f", standard deviation {percent(spread)}"),
         )
     table.add_row("Prototypes", str(summary["model"]["n_prototypes"]), summary["model"]["metric"])
+    _add_missing(table, summary["missing"])
     _print(console, table)
     _show_classes(console, summary)
     if summary["rivals"] is not None:
@@ -102,6 +103,19 @@ def _add_metrics(table: Table, summary: dict[str, JSONValue]) -> None:
         single = [sum(map(mul, counts, column)) / sum(counts) for column in zip(*metrics["prices"])]
         name = one_line(summary["data"]["classes"][single.index(min(single))])
         table.add_row("  of a single class", f"{min(single):.3f}", Text(f"always {name}, the cheapest one"))
+
+
+def _add_missing(table: Table, missing: dict[str, JSONValue] | None) -> None:
+    """A row on missing numbers: whether they were filled, and what was compared."""
+    if missing is None:
+        return
+    scores = missing["scores"]
+    done = {"impute": "filled", "ignore": "ignored"}
+    shown = percent if missing["score"] == "accuracy" else "{:.3g}".format
+    compared = (
+        "" if scores is None else ", ".join(f"{done[way]} {shown(scores[way])}" for way in done) + " on the folds"
+    )
+    table.add_row("Missing numbers", done[missing["way"]], compared)
 
 
 def _show_classes(console: Console, summary: dict[str, JSONValue]) -> None:
@@ -248,6 +262,7 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     """Print models by accuracy, with the test and the Pareto set."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
+    _paragraph(console, f"{result.design}.")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("model, per class", "prototypes", "accuracy", "+-", "", "seconds", "Pareto"):
         table.add_column(title, justify="left" if title in ("model, per class", "") else "right")

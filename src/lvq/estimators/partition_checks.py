@@ -75,7 +75,7 @@ def training_partitions(
 
     dtype = check_columns(estimator, X, reset=reset)
     parts = partitions_of(X)
-    lengths = _lengths(X, parts)
+    lengths = lengths_of(X, parts)
     if sum(lengths) == 0:
         raise ValueError(f"X of {type(estimator).__name__}.fit has no samples: all {len(parts)} partitions are empty.")
     labels, weights = (_aligned(estimator, name, part, lengths) for name, part in (("y", y), ("weight", sample_weight)))
@@ -118,13 +118,13 @@ def check_columns(estimator: BaseEstimator, X: Delayed, *, reset: bool) -> np.dt
     return np.dtype(np.float32 if types == {np.dtype(np.float32)} else np.float64)
 
 
-def _lengths(X: Delayed, parts: Sequence[Delayed]) -> list[int]:
+def lengths_of(X: Delayed, parts: Sequence[Delayed]) -> list[int]:
     """Number of samples of each partition; computed where it is not known."""
     import dask
 
     if not is_frame(X) and not np.isnan(X.shape[0]):
         return [int(length) for length in X.chunks[0]]
-    return list(dask.compute(*(dask.delayed(len)(part) for part in parts)))
+    return list(computed_beside(parts, lambda p: dask.delayed(len)(parts[p])))
 
 
 def _aligned(estimator: BaseEstimator, name: str, values: MatrixLike | None, lengths: list[int]) -> Sequence[Delayed]:
@@ -134,7 +134,7 @@ def _aligned(estimator: BaseEstimator, name: str, values: MatrixLike | None, len
     here: Sequence[Delayed]
     if is_dask(values):
         here = partitions_of(values)
-        known = _lengths(values, here)
+        known = lengths_of(values, here)
         if known == lengths:
             return here
         total = sum(known)

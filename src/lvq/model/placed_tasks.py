@@ -68,6 +68,8 @@ def _places(partitions: Sequence[Delayed]) -> list[list[str]]:
 
 
 def _key(partition: Delayed) -> object:
-    """The name of a partition in the cluster; that of a data frame's partition may be another name for it."""
-    graph = dict(partition.dask)
-    return getattr(graph.get(partition.key), "target", partition.key)
+    """The name of a partition in the cluster; collections may have other names for it, and names for these."""
+    graph, key = dict(partition.dask), partition.key
+    while (target := getattr(graph.get(key), "target", None)) is not None:
+        key = target
+    return key

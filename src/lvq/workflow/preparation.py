@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lvq.rejection.known_values import MISSING_TEXT  # the category of a missing text
 from lvq.table_headers import MAX_LISTED, TableError, check_columns, listed
 from lvq.tables import as_days, as_numbers, as_text, kind_of
 from lvq.workflow.column_problems import MAX_CATEGORIES, check_not_dates, check_texts
@@ -27,8 +28,6 @@ MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
 MISSING_CELL = "an empty cell, or a text such as NA or None"
-#: The category of a missing text.
-MISSING_TEXT = "(missing)"
 
 
 @dataclass(frozen=True)
