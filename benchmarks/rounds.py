@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from benchmarks.data import Data
 from benchmarks.environments import specifications
 from benchmarks.processes import Workers
@@ -15,6 +17,8 @@ Row = dict[str, Any]
 REPEAT_SECONDS = 4.0
 #: A peer is stopped at this many times our own time, but not before LEAST_SECONDS nor after the limit of the run.
 TIMES_OURS, LEAST_SECONDS = 10, 20.0
+#: What fits from other seeds may have other values of: the median of the rounds counts.
+QUALITY = ("train_accuracy", "test_accuracy", "objective")
 LVQ_PEERS = ("sklvq", "sklearn-lvq", "prosemble", "prototorch")
 PEERS = (*specifications(), "scikit-learn")
 
@@ -46,6 +50,8 @@ class Entry:
     shown: dict[str, Any] = field(default_factory=dict)
     threads: int | None = 1
     fresh: bool = False
+    #: Whether each round has a seed of its own.
+    seeds: bool = False
     #: A reason not to run it.
     left_out: str | None = None
 
@@ -87,7 +93,8 @@ class _State:
             if values:
                 row[key] = quartiles(values) | {"first": self.results[0][key]}
         rest = {key: value for key, value in self.results[0].items() if key not in ("status", "wall", "cpu", "calls")}
-        return row | rest
+        known = [key for key in QUALITY if key in rest]
+        return row | rest | {key: float(np.median([found[key] for found in self.results])) for key in known}
 
 
 def interleave(run: Run, entries: Sequence[Entry], repeat: int | None = None) -> list[Row]:
@@ -100,8 +107,10 @@ def interleave(run: Run, entries: Sequence[Entry], repeat: int | None = None) ->
             if number == 0 and not state.entry.ours and time.monotonic() > run.end:
                 state.status, state.finished = "not run: the time of the case is used up", True
                 continue
-            task = {**state.entry.task, "evaluate": number == 0} | ({"at_least": 0.0} if run.quick else {})
             entry, limit = state.entry, run.own_timeout if state.entry.ours else peer_limit(run, states[0])
+            task = {**entry.task, "evaluate": entry.seeds or number == 0} | ({"at_least": 0.0} if run.quick else {})
+            if entry.seeds:
+                task["seed"] = number
             fresh = entry.fresh and not run.quick
             state.add(run.workers.ask(entry.library, task, threads=entry.threads, timeout=limit, fresh=fresh))
     return [state.row() for state in states]

@@ -1,9 +1,13 @@
 """Realised coverage of new rows beside the requested one: discrete tables, saturated certainties, continuous sets.
 
-`python -m experiments.coverage [--runs 200] [--sets NAME ...] [--out FILE]` needs `LVQ_DATA`. In each run a set (of at
-most 1,200 rows) is split at random, three quarters for `RejectClassifier.fit` and one quarter as new rows; a generated
-table is drawn anew. Two designs: thresholds as `lvq fit` has them (cross-fitted in 5 folds, local thresholds, outlier
-test) and as `RejectClassifier` has them by default (30 % of the rows held out, local thresholds).
+`python -m experiments.coverage [--runs 200] [--sets NAME ...] [--designs NAME ...] [--out FILE] [--again]` needs
+`LVQ_DATA`. Results are written after each set and design, to coverage.json and as a table to coverage.md; what is in
+the file is not run again, unless `--again` is given.
+
+In each run a set (of at most 1,200 rows) is split at random, three quarters for `RejectClassifier.fit` and one quarter
+as new rows; a generated table is drawn anew. Two designs: thresholds as `lvq fit` has them (cross-fitted in 5 folds,
+local thresholds, outlier test) and as `RejectClassifier` has them by default (30 % of the rows held out, local
+thresholds).
 
 A run is within binomial error if the number of accepted new rows lies in the central 99 % of its distribution under an
 exact threshold, on both sides: with n calibration rows and m new rows, and k = (1 - c)(n + 1), the coverage itself is
@@ -33,11 +37,12 @@ from lvq.rejection import RejectClassifier
 from lvq.rejection.path import ThresholdPath
 
 COVERAGES = (0.95, 0.9, 0.8, 0.5)
-POOL = ("titanic", "led7digit", "mammographic", "diabetes", "vehicle")
+POOL = ("titanic", "led7digit", "mammographic", "diabetes", "vehicle", "wdbc", "banana", "sonar")
 DESIGNS: dict[str, dict[str, Any]] = {
-    "cross-fitted, with outlier test": {"cv": 5, "measure": "combined"},
     "held out": {},
+    "cross-fitted, with outlier test": {"cv": 5, "measure": "combined"},
 }
+Results = dict[str, dict[str, list[dict[str, float]]]]
 N_ROWS = 1200  # of a generated table
 RESULT = pathlib.Path(__file__).parent / "results" / "coverage.json"
 
@@ -119,22 +124,48 @@ def judged(counts: np.ndarray, coverage: float) -> dict[str, float]:
     }
 
 
+def as_table(runs: int, results: Results) -> str:
+    """The results as Markdown: a line for each set and design."""
+    requested = "".join(f" {coverage:g} |" for coverage in COVERAGES)
+    lines = [
+        "# Realised coverage of new rows",
+        "",
+        f"Written by `python -m experiments.coverage`, {runs} runs each. In a cell: the mean realised coverage, and",
+        "the fraction of the runs in which the number of accepted rows is in the central 99 % (the central 95 %) of",
+        "its beta-binomial distribution, which has the error of the calibration rows and of the new rows.",
+        "",
+        f"| set | thresholds |{requested}",
+        "|---|---|" + "---|" * len(COVERAGES),
+    ]
+    for name, designs in results.items():
+        for design, rows in designs.items():
+            cells = (f"{row['mean']:.3f}: {row['within 99 %']:.3f} ({row['within 95 %']:.3f})" for row in rows)
+            lines.append(f"| {name} | {design} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--sets", nargs="+", default=[*GENERATED, *POOL])
+    parser.add_argument("--designs", nargs="+", default=[*DESIGNS], choices=[*DESIGNS])
     parser.add_argument("--out", type=pathlib.Path, default=RESULT)
+    parser.add_argument("--again", action="store_true")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # short fits do not converge
-    results: dict[str, dict[str, list[dict[str, float]]]] = {}
-    for name in given.sets:
-        for design in DESIGNS:
+    stored = json.loads(given.out.read_text()) if given.out.exists() and not given.again else {}
+    results: Results = stored.get("sets", {}) if stored.get("runs") == given.runs else {}
+    for design in given.designs:
+        for name in given.sets:
+            if design in results.get(name, {}):
+                continue
             counts = np.array([accepted(name, seed, design) for seed in range(given.runs)])
             table = [judged(counts[:, index], coverage) for index, coverage in enumerate(COVERAGES)]
             results.setdefault(name, {})[design] = table
             print(name, design, *(tuple(row.values()) for row in table), sep="\n  ", flush=True)
             given.out.write_text(json.dumps({"runs": given.runs, "sets": results}, indent=1) + "\n")
+            given.out.with_suffix(".md").write_text(as_table(given.runs, results))
 
 
 if __name__ == "__main__":

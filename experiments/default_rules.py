@@ -3,9 +3,9 @@
 `python -m experiments.default_rules FOLDER [--folds 5] [--jobs 1] [--search]` needs `LVQ_DATA`, and in FOLDER the
 models of scikit-learn: `python -m experiments.pool_fits FOLDER --only SVC`. Rows, outer folds and scaling are those of
 `experiments.pool_fits`. A rule is a form for all sets, or a choice between forms by the log-loss of samples left out of
-short fits, with some standard errors towards the first form. With `--search` LVQClassifierCV is fitted too, on outer
-folds 3 and 4. Finished cells are stored in FOLDER/rules, one JSON object a line; a stopped run goes on. The tables go
-to `results/default_rules.md`.
+short fits, with some standard errors towards the first form. With `--search` LVQClassifierCV is fitted too. Finished
+cells are stored in FOLDER/rules, one JSON object a line; a stopped run goes on. The tables go to
+`results/default_rules.md`.
 """
 
 import argparse
@@ -151,9 +151,9 @@ def report(results: Results) -> str:
     shown = [*others(1), DEFAULT, GROWN, *map(str, rules(names[:3], 3))]
     shown += [*map(str, rules([names[0], names[-1]], 2)[1:]), *names[1:]]
     lines: list[list[Any]] = []
-    if all((dataset, fold, SEARCH) in results.rows for dataset in POOL for fold in UNSEEN):
-        lines.append([SEARCH, "", 100 * results.means(SEARCH, folds=UNSEEN).mean()])
-        lines[-1] += [results.means(SEARCH, "prototypes", UNSEEN).mean(), ""]
+    if all((dataset, fold, SEARCH) in results.rows for dataset in POOL for fold in results.folds):
+        lines.append([SEARCH, *(100 * results.means(SEARCH, folds=kept).mean() for kept in (None, UNSEEN))])
+        lines[-1] += [results.means(SEARCH, "prototypes").mean(), ""]
     for name in shown:
         line: list[Any] = [name, *(100 * results.means(name, folds=kept).mean() for kept in (None, UNSEEN))]
         line += ["" if name in others(1) else results.means(name, "prototypes").mean()]
@@ -197,7 +197,7 @@ def main() -> None:
     given = parser.parse_args()
     measure(given.folder / "rules", range(given.folds), given.jobs, DEFAULT, cell)
     if given.search:
-        measure(given.folder / "rules", UNSEEN, given.jobs, SEARCH, search_cell)
+        measure(given.folder / "rules", range(given.folds), given.jobs, SEARCH, search_cell)
     text = report(Results(given.folder, given.folds))
     RESULT.write_text(text)
     print(text)

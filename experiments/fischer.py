@@ -32,7 +32,8 @@ from lvq.rejection.curves import (
     bayes_reject_curve,
     path_curve,
 )
-from lvq.rejection.measures import Predictions, certainty_of
+from lvq.rejection.measures import certainty_of
+from lvq.rejection.predictions import Predictions
 
 TITLE = "Fischer, Hammer, Wersing: Local rejection strategies for learning vector quantization (ICANN 2014)"
 

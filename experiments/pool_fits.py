@@ -64,10 +64,10 @@ def groups() -> list[tuple[str, ...]]:
     return [(), *map(tuple, parts)]
 
 
-def split(dataset: str, fold: int) -> tuple[np.ndarray, ...]:
+def split(dataset: str, fold: int, seed: int = 0) -> tuple[np.ndarray, ...]:
     """Training and test part of an outer fold, scaled on the first."""
     X, y = pool_rows(dataset)
-    train, test = list(StratifiedKFold(OUTER, shuffle=True, random_state=0).split(X, y))[fold]
+    train, test = list(StratifiedKFold(OUTER, shuffle=True, random_state=seed).split(X, y))[fold]
     scaler = StandardScaler().fit(X[train])
     return scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
 

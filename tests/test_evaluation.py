@@ -123,3 +123,17 @@ def test_significantly_worse_models_are_excluded():
     ranking = [RankedModel("a", 0.9, 0.0, 2, 0.1, 1.0, True), RankedModel("b", 0.5, 0.0, 2, 0.1, 0.04, False)]
     assert not_significantly_worse(ranking) == ["a"]
     assert not_significantly_worse(ranking, level=0.01) == ["a", "b"]
+
+
+def test_given_splits_are_those_of_all_models():
+    X, y = load_iris(return_X_y=True)
+    splits = [(np.arange(0, 150, 3), np.arange(1, 150, 3)), (np.arange(1, 150, 3), np.arange(2, 150, 3))]
+    found = compare_models(
+        {"one": GLVQ(random_state=0), "two": GLVQ(n_prototypes=2, random_state=0)}, X, y, splits=splits
+    )
+    for name, n_prototypes in (("one", 1), ("two", 2)):
+        model = GLVQ(n_prototypes=n_prototypes, random_state=0)
+        expected = [model.fit(X[train], y[train]).score(X[test], y[test]) for train, test in splits]
+        np.testing.assert_array_equal(found.scores[name], expected)
+    with pytest.raises(ValueError, match="splits of compare_models must be 2 or more, got 1"):
+        compare_models({"one": GLVQ()}, X, y, splits=splits[:1])

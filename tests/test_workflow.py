@@ -72,6 +72,10 @@ def test_the_table_is_not_changed():
 def test_duplicate_rows_are_noted():
     table = pd.concat([mixed(), mixed().iloc[:5]], ignore_index=True)
     assert any("5 rows are duplicates" in note for note in prepare(table, "kind").notes)
+    groups = pd.Series([*range(len(mixed())), 0, 1, 2, 900, 901])  # three with the row that they repeat
+    assert any("2 rows are duplicates" in note for note in prepare(table, "kind", groups=groups).notes)
+    together = pd.Series([*range(len(mixed())), *range(5)])
+    assert not any("duplicate" in note for note in prepare(table, "kind", groups=together).notes)
 
 
 @pytest.mark.parametrize(("start", "step", "counts"), [(0, 1, True), (1, 1, True), (2, 1, False), (0, 2, False)])
@@ -264,6 +268,20 @@ def test_the_test_rows_do_not_change_the_model(tmp_path, monkeypatch):
         changed.to_csv(path, index=False)
         prototypes.append(fit_table(path, "kind", model="glvq", folds=2).model.estimator_[-1].prototypes_)
     np.testing.assert_array_equal(*prototypes)
+
+
+def test_the_models_of_the_folds_are_fitted_once(tmp_path, monkeypatch):
+    """The cross-validation and the thresholds share them; with another number of folds each has its own."""
+    path, fits = tmp_path / "table.csv", []
+    mixed(n=80).to_csv(path, index=False)
+    fit = GLVQ.fit
+    monkeypatch.setattr(GLVQ, "fit", lambda self, X, y, *rest: fits.append(len(y)) or fit(self, X, y, *rest))
+    results = []
+    for folds in (5, 4, 0):
+        results.append(fit_table(path, "kind", model="glvq", folds=folds))
+        assert results[-1].model.cv == 5
+    assert fits == [48] * 5 + [60] + [45] * 4 + [60] + [48] * 5 + [60] + [48] * 5
+    np.testing.assert_array_equal(*(result.model.estimator_[-1].prototypes_ for result in results[:2]))
 
 
 def test_progress_counts_from_the_first_step_to_the_last(tmp_path):

@@ -52,7 +52,7 @@ class Ours(Model):
 
         task, model = self.task, self.task["model"]
         if model == "default":
-            default = lvq.LVQClassifier(random_state=0)
+            default = lvq.LVQClassifier(random_state=task.get("seed", 0))
             return default.set_params(max_iter=2) if task.get("short") else default
         if model == "search":
             return lvq.LVQClassifierCV(random_state=0)

@@ -19,7 +19,7 @@ class Sklvq(Model):
 
     def make(self, n_features: int) -> Any:
         library, task = importlib.import_module("sklvq"), self.task
-        given: dict[str, Any] = {"prototype_n_per_class": task.get("per_class", 1), "random_state": 0}
+        given: dict[str, Any] = {"prototype_n_per_class": task.get("per_class", 1), "random_state": task.get("seed", 0)}
         if not task.get("own"):
             given |= {"activation_type": "identity", "solver_type": "lbfgs"}
         if task.get("epochs"):
@@ -42,7 +42,7 @@ class SklearnLvq(Model):
         library, task = importlib.import_module("sklearn_lvq"), self.task
         if task.get("epochs"):
             raise NotImplementedError("sklearn-lvq has no online solver")
-        given: dict[str, Any] = {"prototypes_per_class": task.get("per_class", 1), "random_state": 0}
+        given: dict[str, Any] = {"prototypes_per_class": task.get("per_class", 1), "random_state": task.get("seed", 0)}
         if task.get("short"):
             given["max_iter"] = 1
         if task["model"] == "gmlvq":
@@ -58,7 +58,7 @@ class Prosemble(Model):
 
     def make(self, n_features: int) -> Any:
         library, task = importlib.import_module("prosemble.models"), self.task
-        given: dict[str, Any] = {"n_prototypes_per_class": task.get("per_class", 1)}
+        given: dict[str, Any] = {"n_prototypes_per_class": task.get("per_class", 1), "random_seed": task.get("seed", 0)}
         if task.get("epochs"):
             given |= {"batch_size": 1, "max_iter": max(2, task["epochs"])}  # 1 raises
         elif task.get("short"):
@@ -101,7 +101,7 @@ class _Lightning:
     def fit(self, X: np.ndarray, y: np.ndarray) -> "_Lightning":
         """Train on the CPU."""
         torch, task = self.torch, self.task
-        torch.manual_seed(0)
+        torch.manual_seed(task.get("seed", 0))
         data = torch.utils.data.TensorDataset(torch.as_tensor(X, dtype=torch.float32), torch.as_tensor(y))
         per_class, epochs = task.get("per_class", 1), task.get("epochs")
         distribution = {"num_classes": int(y.max()) + 1, "per_class": per_class}

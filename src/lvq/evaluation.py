@@ -23,7 +23,7 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.found import find_model
 from lvq.estimators.grouped_calibration import group_folds
-from lvq.typing import Labels, MatrixLike
+from lvq.typing import Fold, Labels, MatrixLike
 
 Floats = NDArray[np.float64]
 
@@ -182,6 +182,7 @@ def compare_models(
     repeats: int = 3,
     seed: int | None = 0,
     groups: ArrayLike | None = None,
+    splits: Sequence[Fold] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Comparison:
     """Compare models by repeated stratified cross-validation, all on the same splits.
@@ -200,6 +201,8 @@ def compare_models(
         Random state of the folds.
     groups : array-like of shape (n_samples,), optional
         Groups, such as patients, that no fold splits.
+    splits : sequence of (train, test), optional
+        At least 2 splits, such as those in the order of time, in place of what `folds`, `repeats` and `groups` make.
     progress : callable, optional
         Called with (fits done, number of fits, name of the model) before each fit and at the end.
 
@@ -219,7 +222,12 @@ def compare_models(
     [('one', 3.0), ('three', 9.0)]
     """
     X, labels = indexable(X, column_or_1d(y))
-    if groups is None:
+    if splits is not None:
+        if len(splits) < 2:
+            raise ValueError(
+                f"splits of compare_models must be 2 or more, got {len(splits)}; leave it out, or split more."
+            )
+    elif groups is None:
         splits = list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(X, labels))
     else:
         seeds = np.random.RandomState(seed).randint(2**31 - 1, size=repeats)
@@ -242,8 +250,8 @@ def compare_models(
             scores[name], counts[name] = accuracies, (float(prototypes.mean()), float(seconds.mean()))
     if progress is not None:
         progress(len(models) * len(splits), len(models) * len(splits), "")
-    n_test = len(labels) // folds
-    return Comparison(_ranking(scores, counts, len(labels) - n_test, n_test), scores, failures)
+    n_train, n_test = (max(1, int(np.mean([len(rows) for rows in parts]))) for parts in zip(*splits))
+    return Comparison(_ranking(scores, counts, n_train, n_test), scores, failures)
 
 
 def _one_split(

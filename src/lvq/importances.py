@@ -18,7 +18,8 @@ from sklearn.compose import ColumnTransformer
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import Indices, Names, blocks, default_names, input_names, model_inputs, positions, sources
-from lvq.model.importance import DEGREE, Curve, Outputs, explained, of_sum_one, output_weighting
+from lvq.model.importance import explained, of_sum_one, output_weighting
+from lvq.model.output_moments import DEGREE, Curve, Outputs
 from lvq.model.samples import ArraySamples
 from lvq.typing import MatrixLike
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import UserList
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -110,6 +110,35 @@ def sources(step: BaseEstimator) -> Indices | None:
     if isinstance(step, OneToOneFeatureMixin | FunctionTransformer | OneHotEncoder | KBinsDiscretizer):
         return np.repeat(np.arange(step.n_features_in_), outputs_per_column(step))
     return None
+
+
+def columns_of_features(steps: Sequence[BaseEstimator], n_columns: int) -> Indices | None:
+    """The input column of each feature behind some steps; None where a feature belongs to several columns.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> steps = [OneHotEncoder().fit([["a", "x"], ["b", "x"], ["c", "y"]]), StandardScaler()]
+    >>> columns_of_features([steps[0], steps[1].fit([[0] * 5])], 2).tolist()
+    [0, 0, 0, 1, 1]
+    """
+    place: Indices = np.arange(n_columns)
+    for step in steps:
+        source = _sources_of_blocks(step) if isinstance(step, ColumnTransformer) else sources(step)
+        if source is None:
+            return None
+        place = place[source]
+    return place
+
+
+def _sources_of_blocks(table: ColumnTransformer) -> Indices | None:
+    parts = []
+    for block in sorted(blocks(table), key=lambda block: block.output.start):
+        inside = columns_of_features(block.steps, len(block.columns))
+        if inside is None:
+            return None
+        parts.append(block.columns[inside])
+    return np.concatenate(parts)
 
 
 def outputs_per_column(step: BaseEstimator) -> int | Indices:

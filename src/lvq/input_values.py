@@ -33,9 +33,9 @@ def input_values(found: FoundModel, rows: NDArray[np.floating]) -> Cells | None:
     """
     values = np.asarray(rows, dtype=np.float64)
     if found.steps and isinstance(found.steps[0], ColumnTransformer):
-        behind = _back(found.steps[1:], values)
+        behind = back(found.steps[1:], values)
         return None if behind is None else _back_through_blocks(found.steps[0], behind.astype(np.float64))
-    behind = _back(found.steps, values)
+    behind = back(found.steps, values)
     return None if behind is None else _cells(behind)
 
 
@@ -55,7 +55,7 @@ def input_cells(X: MatrixLike, row: int) -> list[JSONValue]:
 def _back_through_blocks(table: ColumnTransformer, values: Floats) -> Cells:
     result = np.full((len(values), table.n_features_in_), None, dtype=object)
     for block in blocks(table):
-        before = _back(block.steps, values[:, block.output])
+        before = back(block.steps, values[:, block.output])
         if before is not None and before.shape[1] >= len(block.columns):  # indicators of missing values come after
             result[:, block.columns] = _cells(before[:, : len(block.columns)])
     return result
@@ -67,7 +67,7 @@ def _cells(values: NDArray[np.generic]) -> Cells:
     return cells
 
 
-def _back(steps: Sequence[BaseEstimator], values: NDArray[np.generic]) -> NDArray[np.generic] | None:
+def back(steps: Sequence[BaseEstimator], values: NDArray[np.generic]) -> NDArray[np.generic] | None:
     before: NDArray[np.generic] | None = values
     for step in reversed(steps):
         if before is None:

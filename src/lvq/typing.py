@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
     from sklearn.model_selection import BaseCrossValidator
 
 Array: TypeAlias = Any
@@ -43,5 +44,11 @@ ClassWeight: TypeAlias = dict[Label, float] | Literal["balanced"] | None
 Seed: TypeAlias = int | np.random.RandomState | None
 """Source of randomness, as in scikit-learn."""
 
-CrossValidation: TypeAlias = "int | BaseCrossValidator | Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]] | None"
+Fold: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp]]"
+"""Training and test rows of a fold."""
+
+FittedFold: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp], BaseEstimator]"
+"""A fold with a model that was fitted to its training rows."""
+
+CrossValidation: TypeAlias = "int | BaseCrossValidator | Iterable[Fold] | None"
 """Folds, as in scikit-learn: their number, a splitter, or pairs of training and test rows."""

@@ -2,13 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from lvq.estimators.registry import estimator_types
 from lvq.workflow.comparison import COMPARED
 from lvq.workflow.pipelines import NAMES
 
-pytest.importorskip("pandas")
+pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
 
@@ -67,6 +68,49 @@ def test_groups_are_not_split(lvq, fruit, tmp_path):
     )  # fmt: skip
     assert found.code == 0, found.err
     assert len(json.loads(found.out)["scores"]["glvq, 1"]) == 10
+
+
+def test_time_trains_on_the_past_and_tests_on_the_future(lvq, fruit, tmp_path, monkeypatch):
+    """Every model of the command has the same splits, in the order of the dates, which are not that of the rows."""
+    from sklearn.pipeline import Pipeline
+
+    path, fits, tests = tmp_path / "fruit.csv", [], []
+    days = np.random.default_rng(0).permutation(len(fruit))
+    dates = pd.to_datetime("2024-01-01") + pd.to_timedelta(days, unit="D")
+    fruit.assign(picked=dates.strftime("%Y-%m-%d")).to_csv(path, index=False)
+    fit, predict = Pipeline.fit, Pipeline.predict
+    monkeypatch.setattr(Pipeline, "fit", lambda self, X, y: fits.append(X) or fit(self, X, y))
+    monkeypatch.setattr(Pipeline, "predict", lambda self, X: tests.append(X) or predict(self, X))
+    options = ("compare", path, "--target", "Sorte", "--drop", "name", "--time", "picked", "--model", "glvq")
+    found = lvq(*options, "--prototypes", 1, "--folds", 3, "--json")
+    assert found.code == 0, found.err
+    result = json.loads(found.out)
+    assert {len(scores) for scores in result["scores"].values()} == {3}
+    assert result["design"] == "3 splits, each tested on later rows than those it was trained on"
+    assert len(fits) == len(tests) == 12  # four models
+    for train, test in zip(fits, tests):
+        assert "picked" not in train
+        assert days[train.index].max() < days[test.index].min()
+    for number in range(3):
+        assert len({tuple(X.index) for X in fits[number::3]}) == 1
+
+    again = lvq(*options, "--repeats", 2)
+    assert again.code == 1
+    assert "repeats (--repeats) must be 1 with time (--time), got 2" in again.err
+    assert "Did you mean 'picked'?" in lvq("compare", path, "--target", "Sorte", "--time", "pickd").err
+
+
+def test_time_in_which_the_classes_follow_each_other(lvq, fruit, tmp_path):
+    path = tmp_path / "fruit.csv"
+    fruit.sort_values("Sorte").assign(year=np.arange(len(fruit))).to_csv(path, index=False)
+    options = ("compare", path, "--target", "Sorte", "--time", "year", "--drop", "name", "--model", "glvq")
+    found = lvq(*options, "--prototypes", 1, "--no-rivals")
+    assert found.code == 0, found.err
+    assert "3 splits, each tested on later rows" in found.out
+    assert "2 more have too few rows of a class" in " ".join(found.out.split())
+    found = lvq(*options, "--folds", 2)
+    assert found.code == 1
+    assert "in the order of time leaves two rows or more of each class" in found.err
 
 
 def test_wrong_models_and_targets(lvq, fruit_csv):

@@ -48,6 +48,24 @@ def test_prices_in_short_form_and_as_a_file(lvq, credit, tmp_path):
     assert (pd.read_csv(tmp_path / "p.csv")["label"] == short.predict(X)).all()
 
 
+def test_prices_beside_those_of_a_single_class(lvq, credit, tmp_path):
+    model, completed = fitted(lvq, credit, tmp_path / "run", "--prices", "bad:good=5,good:bad=1")
+    metrics = json.loads((tmp_path / "run/metrics.json").read_text(encoding="utf-8"))["metrics"]
+    bad, good = (row["sensitivity"]["total"] for row in metrics["by_class"])
+    single = min((good, "bad"), (5 * bad, "good"))
+    printed = " ".join(completed.out.split())
+    assert f"of a single class {single[0] / (bad + good):.3f} always {single[1]}, the cheapest one" in printed
+    validated = lvq("validate", tmp_path / "run", credit, "--json")
+    assert validated.code == 0, validated.err
+    price, table = json.loads(validated.out)["price"], pd.read_csv(credit)
+    predicted, bad = model.predict(table[["debt", "age"]]), table["risk"] == "bad"
+    assert price["value"] == pytest.approx(np.where(bad, 5, 1)[predicted != table["risk"]].sum() / len(table))
+    assert price["cheapest"] == pytest.approx(min(5 * bad.mean(), 1 - bad.mean()))
+    assert f"Price for each row {price['at_fit']:.3f}" in printed
+    page = (tmp_path / "run/validation-credit.html").read_text(encoding="utf-8")
+    assert f"is {price['value']:.3f}; it was {price['at_fit']:.3f} in the test" in page
+
+
 def test_class_weights(lvq, credit, tmp_path):
     for given, weights in (("balanced", "balanced"), ("bad=4,good=1", {"bad": 4.0, "good": 1.0})):
         model, _ = fitted(lvq, credit, tmp_path / given, "--class-weight", given)

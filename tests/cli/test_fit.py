@@ -155,7 +155,7 @@ def test_a_guarantee_that_is_not_achievable_is_weaker_and_reports_the_rows_it_ne
     )  # fmt: skip
     assert completed.code == 0, completed.err
     note = re.search(
-        r"An error rate of at most 1 % could not be guaranteed\. The lowest that can be is ([\d.]+) % among accepted "
+        r"An error rate of at most 1 % could not be guaranteed\. The lowest bound found is ([\d.]+) % among accepted "
         r"predictions, with confidence 0\.95, at a coverage of \d+ %\. About (\d+) rows in the table would be enough, "
         r"(\d+) more than now\.",
         completed.err.replace("\n", " "),
@@ -217,6 +217,11 @@ def wrong(name, columns, message, *options):
             "too many texts",
             {"a": [f"note {k}" for k in range(200)], "kind": ["x", "y"] * 100},
             r"'a' .* holds 200 different texts, such as 'note 0'.* --drop 'a'",
+        ),
+        wrong(
+            "patients",
+            {"a": [f"p{k // 2}" for k in range(400)], "kind": ["x", "y"] * 200},
+            r"'a' .* holds 200 different texts.* belong together, name it with --group 'a'\.",
         ),
         wrong("infinite", {"a": [1, np.inf] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds inf in row 2,"),
         wrong("huge", {"a": [1, 1e300] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds 1e\+300 in row 2,"),

@@ -1,4 +1,6 @@
-"""Missing values: certainty falls with what is missing, and rows with too little known are rejected."""
+"""Missing values: certainty falls with what is missing, rows with too little known are rejected, filled or ignored."""
+
+import json
 
 import numpy as np
 import pytest
@@ -8,7 +10,6 @@ pytest.importorskip("typer")
 pytest.importorskip("vl_convert")
 
 from lvq.persistence import load  # noqa: E402
-from lvq.workflow.model_columns import expected_columns  # noqa: E402
 
 MEASURED = [f"bill {k}" for k in range(6)]
 
@@ -21,13 +22,13 @@ def penguins(n=200, seed=0, missing=0.08):
     return table.assign(island=rng.choice(["Biscoe", "Dream"], n), species=np.where(kind, "Adelie", "Gentoo"))
 
 
-@pytest.fixture(scope="module")
-def run(lvq, tmp_path_factory):
+@pytest.fixture(scope="module", params=["impute", "ignore"])
+def run(lvq, tmp_path_factory, request):
     folder = tmp_path_factory.mktemp("penguins")
     penguins().to_csv(folder / "table.csv", index=False)
     completed = lvq(
         "fit", folder / "table.csv", "--target", "species", "--model", "lvq", "--prototypes", 1, "--folds", 0, "--out",
-        folder / "run",
+        folder / "run", "--missing", request.param,
     )  # fmt: skip
     assert completed.code == 0, completed.err
     return folder / "run"
@@ -60,16 +61,128 @@ def test_certainty_falls_with_what_is_missing(lvq, run, tmp_path):
     assert medians[5] < 0.5 * medians[0]
 
 
-def test_what_is_usually_missing_is_no_loss(lvq, tmp_path):
+@pytest.mark.parametrize("way", ["impute", "ignore"])
+def test_what_is_usually_missing_is_no_loss(lvq, tmp_path, way):
     table = penguins(seed=3, missing=0)
     table.loc[np.arange(200) % 4 != 0, MEASURED[1:]] = np.nan
     table.to_csv(tmp_path / "table.csv", index=False)
     completed = lvq(
-        "fit", tmp_path / "table.csv", "--target", "species", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run"
-    )
+        "fit", tmp_path / "table.csv", "--target", "species", "--model", "glvq", "--folds", 0, "--missing", way,
+        "--out", tmp_path / "run",
+    )  # fmt: skip
     assert completed.code == 0, completed.err
-    rates = expected_columns(load(tmp_path / "run" / "model.lvq")).missing_rates
-    assert list(rates) == MEASURED[1:]
-    assert all(0.6 < rate < 0.9 for rate in rates.values())
+    assert 0.6 < load(tmp_path / "run" / "model.lvq").usual_missing_ / 5 < 0.9
     found = predicted(lvq, tmp_path / "run", table, tmp_path)
     assert "too little known" not in set(found["reason"])
+
+
+def sparse_minority(seed, n=200):
+    """A rare class far away, with most values missing: filled with medians, its rows look like the frequent class."""
+    rng = np.random.default_rng(seed)
+    rare = np.arange(n) % 10 < 3
+    table = pd.DataFrame(rng.normal(8.0 * rare[:, None], size=(n, 6)), columns=MEASURED)
+    keep = rng.integers(0, 6, n)
+    gone = rng.random(table.shape) < 0.7
+    gone[np.arange(n), keep] = False
+    return table.mask(gone).assign(species=np.where(rare, "Adelie", "Gentoo"))
+
+
+def fitted(lvq, table, folder, *options):
+    table.to_csv(folder / "table.csv", index=False)
+    completed = lvq(
+        "fit", folder / "table.csv", "--target", "species", "--model", "glvq", "--out", folder / "run", "--force",
+        *options,
+    )  # fmt: skip
+    assert completed.code == 0, completed.err
+    return completed, json.loads((folder / "run" / "metrics.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_values_are_ignored_where_that_is_better(lvq, tmp_path, seed):
+    completed, metrics = fitted(lvq, sparse_minority(seed), tmp_path, "--folds", 3)
+    missing = metrics["missing"]
+    assert missing["way"] == "ignore"
+    assert missing["requested"] == "auto"
+    assert missing["scores"]["ignore"] > missing["scores"]["impute"] + 0.01
+    assert metrics["folds"]["mean"] == pytest.approx(missing["scores"]["ignore"], abs=0.01)
+    for accuracy in missing["scores"].values():
+        assert f"{100 * accuracy:.1f} %" in missing["sentence"]
+    assert "above its standard error" in missing["sentence"]
+    assert missing["sentence"] in metrics["protocol"]
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "were ignored: distances are over the values that a row has" in page
+    assert "Missing numbers" in completed.out
+    assert "ignored" in completed.out
+
+
+def test_values_are_filled_where_ignoring_gains_nothing(lvq, tmp_path):
+    """All classes are recognised by a column without gaps, so that both ways have the same accuracy."""
+    table = penguins(missing=0.3)
+    table["sure"] = np.where(table["species"] == "Adelie", 40.0, 0.0)
+    _, metrics = fitted(lvq, table, tmp_path, "--folds", 2)
+    assert metrics["missing"]["way"] == "impute"
+    assert "so that nothing is gained" in metrics["missing"]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("options", "way", "why"),
+    [
+        (("--missing", "impute"), "impute", "as requested"),
+        (("--missing", "ignore"), "ignore", "as requested"),
+        (("--folds", 0), "impute", "there were no folds (--folds)"),
+        (("--max-error", 0.2), "impute", "rows that test a guarantee must not choose"),
+        (("--model", "lvq1", "--folds", 0), "impute", "LVQ1 cannot ignore them"),
+        (("--model", "fc1glvq", "--folds", 2), "impute", "GLVQ cannot ignore them"),
+        (("--sample-prototypes", "--folds", 2), "impute", "prototypes that are samples need filled values"),
+    ],
+)
+def test_why_there_was_no_choice(lvq, tmp_path, options, way, why):
+    _, metrics = fitted(lvq, penguins(), tmp_path, *(options if "--folds" in options else (*options, "--folds", 2)))
+    assert metrics["missing"]["way"] == way
+    assert metrics["missing"]["scores"] is None
+    assert why in metrics["missing"]["sentence"]
+
+
+def test_a_table_without_gaps_has_no_word_about_them(lvq, tmp_path):
+    completed, metrics = fitted(lvq, penguins(missing=0), tmp_path, "--folds", 2)
+    assert metrics["missing"] is None
+    assert "issing" not in completed.out + metrics["protocol"]
+
+
+def test_a_model_that_ignores_takes_gaps_in_every_column_of_numbers(lvq, tmp_path):
+    table = penguins(missing=0)
+    table.loc[::5, "bill 0"] = np.nan
+    fitted(lvq, table, tmp_path, "--missing", "ignore", "--folds", 0)
+    new = penguins(seed=1, missing=0)
+    new.loc[:19, "bill 3"] = np.nan
+    found = predicted(lvq, tmp_path / "run", new, tmp_path)
+    assert "missing value" not in set(found["reason"])
+    assert set(found["label"]) == {"Adelie", "Gentoo"}
+    radii = pd.to_numeric(found["certified_radius"])
+    assert radii[:20].isna().all()
+    assert (radii[20:] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--missing", "drop"), "--missing must be one of auto, impute, ignore, got 'drop'"),
+        (("--missing", "ignore", "--model", "lvq1"), "Ignoring missing values (--missing ignore) needs one of lvq"),
+        (("--missing", "ignore", "--sample-prototypes"), "need filled values"),
+        (("--missing", "ignore", "--stream"), "leave out missing"),
+    ],
+)
+def test_wrong_requests(lvq, tmp_path, options, message):
+    penguins().to_csv(tmp_path / "table.csv", index=False)
+    found = lvq("fit", tmp_path / "table.csv", "--target", "species", "--out", tmp_path / "run", *options)
+    assert found.code in (1, 2)
+    assert message in " ".join(found.err.split())
+
+
+def test_onnx_names_the_remedy(lvq, tmp_path):
+    pytest.importorskip("onnx")
+    fitted(lvq, penguins(), tmp_path, "--missing", "ignore", "--folds", 0)
+    found = lvq("export", tmp_path / "run", "--onnx", tmp_path / "model.onnx")
+    assert found.code == 1
+    assert "ignores missing values, which ONNX does not support; fit it again with --missing impute" in found.err
+    assert not (tmp_path / "model.onnx").exists()

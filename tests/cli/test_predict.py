@@ -10,13 +10,11 @@ import pytest
 from lvq import certified_radius
 from lvq.estimators.found import find_model
 from lvq.persistence import load
-from lvq.rejection.measures import Predictions
+from lvq.rejection.predictions import Predictions
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
-from lvq.workflow.known_values import known_fraction  # noqa: E402
-from lvq.workflow.model_columns import expected_columns  # noqa: E402
 
 COLUMNS = ["label", "certainty", "accepted", "reason", "winner", "certified_radius"]
 
@@ -50,8 +48,7 @@ def test_predictions_are_those_of_the_model(lvq, run, model, features, fruit_csv
     assert predictions["label"].tolist() == model.predict(features).tolist()
     assert predictions["accepted"].tolist() == model.accept(features).tolist()
     assert predictions["reason"].tolist() == model.reason(features).tolist()
-    known = known_fraction(features, expected_columns(model))
-    np.testing.assert_allclose(predictions["certainty"].astype(float), known * model.certainty(features))
+    np.testing.assert_allclose(predictions["certainty"].astype(float), model.certainty(features))
     found = find_model(model)
     inputs = found.inputs(features)
     np.testing.assert_allclose(predictions["certified_radius"].astype(float), certified_radius(found.estimator, inputs))

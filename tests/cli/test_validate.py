@@ -63,6 +63,16 @@ def test_drift_is_named(lvq, run, tmp_path):
     assert "Drifted features 1 of 3 crp" in " ".join(completed.out.split())
 
 
+def test_where_every_row_is_rejected(lvq, run, tmp_path):
+    completed = validated(lvq, run, tmp_path, hospital(seed=4).assign(ward="C"))
+    assert completed.code == 0, completed.err
+    printed = " ".join(completed.out.split())
+    assert "Coverage 0.0 % 0 of 600" in printed
+    assert "Guarantee not contradicted at most 15 %, no row was accepted" in printed
+    fitted = json.loads((run / "metrics.json").read_text(encoding="utf-8"))["scores"]["coverage"]
+    assert f"at the fit {100 * fitted:.1f} % accuracy of accepted - no row" in printed
+
+
 def test_a_broken_guarantee_is_reported(lvq, run, tmp_path):
     completed = validated(lvq, run, tmp_path, hospital(seed=3, noise=0.4))
     assert completed.code == 0, completed.err

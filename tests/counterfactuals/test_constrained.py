@@ -160,6 +160,17 @@ def test_few_changes():
         assert n_changed.min() >= 1
 
 
+def test_changes_of_categories_alone():
+    """Local metrics as well, whose search goes on along the boundary where there are numbers to move."""
+    pipeline, samples = fitted(GLVQ(relevance="local_diagonal", n_prototypes=2, local="prototype", max_iter=500))
+    X = table(40, seed=1)[0]
+    found = counterfactual(pipeline, X, samples=samples, immutable=NUMBERS)
+    done = np.isfinite(found.distance)
+    assert done.any()
+    np.testing.assert_array_equal(found.samples.loc[done, NUMBERS], X.loc[done, NUMBERS])
+    assert set(found.distance[done].round(9)) <= {1.0, round(2**0.5, 9)}
+
+
 def test_plausible():
     """As near to a real sample of its class as 95 % of these are to each other; and not nearer for nothing."""
     pipeline, samples = fitted(GMLVQ())

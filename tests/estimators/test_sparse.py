@@ -29,8 +29,9 @@ from lvq import (
     LVQClassifier,
     LVQClassifierCV,
 )
-from lvq.estimators import base, training
-from lvq.model import importance, relevance
+from lvq.estimators import specification, training
+from lvq.model import importance
+from lvq.model.relevance import vectors
 
 FORMATS = ("csr_array", "csr_matrix", "csc_array", "coo_matrix", "lil_array", "dok_matrix", "bsr_array")
 BATCH = [
@@ -317,7 +318,7 @@ def test_the_solver_of_many_sparse_features(counts, monkeypatch):
     monkeypatch.setattr(training, "_solve", lambda parts, *rest: solvers.append(parts.solver) or run(parts, *rest))
 
     def used(model, features=40, X=X):
-        monkeypatch.setattr(base, "WIDE_SPARSE", features)
+        monkeypatch.setattr(specification, "WIDE_SPARSE", features)
         model.set_params(random_state=0, max_iter=2).fit(X, y)
         return solvers.pop(0)
 
@@ -345,8 +346,8 @@ def test_the_solver_of_many_sparse_features(counts, monkeypatch):
 )
 def test_relevances_of_many_features_equal_dense(model, dtype, counts, monkeypatch):
     """With many features they change rarely, for dense samples as well, and in units of their start."""
-    monkeypatch.setattr(relevance, "MANY_FEATURES", 5)
-    monkeypatch.setattr(relevance, "FEATURES_A_SAMPLE", 1)
+    monkeypatch.setattr(vectors, "MANY_FEATURES", 5)
+    monkeypatch.setattr(vectors, "FEATURES_A_SAMPLE", 1)
     X, y = counts[0].astype(dtype), counts[1]
     model = clone(model).set_params(solver="online", max_iter=3, random_state=0, relevance_rate=1.0)
     dense, from_rows = clone(model).fit(X, y), clone(model).fit(sparse.csr_array(X), y)
@@ -360,7 +361,7 @@ def test_relevances_of_many_features_equal_dense(model, dtype, counts, monkeypat
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_stream_continues_a_batch_fit_of_many_features(counts, monkeypatch):
-    monkeypatch.setattr(relevance, "MANY_FEATURES", 5)
+    monkeypatch.setattr(vectors, "MANY_FEATURES", 5)
     X, y = counts
     model = GRLVQ(random_state=0, max_iter=2).fit(X, y)
     before = model.prototypes_.copy()

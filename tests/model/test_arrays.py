@@ -1,15 +1,31 @@
 """Operations that NumPy and torch spell differently, and the round centre."""
 
+import sys
 from fractions import Fraction
+from types import ModuleType
 
 import numpy as np
 import pytest
 
-from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like, namespace, round_centre, take_columns, zeros
+from lvq import model
+from lvq.model import arrays
+from lvq.model.arrays import (
+    as_numpy,
+    first_argmin,
+    fused_kernels,
+    is_tensor,
+    like,
+    namespace,
+    round_centre,
+    take_columns,
+    zeros,
+)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("offset", "unit"), [(0, 1.0), (1000, 0.25), (-(2**15), 1024.0), (1000, 2.0**-10)])
+@pytest.mark.parametrize(
+    ("offset", "unit"), [(0, 1.0), (1000, 0.25), (-(2**15), 1024.0), (1000, 2.0**-10), (0, 2.0**-12)]
+)
 def test_subtracting_the_centre_from_round_numbers_is_exact(offset, unit, dtype):
     rng = np.random.default_rng(0)
     X = ((rng.integers(-50, 50, (30, 5)) * rng.integers(1, 9, 5) + offset) * unit).astype(dtype)
@@ -48,3 +64,22 @@ def test_numpy_needs_no_torch():
 def test_anything_else_is_refused():
     with pytest.raises(TypeError, match="expected a NumPy array or a torch tensor, got list"):
         namespace([1.0])
+
+
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize("hip", [None, "6.0"])
+def test_gpu_kernels_need_triton_and_no_amd(installed, hip, monkeypatch):
+    torch = pytest.importorskip("torch")
+
+    class OnGpu(torch.Tensor):
+        is_cuda = True
+
+    kernels = ModuleType("lvq.model.fused")
+    monkeypatch.setitem(sys.modules, "lvq.model.fused", kernels)
+    monkeypatch.setattr(model, "fused", kernels, raising=False)
+    monkeypatch.setattr(arrays, "find_spec", lambda name: object() if installed and name == "triton" else None)
+    monkeypatch.setattr(torch.version, "hip", hip)
+    rows = torch.zeros(2, dtype=torch.float32).as_subclass(OnGpu)
+    assert fused_kernels(rows) is (kernels if installed and hip is None else None)
+    assert fused_kernels(rows.double()) is None
+    assert fused_kernels(torch.zeros(2)) is None

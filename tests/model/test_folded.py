@@ -173,3 +173,11 @@ def test_one_prototype_and_no_samples():
     model = PrototypeModel(np.ones((1, 2)), np.array([0]), np.array(["a"]))
     assert model.predict(np.zeros((3, 2))).tolist() == ["a"] * 3
     assert model.predict(np.zeros((0, 2))).tolist() == []
+
+
+@pytest.mark.parametrize("n", [2, 40, 300])
+@pytest.mark.parametrize("kind", METRICS)
+def test_the_bound_grows_with_the_length_of_a_sample(kind, n):
+    """Long samples have larger rounding errors, with any number of features."""
+    part = folded_prototypes(make_model(kind, n, 0.0, np.float64), np.dtype(np.float64))
+    assert min(part.bound) > 0

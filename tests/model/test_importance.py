@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvq.model import importance
+from lvq.model import importance, output_moments
+from lvq.model.decision import DecisionRule
 from lvq.model.importance import explained_fractions, feature_importances
 from lvq.model.links import Gaussian, Identity
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
-from lvq.model.prototype_model import DecisionRule, PrototypeModel
+from lvq.model.prototype_model import PrototypeModel
 from lvq.model.samples import ArraySamples
 
 LABELS = np.array([0, 0, 1, 2])
@@ -224,9 +225,9 @@ def test_of_many_prototypes_the_most_frequent_count(monkeypatch):
     rng, X, weight = draw(200)
     model = make_model(rng, X, "Euclidean")
     wins = np.bincount(model.nearest(model.distances(X))[0].winner, weight, len(LABELS))
-    monkeypatch.setattr(importance, "OUTPUTS", 2)
+    monkeypatch.setattr(output_moments, "OUTPUTS", 2)
     samples = samples_of(X, weight)
-    kept = importance.Outputs.uncalibrated(model).most_frequent(samples, 50)
+    kept = output_moments.Outputs.uncalibrated(model).most_frequent(samples, 50)
     assert set(kept.prototypes) == set(np.argsort(wins)[-2:])
     values, pair = kept.of(X)
     assert values.shape == (200, 4)

@@ -13,12 +13,14 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from lvq import GLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
-from lvq.model import prototype_model
+from lvq.model import sample_blocks
+from lvq.model.decision import DecisionRule
+from lvq.model.folded import largest_value
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
-from lvq.model.prototype_model import DecisionRule, PrototypeModel, largest_value
+from lvq.model.prototype_model import PrototypeModel
 
 N_FEATURES = 4
 LABELS = np.array([0, 0, 1, 2, 2])
@@ -283,7 +285,7 @@ def test_the_largest_value_does_not_overflow(dtype):
 def test_blocks_give_the_predictions_of_the_whole(metric, monkeypatch):
     model, X = make_model(metric, "gaussian"), samples(100)
     whole, explained = model.predict_proba(X), model.explain(X)
-    monkeypatch.setattr(prototype_model, "CACHE_BYTES", 8 * 7 * (5 + 3 * N_FEATURES))  # seven rows
+    monkeypatch.setattr(sample_blocks, "CACHE_BYTES", 8 * 7 * (5 + 3 * N_FEATURES))  # seven rows
     sizes = []
     model.over_blocks(lambda D: sizes.append(len(D)) or D, X)
     assert sizes == [7] * 14 + [2]
@@ -295,7 +297,7 @@ def test_blocks_give_the_predictions_of_the_whole(metric, monkeypatch):
 
 
 def test_explanations_hold_no_table_of_all_distances(monkeypatch):
-    monkeypatch.setattr(prototype_model, "CACHE_BYTES", 2**20)
+    monkeypatch.setattr(sample_blocks, "CACHE_BYTES", 2**20)
     rng = np.random.default_rng(0)
     model = PrototypeModel(rng.normal(size=(2000, 2)), np.repeat([0, 1], 1000), np.array([0, 1]))
     X = rng.normal(size=(1000, 2))  # 16 MB of distances
@@ -312,7 +314,7 @@ def test_explanations_hold_no_table_of_all_distances(monkeypatch):
 @pytest.mark.parametrize("metric", [Euclidean(), Matrix()], ids=["euclidean", "matrix"])
 def test_memory_is_bounded_for_any_number_of_samples(metric, n_prototypes, n_features, monkeypatch):
     """Neither all distances nor a copy of all samples is held at a time."""
-    monkeypatch.setattr(prototype_model, "CACHE_BYTES", 2**20)
+    monkeypatch.setattr(sample_blocks, "CACHE_BYTES", 2**20)
     rng = np.random.default_rng(0)
     model = PrototypeModel(
         prototypes=rng.normal(size=(n_prototypes, n_features)),

@@ -19,8 +19,8 @@ from lvq.model.relevance import (
     LocalScaleRelevance,
     MatrixRelevance,
     Relevance,
-    shrunk,
 )
+from lvq.model.relevance.matrices import shrunk
 from lvq.model.structure import UNSTRUCTURED, Structure
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
@@ -234,3 +234,11 @@ def test_automatic_local_matrices():
     assert rule.for_data(100, 784, 20_000).local is None
     assert rule.for_data(100, 16_384, 40).local is None
     assert replace(rule, local="class").for_data(100, 16_384, 40).local == "class"
+
+
+@pytest.mark.parametrize("local", ["class", "prototype"])
+def test_local_weights_start_equal_with_sum_one(local):
+    X = np.zeros((4, 6), dtype=np.float32)
+    R = LocalDiagonalRelevance(local=local).start(X, np.zeros(4, dtype=int), np.ones(4), LABELS)
+    assert R.dtype == np.float32
+    np.testing.assert_allclose(R, np.full((3 if local == "class" else 5, 6), 1 / 6), rtol=1e-6)

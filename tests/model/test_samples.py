@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvq.model.samples import ArraySamples
+from lvq.model.samples import ArraySamples, median_variance
 
 
 @pytest.fixture
@@ -105,3 +105,8 @@ def test_the_typical_variance_is_the_median_of_the_features(kind):
 
 def tensor(array):
     return pytest.importorskip("torch").tensor(array)
+
+
+def test_the_median_variance_counts_features_that_vary():
+    assert median_variance(np.array([4.0, 0.0, 0.0, 1e-40])) == 4.0
+    assert median_variance(np.zeros(3)) == median_variance(np.zeros(0)) == 1.0

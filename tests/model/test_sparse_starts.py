@@ -54,3 +54,10 @@ def test_directions_without_spread_and_with_equal_means():
     same = discriminant_directions(sparse.csr_array(np.tile(np.eye(4), (2, 1))), np.repeat([0, 1], 4), np.ones(8), 2)
     assert same.shape == (2, 4)
     assert np.isfinite(same).all()
+
+
+@pytest.mark.parametrize("n_samples", [1, 5, 1023, 1024, 1025])
+def test_every_row_is_looked_at(n_samples):
+    X = sparse.csr_array(np.arange(1.0, n_samples + 1)[:, None])
+    assert sparse_starts.distinct_rows(X, 5000) == n_samples
+    assert sparse_starts.distinct_rows(X, 3) == min(3, n_samples)

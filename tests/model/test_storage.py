@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from lvq import GLVQ
+from lvq.model.decision import DecisionRule
 from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
-from lvq.model.prototype_model import DecisionRule, PrototypeModel
+from lvq.model.prototype_model import PrototypeModel
 from lvq.model.storage import LINKS, METRICS
 
 CLASSES = {

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 import lvq
 from lvq.model.costs import COSTS
+from lvq.model.decision import DecisionRule
 from lvq.model.links import KERNELS
 from lvq.model.relevance import RELEVANCES
 from lvq.persistence.trusted import (
@@ -42,12 +43,22 @@ def test_every_part(part):
     assert find(name_of(part), is_class, NOTHING_TRUSTED) is part
 
 
+def test_stored_names_stay_when_parts_move():
+    """Files that were saved before can be loaded."""
+    assert {name_of(part).rpartition(".")[0] for part in RELEVANCES.values()} == {"lvq.model.relevance"}
+    assert name_of(DecisionRule) == "lvq.model.prototype_model.DecisionRule"
+    assert find("lvq.model.prototype_model.DecisionRule", is_class, NOTHING_TRUSTED) is DecisionRule
+    inner = "lvq.model.relevance.vectors.Hebbian"
+    with pytest.raises(UntrustedError, match=rf"{inner}, which is not trusted"):
+        find(inner, is_class, NOTHING_TRUSTED)
+
+
 def test_parts_of_this_library_are_plain():
     """Building one runs no code of its own: no `__new__`, no slots; `__setstate__` and `__reduce__` are not called."""
     checked = 0
     for package in PACKAGES[:-1]:
         outer = importlib.import_module(package.rstrip("."))
-        for module in pkgutil.iter_modules(outer.__path__, package):
+        for module in pkgutil.walk_packages(outer.__path__, package):
             if module.name == "lvq.model.fused":  # needs triton
                 continue
             for part in vars(importlib.import_module(module.name)).values():

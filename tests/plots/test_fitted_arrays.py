@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LGMLVQ
 from lvq.estimators.found import need_model
-from lvq.plots import group_names, lambda_matrix, prototype_names, relevance_profile
-from lvq.plots.fitted_arrays import estimator_name, model_inputs
+from lvq.plots import group_names, lambda_matrix, plane, prototype_names, relevance_profile
+from lvq.plots.fitted_arrays import completed, estimator_name, model_inputs
 
 
 def test_inputs_of_the_model_give_its_predictions(data, model):
@@ -78,3 +78,13 @@ def test_names_of_estimators(data, fitted):
     assert estimator_name(fitted["pipeline around reject"]) == "RejectClassifier"
     search = GridSearchCV(make_pipeline(StandardScaler(), GLVQ(random_state=0)), {"glvq__n_prototypes": [1]}, cv=2)
     assert estimator_name(search.fit(*data)) == "GLVQ"
+
+
+def test_a_missing_value_is_that_of_the_nearest_prototype():
+    X = np.array([[0.0, 0.0], [0.0, 2.0], [6.0, 5.0], [6.0, 7.0]])
+    model = GLVQ(missing="ignore", random_state=0).fit(X, [0, 0, 1, 1])
+    Z = completed(model.model_, np.array([[1.0, np.nan], [np.nan, 6.0], [5.0, 4.0]]))
+    np.testing.assert_array_equal(Z[0], [1.0, model.prototypes_[0, 1]])
+    np.testing.assert_array_equal(Z[1], [model.prototypes_[1, 0], 6.0])
+    np.testing.assert_array_equal(Z[2], [5.0, 4.0])
+    np.testing.assert_allclose(plane(model, [[1.0, np.nan]]).points, plane(model, Z[:1]).points)

@@ -47,6 +47,19 @@ def test_samples_needed_at_an_error_rate():
     assert error_p_value(int(np.ceil(0.04 * fewer)), fewer, 0.05) > 0.05
 
 
+@pytest.mark.parametrize(("max_error", "rate"), [(0.01, 0.005), (0.05, 0.04), (0.2, 0.1), (0.5, 0.25), (0.3, 0.1)])
+@pytest.mark.parametrize("level", [0.2, 0.05, 0.01])
+def test_one_sample_fewer_than_needed_does_not_suffice(max_error, rate, level):
+    n = samples_needed(max_error, level, rate=rate)
+    p_values = [error_p_value(int(np.ceil(rate * size - 1e-9)), size, max_error) for size in (n, n - 1)]
+    assert p_values[0] <= level < p_values[1]
+
+
+def test_a_whole_number_of_expected_errors_is_not_rounded_up():
+    level = float(error_p_value(1, 10, 0.2))  # one error in ten is just enough
+    assert samples_needed(0.2, level, rate=0.1) == 10
+
+
 def test_refused():
     with pytest.raises(ValueError, match="n_errors must lie between 0 and n_accepted"):
         error_p_value(5, 3, 0.1)

@@ -14,8 +14,9 @@ from lvq.rejection import (
     RejectClassifier,
     local_thresholds,
 )
-from lvq.rejection.measures import Predictions
+from lvq.rejection.calibration_data import Data
 from lvq.rejection.point import CertifiedPoint
+from lvq.rejection.predictions import Predictions
 from tests.rejection.populations import QUICK, draw
 
 # -- where calibration samples come from -------------------------------------------------------------------------------
@@ -121,6 +122,32 @@ def test_cross_fitted_cells_are_those_of_the_predicting_model(data):
     assert np.array_equal(safe.estimator_.prototypes_, GLVQ(n_prototypes=2, **QUICK).fit(X, y).prototypes_)
     for cells in ("class", lambda estimator, Z: np.sign(Z[:, 0])):
         assert RejectClassifier(GLVQ(**QUICK), cv=3, cells=cells).fit(X, y).path_.n_samples == 600
+
+
+def test_folds_with_fitted_models_give_the_thresholds_of_folds_without(data):
+    X, y = data
+    splits = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    expected = RejectClassifier(GLVQ(random_state=0), cv=splits).fit(X, y)
+    fitted = [(train, test, GLVQ(random_state=0).fit(X[train], y[train])) for train, test in splits]
+    calls = []
+
+    class Counting(GLVQ):
+        def fit(self, X, y):
+            calls.append(len(y))
+            return super().fit(X, y)
+
+    found = RejectClassifier(Counting(random_state=0), cv=fitted).fit(X, y)
+    assert calls == [len(y)]
+    np.testing.assert_array_equal(found.certainty(X), expected.certainty(X))
+    np.testing.assert_array_equal(found.accept(X), expected.accept(X))
+    assert found.point_.coverage == expected.point_.coverage
+
+
+def test_models_of_folds_must_be_fitted(data):
+    X, y = data
+    folds = [(train, test, GLVQ()) for train, test in StratifiedKFold(3).split(X, y)]
+    with pytest.raises(ValueError, match=r"cv of RejectClassifier must hold fitted models .*FrozenEstimator"):
+        RejectClassifier(GLVQ(), cv=folds).fit(X, y)
 
 
 def test_thresholds_from_training_samples_overestimate_accuracy():
@@ -233,7 +260,7 @@ def test_a_weaker_guarantee_where_the_requested_one_is_not_achievable(data):
     safe = RejectClassifier(GLVQ(**QUICK), max_error=0.01, on_failure="relax").fit(X, y)
     assert safe.point_.requested_error == 0.01 < safe.point_.max_error < 0.2
     assert safe.notes_[0].startswith("An error rate of at most 1 % could not be guaranteed.")
-    assert f"The lowest that can be is {100 * safe.point_.max_error:g} %" in safe.notes_[0]
+    assert f"The lowest bound found is {100 * safe.point_.max_error:g} %" in safe.notes_[0]
     X_test, y_test = draw(5000, 12)
     assert safe.coverage(X_test) > 0.2
     assert 1 - safe.accepted_accuracy(X_test, y_test) <= safe.point_.max_error
@@ -274,3 +301,23 @@ def test_a_tiny_error_rate_is_not_achievable(data, max_error):
         RejectClassifier(GLVQ(**QUICK), max_error=max_error).fit(*data)
     safe = RejectClassifier(GLVQ(**QUICK), max_error=max_error, on_failure="reject").fit(*data)
     assert safe.coverage(data[0]) == 0
+
+
+def test_metadata_of_samples_are_taken_with_them_and_others_stay_whole():
+    """Per sample is what has as many entries, in an array of any number of axes or in a list."""
+    given = {"rows": np.arange(10).reshape(5, 2), "list": list("abcde"), "other": np.arange(4), "text": "abcde", "n": 5}
+    data = Data(np.arange(5)[:, None], np.arange(5), np.ones(5, dtype=bool), given, {"groups": np.arange(5)})
+    part = data.take(np.array([3, 1]))
+    assert part.for_fit["rows"].tolist() == [[6, 7], [2, 3]]
+    assert part.for_fit["list"] == ["d", "b"]
+    assert part.for_fit["other"].tolist() == [0, 1, 2, 3]
+    assert (part.for_fit["text"], part.for_fit["n"]) == ("abcde", 5)
+    assert part.for_split["groups"].tolist() == part.y.tolist() == [3, 1]
+
+
+def test_samples_at_a_prototype_can_be_cross_fitted_with_an_outlier_measure():
+    """Their distance, the outlier measure, is zero."""
+    X = np.repeat([[0.0, 0.0], [4.0, 4.0]], 30, axis=0)
+    y = np.repeat(["a", "b"], 30)
+    safe = RejectClassifier(GLVQ(**QUICK), measure="combined", min_coverage=0.9, cv=3).fit(X, y)
+    assert safe.accept(X).any()

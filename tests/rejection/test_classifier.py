@@ -138,6 +138,7 @@ def test_parameters_change_nothing_until_the_next_fit(data):
         "on_failure": "reject",
         "cv": "prefit",
         "calibration_size": 0.9,
+        "min_known": None,
         "random_state": 7,
         "estimator__n_prototypes": 1,
         "estimator__slope": 3,

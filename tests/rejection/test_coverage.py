@@ -96,3 +96,27 @@ def test_local_thresholds_first_then_a_level():
     # 40.2 are to be rejected: 10 errors, and as each of the two thresholds counts one more, 28 others
     assert by_cell["correct"] == pytest.approx(0.028)
     assert point.coverage == pytest.approx(162 / 200)
+
+
+@pytest.mark.parametrize("method", ["global", "optimal"])
+def test_the_level_holds_for_cells_never_seen(method):
+    """A shared threshold is raised for them as for all others; with local ones they stay rejected."""
+    rng = np.random.default_rng(0)
+    certainty, correct, cell = rng.random(100), rng.random(100) < 0.9, np.arange(100) % 2
+    path = local_thresholds(certainty, correct, cell, method=method)
+    samples = Calibrated(certainty, np.zeros(100), correct, cell, np.ones(100))
+    point = coverage_point(path, samples, 0.5, n_samples=100).point
+    known, new = point.threshold_of([0, "never seen"])
+    assert np.quantile(certainty, 0.4) < known < np.quantile(certainty, 0.6)
+    assert new == (known if method == "global" else np.inf)
+
+
+@pytest.mark.parametrize("n_equal", [2, 10])
+def test_few_equal_samples_at_the_threshold_need_no_note(n_equal):
+    certainty = np.arange(200.0)
+    certainty[100 - n_equal // 2 : 100 + n_equal // 2] = 100.0
+    path = local_thresholds(certainty, np.ones(200, dtype=bool), np.zeros(200))
+    samples = Calibrated(certainty, np.zeros(200), np.ones(200, dtype=bool), np.zeros(200), np.ones(200))
+    found = coverage_point(path, samples, 0.5, n_samples=200)
+    assert found.ties.certainty == 100.0
+    assert len(found.notes) == (n_equal > 0.02 * 200)

@@ -49,3 +49,13 @@ def test_no_samples():
 def test_lengths():
     with pytest.raises(ValueError, match="certainty has 2, cell has 1"):
         accept([0.1, 0.2], [0], {0: 0.5})
+
+
+def test_points_are_compared_by_identity_and_can_be_members_of_a_set():
+    """Arrays have no single truth value, nor a hash."""
+    path = local_thresholds([0.1, 0.2, 0.8], [False, True, True], [0, 0, 1])
+    for make in (lambda: path.point(0), lambda: CellThresholds(path.cells, np.zeros(2), np.inf)):
+        one, other = make(), make()
+        assert one == one
+        assert one != other
+        assert len({one, other}) == 2

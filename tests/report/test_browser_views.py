@@ -1,4 +1,4 @@
-"""New views in a browser: curves, exemplars, many classes, pictures with left-out pixels, the printed summary."""
+"""New views in a browser: curves, exemplars, categories, many classes, left-out pixels, the printed summary."""
 
 import re
 import shutil
@@ -6,9 +6,10 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ, GMLVQ
 from lvq.report import summarize, write
@@ -144,3 +145,29 @@ def test_rows_as_a_spreadsheet_counts_them(opened):
     page.locator("#sample").fill("1")
     assert f"Sample {least + 2}:" in page.locator("#detail").inner_text()
     assert "header is row 1" in page.locator("#explanations").inner_text()
+
+
+def test_categories_are_one_row_with_their_fractions(opened):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["gull", "tern"], 90)
+    X = pd.DataFrame(
+        {
+            "island": np.where(rng.random(90) < 0.7, np.where(y == "gull", "North", "South"), "East"),
+            "bill": 30 + 5 * (y == "gull") + rng.normal(size=90),
+        }
+    )
+    steps = make_column_transformer((StandardScaler(), ["bill"]), (OneHotEncoder(sparse_output=False), ["island"]))
+    model = make_pipeline(steps, GMLVQ(tol=1e-2, random_state=0)).fit(X, y)
+    summary = summarize(model, X, y, exemplars=1, first_row=2)
+    page = opened(summary)
+    table = page.get_by_role("region", name="Table of prototypes")
+    assert table.locator("tbody th .name").all_text_contents() == summary["prototypes"]["features"]
+    island = table.locator("tr", has=page.locator(".name", has_text="island")).locator(".bar")
+    assert [island.nth(k).inner_text().split()[0] for k in range(2)] == ["North", "South"]
+    assert re.search(r"North \d+\s%", island.first.get_attribute("title"))
+    assert all(names[0] in table.inner_text() for names in summary["prototypes"]["exemplars"])
+    page.locator("#sample").fill("1")
+    page.locator("#sample").press("Enter")
+    assert re.search(r"island = (North|South|East): ", page.locator("#detail").inner_text())
+    phone = opened(summary, 360)
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360

@@ -32,7 +32,12 @@ def test_every_section_follows(n_classes):
     assert np.array_equal(names[points["predicted"]], predicted[points["index"]])
     labels = model.classes_[model.model_.labels]
     assert np.array_equal(names[summary["map"]["prototypes"]["label"]], labels)
-    assert np.array_equal(names[summary["prototypes"]["label"]], labels[summary["prototypes"]["index"]])
+    shown = summary["prototypes"]
+    assert np.array_equal(names[shown["label"]], labels[shown["index"]])
+    assert shown["label"] == sorted(shown["label"])
+    np.testing.assert_allclose(
+        shown["values"][1][0], model.prototypes_[shown["index"][1]].take(summary["relevance"]["index"])[0], rtol=1e-5
+    )
     metrics = summary["metrics"]
     for name, row in zip(names, metrics["by_class"]):
         assert row["sensitivity"]["count"] == int(((y == name) & (predicted == name)).sum())

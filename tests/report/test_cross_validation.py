@@ -75,3 +75,13 @@ def test_errors():
         evaluate_folds(GLVQ(), X, Y, cv=1)
     with pytest.raises(ValueError, match="needs a class with at least 2 samples"):
         evaluate_folds(GLVQ(), X[:3], [0, 1, 2])
+
+
+def test_folds_with_fitted_models_are_not_fitted_again():
+    model = GLVQ(random_state=0)
+    splits = list(StratifiedKFold(3).split(X, Y))
+    expected = evaluate_folds(model, X, Y, cv=splits)
+    fitted = [(train, test, GLVQ(random_state=0).fit(X[train], Y[train])) for train, test in splits]
+    never = GLVQ(max_iter=-1)  # its fit would raise
+    found = evaluate_folds(never, X, Y, cv=fitted)
+    assert [fold.accuracy for fold in found] == [fold.accuracy for fold in expected]

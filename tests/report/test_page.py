@@ -134,7 +134,7 @@ def test_only_features_that_the_intervals_support_are_named_as_important(wdbc):
 def test_json_in_the_page_equals_the_summary(hostile, pages):
     data = json.loads(pages["hostile"].scripts["data"])
     assert data["classes"] == hostile.summary["data"]["classes"]
-    assert data["features"] == hostile.summary["data"]["features"]
+    assert data["variables"] == hostile.summary["data"]["features"]
     assert data["rejection"] == hostile.summary["rejection"]
     charts = json.loads(pages["hostile"].scripts["charts"])
     assert set(charts) == {"map", "curve", "relevance", "matrix", "certified", "calibration", "history"}
@@ -179,9 +179,9 @@ def test_a_failed_write_keeps_the_old_file(iris, tmp_path, monkeypatch):
 
 
 def test_errors(iris, tmp_path):
-    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 4, got 1"):
+    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 5, got 1"):
         render(iris.summary | {"format": 1})
-    with pytest.raises(ValueError, match="of format 4, got 'list'"):
+    with pytest.raises(ValueError, match="of format 5, got 'list'"):
         render([])
     with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
         write(iris.summary, tmp_path / "nowhere" / "report.html")

@@ -143,3 +143,26 @@ def test_rows_are_named_as_in_a_file():
     assert "their row in the file, where the header is row 1" in render(summary)
     named = summarize(model, pd.DataFrame(X, index=[f"p{k}" for k in range(150)]), NAMES, first_row=2)
     assert named["map"]["points"]["name"][:2] == ["p0", "p1"]
+
+
+@pytest.mark.parametrize("complete", [0, 20])
+def test_a_model_that_ignores_missing_values_has_a_page(complete):
+    """Certificates are those of complete samples; a missing value has no contribution and is shown as missing."""
+    gone = np.random.default_rng(0).random(X.shape) < 0.2
+    gone[np.arange(len(X)), np.arange(len(X)) % 4] = True  # every sample lacks a value
+    gone[1 : 1 + 2 * complete : 2] = False
+    data = np.where(gone, np.nan, X)
+    model = make_pipeline(StandardScaler(), GMLVQ(missing="ignore", max_iter=20, tol=1e-2, random_state=0))
+    model.fit(np.where(gone, np.nan, X)[::2], NAMES[::2])
+    summary = summarize(model, data[1::2], NAMES[1::2])
+    certified = summary["certified"]
+    assert "each of these has some" in certified["unavailable"] if not complete else certified["n_samples"] == complete
+    lacking = [part for part in summary["explanations"]["wrong"] if gone[1::2][part["sample"]].any()]
+    assert lacking
+    for part in lacking:
+        for feature in part["features"]:
+            missing = gone[1::2][part["sample"], summary["data"]["features"].index(feature["name"])]
+            assert (feature["value"] is None) == missing
+            assert feature["contribution"] == 0 or not missing
+    assert all(np.isfinite(summary["map"]["points"][name]).all() for name in "xy")
+    assert "Robustness" in render(summary)

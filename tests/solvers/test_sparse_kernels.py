@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvq.solvers import sparse_kernels as kernels
+from lvq.solvers.kernels import sparse as kernels
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

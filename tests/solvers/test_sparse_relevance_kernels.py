@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvq.solvers import sparse_relevance_kernels as kernels
+from lvq.solvers.kernels import sparse_relevances as kernels
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -34,7 +34,7 @@ def test_gradient_and_moves_follow_the_formula(dtype):
             kernels._move(values, columns, V, scales, squares, gradient, j, change)
             before = W[j].copy()
             W[j] += change * (x - W[j])
-            length = kernels._length_after(before @ before, change, before @ x, x @ x)
+            length = kernels.length_after(before @ before, change, before @ x, x @ x)
             assert length == pytest.approx(W[j] @ W[j], rel=1e-9, abs=1e-9)
     found = gradient + (V.astype(np.float64) ** 2) @ squares
     size = np.abs(wanted).max()

@@ -51,6 +51,8 @@ def fit(
     prototypes: given.Prototypes = None,
     rank: given.Rank = None,
     kernel: given.Kernel = None,
+    sample_prototypes: given.SamplePrototypes = False,
+    missing: given.Missing = "auto",
     max_error: given.MaxError = None,
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
@@ -73,8 +75,8 @@ def fit(
     """Fit a model to a table; write model, report and metrics.
 
     Numbers are standardised, texts are one-hot encoded. A missing number becomes the median of its column, with an
-    indicator feature; a missing text is a category. Rows without a class, and columns that are empty, constant, without
-    a name or row numbers, are left out with a note.
+    indicator feature, or is ignored where that is better on the folds; a missing text is a category. Rows without a
+    class, and columns that are empty, constant, without a name or row numbers, are left out with a note.
 
     With --stream the table may be larger than memory: all features must be numbers without gaps, and there is no
     cross-validation.
@@ -86,7 +88,13 @@ def fit(
         check_names(table[0], named, encoding)
         from lvq.workflow import fit_table
 
-        check_model(model, prototypes=prototypes, rank=rank, kernel=kernel)
+        ways = {"auto": "raise", "impute": "raise", "ignore": "ignore"}
+        if missing not in ways:
+            raise typer.BadParameter(f"--missing must be one of {', '.join(ways)}, got {missing!r}.")
+        check_model(
+            model, prototypes=prototypes, rank=rank, kernel=kernel, sample_prototypes=sample_prototypes,
+            missing=ways[missing],
+        )  # fmt: skip
         if max_error is not None and coverage is not None:
             raise typer.BadParameter("give --max-error or --coverage, not both: a guarantee sets the coverage.")
         with progress_bar() as progress:
@@ -101,6 +109,8 @@ def fit(
                 prototypes=prototypes,
                 rank=rank,
                 kernel=kernel,
+                sample_prototypes=sample_prototypes,
+                missing=missing,
                 max_error=max_error,
                 confidence=confidence,
                 coverage=coverage,
@@ -202,11 +212,12 @@ def compare(
     table: given.Tables,
     target: given.Target,
     group: given.Group = None,
+    time: given.Time = None,
     model: given.Models = None,
     prototypes: given.PrototypeNumbers = None,
     rivals: given.Rivals = True,
     folds: given.CompareFolds = 5,
-    repeats: given.Repeats = 3,
+    repeats: given.Repeats = None,
     features: given.Features = None,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
@@ -219,15 +230,16 @@ def compare(
 ) -> None:
     """Compare models on a table by repeated cross-validation.
 
-    All models use the same splits; logistic regression, a random forest and an RBF-SVM are among them. A model is
-    called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
+    All models use the same splits: folds drawn at random, whole groups (--group), or each fold tested on later rows
+    than it was trained on (--time). Logistic regression, a random forest and an RBF-SVM are among the models. A model
+    is called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
     The Pareto set holds the models for which no other is better in accuracy and in number of prototypes.
     """
     with report_errors(debug):
         check_tables(*table)
         for name in model or ():
             check_model_name(name)
-        named = (target, group, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
+        named = (target, group, time, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
         check_names(table[0], named, encoding)
         from lvq.workflow import compare_table
 
@@ -237,6 +249,7 @@ def compare(
                 table if len(table) > 1 else table[0],
                 target,
                 group=group,
+                time=time,
                 rivals=rivals,
                 folds=folds,
                 repeats=repeats,

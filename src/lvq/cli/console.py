@@ -154,12 +154,20 @@ def progress_bar(total: int | None = None) -> Iterator[Callable[[str, int, int |
 
 
 def check_model(
-    name: str, *, prototypes: int | None = None, rank: int | None = None, kernel: str | None = None
+    name: str,
+    *,
+    prototypes: int | None = None,
+    rank: int | None = None,
+    kernel: str | None = None,
+    sample_prototypes: bool = False,
+    missing: str = "raise",
 ) -> None:
     """Report an impossible model as wrong usage, before the table is read."""
     from lvq.workflow import make_model
 
     try:
-        make_model(name, prototypes=prototypes, rank=rank, kernel=kernel)
+        make_model(
+            name, prototypes=prototypes, rank=rank, kernel=kernel, sample_prototypes=sample_prototypes, missing=missing
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error

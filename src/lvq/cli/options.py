@@ -90,6 +90,14 @@ Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
 Kernel = Annotated[
     str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)
 ]
+SamplePrototypes = Annotated[
+    bool,
+    typer.Option("--sample-prototypes", help="Prototypes are training rows, which model and report then publish."),
+]
+Missing = Annotated[
+    str,
+    typer.Option(metavar="WAY", help="Missing numbers: impute, ignore, or auto for the better one on the folds."),
+]
 ClassWeight = Annotated[
     str | None, typer.Option(metavar="WEIGHTS", help="Weights in training: balanced, or bad=5,good=1.")
 ]
@@ -107,7 +115,7 @@ Coverage = Annotated[float | None, _fraction("Without a guarantee: fraction of p
 TestSize = Annotated[float, _fraction("Fraction of rows held out for the test.")]
 Folds = Annotated[int, _number("Folds of the cross-validation; 0 for none.", 0)]
 CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
-Repeats = Annotated[int, _number("Repetitions with other folds.", 1)]
+Repeats = Annotated[int | None, _number("Repetitions with other folds. [default: 3; 1 with --time]", 1)]
 Stream = Annotated[bool, typer.Option("--stream", help="Read a table of numbers in parts, each row once.")]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
 Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]

@@ -49,6 +49,7 @@ def comparison_as_dict(result: TableComparison) -> dict[str, JSONValue]:
         "failures": comparison.failures,
         "largest_class": result.largest_class,
         "sentence": result.sentence,
+        "design": result.design,
         "notes": list(result.notes),
     }
 

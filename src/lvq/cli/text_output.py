@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import mul
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,7 @@ def show_fit(result: FitResult) -> None:
             f"{len(folds['accuracy'])} folds" + ("" if spread is None else f", standard deviation {percent(spread)}"),
         )
     table.add_row("Prototypes", str(summary["model"]["n_prototypes"]), summary["model"]["metric"])
+    _add_missing(table, summary["missing"])
     _print(console, table)
     _show_classes(console, summary)
     if summary["rivals"] is not None:
@@ -97,6 +99,23 @@ def _add_metrics(table: Table, summary: dict[str, JSONValue]) -> None:
     if metrics["decisions"] is not None and metrics["decisions"]["price"] is not None:
         steps = metrics["decisions"]
         table.add_row("Price for each row", f"{steps['price'][0][steps['in_use']]:.3f}", "mean, by the given prices")
+        counts = [row["sensitivity"]["total"] for row in metrics["by_class"]]
+        single = [sum(map(mul, counts, column)) / sum(counts) for column in zip(*metrics["prices"])]
+        name = one_line(summary["data"]["classes"][single.index(min(single))])
+        table.add_row("  of a single class", f"{min(single):.3f}", Text(f"always {name}, the cheapest one"))
+
+
+def _add_missing(table: Table, missing: dict[str, JSONValue] | None) -> None:
+    """A row on missing numbers: whether they were filled, and what was compared."""
+    if missing is None:
+        return
+    scores = missing["scores"]
+    done = {"impute": "filled", "ignore": "ignored"}
+    shown = percent if missing["score"] == "accuracy" else "{:.3g}".format
+    compared = (
+        "" if scores is None else ", ".join(f"{done[way]} {shown(scores[way])}" for way in done) + " on the folds"
+    )
+    table.add_row("Missing numbers", done[missing["way"]], compared)
 
 
 def _show_classes(console: Console, summary: dict[str, JSONValue]) -> None:
@@ -209,10 +228,19 @@ def show_validation(result: ValidationResult) -> None:
         table.add_row(
             "Balanced accuracy", percent(s["metrics"]["balanced_accuracy"]), "mean sensitivity of the classes"
         )
+    if s["price"] is not None:
+        table.add_row("Price for each row", f"{s['price']['value']:.3f}", "mean, by the prices of the fit")
+        table.add_row("  at the fit", f"{s['price']['at_fit']:.3f}", "")
+        single = f"always {one_line(s['price']['cheapest_class'])}, the cheapest one"
+        table.add_row("  of a single class", f"{s['price']['cheapest']:.3f}", Text(single))
     table.add_row("Coverage", percent(s["coverage"]["value"]), _counts(s["coverage"]))
+    if s["at_fit"]["coverage"] is not None:
+        table.add_row("  at the fit", percent(s["at_fit"]["coverage"]), "")
     table.add_row("  accuracy of accepted", percent(s["accepted_accuracy"]["value"]), _counts(s["accepted_accuracy"]))
     if s["guarantee"] is not None:
-        bound = f"at most {100 * s['guarantee']['max_error']:g} %, got {percent(s['guarantee']['error'])}"
+        error = s["guarantee"]["error"]
+        got = "no row was accepted" if error is None else f"got {percent(error)}"
+        bound = f"at most {100 * s['guarantee']['max_error']:g} %, {got}"
         table.add_row("Guarantee", s["guarantee"]["verdict"], bound)
     if s["drift"] is not None:
         drifted = [row["name"] for row in s["drift"]["columns"] if row["drifted"]]
@@ -234,6 +262,7 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     """Print models by accuracy, with the test and the Pareto set."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
+    _paragraph(console, f"{result.design}.")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("model, per class", "prototypes", "accuracy", "+-", "", "seconds", "Pareto"):
         table.add_column(title, justify="left" if title in ("model, per class", "") else "right")
@@ -250,7 +279,7 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     others = max(0, len(result.comparison.ranking) - 1)
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     if result.sentence is not None:
-        _paragraph(console, f"{result.sentence[0].upper()}{result.sentence[1:]}")
+        _paragraph(console, result.sentence)
     _paragraph(
         console,
         f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "

@@ -122,6 +122,8 @@ class Search:
         D, result = np.where(wanted, model.distances(at_end), np.inf), x.numbers.copy()
         for job, target in enumerate(D.argmin(axis=1)):
             free = ~fixed[job]
+            if not free.any():  # categories alone have changed
+                continue
             rivals = np.flatnonzero(~wanted[job])
             start = ((end.numbers[job] - x.numbers[job]) / units)[free]
             low, high = ((limit - x.numbers[job]) / units for limit in ends)

@@ -4,161 +4,54 @@
 `training.begin`), run a solver (`training.run_online`, `run_batch`), and set the result in one assignment.
 """
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import check_random_state
 
 from lvq.estimators import training as steps
+from lvq.estimators.atomic import unchanged_on_error
+from lvq.estimators.continued_fits import check_stream, check_unchanged
+from lvq.estimators.convergence import warn_if_not_converged
+from lvq.estimators.given_prototypes import check_auto_start, given_prototypes
 from lvq.estimators.growth import chosen_counts
 from lvq.estimators.parameters import estimator
-from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
-from lvq.estimators.prediction import ModelPredictions
-from lvq.estimators.sample_prototypes import on_samples
-from lvq.estimators.tensor_checks import training_tensors
-from lvq.estimators.tensors import float_types, floating, on_device, require_torch
-from lvq.estimators.training import Parts, Training
-from lvq.estimators.validation import (
-    check_auto_start,
-    check_batch,
+from lvq.estimators.part_checks import (
     check_cost_matrix_classes,
     check_parts,
     check_rank,
     check_sample_prototypes,
     check_sparse_matrix,
-    check_stream,
     check_structure,
-    check_training_data,
-    check_unchanged,
     check_width,
-    given_prototypes,
-    make_kernel,
-    make_relevance,
 )
+from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
+from lvq.estimators.parts import Parts
+from lvq.estimators.prediction import ModelPredictions
+from lvq.estimators.sample_prototypes import on_samples
+from lvq.estimators.specification import Specification
+from lvq.estimators.stream_steps import add_prototypes, measure_units, with_cost
+from lvq.estimators.tensor_checks import training_tensors
+from lvq.estimators.tensors import float_types, floating, on_device, require_torch
+from lvq.estimators.training import Training
+from lvq.estimators.validation import check_batch, check_training_data
 from lvq.model.arrays import as_numpy, is_tensor, namespace
-from lvq.model.costs import CostOrRule
 from lvq.model.incomplete_samples import samples_of
-from lvq.model.links import Kernel, Link
+from lvq.model.links import Kernel
 from lvq.model.objective import Params
-from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples
 from lvq.model.sparse_rows import is_sparse
 from lvq.model.starts import distribute, prototypes_per_class, start_prototypes
-from lvq.solvers.adam import Adam
-from lvq.solvers.online import Online
 from lvq.solvers.progress import progress_bar, silent
-from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, single_threaded_products
-from lvq.typing import ClassWeight, Label, Seed
-
-# Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
-# project has no public address; with an empty one the view shows no link.
-DOCUMENTATION = ""
-WIDE_SPARSE = 2**14  # features of sparse samples from which L-BFGS is not the default
-START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width", "missing")
-
-
-@contextmanager
-def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
-    """Restore the estimator after an error or an interrupt."""
-    before, given = dict(vars(estimator)), estimator.random_state
-    drawn = given.get_state() if isinstance(given, RandomState) else None
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__ = before  # one assignment, which a second interrupt cannot cut in half
-        if drawn is not None:
-            given.set_state(drawn)
-        raise
 
 
 @estimator
-class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
+class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     """Base of all estimators: from specification and samples to a fitted model."""
-
-    _doc_link_module = "lvq"
-    _doc_link_template = DOCUMENTATION
-
-    n_prototypes: int | dict[Label, int] | Literal["auto"] = 1
-    n_prototypes_total: int | None = None
-    init: str | ArrayLike | tuple[ArrayLike, ArrayLike] = "kmeans"
-    kernel: str | Link | None = None
-    kernel_width: float | Literal["auto", "learned"] = "auto"
-    learning_rate: float = 0.1
-    relevance_rate: float = 0.01
-    max_iter: int = 100
-    tol: float | None = None
-    n_iter_no_change: int = 5
-    shuffle: bool = True
-    class_weight: ClassWeight = None
-    random_state: Seed = None
-    warm_start: bool = False
-    verbose: bool = False
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = getattr(self, "device", None) is None
-        return tags
-
-    # -- parts: objects made from the parameters -----------------------------------------------------------------------
-
-    def _cost(self) -> CostOrRule:
-        raise NotImplementedError
-
-    def _relevance(self) -> Relevance:
-        return make_relevance(self, getattr(self, "relevance", None))
-
-    def _parts(self, device: str | None = None) -> Parts:
-        cost, relevance = self._cost(), self._relevance()
-        return Parts(
-            cost=cost,
-            relevance=relevance,
-            kernel=make_kernel(self.kernel),
-            kernel_width=self.kernel_width,
-            solver=self._solver(relevance),
-            online=self._online(),
-            batch=self._batch(),
-            by_posterior=getattr(self, "decision", "nearest") == "posterior",
-            sharpness=float(getattr(cost, "slope", 0.0) or 5.0),
-            start=tuple((name, getattr(self, name)) for name in START_PARAMETERS if hasattr(self, name)),
-            device=device,
-            ignores_missing=getattr(self, "missing", "raise") == "ignore",
-        )
-
-    def _parts_for(self, X: ArrayLike, device: str | None) -> Parts:
-        """The parts; "auto" is online or Adam for many sparse features, of which L-BFGS holds 20 copies."""
-        parts, automatic = self._parts(device), getattr(self, "solver", None) == "auto"
-        if automatic and parts.solver == "lbfgs" and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
-            return replace(parts, solver="online" if steps.by_stored_features(parts) else "adam")
-        return parts
-
-    def _solver(self, relevance: Relevance) -> str:
-        return "online"
-
-    def _online(self) -> Online:
-        return Online(
-            learning_rate=self.learning_rate,
-            relevance_rate=self.relevance_rate,
-            width_rate=self.learning_rate if isinstance(self.kernel_width, str) else 0.0,
-            schedule=getattr(self, "schedule", "linear"),
-            step=getattr(self, "step", "gradient"),
-            time_slope=getattr(self, "slope", None) == "time",
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_iter_no_change=self.n_iter_no_change,
-            shuffle=self.shuffle,
-        )
-
-    def _batch(self) -> Adam:
-        return Adam(max_iter=self.max_iter, tol=self.tol)
 
     # -- learning ------------------------------------------------------------------------------------------------------
 
@@ -204,8 +97,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             else:
                 training = shaped._begin(parts, samples, classes, random_state)
             training, result = steps.run(parts, training, samples, report)
-            if parts.solver == "lbfgs" and not result.converged and _still_falling(result.history):
-                _warn_not_converged(self, result)
+            if parts.solver == "lbfgs":
+                warn_if_not_converged(self, result)
             if getattr(self, "sample_prototypes", False):
                 training = on_samples(parts, training, samples, classes)
             if temperature is None:
@@ -261,9 +154,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             n_iter, history, temperature = 0, np.array([]), 1.0
         else:
             check_unchanged(self, parts, classes, stream=True)
-            training = steps.with_cost(self._training(), parts)
+            training = with_cost(self._training(), parts)
             training = self._add_classes(parts, training, samples, classes)
-            training = steps.measure_units(training, parts, samples)
+            training = measure_units(training, parts, samples)
             n_iter, history, temperature = self.n_iter_, self.objective_history_, self.model_.decision.temperature
         if len(np.unique(training.labels)) > 1:  # with one class so far, there is nothing to learn
             training, result = steps.run_online(parts, training, samples, silent, stream=True)
@@ -360,7 +253,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
         if not new.any():
             return training
         W, labels = self._start_prototypes(ArraySamples(*samples.take(new)), classes, training.state.random_state)
-        return steps.add_prototypes(training, parts, W, labels, samples, len(classes))
+        return add_prototypes(training, parts, W, labels, samples, len(classes))
 
     def _training(self) -> Training:
         """The fitted model as the start of further training, with a random state of its own."""
@@ -389,21 +282,3 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, BaseEstimator):
             "objective_history_": history,
         }
         self.__dict__.update(fitted)
-
-
-def _warn_not_converged(estimator: BaseLVQ, result: Result) -> None:
-    warnings.warn(
-        f"{type(estimator).__name__}: lbfgs stopped after {result.n_iter} iterations, before the objective "
-        f"({result.history[-1]:.5g}) converged. Increase max_iter (now {estimator.max_iter}) or tol, or scale the "
-        "features to unit variance.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-
-
-def _still_falling(history: list[float]) -> bool:
-    """Whether the last tenth of the iterations brought more than a hundredth of the whole fall."""
-    if len(history) < 2:
-        return True
-    late = history[-max(2, len(history) // 10)]
-    return late - history[-1] > 0.01 * (history[0] - history[-1])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from lvq.estimators import training as steps
-from lvq.estimators.training import Parts
+from lvq.estimators.parts import Parts
 from lvq.model.arrays import as_numpy
 from lvq.model.incomplete_samples import IncompleteSamples, samples_of
 from lvq.model.prototype_model import PrototypeModel

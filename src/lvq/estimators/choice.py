@@ -13,8 +13,8 @@ from scipy.special import log_softmax
 from sklearn.base import clone
 
 from lvq.estimators.calibration import MIN_SAMPLES, N_FOLDS, fold_numbers, left_out_logarithms, sampled_rows
+from lvq.estimators.parts import Parts
 from lvq.estimators.selection import Scores, choose
-from lvq.estimators.training import Parts
 from lvq.model.arrays import as_numpy
 from lvq.model.samples import ArraySamples
 from lvq.model.temperature import fitted_temperature

@@ -8,14 +8,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from lvq.estimators.base import BaseLVQ, unchanged_on_error
+from lvq.estimators.atomic import unchanged_on_error
+from lvq.estimators.base import BaseLVQ
 from lvq.estimators.calibration import cross_fitted_temperature
 from lvq.estimators.choice import FORMS, Form, chosen_form, with_form
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
 from lvq.estimators.grouped_calibration import grouped_choice
 from lvq.estimators.parameters import at_least_one, estimator, one_of
-from lvq.estimators.training import Parts
-from lvq.estimators.validation import make_relevance, structured
+from lvq.estimators.parts import Parts
+from lvq.estimators.specified_parts import make_relevance, structured
 from lvq.model.costs import COSTS, Cost, MarginCost
 from lvq.model.links import Link
 from lvq.model.relevance import (

@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.base import BaseLVQ
 from lvq.estimators.over_partitions import by_partition
 from lvq.estimators.parameters import estimator
+from lvq.estimators.part_checks import as_prices
 from lvq.estimators.sample_prototypes import objective_value
 from lvq.estimators.tensor_checks import labelled_tensors
 from lvq.estimators.tensors import floating
-from lvq.estimators.validation import as_prices, check_labelled
+from lvq.estimators.validation import check_labelled
 from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.incomplete_samples import samples_of
 from lvq.model.metrics import Matrix

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.estimators.parameters import estimator
-from lvq.estimators.validation import structured
+from lvq.estimators.specified_parts import structured
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost
 from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
 

@@ -18,7 +18,7 @@ from lvq.model.costs import COSTS
 from lvq.model.links import KERNELS
 from lvq.model.relevance import RELEVANCES, Relevance
 from lvq.model.starts import STARTS
-from lvq.solvers.online import SCHEDULES, STEPS
+from lvq.solvers.online_rule import SCHEDULES, STEPS
 
 Class = TypeVar("Class", bound=type)
 SOLVERS = ("auto", "lbfgs", "adam", "online")

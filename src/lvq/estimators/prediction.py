@@ -13,8 +13,9 @@ from lvq.estimators.tensor_checks import within_limits
 from lvq.estimators.tensors import float_types, floating, on_device, same_kind
 from lvq.estimators.validation import check_samples
 from lvq.model.arrays import as_numpy, is_tensor
+from lvq.model.contributions import Explanation
 from lvq.model.links import Kernel
-from lvq.model.prototype_model import Explanation, PrototypeModel
+from lvq.model.prototype_model import PrototypeModel
 from lvq.solvers.state import TrainingState
 from lvq.solvers.threads import block_threads
 from lvq.typing import Array, ClassWeight

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from lvq.estimators import training as steps
-from lvq.estimators.training import Parts, Training, beside_samples
+from lvq.estimators.parts import Parts
+from lvq.estimators.training import Training, beside_samples
 from lvq.model.arrays import as_numpy
 from lvq.model.objective import Params
 from lvq.model.prototype_model import PrototypeModel

@@ -12,16 +12,18 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 
-from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
+from lvq.estimators.atomic import unchanged_on_error
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.grouped_calibration import group_folds
 from lvq.estimators.halving import successive_halving
 from lvq.estimators.parameters import estimator, one_of
+from lvq.estimators.part_checks import check_parts
 from lvq.estimators.prediction import ModelPredictions
 from lvq.estimators.selection import choose
 from lvq.estimators.short_fits import make_fold
+from lvq.estimators.specification import DOCUMENTATION
 from lvq.estimators.tensors import require_torch
-from lvq.estimators.validation import check_parts, check_training_data
+from lvq.estimators.validation import check_training_data
 from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import take_rows

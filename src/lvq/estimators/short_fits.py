@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state
 from lvq.estimators import training as steps
 from lvq.estimators.calibration import log_probabilities
 from lvq.estimators.classifier import LVQClassifier
-from lvq.estimators.training import Parts, Training
-from lvq.estimators.validation import check_cost_matrix_classes
+from lvq.estimators.part_checks import check_cost_matrix_classes
+from lvq.estimators.parts import Parts
+from lvq.estimators.training import Training
 from lvq.model.incomplete_samples import samples_of
 from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import silent

@@ -22,7 +22,7 @@ from lvq.estimators.validation import (
     smallest_range,
 )
 from lvq.model.arrays import as_numpy, is_tensor, like, numpy_type
-from lvq.model.prototype_model import largest_value
+from lvq.model.folded import largest_value
 from lvq.model.samples import ArraySamples
 from lvq.typing import Array, ClassWeight
 

@@ -6,18 +6,18 @@ and returns a new one.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
+from lvq.estimators.parts import Parts
 from lvq.model.arrays import as_numpy, beside, is_tensor
-from lvq.model.costs import COSTS, CostOrRule, MarginCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.costs import MarginCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.decision import DecisionRule
 from lvq.model.importance import feature_importances
-from lvq.model.links import KERNELS, Identity, Kernel, Link
-from lvq.model.metrics import LocalMetric
+from lvq.model.links import Identity, Kernel, Link
 from lvq.model.objective import Objective, Params
-from lvq.model.prototype_model import DecisionRule, PrototypeModel
-from lvq.model.relevance import GradientRelevance, LocalDiagonalRelevance, Relevance, VectorRelevance
+from lvq.model.prototype_model import PrototypeModel
+from lvq.model.relevance import LocalDiagonalRelevance, Relevance, VectorRelevance
 from lvq.model.sample_space import sample_space
 from lvq.model.samples import ArraySamples, Block
 from lvq.model.structure import UNSTRUCTURED
@@ -29,7 +29,6 @@ from lvq.solvers.state import (
     Result,
     TrainingState,
     Units,
-    mean_units,
     new_statistics,
     stretched,
     units_of,
@@ -37,66 +36,6 @@ from lvq.solvers.state import (
 from lvq.typing import Array
 
 GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Objects made from the parameters of an estimator, once per `fit`.
-
-    Parameters
-    ----------
-    cost, relevance, kernel : objects
-        The parts; the kernel's width is not set yet.
-    kernel_width : float, "auto" or "learned"
-        The width.
-    solver : {"online", "lbfgs", "adam"}
-        The solver.
-    online, batch : Online, Adam
-        Settings of the solvers; lbfgs reads `max_iter` and `tol` of the second.
-    by_posterior : bool
-        Predict by the largest posterior.
-    sharpness : float
-        Steepness of probabilities of relative costs.
-    start : tuple of (str, object)
-        Parameters of the start, which a warm start and a stream must not change.
-    device : str, optional
-        Where the batch solvers compute.
-    max_runs : int
-        Most runs of lbfgs.
-    ignores_missing : bool
-        Whether missing values are allowed, and ignored.
-    fixed_prototypes : bool
-        Whether batch solvers train the metric alone.
-    """
-
-    cost: CostOrRule
-    relevance: Relevance
-    kernel: Link
-    kernel_width: float | Literal["auto", "learned"]
-    solver: str
-    online: online.Online
-    batch: adam.Adam
-    by_posterior: bool = False
-    sharpness: float = 5.0
-    start: tuple[tuple[str, object], ...] = ()
-    device: str | None = None
-    max_runs: int = lbfgs.MAX_RUNS
-    ignores_missing: bool = False
-    fixed_prototypes: bool = False
-
-    @property
-    def learns_width(self) -> bool:
-        """Whether the kernel's width follows the gradient."""
-        return isinstance(self.kernel_width, str) and self.kernel_width == "learned"
-
-
-def by_stored_features(parts: Parts) -> bool:
-    """Whether the online solver can use the parts, with steps on sparse samples by their stored features only."""
-    cost, rule = parts.cost, parts.relevance
-    diagonal = type(rule) is GradientRelevance and rule.structure == UNSTRUCTURED
-    known = type(cost) in COSTS.values() and type(parts.kernel) in (Identity, *KERNELS.values())
-    needs_batches = getattr(cost, "prices", None) is not None or parts.batch.validation_fraction > 0
-    return known and (type(rule) is Relevance or diagonal) and not needs_batches
 
 
 @dataclass(frozen=True)
@@ -212,11 +151,6 @@ def _solve(parts: Parts, training: Training, samples: ArraySamples, report: Repo
     return run_batch(parts, training, samples, report)
 
 
-def with_cost(training: Training, parts: Parts) -> Training:
-    """A stream whose cost may have other parameters than in the last batch, as its rates may have."""
-    return replace(training, state=replace(training.state, cost=parts.cost))
-
-
 def run_online(
     parts: Parts, training: Training, samples: ArraySamples, report: Report, *, stream: bool = False
 ) -> tuple[Training, Result]:
@@ -260,59 +194,6 @@ def beside_samples(objective: Objective, params: Params, X: Array) -> tuple[Obje
     there = Params(beside(params.prototypes, X), relevance, params.width)
     memory = GPU_BYTES if is_tensor(X) and X.is_cuda else objective.memory
     return replace(objective, cost=cost, labels=beside(objective.labels, X), memory=memory), there
-
-
-def measure_units(training: Training, parts: Parts, samples: ArraySamples) -> Training:
-    """The units of a stream, measured on its first samples: a first batch may have no spread at all."""
-    state = training.state
-    if state.units.samples >= MIN_UNIT_SAMPLES:
-        return training
-    params, link = training.params, training.link
-    plain = Objective(state.relevance.metric(training.labels), Identity(), state.cost, training.labels)
-    if isinstance(link, Kernel) and isinstance(parts.kernel_width, str) and not parts.learns_width:
-        here = units_of(plain, Relevance(), params, samples)
-        width = _mean_width(link.width, state.units.samples, here.link, here.samples)
-        link, params = link.with_width(width), params._replace(width=width)
-    units = units_of(replace(plain, link=link), state.relevance, params, samples)
-    return replace(training, params=params, link=link, state=replace(state, units=mean_units(state.units, units)))
-
-
-def _mean_width(width: float, seen: float, spread: float, samples: float) -> float:
-    """Root of the mean spread of the samples before and of these."""
-    total = seen + samples
-    return width if total == 0 else float(np.sqrt((seen * width**2 + samples * spread) / total))
-
-
-def add_prototypes(
-    training: Training,
-    parts: Parts,
-    prototypes: np.ndarray,
-    labels: np.ndarray,
-    samples: ArraySamples,
-    n_classes: int,
-) -> Training:
-    """Add prototypes of classes that are new in a stream; those of the other classes and their statistics are kept."""
-    params, state = training.params, training.state
-    every = np.concatenate((training.labels, labels))
-    order = np.argsort(every, kind="stable")
-    merged = every[order]
-    kept = np.flatnonzero(order < len(training.labels))
-    relevance = params.relevance
-    if relevance is not None and isinstance(state.relevance.metric(merged), LocalMetric):
-        relevance = state.relevance.start(samples.X, samples.y, samples.weight, merged)
-        assert relevance is not None
-        per_prototype = len(relevance) == len(merged)
-        relevance[kept if per_prototype else np.isin(np.unique(every), training.labels)] = params.relevance
-    W = np.concatenate((params.prototypes, prototypes))[order]
-    statistics = new_statistics(state.relevance, parts.cost, W.shape, n_classes, parts.online.learning_rate)
-    for name, before in state.statistics._asdict().items():
-        after = getattr(statistics, name)
-        if name in ("seen", "scores"):  # of the classes and of the whole; all others are of the prototypes
-            after[:] = before
-        elif len(before):
-            after[kept] = before
-    grown = Params(W, relevance, params.width)
-    return replace(training, params=grown, labels=merged, state=replace(state, statistics=statistics))
 
 
 def fitted_model(

@@ -6,85 +6,35 @@ learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterio
 distances, so they are computed once.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple, Self
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like
 from lvq.model.certainty import Nearest, nearest, relative_similarity
-from lvq.model.folded import largest_value, prepared_prototypes, within_limits
+from lvq.model.contributions import Explanation, contributions, differences, explain
+from lvq.model.decision import DecisionRule
+from lvq.model.folded import prepared_prototypes, within_limits
 from lvq.model.grouped_prediction import prediction_by
-from lvq.model.links import Identity, Link
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Matrix, Metric, SharedMetric
+from lvq.model.metrics import Diagonal, Euclidean, Matrix, SharedMetric
 from lvq.model.missing import Observed, has_missing, packed, require_complete
-from lvq.model.model_checks import LARGEST, check
+from lvq.model.model_arrays import ModelArrays
+from lvq.model.model_checks import checked_samples
+from lvq.model.sample_blocks import blocks_of
 from lvq.model.samples import Map
 from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
-from lvq.model.sparse_rows import canonical, filled, is_sparse, numbers, take_rows
+from lvq.model.sparse_rows import is_sparse
 from lvq.model.temperature import tempered
 from lvq.typing import Array
 
-BLOCK_BYTES = 2**25  # of distances and copies of samples that a prediction holds at a time on a device
-CACHE_BYTES = 2**21  # the same on a processor: they stay in its cache
-MIN_ROWS = 16  # at a time, with any number of prototypes: each block reads all of them
+__all__ = ["DecisionRule", "Explanation", "PrototypeModel"]  # saved models name the rule by this module
 SMALL = 2**24  # products of distances up to which they are computed for all rows
-ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
-
-
-class Explanation(NamedTuple):
-    """Why each sample got its label; all arrays have one row per sample."""
-
-    label: np.ndarray
-    winner: np.ndarray  # index of the nearest prototype
-    rival: np.ndarray  # index of the nearest prototype of another class
-    certainty: np.ndarray  # (d- - d+)/(d- + d+), in [0, 1]
-    contributions: (
-        np.ndarray
-    )  # (n_samples, n_features): contribution of each feature to D- - D+; positive: for the label
-
-
-@dataclass(frozen=True)
-class DecisionRule:
-    """How distances become scores, probabilities and a predicted class.
-
-    Parameters
-    ----------
-    xi : float, optional
-        Steepness of the cost in units of 1/H; None for a cost of relative distances.
-    sharpness : float, default=5.0
-        For relative costs: how steeply relative scores become probabilities.
-    soft : bool, default=False
-        Whether the cost defines a posterior, softmax(-xi H) over all prototypes.
-    by_posterior : bool, default=False
-        Predict the class of the largest posterior instead of the class of the nearest prototype.
-    temperature : float, default=1.0
-        Probabilities are raised to the power of one over the temperature; see `lvq.model.temperature`.
-    """
-
-    xi: float | None = None
-    sharpness: float = 5.0
-    soft: bool = False
-    by_posterior: bool = False
-    temperature: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.xi is not None and not 0 < self.xi <= LARGEST:
-            raise ValueError(f"xi of a DecisionRule must be a positive number or None, got {self.xi!r}.")
-        if not 0 < self.sharpness <= LARGEST:
-            raise ValueError(f"sharpness of a DecisionRule must be a positive number, got {self.sharpness!r}.")
-        if not 0 < self.temperature <= LARGEST:
-            raise ValueError(f"temperature of a DecisionRule must be a positive number, got {self.temperature!r}.")
-        if ((self.soft or self.by_posterior) and self.xi is None) or (self.by_posterior and not self.soft):
-            raise ValueError("A DecisionRule by the posterior needs soft=True and a steepness xi.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrototypeModel:
+class PrototypeModel(ModelArrays):
     """A fitted nearest-prototype classifier: arrays, metric, link and decision rule.
 
     Parameters
@@ -122,76 +72,6 @@ class PrototypeModel:
     (array([0, 0]), (2, 3))
     """
 
-    prototypes: np.ndarray
-    labels: np.ndarray
-    classes: np.ndarray
-    metric: Metric = field(default_factory=Euclidean)
-    relevance: np.ndarray | None = None
-    link: Link = field(default_factory=Identity)
-    decision: DecisionRule = DecisionRule()
-    importances: np.ndarray | None = None
-    feature_names: tuple[str, ...] | None = None
-    variances: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        check(self)
-        for name in ARRAYS:
-            array = getattr(self, name)
-            if array is not None and array.flags.writeable:  # the caller may write to it later
-                object.__setattr__(self, name, array.copy())
-        self._freeze()
-
-    def _freeze(self) -> None:
-        for name in ARRAYS:
-            array = getattr(self, name)
-            if array is not None:
-                view = array.view()
-                view.flags.writeable = False
-                object.__setattr__(self, name, view)
-
-    def __repr__(self) -> str:
-        kernel = "" if isinstance(self.link, Identity) else f", {type(self.link).__name__} kernel"
-        return (
-            f"PrototypeModel({len(self.prototypes)} prototypes, {len(self.classes)} classes, {self.n_features} features"
-            f", {type(self.metric).__name__} metric{kernel})"
-        )
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """Unpickled and memory-mapped arrays are made read-only again."""
-        self.__dict__.update(state)
-        check(self)
-        self._freeze()
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return self.prototypes.shape[1]
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Type of the prototypes."""
-        return self.prototypes.dtype
-
-    @property
-    def group(self) -> np.ndarray:
-        """Index of each prototype's metric, (n_prototypes,); all 0 where all prototypes have the same."""
-        if not isinstance(self.metric, LocalMetric):
-            return np.zeros(len(self.prototypes), dtype=np.intp)
-        return self.metric.group
-
-    @property
-    def has_weights(self) -> bool:
-        """Whether the metric's parameters are relevances of features, not matrices."""
-        return self.relevance is not None and (self.relevance.ndim == 1 or isinstance(self.metric, LocalDiagonal))
-
-    def matrix_of(self, prototype: int) -> np.ndarray:
-        """Omega of a prototype, with |Omega (x - w)|^2 its squared distance; a vector is a diagonal matrix."""
-        R = self.relevance
-        if R is None:
-            return np.ones(self.n_features)
-        own = R[self.group[prototype]] if isinstance(self.metric, LocalMetric) else R
-        return np.sqrt(own, dtype=np.float64) if self.has_weights else own.astype(np.float64)
-
     # -- distances -----------------------------------------------------------------------------------------------------
 
     def distances(self, X: Array) -> Array:
@@ -210,24 +90,13 @@ class PrototypeModel:
         """Distances over observed features; those of complete rows as ever."""
         complete, D = ~np.isnan(X).any(axis=1), np.empty((len(X), len(self.prototypes)), dtype=X.dtype)
         D[complete] = self.distances(X[complete])
-        D[~complete] = self._observed().distances(packed(X[~complete]), self.prototypes, self.relevance)
+        D[~complete] = self.observed().distances(packed(X[~complete]), self.prototypes, self.relevance)
         return D
 
-    def _observed(self) -> Observed:
+    def observed(self) -> Observed:
+        """The metric over observed features; for models that ignore missing values."""
         assert self.variances is not None
         return Observed(self.metric, self.variances)
-
-    def differences(self, X: np.ndarray, prototypes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Difference u of each sample to its prototype, 0 where a value is missing, and the factor 1/s of u'Lambda u.
-
-        The squared distance is u'Lambda u divided by the observed fraction s of the metric, 1 where nothing is missing.
-        """
-        u = X - self.prototypes[prototypes]
-        if self.variances is None or not has_missing(X):
-            return u, np.ones((len(X), 1), dtype=u.dtype)
-        u[np.isnan(u)] = 0
-        fraction = self._observed().fractions(packed(X), self.relevance)
-        return u, 1 / np.take_along_axis(fraction, self.group[prototypes][:, None], 1)
 
     def _parameters(self, X: Array) -> tuple[Array, Array | None]:
         """Prototypes and parameters of the metric, as tensors like X where it is one."""
@@ -246,22 +115,13 @@ class PrototypeModel:
         require_complete(X, "transform")
         return self.metric.project(X, self._parameters(X)[1])
 
-    def contributions(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
-        """Contribution u_l (Lambda u)_l of each feature to the squared distance of each sample to its prototype.
+    def differences(self, X: np.ndarray, prototypes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Difference of each sample to its prototype, and a factor; see `lvq.model.contributions`."""
+        return differences(self, X, prototypes)
 
-        Where values are missing it is divided by s, see `lvq.model.missing`; a missing value contributes 0.
-        """
-        (u, factor), R = self.differences(filled(X), prototypes), self.relevance
-        if R is None:
-            return u * u * factor
-        group, local = self.group[prototypes], isinstance(self.metric, LocalMetric)
-        if self.has_weights:
-            return (R[group] if local else R) * u * u * factor
-        result = np.empty_like(u)
-        for g in np.unique(group):
-            rows, omega = group == g, R[g] if local else R
-            result[rows] = u[rows] * ((u[rows] @ omega.T) @ omega)
-        return result * factor
+    def contributions(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
+        """Contribution of each feature to the squared distance of each sample to its prototype."""
+        return contributions(self, X, prototypes)
 
     # -- functions of distances ----------------------------------------------------------------------------------------
 
@@ -320,7 +180,7 @@ class PrototypeModel:
 
     def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array, mapping: Map = map) -> np.ndarray:
         """A function of distances for all samples, block by block, so that memory stays bounded."""
-        parts = list(mapping(lambda block: as_numpy(function(self.distances(block))), self._blocks(X)))
+        parts = list(mapping(lambda block: as_numpy(function(self.distances(block))), blocks_of(self, X)))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def over_blocks_if_valid(
@@ -331,20 +191,10 @@ class PrototypeModel:
         def part(block: np.ndarray) -> np.ndarray | None:
             return function(self.distances(block)) if within_limits(block) else None
 
-        parts = [result for result in mapping(part, self._blocks(X)) if result is not None]
-        if len(parts) < len(self._blocks(X)):
+        parts = [result for result in mapping(part, blocks_of(self, X)) if result is not None]
+        if len(parts) < len(blocks_of(self, X)):
             return None
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def _blocks(self, X: Array, filled: bool = False) -> list[Array]:
-        """Views of the samples; at least one, which may be empty. Sparse rows are not copied, unless `filled`."""
-        size = BLOCK_BYTES if is_tensor(X) else CACHE_BYTES
-        least = MIN_ROWS if len(self.prototypes) > 3 * self.n_features else 1
-        rows = max(least, size // (8 * (len(self.prototypes) + 3 * self.n_features)))  # distances, copies, images
-        if is_sparse(X) and not filled:
-            images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
-            rows = max(1, BLOCK_BYTES // (8 * (4 * len(self.prototypes) + 2 * images)))
-        return [take_rows(X, slice(begin, begin + rows)) for begin in range(0, max(1, X.shape[0]), rows)]
 
     @property
     def products(self) -> int:
@@ -398,62 +248,9 @@ class PrototypeModel:
 
     def explain(self, X: ArrayLike) -> Explanation:
         """Winner, rival, certainty and the contribution of each feature, for each sample."""
-        parts = [self._explain(block) for block in self._blocks(self.checked(X), filled=True)]
+        parts = [explain(self, block) for block in blocks_of(self, self.checked(X), filled=True)]
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
-
-    def _explain(self, X: np.ndarray) -> Explanation:
-        found, certainty = self.nearest(self.distances(X))
-        contributions = self.contributions(X, found.rival) - self.contributions(X, found.winner)
-        labels = self.classes[self.labels[found.winner]]
-        return Explanation(labels, found.winner, found.rival, certainty, contributions)
 
     def checked(self, X: ArrayLike) -> np.ndarray:
         """Samples as a floating array; ValueError where they do not fit the model."""
-        X = canonical(X) if is_sparse(X) else np.asarray(as_numpy(X))
-        if X.dtype.kind == "c":
-            raise ValueError(f"X of PrototypeModel must hold real numbers, got {X.dtype}.")
-        if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float64)
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise ValueError(f"X of PrototypeModel must have shape (n_samples, {self.n_features}), got {X.shape}.")
-        if within_limits(X):
-            return X
-        known = numbers(X)
-        known = known if self.variances is None else known[~np.isnan(known)]  # NaN marks a missing value
-        if not np.isfinite(known).all():
-            raise ValueError("X of PrototypeModel contains NaN or infinite values.")
-        largest, limit = np.abs(known).max(initial=0), largest_value(X.dtype, X.shape[1])
-        if largest > limit:
-            raise ValueError(
-                f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; "
-                f"the largest allowed is {limit:.3g}."
-            )
-        return X
-
-    # -- arrays --------------------------------------------------------------------------------------------------------
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The model as named arrays without objects, for any format that stores arrays; see `from_arrays`."""
-        from lvq.model.storage import to_arrays
-
-        return to_arrays(self)
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
-        """The model of `to_arrays`; ValueError where the arrays do not form a consistent model."""
-        from lvq.model.storage import from_arrays
-
-        return from_arrays(cls, arrays)
-
-    def save(self, path: str | Path) -> None:
-        """Write the model to a ``.npz`` file: plain arrays and a JSON header, no code."""
-        from lvq.model.storage import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a file that `save` has written."""
-        from lvq.model.storage import load
-
-        return load(cls, path)
+        return checked_samples(self, X)

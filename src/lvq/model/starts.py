@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Mapping
 
 import numpy as np
-from scipy import sparse
 
 from lvq.model import sparse_starts, tensor_starts
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, rounded_centre
@@ -204,7 +203,6 @@ def weighted_k_means(
     middle = rounded_centre(samples.mean(axis=0), low, high)
     Z = samples - middle  # products lose no digits near the origin
     centres = _plus_plus(Z, weight, k, random_state)
-    weighted = Z * weight.astype(Z.dtype)[:, None] if exact else None
     assigned, few = np.full(len(Z), -1), SETTLED * float(weight.sum())
     for _ in range(max_iter if exact else LLOYD):
         scores = Z @ (-2 * centres).T
@@ -213,22 +211,10 @@ def weighted_k_means(
         if weight @ (nearest != assigned) <= few:
             break
         assigned = nearest
-        mass = np.bincount(assigned, weight, k)
+        sums, mass = class_sums(Z, assigned, weight, k)
         present = mass.nonzero()[0]
-        if weighted is None:
-            one_hot = sparse.csr_array((weight.astype(Z.dtype), (assigned, np.arange(len(Z)))), shape=(k, len(Z)))
-            sums = (one_hot @ Z)[present]
-        else:
-            sums = _cluster_sums(weighted, assigned, present)
-        centres[present] = sums / mass[present, None]
+        centres[present] = sums[present] / mass[present, None]
     return np.clip(centres + middle, low, high)
-
-
-def _cluster_sums(weighted: np.ndarray, assigned: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Sum of the rows of each cluster, in the order of the samples, as rounding is then that of copies."""
-    order = assigned.argsort(kind="stable")
-    first = assigned[order].searchsorted(present)
-    return np.add.reduceat(weighted.take(order, axis=0), first, axis=0)
 
 
 def _inside(centres: np.ndarray, samples: Array) -> np.ndarray:
@@ -256,10 +242,13 @@ def _plus_plus(Z: np.ndarray, weight: np.ndarray, k: int, random_state: np.rando
         if len(chosen) == k:
             break
         row = Z[chosen[-1]]
-        far = (squares - 2 * (Z @ row) + squares[chosen[-1]]).astype(np.float64, copy=False)
+        far = (Z @ row).astype(np.float64, copy=False)
+        far *= -2
+        far += squares
+        far += squares[chosen[-1]]
         close = (far <= unclear).nonzero()[0]
         far[close] = np.square(Z[close] - row).sum(axis=1, dtype=np.float64) if len(close) > 1 else 0.0
-        distance = far if len(chosen) == 1 else np.minimum(distance, far)
+        distance = far if len(chosen) == 1 else np.minimum(distance, far, out=distance)
     return Z[chosen].copy()
 
 

@@ -10,11 +10,12 @@ from typing import TypeVar
 import numpy as np
 
 from lvq.files import write_atomically
+from lvq.model.decision import DecisionRule
 from lvq.model.links import KERNELS, Identity, Link
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric
-from lvq.model.prototype_model import DecisionRule, PrototypeModel
+from lvq.model.model_arrays import ModelArrays
 from lvq.typing import Argument, JSONValue
 
 FORMAT, VERSION = "lvq-prototype-model", 1
@@ -27,11 +28,11 @@ METRICS: dict[str, type[Metric]] = {
 }
 LINKS: dict[str, type[Link]] = {"identity": Identity, **KERNELS}
 OPTIONAL = ("relevance", "importances", "variances")
-Model = TypeVar("Model", bound=PrototypeModel)
+Model = TypeVar("Model", bound=ModelArrays)
 Part = TypeVar("Part")
 
 
-def to_arrays(model: PrototypeModel) -> dict[str, np.ndarray]:
+def to_arrays(model: ModelArrays) -> dict[str, np.ndarray]:
     """Named arrays of numbers and strings, and "header", a JSON text as an array of bytes."""
     header: dict[str, JSONValue] = {
         "format": FORMAT,
@@ -81,7 +82,7 @@ def from_arrays(cls: type[Model], arrays: Mapping[str, np.ndarray]) -> Model:
         raise ValueError(f"These arrays are not a stored PrototypeModel: {error}") from error
 
 
-def save(model: PrototypeModel, path: str | Path) -> None:
+def save(model: ModelArrays, path: str | Path) -> None:
     """Write ``to_arrays()`` to a file, all or nothing."""
     arrays: dict[str, Argument] = to_arrays(model)
     with write_atomically(path) as file:

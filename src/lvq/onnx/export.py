@@ -40,13 +40,17 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
     - ``accepted``: as `RejectClassifier.accept`; true for a model that does not reject.
 
     A row for which `predict` raises an error (NaN, infinite or too large values) is not accepted, and its certainty is
-    NaN.
+    NaN. Missing values lower the certainty as `min_known` of RejectClassifier describes it: NaN, and in inputs of texts
+    "(missing)".
+
+    Where a requested coverage separates rows of equal certainty by a draw from their values, the graph cannot: it
+    rejects all of these rows, accepts nothing that the model rejects, and accepts fewer rows than requested.
 
     Parameters
     ----------
     estimator : fitted model, Pipeline or RejectClassifier
-        A model of this library; a Pipeline or a search with one, whose other steps skl2onnx can convert; or a
-        RejectClassifier around either.
+        A model of this library; a Pipeline or a search with one, whose other steps skl2onnx can convert; a
+        PriceClassifier or a RejectClassifier around either, or the latter around the former.
     dtype : {"float64", "float32"}, default="float64"
         Type in which the graph computes. Labels of the float64 graph are those of the model; in float32 samples at a
         decision boundary can get the other label.
@@ -96,15 +100,16 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
 
 
 def split_steps(estimator: BaseEstimator) -> tuple[list[BaseEstimator], BaseEstimator]:
-    """The transformers before the model or RejectClassifier that predicts, and the latter."""
+    """The transformers before the model, PriceClassifier or RejectClassifier that predicts, and the latter."""
     found = need_model(estimator, "to_onnx")
-    last = find_layer(estimator, RejectClassifier) or found.estimator
-    check_is_fitted(last)
-    if find_layer(estimator, PriceClassifier) is not None:
+    reject, price = find_layer(estimator, RejectClassifier), find_layer(estimator, PriceClassifier)
+    if reject is not None and price is not None and find_layer(price, RejectClassifier) is not None:
         raise ValueError(
-            "to_onnx does not support PriceClassifier; convert the estimator inside it, and apply lvq.cheapest_class "
-            "to the probabilities."
+            "to_onnx needs a RejectClassifier around a PriceClassifier, not inside it, as thresholds belong to the "
+            "predictions by price; got a RejectClassifier inside."
         )
+    last = reject or price or found.estimator
+    check_is_fitted(last)
     if found.model.variances is not None:
         raise ValueError(
             f"to_onnx does not support missing='ignore' of {type(found.estimator).__name__}; fit it with "

@@ -10,11 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from lvq.model.arrays import round_centre
+from lvq.model.folded import largest_value
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Kernel, RationalQuadratic
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Diagonal, Euclidean, Matrix
-from lvq.model.prototype_model import PrototypeModel, largest_value
+from lvq.model.prototype_model import PrototypeModel
 from lvq.onnx.graph import Graph
 
 METRICS = (Euclidean, Diagonal, Matrix, LocalDiagonal, LocalMatrix)
@@ -32,10 +33,20 @@ class Predictions:
         The name of the samples.
     inputs : list of str, default=[]
         Names of floating inputs of the graph, from which the samples are computed.
+    prices : array of shape (n_classes, n_classes), optional
+        Of a PriceClassifier: the class with the least expected price is predicted.
     """
 
-    def __init__(self, graph: Graph, model: PrototypeModel, X: str, inputs: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        model: PrototypeModel,
+        X: str,
+        inputs: list[str] | None = None,
+        prices: np.ndarray | None = None,
+    ) -> None:
         refuse_unknown_parts(model)
+        self.prices = prices
         self.graph, self.model, self.X, self.inputs = graph, model, X, inputs or []
         self.n_classes, self.labels, self.by_posterior = len(model.classes), model.labels, model.decision.by_posterior
         self.known, self.counts = np.unique(self.labels, return_counts=True)  # classes that have prototypes
@@ -138,10 +149,24 @@ class Predictions:
     def predicted(self) -> str:
         """Index of the predicted class, (N,)."""
         graph = self.graph
+        if self.prices is not None:
+            return graph.first("ArgMax", self.savings)
         if not self.by_posterior:
             return graph.node("Gather", graph.constant(self.labels), self._nearest, axis=0)
         best = graph.first("ArgMax", self._known_posterior)
         return graph.node("Gather", graph.constant(self.known), best, axis=0)
+
+    @cached_property
+    def savings(self) -> str:
+        """Minus the expected price of each class, (N, C)."""
+        assert self.prices is not None
+        graph = self.graph
+        return graph.node("Neg", graph.node("MatMul", self.probabilities, graph.constant(self.prices)))
+
+    @property
+    def _by_nearest(self) -> bool:
+        """Whether the class of the nearest prototype is predicted."""
+        return not self.by_posterior and self.prices is None
 
     @cached_property
     def _nearest(self) -> str:
@@ -161,12 +186,12 @@ class Predictions:
     @cached_property
     def winner(self) -> str:
         """The nearest prototype of the predicted class, (N,)."""
-        return self.graph.first("ArgMin", self._masked(own=True)) if self.by_posterior else self._nearest
+        return self._nearest if self._by_nearest else self.graph.first("ArgMin", self._masked(own=True))
 
     @cached_property
     def near(self) -> str:
         """Squared distance to the winner, (N,)."""
-        return self.graph.reduce("ReduceMin", self._masked(own=True) if self.by_posterior else self.distances)
+        return self.graph.reduce("ReduceMin", self.distances if self._by_nearest else self._masked(own=True))
 
     @cached_property
     def far(self) -> str:

@@ -3,6 +3,10 @@
 A threshold is the certainty of a calibration sample, and that sample is accepted. So that rounding on another machine
 does not change this, thresholds of a float64 graph are lowered by `SLACK`. A row for which the model would raise an
 error (NaN, infinite or too large values) has the certainty NaN and is never accepted.
+
+Where a requested coverage separates samples of equal certainty, the second certainty is in the graph. The draw by the
+values of a row is not: the graph rejects all samples that are equal in both, so it accepts nothing that the model
+rejects.
 """
 
 from collections.abc import Callable
@@ -13,8 +17,10 @@ from lvq.model.metrics import LocalMetric
 from lvq.onnx.predictions import Predictions
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.measures import SampleFunction
+from lvq.rejection.ties import BITS, Ties
 
 SLACK = 1e-11  # relative to the larger of one and the threshold
+KNOWN_SLACK = 1e-6  # of known fractions, which are multiples of one over the number of columns
 
 
 def _relsim(predictions: Predictions) -> str:
@@ -55,21 +61,24 @@ def _probability(predictions: Predictions) -> str:
 
 
 def _margin(predictions: Predictions) -> str:
-    graph = predictions.graph
+    graph, priced = predictions.graph, predictions.prices is not None
+    scores = predictions.savings if priced else predictions.scores
     if predictions.n_classes == 1:
         return predictions.ones
     if predictions.n_classes == 2:  # one score, positive for the second class
-        columns = graph.split(predictions.scores, [1, 1])
-        second = graph.node("Sub", columns[1], columns[0]) if predictions.by_posterior else columns[1]
+        columns = graph.split(scores, [1, 1])
+        second = graph.node("Sub", columns[1], columns[0]) if predictions.by_posterior or priced else columns[1]
         score = graph.node("Squeeze", second, graph.constant(np.array([1])))
         is_second = graph.node("Equal", predictions.predicted, graph.constant(np.array(1)))
         return graph.node("Where", is_second, score, graph.node("Neg", score))
     own = graph.is_class(predictions.predicted, predictions.n_classes)
-    others = graph.node("Where", own, graph.number(-np.inf), predictions.scores)
-    return graph.node("Sub", graph.take(predictions.scores, predictions.predicted), graph.reduce("ReduceMax", others))
+    others = graph.node("Where", own, graph.number(-np.inf), scores)
+    return graph.node("Sub", graph.take(scores, predictions.predicted), graph.reduce("ReduceMax", others))
 
 
 def _automatic(predictions: Predictions) -> str:
+    if predictions.prices is not None:
+        return _margin(predictions)
     return _relsim(predictions) if predictions.model.decision.xi is None else _probability(predictions)
 
 
@@ -94,8 +103,8 @@ def certainty(predictions: Predictions, measure: str | SampleFunction | None) ->
     return graph.node("Where", predictions.valid, MEASURES[measure](predictions), graph.number(np.nan))
 
 
-def accepted(predictions: Predictions, model: RejectClassifier, values: str) -> str:
-    """Which predictions a RejectClassifier accepts, given their certainty, (N,)."""
+def accepted(predictions: Predictions, model: RejectClassifier, values: str, known: str | None = None) -> str:
+    """Which predictions a RejectClassifier accepts, given their certainty and their known fraction, (N,)."""
     graph, cells = predictions.graph, model.cells_
     if callable(cells):
         raise ValueError(
@@ -110,10 +119,48 @@ def accepted(predictions: Predictions, model: RejectClassifier, values: str) -> 
 
     result = reach(values, thresholds(predictions, model, by_class=by_class))
     result = graph.node("And", result, predictions.valid)
+    if known is not None and model.min_known_ is not None:
+        enough = graph.node("GreaterOrEqual", known, graph.number(model.min_known_ - KNOWN_SLACK))
+        result = graph.node("And", result, enough)
+    if model.ties_ is not None:
+        result = graph.node("And", result, graph.node("Not", _rejected_ties(predictions, model.ties_, values)))
     if model.outlier_limits_ is None:
         return result
     least = model.outlier_limits_.threshold_of(_cells(predictions, by_class=by_class))
     return graph.node("And", result, reach(certainty(predictions, model.measure_.outlier), least))
+
+
+def _rejected_ties(predictions: Predictions, ties: Ties, values: str) -> str:
+    """Which samples at the threshold are rejected: all that the model may reject, as a graph cannot draw by values."""
+    graph = predictions.graph
+    second = graph.node("Sub", predictions.far, predictions.near)
+    least = bounds_of_step(ties.second)[1 if ties.rejected_fraction > 0 else 0]
+    below = graph.node("LessOrEqual" if ties.rejected_fraction > 0 else "Less", second, graph.number(least))
+    low, high = bounds_of_step(ties.certainty)
+    reached = graph.node("LessOrEqual", values, graph.number(high))
+    reached = graph.node("And", reached, graph.node("GreaterOrEqual", values, graph.number(low)))
+    return graph.node("And", reached, below)
+
+
+def bounds_of_step(step: float) -> tuple[float, float]:
+    """The lowest and the highest number that `in_steps` rounds to a step, but for one at the edge itself.
+
+    Examples
+    --------
+    >>> from lvq.rejection.ties import in_steps
+    >>> low, high = bounds_of_step(0.75)
+    >>> [bool(in_steps(np.array([value]))[0] == 0.75) for value in (low * (1 + 1e-12), high * (1 - 1e-12))]
+    [True, True]
+    >>> bounds_of_step(0.0)
+    (0.0, 0.0)
+    """
+    if step < 0:
+        low, high = bounds_of_step(-step)
+        return -high, -low
+    _, exponent = np.frexp(step)
+    half = float(np.ldexp(2.0 ** -(BITS + 1), exponent)) if step else 0.0
+    finer = step > 0 and np.frexp(step)[0] == 0.5  # below a power of two the steps have half the length
+    return step - (half / 2 if finer else half), step + half
 
 
 def _cells(predictions: Predictions, *, by_class: bool) -> np.ndarray:

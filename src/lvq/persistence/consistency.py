@@ -86,6 +86,9 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
 def _check_rejection(model: RejectClassifier) -> None:
     fits = hasattr(model.estimator_, "predict") and hasattr(model.estimator_, "classes_")
     require(fits, "RejectClassifier has no estimator that predicts")
+    known = getattr(model, "min_known_", None), getattr(model, "usual_missing_", 0.0)
+    fits = all(isinstance(value, float | int) and 0 <= value < np.inf for value in known if value is not None)
+    require(fits, "RejectClassifier has numbers of missing values that are not valid")
     points = model.point_ if isinstance(model.point_, dict) else {None: model.point_}
     paths = model.path_ if isinstance(model.path_, dict) else {None: model.path_}
     for point in (model.outlier_limits_, *points.values()):

@@ -17,7 +17,6 @@ from lvq.estimators.found import FoundModel, find_layer, last_step, need_model
 from lvq.input_columns import Names
 from lvq.model.arrays import as_numpy
 from lvq.model.metrics import LocalMetric
-from lvq.model.missing import require_complete
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import require_dense
 from lvq.original_features import Floats, names_by_step, to_original_units
@@ -31,12 +30,30 @@ def estimator_name(estimator: BaseEstimator) -> str:
 
 
 def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
-    """Samples as they reach the model, in float64; a place in a plot needs all values."""
+    """Samples as they reach the model, in float64, with a value for each that is missing: see `completed`."""
     Z = as_numpy(found.inputs(as_numpy(X)))
     require_dense(Z, "A plot of samples")
-    Z = found.model.checked(Z)
-    require_complete(Z, "A plot of samples")
-    return Z.astype(np.float64, copy=False)
+    return completed(found.model, found.model.checked(Z).astype(np.float64, copy=False))
+
+
+def completed(model: PrototypeModel, inputs: Floats) -> Floats:
+    """Samples with each missing value replaced by that of their nearest prototype, which a place in a plot needs.
+
+    That is how the distances of a model with ``missing="ignore"`` count it: as no difference.
+
+    Examples
+    --------
+    >>> from lvq import GLVQ
+    >>> model = GLVQ(missing="ignore").fit([[0.0, 0.0], [0.0, 2.0], [6.0, 5.0], [6.0, 7.0]], [0, 0, 1, 1]).model_
+    >>> completed(model, np.array([[1.0, np.nan], [5.0, 4.0]])).round(3).tolist() == [
+    ...     [1.0, float(model.prototypes[0, 1].round(3))], [5.0, 4.0]]
+    True
+    """
+    missing = np.isnan(inputs)
+    if not missing.any():
+        return inputs
+    winner = model.over_blocks(lambda D: model.nearest(D)[0].winner, inputs)
+    return np.where(missing, model.prototypes[winner], inputs)
 
 
 Values = Literal["importance", "lambda"]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
-from lvq.input_columns import Names
+from lvq.input_columns import Names, columns_of_features
 from lvq.nearest_samples import Exemplars
 from lvq.original_features import Floats
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own
@@ -31,6 +31,7 @@ from lvq.plots.style import (
     short_number,
 )
 from lvq.typing import Argument, Labels
+from lvq.variable_values import variable_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ class PrototypeDisplay(Display):
     Parameters
     ----------
     values : ndarray of shape (n_prototypes, n_features)
-        Prototypes, in the units of X; NaN for features that the model does not use.
+        Prototypes, in the units of X; NaN for features that the model does not use. For a category its fraction.
     feature_names : sequence of str
         Names of the features.
     prototype_names : sequence of str
@@ -73,6 +74,8 @@ class PrototypeDisplay(Display):
         Importance of each feature; a table that cannot show all shows the most important.
     exemplar_names : sequence of str, optional
         Names of the nearest samples of each prototype, which are shown beside it.
+    cells : sequence of shape (n_prototypes, n_features), optional
+        What a table shows in place of the values: numbers, or the names of categories with their fractions.
 
     Attributes
     ----------
@@ -114,6 +117,7 @@ class PrototypeDisplay(Display):
     difference_name: str = "Difference from the mean prototype,\nin standard deviations"
     relevances: ArrayLike | None = None
     exemplar_names: Sequence[str] | None = None
+    cells: Sequence[Sequence[float | str]] | None = None
 
     @described
     def plot(
@@ -183,7 +187,9 @@ class PrototypeDisplay(Display):
             weight = np.abs(differences).max(axis=0) if self.relevances is None else np.asarray(self.relevances)
             self.order_ = used[np.argsort(-np.nan_to_num(weight[used]), kind="stable")[:max_features]]
         count, rows = len(values), len(self.order_)
-        width = np.clip(3.4 + 0.72 * min(count, MAX_COLUMNS_WITH_TEXT), 5.6, 13)
+        texts = [cell for row in self.cells or () for cell in row if isinstance(cell, str)]
+        inches = max(0.72, 0.075 * max(map(len, texts), default=0))  # of a column
+        width = np.clip(3.4 + inches * min(count, MAX_COLUMNS_WITH_TEXT), 5.6, 13)
         self._set_axes(ax, (float(width), float(np.clip(0.27 * rows + 1.6, 3, 16))))
 
         shown = differences[:, self.order_].T
@@ -193,12 +199,16 @@ class PrototypeDisplay(Display):
         if count <= MAX_COLUMNS_WITH_TEXT and rows <= MAX_ROWS_WITH_TEXT:
             size = font_size(self.ax_.yaxis, rows, 8)
             for (row, column), difference in np.ndenumerate(shown):
-                text = short_number(float(values[column, self.order_[row]]))
+                text = self._text(values, column, int(self.order_[row]))
                 colour = "white" if abs(difference) > 0.65 * limit else "black"
                 self.texts_.append(self.ax_.text(column, row, text, ha="center", va="center", size=size, color=colour))
         self._label_table(len(used))
         if colorbar:
             self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, label=self.difference_name)
+
+    def _text(self, values: Floats, prototype: int, feature: int) -> str:
+        cell = values[prototype, feature] if self.cells is None else self.cells[prototype][feature]
+        return cell if isinstance(cell, str) else short_number(float(cell))
 
     def _label_table(self, n_used: int) -> None:
         name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=MAX_ROWS_WITH_TEXT)
@@ -227,8 +237,7 @@ class PrototypeDisplay(Display):
     def _differences(self, values: Floats) -> Floats:
         if self.differences is not None:
             return np.asarray(self.differences, dtype=np.float64)
-        differences, deviation = values - values.mean(axis=0), values.std(axis=0)
-        return np.divide(differences, deviation, out=np.zeros_like(differences), where=deviation > 0)
+        return _standardised(values)
 
     # -- lines and images ----------------------------------------------------------------------------------------------
 
@@ -295,7 +304,8 @@ class PrototypeDisplay(Display):
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
-        The steps of a Pipeline are inverted, see `lvq.original_features`.
+        The steps of a Pipeline are inverted, see `lvq.original_features`. In a table, all columns of a one-hot encoding
+        are one row: the category with the largest fraction, and the fraction where it is not the only one.
 
         Parameters
         ----------
@@ -316,17 +326,56 @@ class PrototypeDisplay(Display):
         pyplot(f"{cls.__name__}.from_estimator")
         model = need_model(estimator, cls.__name__).model
         classes = given_or_own(cls.__name__, "class_names", class_names, model.classes)
-        values = prototypes_in_units(estimator)
+        drawn = _by_variable(estimator, feature_names) if plot_kwargs.get("kind", "auto") in ("auto", "table") else None
+        if drawn is None:
+            values = prototypes_in_units(estimator)
+            drawn = {
+                "values": values,
+                "feature_names": check_names(cls.__name__, estimator, feature_names, original=True),
+                **_differences_and_relevances(estimator, model.prototypes.astype(np.float64), values),
+            }
         display = cls(
-            values=values,
-            feature_names=check_names(cls.__name__, estimator, feature_names, original=True),
             prototype_names=prototype_names(estimator, classes).tolist(),
             prototype_classes=model.labels,
             classes=classes,
             exemplar_names=None if exemplars is None else [", ".join(map(str, row)) for row in exemplars.names],
-            **_differences_and_relevances(estimator, model.prototypes.astype(np.float64), values),
+            **drawn,
         )
         return display.plot(ax=ax, **plot_kwargs)
+
+
+def _by_variable(estimator: BaseEstimator, names: Sequence[str] | Names | None) -> dict[str, Argument] | None:
+    """Values, texts, differences and relevances by column of X, where several features belong to one column."""
+    found = need_model(estimator, "PrototypeDisplay")
+    table = variable_table(found, found.model.prototypes)
+    if table is None or not table.parts.categories:
+        return None
+    shown = np.empty(np.shape(table.values))
+    differences = np.empty(np.shape(table.values))
+    for k, column in enumerate(table.columns.tolist()):
+        if column in table.parts.categories:
+            fractions = table.parts.categories[column].fractions
+            own = fractions.argmax(axis=1)[:, None]
+            shown[:, k] = np.take_along_axis(fractions, own, 1)[:, 0]
+            differences[:, k] = np.take_along_axis(_standardised(fractions), own, 1)[:, 0]
+        else:
+            cells = [row[k] for row in table.values]
+            codes = np.unique(cells, return_inverse=True)[1] if isinstance(cells[0], str) else cells
+            shown[:, k] = codes
+            differences[:, k] = _standardised(shown[:, [k]])[:, 0]
+    given = given_or_own("PrototypeDisplay", "feature_names", names, table.names)
+    result: dict[str, Argument] = {"values": shown, "cells": table.cells, "differences": differences}
+    owner = columns_of_features(found.steps, found.steps[0].n_features_in_)
+    if owner is not None:
+        weight = np.bincount(owner, relevance_profile(estimator), minlength=found.steps[0].n_features_in_)
+        result["relevances"] = weight[table.columns]
+    name = "Difference from the mean prototype,\nin standard deviations (of categories: of the fraction)"
+    return result | {"feature_names": list(given), "difference_name": name}
+
+
+def _standardised(values: Floats) -> Floats:
+    differences, deviation = values - values.mean(axis=0), values.std(axis=0)
+    return np.divide(differences, deviation, out=np.zeros_like(differences), where=deviation > 0)
 
 
 def _differences_and_relevances(estimator: BaseEstimator, prototypes: Floats, values: Floats) -> dict[str, Argument]:

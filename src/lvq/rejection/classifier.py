@@ -5,6 +5,7 @@ The parameters and `fit`; `calibration.py` fits the thresholds, `predicting.py` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import ClassVar, Literal, Self
@@ -19,15 +20,18 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from lvq.estimators.base import DOCUMENTATION, unchanged_on_error
+from lvq.estimators.atomic import unchanged_on_error
 from lvq.estimators.partition_checks import in_memory, is_dask, lengths_of, partitions_of
-from lvq.rejection.calibration import Data, Settings, calibrate
+from lvq.estimators.specification import DOCUMENTATION
+from lvq.rejection.calibration import calibrate
+from lvq.rejection.calibration_data import Data, Settings
 from lvq.rejection.corrections import CORRECTIONS, Guarantee
+from lvq.rejection.known_values import MIN_KNOWN
 from lvq.rejection.measures import MEASURES, Combination, SampleFunction, as_combination
 from lvq.rejection.predicting import BaseRejectClassifier
 from lvq.rejection.thresholds import METHODS
 from lvq.rejection.validation import FloatArray, check_fraction
-from lvq.typing import Argument, CrossValidation, Labels, MatrixLike, Seed
+from lvq.typing import Argument, CrossValidation, FittedFold, Labels, MatrixLike, Seed
 
 TARGETS = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
 
@@ -84,9 +88,15 @@ class RejectClassifier(BaseRejectClassifier):
         `fit`; the estimator is fitted already and a copy of it is kept. Otherwise cross-fitting: each fold's samples
         are predicted by a model trained on the others, and the predicting model is trained on all. With `max_error`
         cross-fitting fits the path of thresholds, and the tests use held-out samples as with None, so that the
-        guarantee is about the model that predicts.
+        guarantee is about the model that predicts. Without `max_error` folds may also be (train, test, model), with a
+        model that is fitted to the training samples of the fold already.
     calibration_size : float, default=0.3
         The fraction of samples that is held out.
+    min_known : float or None, default=0.5
+        Certainties fall with what is missing in a sample: they are multiplied by the fraction of the usual number of
+        values that it has, and a sample below `min_known` is rejected as "too little known". Samples without missing
+        values are not affected. It matters for an estimator that takes missing values, such as a Pipeline with an
+        imputer, or ``missing="ignore"``. None: missing values do not count. See `lvq.rejection.known_values`.
     random_state : int, RandomState or None, default=0
         Draws the held-out samples. A guarantee is void if several values are tried and the best result is chosen.
 
@@ -111,6 +121,10 @@ class RejectClassifier(BaseRejectClassifier):
         Which of the samples at the threshold are rejected, where a coverage is requested and samples are equal there.
     notes_ : tuple of str
         What is not as requested, and what will be accepted instead.
+    min_known_ : float or None
+        The known fraction below which samples are rejected.
+    usual_missing_ : float
+        Mean number of missing values of the training samples (with ``cv="prefit"`` of those given to `fit`).
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -147,6 +161,7 @@ class RejectClassifier(BaseRejectClassifier):
         "on_failure": [StrOptions({"raise", "reject", "relax"})],
         "cv": ["cv_object", StrOptions({"prefit"})],
         "calibration_size": [Interval(Real, 0, 1, closed="neither")],
+        "min_known": [Interval(Real, 0, 1, closed="both"), None],
         "random_state": ["random_state"],
     }
 
@@ -166,8 +181,9 @@ class RejectClassifier(BaseRejectClassifier):
         per_class: bool = False,
         correction: str = "fixed_sequence",
         on_failure: str = "raise",
-        cv: CrossValidation | Literal["prefit"] = None,
+        cv: CrossValidation | Iterable[FittedFold] | Literal["prefit"] = None,
         calibration_size: float = 0.3,
+        min_known: float | None = MIN_KNOWN,
         random_state: Seed = 0,
     ) -> None:
         self.estimator = estimator
@@ -185,6 +201,7 @@ class RejectClassifier(BaseRejectClassifier):
         self.on_failure = on_failure
         self.cv = cv
         self.calibration_size = calibration_size
+        self.min_known = min_known
         self.random_state = random_state
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Argument) -> Self:
@@ -236,6 +253,7 @@ class RejectClassifier(BaseRejectClassifier):
         found = calibrate(settings, data, check_random_state(self.random_state))
         thresholds = {f"{name}_": value for name, value in found.thresholds._asdict().items()}
         fitted = {"measure_": settings.measure, "estimator_": found.estimator, "cells_": found.cells} | thresholds
+        fitted |= {"min_known_": settings.min_known, "usual_missing_": found.usual_missing}
         names = ("n_features_in_", "feature_names_in_")
         fitted |= {name: getattr(found.estimator, name) for name in names if hasattr(found.estimator, name)}
         kept = {name: value for name, value in vars(self).items() if name not in (*fitted, *names)}

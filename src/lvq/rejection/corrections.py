@@ -5,7 +5,8 @@ Rules:
 - "fixed_sequence" tests from the lowest to the highest coverage, each point at the full level, until the first failure.
   It starts where the path's own coverage predicts about three times as many accepted samples as are needed without any
   error, because a test of fewer samples fails for any classifier;
-- "bonferroni" divides the level among points spread over the path: for a certainty that does not order the samples.
+- "bonferroni" divides the level among points spread over the path: for a certainty that does not order the samples;
+- `weaker` divides it among few points, for the lowest bound that can be stated where no test can pass.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lvq.rejection.path import ThresholdPath
 from lvq.rejection.validation import FloatArray, IntArray
 
 N_TESTS = 20  # points that "bonferroni" tests
+N_WEAKER = 4  # points that `weaker` has
 
 
 class Guarantee(NamedTuple):
@@ -65,17 +67,28 @@ def fixed_sequence(path: ThresholdPath, n_testing: int, guarantee: Guarantee) ->
 def bonferroni(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> Plan:
     """At most `N_TESTS` points, evenly spread from the lowest coverage that can be certified to the highest."""
     needed = samples_needed(guarantee.max_error, guarantee.level / N_TESTS)
-    order, expected = _by_coverage(path, n_testing)
-    targets = np.linspace(min(needed, expected[-1]), expected[-1], N_TESTS)
-    # Rounding must not move the last target beyond the last point.
-    points = order[np.unique(np.minimum(np.searchsorted(expected, targets), len(order) - 1))]
-    return Plan(points, guarantee.level / len(points), False)
+    expected = float(path.coverage.max()) * n_testing
+    return _spread(path, n_testing, np.linspace(min(needed, expected), expected, N_TESTS), guarantee)
+
+
+def weaker(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> Plan:
+    """Points at a quarter, a half, three quarters and all of the highest coverage, whatever error was requested."""
+    targets = np.arange(1, N_WEAKER + 1) / N_WEAKER * float(path.coverage.max()) * n_testing
+    return _spread(path, n_testing, targets, guarantee)
 
 
 CORRECTIONS: dict[str, Callable[[ThresholdPath, int, Guarantee], Plan]] = {
     "fixed_sequence": fixed_sequence,
     "bonferroni": bonferroni,
 }
+
+
+def _spread(path: ThresholdPath, n_testing: int, targets: FloatArray, guarantee: Guarantee) -> Plan:
+    """The points that are expected to accept so many testing samples; the level is divided among them."""
+    order, expected = _by_coverage(path, n_testing)
+    # Rounding must not move the last target beyond the last point.
+    points = order[np.unique(np.minimum(np.searchsorted(expected, targets), len(order) - 1))]
+    return Plan(points, guarantee.level / len(points), False)
 
 
 def _by_coverage(path: ThresholdPath, n_testing: int) -> tuple[IntArray, FloatArray]:

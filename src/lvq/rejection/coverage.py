@@ -162,8 +162,7 @@ def _counted(path: ThresholdPath, start: int, level: float, samples: Calibrated,
     """The point with its thresholds raised to the level; of samples that are equal there the expected number counts."""
     lowered = float(lower_edge(np.array([level]))[0])
     begin = path.point(start)
-    unseen = begin.unseen if begin.unseen == np.inf else max(begin.unseen, lowered)
-    raised = replace(begin, thresholds=np.maximum(begin.thresholds, lowered), unseen=unseen)
+    raised = replace(begin, thresholds=np.maximum(begin.thresholds, lowered), unseen=max(begin.unseen, lowered))
     accepted = raised.accept(samples.certainty, samples.cell).astype(np.float64)
     if ties is not None:
         equal = accepted.astype(np.bool_) & (samples.certainty == ties.certainty)

@@ -11,7 +11,8 @@ Rules:
   at the same confidence ("relax"). Let r be the true rate there, u its bound, e the requested one. If r > e, each of
   the two statements is false only where u < r, which has at most the probability of the level. If r <= e, the bound is
   stated only where u > e >= r, so it is true, and the sequence is valid by itself. With "bonferroni" all bounds hold
-  at once, so the lowest of them is taken.
+  at once, so the lowest of them is taken. Where the testing samples are too few for any test to pass, nothing else is
+  ever stated: then the lowest of the bounds at four points is taken, which hold at once too.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.rejection.binomial import error_p_value, error_upper_bound
-from lvq.rejection.corrections import CORRECTIONS, Guarantee
+from lvq.rejection.binomial import error_p_value, error_upper_bound, samples_needed
+from lvq.rejection.corrections import CORRECTIONS, Guarantee, weaker
 from lvq.rejection.guarantee_error import GuaranteeError, explain_failure
 from lvq.rejection.path import ThresholdPath
 from lvq.rejection.point import CertifiedPoint
@@ -89,6 +90,9 @@ def certify(
         error = explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
         if not relax:
             raise error
+        if samples_needed(guarantee.max_error, plan.level) > testing.n_samples:
+            plan = weaker(path, testing.n_samples, guarantee)
+            accepted, errors = testing.accepted[plan.points], all_errors[plan.points]
         bounds = np.minimum(np.ceil(1000 * error_upper_bound(errors, accepted, 1 - plan.level)) / 1000, 1.0)
         best = 0 if plan.stop_at_failure else int(bounds.argmin())
         given, needed = testing.n_samples / guarantee.fraction_tested, error.samples_needed

@@ -70,9 +70,9 @@ def weaker_guarantee(point: CertifiedPoint, n_given: int, unit: str = "samples",
         needed = max(ceil(point.times_needed * n_given), n_given + 1)
         more = f"About {needed} {unit} would be enough, {needed - n_given} more than now."
     return (
-        f"{group}An error rate of at most {100 * point.requested_error:g} % could not be guaranteed. The lowest that "
-        f"can be is {100 * point.max_error:g} % among accepted predictions, with confidence {point.confidence:g}, at a "
-        f"coverage of {100 * point.coverage:.0f} %. {more}"
+        f"{group}An error rate of at most {100 * point.requested_error:g} % could not be guaranteed. The lowest "
+        f"bound found is {100 * point.max_error:g} % among accepted predictions, with confidence {point.confidence:g}, "
+        f"at a coverage of {100 * point.coverage:.0f} %. {more}"
     )
 
 

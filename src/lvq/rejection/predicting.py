@@ -15,9 +15,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from lvq.estimators.over_partitions import by_partition
 from lvq.estimators.partition_checks import in_memory, is_dask
-from lvq.rejection.measures import Combination, Predictions, SampleFunction, cells_of, certainty_of, reason_of
+from lvq.rejection.known_values import TOO_LITTLE, known_fraction, lowered, missing_counts
+from lvq.rejection.measures import Combination, SampleFunction, cells_of, certainty_of, reason_of
 from lvq.rejection.path import Paths, Points
 from lvq.rejection.point import CellThresholds
+from lvq.rejection.predictions import Predictions
 from lvq.rejection.ties import Ties, draws, second_certainty
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray, positions
 from lvq.typing import Label, Labels, MatrixLike
@@ -41,6 +43,8 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     outlier_limits_: CellThresholds | None
     ties_: Ties | None
     notes_: tuple[str, ...]
+    min_known_: float | None
+    usual_missing_: float
 
     @by_partition
     def predict(self, X: MatrixLike) -> Labels:
@@ -132,7 +136,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         reason : str ndarray of shape (n_samples,)
             "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low (of both "outlier");
             "unseen cell" for one in a cell without calibration samples; "uncertified" where `max_error` was not
-            achievable.
+            achievable; "too little known" for one with too many missing values, whatever its certainty.
         """
         return self.reason_for(self.predictions(X))
 
@@ -146,7 +150,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        predictions : lvq.rejection.measures.Predictions
+        predictions : lvq.rejection.predictions.Predictions
         """
         check_is_fitted(self)
         return Predictions(self.estimator_, X)
@@ -156,7 +160,7 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        predictions : lvq.rejection.measures.Predictions
+        predictions : lvq.rejection.predictions.Predictions
             As `predictions` returns them.
 
         Returns
@@ -164,9 +168,9 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         reason : str ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        values, cell = certainty_of(predictions, self.measure_.ambiguity), cells_of(predictions, self.cells_)
+        values, cell = self.certainty_for(predictions), cells_of(predictions, self.cells_)
         points = self.point_ if isinstance(self.point_, dict) else {None: self.point_}
-        reason = np.full(len(values), "uncertified")
+        reason = np.full(len(values), "uncertified", dtype=f"<U{len(TOO_LITTLE)}")
         for group, point in points.items():
             here = np.ones(len(values), dtype=np.bool_) if group is None else predictions.predicted == group
             if point is None or not here.any():
@@ -179,6 +183,8 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.outlier_limits_ is not None:
             typicality = certainty_of(predictions, self.measure_.outlier)
             reason[~self.outlier_limits_.accept(typicality, cell)] = "outlier"
+        if self._counts_missing:
+            reason[self.known_fraction(predictions.X) < self.min_known_] = TOO_LITTLE
         return reason
 
     def _rejected_ties(self, predictions: Predictions, values: FloatArray, accepted: BoolArray) -> IntArray:
@@ -194,6 +200,8 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def certainty(self, X: MatrixLike) -> FloatArray:
         """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
 
+        It is multiplied by `known_fraction`, unless `min_known` is None.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -203,7 +211,43 @@ class BaseRejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         certainty : ndarray of shape (n_samples,)
         """
-        return certainty_of(self.predictions(X), self.measure_.ambiguity)
+        return self.certainty_for(self.predictions(X))
+
+    def certainty_for(self, predictions: Predictions) -> FloatArray:
+        """`certainty` of predictions that were made already.
+
+        Parameters
+        ----------
+        predictions : lvq.rejection.predictions.Predictions
+            As `predictions` returns them.
+
+        Returns
+        -------
+        certainty : ndarray of shape (n_samples,)
+        """
+        values = certainty_of(predictions, self.measure_.ambiguity)
+        return lowered(values, self.known_fraction(predictions.X)) if self._counts_missing else values
+
+    @by_partition
+    def known_fraction(self, X: MatrixLike) -> FloatArray:
+        """Fraction of the usual number of values that each sample has; see `lvq.rejection.known_values`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        fraction : ndarray of shape (n_samples,)
+            At most 1, which is that of samples without missing values.
+        """
+        check_is_fitted(self)
+        return known_fraction(*missing_counts(self.estimator_, X), getattr(self, "usual_missing_", 0.0))
+
+    @property
+    def _counts_missing(self) -> bool:
+        return getattr(self, "min_known_", None) is not None  # no such attribute in files of earlier versions
 
     @by_partition
     def cell(self, X: MatrixLike) -> Labels:

@@ -22,7 +22,8 @@ from hashlib import blake2b
 import numpy as np
 from scipy.sparse import issparse
 
-from lvq.rejection.measures import Predictions, certainty_of
+from lvq.rejection.measures import certainty_of
+from lvq.rejection.predictions import Predictions
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray
 from lvq.typing import MatrixLike
 

@@ -38,6 +38,7 @@ def in_natural_order(summary: dict[str, JSONValue], n_known: int) -> dict[str, J
             summary["data"][name] = [summary["data"][name][old] for old in order]
     for table, name in _columns_of_codes(summary):
         table[name] = [new[code] for code in table[name]]
+    _reorder_prototypes(summary["prototypes"])
     explained = summary["explanations"]
     for one in (*explained["wrong"], *explained["least_certain"]):
         one["true"], one["predicted"] = new[one["true"]], new[one["predicted"]]
@@ -52,6 +53,14 @@ def _columns_of_codes(summary: dict[str, JSONValue]) -> list[tuple[dict[str, JSO
     found = [(view["points"], "true"), (view["points"], "predicted"), (view["prototypes"], "label")]
     found += [(view["regions"], "label"), (summary["prototypes"], "label")]
     return found + ([(summary["curves"], "label")] if summary["curves"] else [])
+
+
+def _reorder_prototypes(prototypes: dict[str, JSONValue]) -> None:
+    """Prototypes that are shown by class; their numbers stay."""
+    order = sorted(range(len(prototypes["label"])), key=lambda place: (prototypes["label"][place], place))
+    for name in ("index", "label", "name", "n_won", "values", "fractions", "notes", "details", "images", "exemplars"):
+        if prototypes[name] is not None:
+            prototypes[name] = [prototypes[name][place] for place in order]
 
 
 def _reorder_counts(rejection: dict[str, JSONValue], order: Sequence[int], new: dict[int, int]) -> None:

@@ -24,7 +24,7 @@ from lvq.plots import lambda_matrix
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.rejection.scorers import find_reject_classifier
 from lvq.report.features import Features, Floats
-from lvq.typing import Labels, MatrixLike
+from lvq.typing import FittedFold, Fold, Labels, MatrixLike
 
 Rows = NDArray[np.intp]
 MAX_MATRIX_FEATURES = 200  # features up to which a fold stores its matrix
@@ -74,7 +74,7 @@ def evaluate_folds(
     model: BaseEstimator,
     X: MatrixLike,
     y: ArrayLike,
-    cv: int | BaseCrossValidator | Sequence[tuple[Rows, Rows]] = 5,
+    cv: int | BaseCrossValidator | Sequence[Fold] | Sequence[FittedFold] = 5,
     seed: int | None = 0,
     *,
     feature_names: Sequence[str] | None = None,
@@ -92,7 +92,8 @@ def evaluate_folds(
     y : array-like of shape (n_samples,)
         Their classes.
     cv : int, splitter or list of (train, test), default=5
-        Number of stratified folds (fewer where no class has as many samples), an object with `split`, or the folds.
+        Number of stratified folds (fewer where no class has as many samples), an object with `split`, or the folds. A
+        fold may be (train, test, model), with a model that is fitted to its training samples already.
     seed : int or None, default=0
         Random state of the folds.
     feature_names : sequence of str, optional
@@ -118,17 +119,17 @@ def evaluate_folds(
     X, labels = indexable(X, column_or_1d(y))
     splits = _splits(X, labels, cv, seed)
     results = []
-    for done, (train, test) in enumerate(splits, start=1):
-        arguments = {name: _safe_indexing(values, train) for name, values in (fit_params or {}).items()}
-        results.append(_evaluate_fold(model, X, labels, train, test, feature_names, arguments))
+    for done, (train, test, *given) in enumerate(splits, start=1):
+        fitted = given[0] if given else fit_fold(model, X, labels, train, fit_params or {})
+        results.append(_evaluate_fold(fitted, X, labels, train, test, feature_names))
         if progress is not None:
             progress(done, len(splits))
     return results
 
 
 def _splits(
-    X: MatrixLike, y: Labels, cv: int | BaseCrossValidator | Sequence[tuple[Rows, Rows]], seed: int | None
-) -> list[tuple[Rows, Rows]]:
+    X: MatrixLike, y: Labels, cv: int | BaseCrossValidator | Sequence[Fold] | Sequence[FittedFold], seed: int | None
+) -> list[Fold] | list[FittedFold]:
     if hasattr(cv, "split"):
         return list(cv.split(X, y))
     if isinstance(cv, list) and cv:
@@ -140,7 +141,7 @@ def _splits(
     return stratified_splits(y, int(cv), seed)
 
 
-def stratified_splits(y: Labels, n_folds: int, seed: int | None) -> list[tuple[Rows, Rows]]:
+def stratified_splits(y: Labels, n_folds: int, seed: int | None) -> list[Fold]:
     """Stratified folds, fewer where no class has as many samples."""
     largest = int(np.unique(y, return_counts=True)[1].max())
     if largest < 2:
@@ -153,23 +154,24 @@ def stratified_splits(y: Labels, n_folds: int, seed: int | None) -> list[tuple[R
         return list(splitter.split(np.zeros((len(y), 1)), y))
 
 
+def fit_fold(
+    model: BaseEstimator, X: MatrixLike, y: Labels, train: Rows, fit_params: Mapping[str, ArrayLike]
+) -> BaseEstimator:
+    """A clone of the model, fitted to the training samples of a fold; without rejection where that is not possible."""
+    X_train = _safe_indexing(X, train)
+    arguments = {name: _safe_indexing(values, train) for name, values in fit_params.items()}
+    try:
+        return clone(model).fit(X_train, y[train], **arguments)
+    except GuaranteeError:
+        if not isinstance(model, RejectClassifier):
+            raise
+        return clone(model.estimator).fit(X_train, y[train], **arguments)
+
+
 def _evaluate_fold(
-    model: BaseEstimator,
-    X: MatrixLike,
-    y: Labels,
-    train: Rows,
-    test: Rows,
-    names: Sequence[str] | None,
-    arguments: Mapping[str, ArrayLike],
+    fitted: BaseEstimator, X: MatrixLike, y: Labels, train: Rows, test: Rows, names: Sequence[str] | None
 ) -> FoldResult:
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-    fitted = clone(model)
-    try:
-        fitted.fit(X_train, y[train], **arguments)
-    except GuaranteeError:
-        if not isinstance(fitted, RejectClassifier):
-            raise
-        fitted = clone(model.estimator).fit(X_train, y[train], **arguments)
     predicted = np.asarray(fitted.predict(X_test))
     correct = predicted == y[test]
     reject, inputs = find_reject_classifier(fitted, X_test)

@@ -67,8 +67,8 @@ class Features:
     """
 
     def __init__(self, estimator: BaseEstimator, names: Sequence[str] | None = None) -> None:
-        self._found = need_model(estimator, "the report")
-        self.estimator, self.steps = self._found
+        self.found = need_model(estimator, "the report")
+        self.estimator, self.steps = self.found
         self.model = self.estimator.model_
         self._given = _given_names(self.steps[0] if self.steps else self.estimator, names)
         self._selected: NDArray[np.bool_] | None = None
@@ -81,7 +81,7 @@ class Features:
             self._selected = ~np.isnan(original.values[0])  # NaN for features that a selector has removed
             self._noise = ROUNDING * np.abs(original.values[:, self._selected]).max(axis=0)
             self.in_units = int(self._selected.sum()) == self.model.n_features
-        shown = original.names[self._selected] if self.in_units and original else names_by_step(self._found)[-1]
+        shown = original.names[self._selected] if self.in_units and original else names_by_step(self.found)[-1]
         self._columns = shown.tolist()
         self.names = self.renamed(self._columns)
         # whether X itself is an image, before any step
@@ -89,7 +89,7 @@ class Features:
         self.side = None if self._places is None else self._places.side
 
     def _original(self, inputs: ArrayLike) -> OriginalValues:
-        return to_original_units(self._found, inputs, "the report")
+        return to_original_units(self.found, inputs, "the report")
 
     def renamed(self, names: Iterable[str]) -> list[str]:
         """Feature names with the names given for the columns of X, where there are such."""
@@ -97,7 +97,7 @@ class Features:
 
     def inputs(self, X: ArrayLike) -> Floats:
         """Samples as they reach the model."""
-        return self.model.checked(as_numpy(self._found.inputs(as_numpy(X)))).astype(np.float64, copy=False)
+        return self.model.checked(as_numpy(self.found.inputs(as_numpy(X)))).astype(np.float64, copy=False)
 
     def values(self, inputs: Floats) -> Floats:
         """The model's features, in the units of the data where possible."""
@@ -111,7 +111,7 @@ class Features:
         values, missing = self.values(inputs), _missing(X)
         if not self.in_units or missing is None:
             return values
-        columns = [str(name) for name in getattr(X, "columns", names_by_step(self._found)[0])]
+        columns = [str(name) for name in getattr(X, "columns", names_by_step(self.found)[0])]
         for position, name in enumerate(self._columns):
             if name in columns:
                 values[missing[:, columns.index(name)], position] = np.nan

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from lvq.typing import JSONValue
 
-SUMMARY_FORMAT = 4  # raised when a key of the summary changes its name or meaning
+SUMMARY_FORMAT = 5  # raised when a key of the summary changes its name or meaning
 DIGITS = 6  # significant digits of values that are only drawn or shown
 MISSING = "–"
 
@@ -109,6 +109,17 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
+def cell(value: float | str | None, digits: int = 4) -> str:
+    """A number as by `number`, or the name of a category.
+
+    Examples
+    --------
+    >>> cell(0.012345), cell("female"), cell(None)
+    ('0.01235', 'female', '–')
+    """
+    return shortened(value) if isinstance(value, str) else number(value, digits)
+
+
 def signed_percent(fraction: float) -> str:
     """A fraction in percent with its sign.
 
@@ -167,4 +178,9 @@ def aspect_ratio(width: float, height: float) -> str:
     return f"{min(1.6, max(0.9, width / height)):.2f}"
 
 
-FILTERS: dict[str, Callable[..., str]] = {"percent": percent, "number": number, "signed_percent": signed_percent}
+FILTERS: dict[str, Callable[..., str]] = {
+    "percent": percent,
+    "number": number,
+    "cell": cell,
+    "signed_percent": signed_percent,
+}

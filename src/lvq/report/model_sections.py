@@ -18,6 +18,7 @@ from lvq.plots import group_names, lambda_matrix, prototype_names, relevance_pro
 from lvq.report.cross_validation import FoldResult, scaled_lambda
 from lvq.report.features import Features, Floats
 from lvq.report.formatting import rounded
+from lvq.report.variables import Variables
 from lvq.resampled_importances import RelevanceIntervals
 from lvq.robustness import certified_accuracy, certified_radius
 from lvq.typing import JSONValue, Labels, MatrixLike
@@ -120,16 +121,17 @@ def _sign_agreement(names: list[str], values: np.ndarray, folds: Sequence[FoldRe
 
 
 def prototype_section(
-    features: Features, inputs: np.ndarray, winners: np.ndarray, relevance: dict[str, JSONValue] | None
+    features: Features,
+    inputs: np.ndarray,
+    winners: np.ndarray,
+    relevance: dict[str, JSONValue] | None,
+    variables: Variables | None = None,
 ) -> dict[str, JSONValue]:
     """Prototypes in the units of the data; of many those that win most samples."""
     W = features.model.prototypes
     n_won = np.bincount(winners, minlength=len(W))
     shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
-    # without relevances the features in which the prototypes differ most
-    index = np.array(relevance["index"]) if relevance else np.argsort(-np.var(W, axis=0), kind="stable")[:MAX_FEATURES]
     images, pixels = features.pixels(W[shown]), features.pixels(inputs)
-    low, high = np.quantile(features.values(inputs)[:, index], [0.01, 0.99], axis=0)
     return {
         "n_prototypes": len(W),
         "in_units": features.in_units,
@@ -137,14 +139,56 @@ def prototype_section(
         "label": features.model.labels[shown].tolist(),
         "name": prototype_names(features.estimator)[shown].tolist(),
         "n_won": n_won[shown].tolist(),
+        **(
+            _feature_rows(features, inputs, shown, relevance)
+            if variables is None
+            else _variable_rows(variables, inputs, shown, relevance)
+        ),
+        "image_side": features.side,
+        "images": None if images is None else rounded(images),
+        "pixel_range": None if pixels is None else rounded([float(pixels.min()), float(pixels.max())]),
+    }
+
+
+def _feature_rows(
+    features: Features, inputs: np.ndarray, shown: NDArray[np.intp], relevance: dict[str, JSONValue] | None
+) -> dict[str, JSONValue]:
+    """A row of the table for each feature of the model."""
+    W = features.model.prototypes
+    # without relevances the features in which the prototypes differ most
+    index = np.array(relevance["index"]) if relevance else np.argsort(-np.var(W, axis=0), kind="stable")[:MAX_FEATURES]
+    low, high = np.quantile(features.values(inputs)[:, index], [0.01, 0.99], axis=0)
+    return {
         "features": [features.names[k] for k in index],
         "n_features": len(features.names),
         "values": rounded(features.values(W[shown])[:, index]),
         "low": rounded(low),
         "high": rounded(high),
-        "image_side": features.side,
-        "images": None if images is None else rounded(images),
-        "pixel_range": None if pixels is None else rounded([float(pixels.min()), float(pixels.max())]),
+        "n_categories": None,
+        "fractions": None,
+        "notes": None,
+        "details": None,
+    }
+
+
+def _variable_rows(
+    variables: Variables, inputs: np.ndarray, shown: NDArray[np.intp], relevance: dict[str, JSONValue] | None
+) -> dict[str, JSONValue]:
+    """A row of the table for each column of the data: a number, or a category with its fraction."""
+    (low, high, counts), table = variables.ranges(inputs), variables.prototypes
+    if relevance:
+        index = [variables.names.index(name) for name in relevance["features"] if name in variables.names]
+    else:
+        index = np.argsort(-variables.spread(low, high), kind="stable")[:MAX_FEATURES].tolist()
+    parts = ("values", "fractions", "notes", "details")
+    rows = {name: [[getattr(table, name)[row][k] for k in index] for row in shown] for name in parts}
+    return {
+        "features": [variables.names[k] for k in index],
+        "n_features": len(variables.names),
+        **{name: rounded(part) for name, part in rows.items()},
+        "low": [low[k] for k in index],
+        "high": [high[k] for k in index],
+        "n_categories": [counts[k] for k in index],
     }
 
 
@@ -171,6 +215,10 @@ def certified_section(features: Features, inputs: Floats, y: np.ndarray) -> dict
 
 
 def _certified(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:
+    known = ~np.isnan(inputs).any(axis=1)  # a radius is a change of all values
+    if not known.any():
+        return {"unavailable": "a certificate needs a sample without missing values, and each of these has some."}
+    inputs, y = inputs[known], y[known]
     try:
         found = certified_radius(features.estimator, inputs[:RANGE_SAMPLES])
     except ValueError as error:

@@ -83,7 +83,7 @@ def _one_threshold(values: NDArray[np.float64]) -> tuple[list[Bools], list[Thres
 def _along_path(
     reject: RejectClassifier, path: ThresholdPath, inputs: MatrixLike, values: NDArray[np.float64]
 ) -> tuple[list[Bools], list[Threshold]]:
-    """Points of the path, at about equal steps of coverage; outliers are rejected at each of them."""
+    """Points of the path, at about equal steps of coverage; each rejects outliers and rows with too little known."""
     cell = reject.cell(inputs)
     targets = np.linspace(path.coverage.max(), path.coverage.min(), MAX_POINTS)
     nearest = np.unique([np.abs(path.coverage - target).argmin() for target in targets])
@@ -94,6 +94,8 @@ def _along_path(
     if reject.outlier_limits_ is not None:
         typicality = certainty_of(reject.predictions(inputs), reject.measure_.outlier)
         typical = reject.outlier_limits_.accept(typicality, cell)
+    if getattr(reject, "min_known_", None) is not None:
+        typical &= reject.known_fraction(inputs) >= reject.min_known_
     return [point.accept(values, cell) & typical for point in points], [_range(point.thresholds) for point in points]
 
 

@@ -44,7 +44,7 @@ def render(summary: dict[str, JSONValue]) -> str:
             f"{found!r}; call summarize again."
         )
     # the parts that the page's script reads
-    data = {name: summary["data"][name] for name in ("classes", "features", "n_samples")}
+    data = {name: summary["data"][name] for name in ("classes", "variables", "n_samples")}
     data |= {"rejection": summary["rejection"], "decisions": summary["metrics"]["decisions"]} | {
         name: summary["map"][name] for name in ("points", "prototypes")
     }

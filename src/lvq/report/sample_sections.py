@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from lvq.plots.region_predictions import Regions
 from lvq.report.features import Features, Floats
 from lvq.report.formatting import rounded, rounded_coordinates
 from lvq.report.operating_points import OperatingPoints, toggles
+from lvq.report.variables import Variables
 from lvq.typing import JSONValue, MatrixLike
 
 RESOLUTION = 150  # grid points of the regions, in each direction
@@ -37,6 +38,7 @@ class HeldOut(NamedTuple):
     predicted: NDArray[np.intp]
     points: OperatingPoints
     features: Features
+    variables: Variables | None = None  # where several features of the model belong to one column of X
 
 
 def stratified(codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
@@ -88,7 +90,7 @@ def map_section(
             "winner": explanation.winner.tolist(),
             "rival": explanation.rival.tolist(),
             "toggles": toggles(points.accepted[:, rows]),
-            "contributions": _largest_contributions(explanation.contributions, features.certainty_of(X, inputs)),
+            "contributions": _largest_contributions(*_contributions(held_out, model, X, inputs)),
         },
         "prototypes": {
             **_coordinates(view.prototypes, spans),
@@ -115,12 +117,22 @@ def _with_jitter(view: Plane, grid: Regions) -> tuple[Plane, Regions]:
     return view, grid._replace(yy=np.broadcast_to(rows[:, None], grid.yy.shape), classes=classes)
 
 
-def _largest_contributions(contributions: Floats, values: Floats) -> list[list[list[JSONValue]]]:
+def _contributions(
+    held_out: HeldOut, model: BaseEstimator, X: MatrixLike, inputs: Floats
+) -> tuple[Floats, Sequence[Sequence[JSONValue]]]:
+    """Contributions and values of the features of samples, or of the columns that they belong to."""
+    features, variables = held_out.features, held_out.variables
+    if variables is None:
+        return features.model.explain(inputs).contributions, rounded(features.certainty_of(X, inputs))
+    return variables.contributions(model, X), variables.samples(X, len(inputs))
+
+
+def _largest_contributions(contributions: Floats, values: Sequence[Sequence[JSONValue]]) -> list[list[list[JSONValue]]]:
     """For each sample its features of largest contribution: index, fraction of all contributions, value."""
     total = np.maximum(np.abs(contributions).sum(axis=1), TINY)
     top = np.argsort(-np.abs(contributions), axis=1, kind="stable")[:, :MAP_FEATURES]
     return [
-        [[int(k), round(float(row[k] / whole), 3), rounded(float(value[k]))] for k in best]
+        [[int(k), round(float(row[k] / whole), 3), value[k]] for k in best]
         for row, whole, value, best in zip(contributions, total, values, top)
     ]
 
@@ -152,28 +164,32 @@ def _rectangles(grid: Regions, spans: list[float]) -> dict[str, JSONValue]:
 # -- explanations ------------------------------------------------------------------------------------------------------
 
 
-def explanation_section(held_out: HeldOut) -> dict[str, JSONValue]:
+def explanation_section(model: BaseEstimator, held_out: HeldOut) -> dict[str, JSONValue]:
     """The most certain of the wrong predictions, and the least certain of all others."""
     certainty = held_out.points.certainty
     wrong = np.flatnonzero(held_out.true != held_out.predicted)
     most_certain = wrong[np.argsort(-certainty[wrong], kind="stable")[:MAX_EXPLAINED]]
     least_certain = np.argsort(certainty, kind="stable")
     least_certain = least_certain[~np.isin(least_certain, most_certain)][:MAX_EXPLAINED]
-    explained = list(_explanations(held_out, np.concatenate([most_certain, least_certain])))
+    explained = list(_explanations(model, held_out, np.concatenate([most_certain, least_certain])))
     count = len(most_certain)
     return {"n_wrong": len(wrong), "wrong": explained[:count], "least_certain": explained[count:]}
 
 
-def _explanations(held_out: HeldOut, chosen: NDArray[np.intp]) -> Iterator[dict[str, JSONValue]]:
-    features, points = held_out.features, held_out.points
+def _explanations(model: BaseEstimator, held_out: HeldOut, chosen: NDArray[np.intp]) -> Iterator[dict[str, JSONValue]]:
+    features, points, variables = held_out.features, held_out.points, held_out.variables
     X = _safe_indexing(held_out.X, chosen)
     inputs = features.inputs(X)
     explanation = features.model.explain(inputs)
-    samples, prototypes = features.certainty_of(X, inputs), features.values(features.model.prototypes)
+    contributions, samples = _contributions(held_out, model, X, inputs)
+    if variables is None:
+        feature_names, prototypes = features.names, rounded(features.values(features.model.prototypes))
+    else:
+        feature_names, prototypes = variables.names, rounded(variables.prototypes.cells)
     images, pixel_contributions = features.pixels(inputs), features.as_pixels(explanation.contributions)
     names = prototype_names(features.estimator).tolist()
     for k, sample in enumerate(chosen.tolist()):
-        row = explanation.contributions[k]
+        row = contributions[k]
         winner, rival = int(explanation.winner[k]), int(explanation.rival[k])
         total = max(float(np.abs(row).sum()), TINY)
         top = np.argsort(-np.abs(row), kind="stable")[:EXPLAINED_FEATURES]
@@ -190,10 +206,10 @@ def _explanations(held_out: HeldOut, chosen: NDArray[np.intp]) -> Iterator[dict[
             "rival_name": names[rival],
             "features": [
                 {
-                    "name": features.names[f],
-                    "value": rounded(float(samples[k, f])),
-                    "winner": rounded(float(prototypes[winner, f])),
-                    "rival": rounded(float(prototypes[rival, f])),
+                    "name": feature_names[f],
+                    "value": samples[k][f],
+                    "winner": prototypes[winner][f],
+                    "rival": prototypes[rival][f],
                     "contribution": round(float(row[f]) / total, 4),
                 }
                 for f in top.tolist()

@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.found import find_layer
 from lvq.importances import variable_importances
+from lvq.plots.fitted_arrays import completed
 from lvq.rejection import RejectClassifier
 from lvq.report import model_card, model_sections
 from lvq.report.class_order import in_natural_order
@@ -25,6 +26,7 @@ from lvq.report.operating_points import operating_points, rejection_section
 from lvq.report.ordered_features import curve_section
 from lvq.report.probabilities import probability_section
 from lvq.report.sample_sections import HeldOut, explanation_section, map_section, stratified
+from lvq.report.variables import variables_of
 from lvq.resampled_importances import RelevanceIntervals
 from lvq.typing import JSONValue, Labels, MatrixLike
 
@@ -107,7 +109,8 @@ def summarize(
         raise ValueError(f"exemplars of summarize must be a whole number of at least 0, got {exemplars!r}.")
     features, points = Features(model, feature_names), operating_points(model, X)
     labels, codes, predicted = _codes(features.model.classes, given, np.asarray(model.predict(X)))
-    held_out = HeldOut(X, codes, predicted, points, features)
+    named = variables_of(features, model, _safe_indexing(X, [0]))
+    held_out = HeldOut(X, codes, predicted, points, features, named)
     reject = find_layer(model, RejectClassifier)
     variables = None
     if features.model.relevance is not None:
@@ -118,7 +121,8 @@ def summarize(
     X_rows = _safe_indexing(X, rows)
     inputs = features.inputs(X_rows)
     winners = features.model.over_blocks(lambda d: features.model.nearest(d)[0].winner, features.inputs(X))
-    prototypes = model_sections.prototype_section(features, inputs, winners, relevance)
+    complete = completed(features.model, inputs)
+    prototypes = model_sections.prototype_section(features, complete, winners, relevance, named)
     summary = {
         "format": SUMMARY_FORMAT,
         "name": name,
@@ -126,6 +130,7 @@ def summarize(
             "name": data_name,
             "target": target_name,
             "features": features.names,
+            "variables": features.names if named is None else named.names,
             "n_columns": int(X.shape[1]) if hasattr(X, "shape") else len(X[0]),
             "n_samples": len(codes),
             "has_index": _index(X) is not None,
@@ -147,13 +152,13 @@ def summarize(
         "rejection": rejection_section(points, codes, predicted, len(labels)),
         "relevance": relevance,
         "curves": curve_section(
-            features, X_rows, inputs, None if variables is None else importances_of_model(features, variables)
+            features, X_rows, complete, None if variables is None else importances_of_model(features, variables)
         ),
         "map": map_section(model, held_out, rows, X_rows, inputs),
         "prototypes": prototypes,
         "probabilities": probability_section(model, X, codes),
         "certified": model_sections.certified_section(features, inputs, given[rows]),
-        "explanations": explanation_section(held_out),
+        "explanations": explanation_section(model, held_out),
         "history": model_sections.history_section(features.estimator),
         "folds": model_sections.fold_section(folds or ()),
     }

@@ -57,9 +57,11 @@ def check_texts(column: pd.Series, texts: np.ndarray, different: Collection[str]
     if len(different) > MAX_CATEGORIES:
         stray = stray_text(values)
         example = repr(first) if stray is None else f"{stray!r} among numbers"
+        repeated = stray is None and len(different) < n_known
+        group = f", or, where rows of one text belong together, name it with --group {name!r}" if repeated else ""
         raise TableError(
             f"{what} holds {len(different)} different texts, such as {example}, but at most {MAX_CATEGORIES} "
-            f"categories are allowed; {leave}, or convert it to numbers or fewer categories."
+            f"categories are allowed; {leave}, or convert it to numbers or fewer categories{group}."
         )
     if len(different) == len(texts):
         raise TableError(

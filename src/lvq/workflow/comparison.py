@@ -9,6 +9,9 @@ import numpy as np
 
 from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.evaluation import Comparison, compare_models
+from lvq.tables import TableError
+from lvq.typing import Fold
+from lvq.workflow.design import Design, inner_folds
 from lvq.workflow.fitting import Progress
 from lvq.workflow.pipelines import make_model, make_pipeline_for
 from lvq.workflow.rivals import comparison_sentence, make_rivals
@@ -35,6 +38,8 @@ class TableComparison:
         Notes on rows and columns that were left out, and warnings.
     sentence : str or None
         What the best model of this library gains and loses against the best of the others.
+    design : str
+        How the rows were split.
     """
 
     comparison: Comparison
@@ -44,6 +49,7 @@ class TableComparison:
     n_features: int
     notes: tuple[str, ...]
     sentence: str | None
+    design: str
 
 
 @limited_threads
@@ -52,10 +58,11 @@ def compare_table(
     target: str,
     *,
     group: str | None = None,
+    time: str | None = None,
     models: Sequence[str] = COMPARED,
     prototypes: Sequence[int] = (1, 3),
     folds: int = 5,
-    repeats: int = 3,
+    repeats: int | None = None,
     rivals: bool = True,
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
@@ -75,13 +82,18 @@ def compare_table(
     target : str
         The column of classes.
     group : str, optional
-        A column of groups, such as patients, that no fold splits.
+        A column of groups, such as patients, that no fold splits. It is not a feature.
+    time : str, optional
+        A column of dates or numbers. Each fold is tested on rows later than those it was trained on; as there is one
+        order of time, folds are not repeated. It is not a feature.
     models : sequence of str
         Names that `make_model` accepts; by default every estimator once.
     prototypes : sequence of int, default=(1, 3)
         Numbers of prototypes for each class; every model is fitted with each.
-    folds, repeats : int, default=5 and 3
-        Number of folds, and of repetitions with other folds.
+    folds : int, default=5
+        Number of folds.
+    repeats : int, optional
+        Number of repetitions with other folds: 3, or 1 with `time`.
     rivals : bool, default=True
         Whether logistic regression, a random forest and a support vector machine are compared too.
     features, drop, categorical, dates : sequence of str, default=()
@@ -111,23 +123,47 @@ def compare_table(
     >>> sorted(model.name for model in found.comparison.ranking)
     ['glvq, 1', 'gmlvq, 1']
     """
+    repeats = (3 if time is None else 1) if repeats is None else repeats
     if folds < 2 or repeats < 1:
         raise ValueError(f"folds must be 2 or more and repeats 1 or more, got {folds} and {repeats}.")
+    if time is not None and repeats > 1:
+        raise ValueError(
+            f"repeats (--repeats) must be 1 with time (--time), got {repeats}: there is one order of time, so folds "
+            "cannot be drawn again; raise folds (--folds) for more splits."
+        )
     named = {
         f"{name}, {count}": make_model(name, prototypes=count, seed=seed) for name in models for count in prototypes
     }
     study = read_study(
-        table, target, group=group, features=features, drop=drop, categorical=categorical, dates=dates,
+        table, target, group=group, time=time, features=features, drop=drop, categorical=categorical, dates=dates,
         encoding=encoding, min_class_rows=max(folds, 2),
     )  # fmt: skip
     samples, others = study.samples, make_rivals(study.samples, seed=seed) if rivals else {}
     pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()} | others
     report = None if progress is None else lambda done, total, name: progress(name, done, total)
+    splits, design = _splits(samples.y, study.design, folds, repeats, seed)
     comparison = compare_models(
         pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, groups=study.design.groups,
-        progress=report,
+        splits=splits, progress=report,
     )  # fmt: skip
     counts = np.unique(samples.y, return_counts=True)[1]
     sizes = len(samples.y), len(counts), samples.X.shape[1]
     sentence = comparison_sentence(comparison, list(others))
-    return TableComparison(comparison, float(counts.max() / counts.sum()), *sizes, samples.notes, sentence)
+    return TableComparison(comparison, float(counts.max() / counts.sum()), *sizes, samples.notes, sentence, design)
+
+
+def _splits(y: np.ndarray, design: Design, folds: int, repeats: int, seed: int) -> tuple[list[Fold] | None, str]:
+    """Splits in the order of time, or None where `compare_models` makes them; and how the rows were split."""
+    times = "" if repeats == 1 else f", repeated {repeats} times"
+    if design.times is None:
+        whole = "" if design.groups is None else " of whole groups"
+        return None, f"{folds} folds{whole}{times}"
+    splits = inner_folds(y, design, folds, seed)
+    if len(splits) < 2:
+        raise TableError(
+            f"Only one of {folds} splits in the order of time leaves two rows or more of each class to train on; raise "
+            "--folds, or choose a time column in which the classes alternate."
+        )
+    apart = "" if design.groups is None else "; training rows of a group that is tested are left out"
+    few = f"; {folds - len(splits)} more have too few rows of a class to train on" if len(splits) < folds else ""
+    return splits, f"{len(splits)} splits, each tested on later rows than those it was trained on{apart}{few}"

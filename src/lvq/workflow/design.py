@@ -17,11 +17,10 @@ from sklearn.model_selection import train_test_split
 from lvq.estimators.grouped_calibration import group_folds
 from lvq.table_headers import listed
 from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, kind_of
+from lvq.typing import Fold
 from lvq.workflow.preparation import MISSING_CELL, Samples
 
 N_BLOCKS = 20  # of groups, of which the test is some
-
-Fold = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)

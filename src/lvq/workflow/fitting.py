@@ -13,25 +13,24 @@ from lvq.estimators.found import need_model
 from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.rejection.known_values import TOO_LITTLE
 from lvq.rejection.point import CertifiedPoint
 from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
-from lvq.workflow.design import Design, Fold, split_rows
+from lvq.workflow.design import Design, split_rows
 from lvq.workflow.drift import reference_of
-from lvq.workflow.known_values import SMALLEST_FRACTION, known_fraction
-from lvq.workflow.model_columns import expected_columns
+from lvq.workflow.missing_values import candidates, check_way, choose
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
-from lvq.workflow.protocol import protocol
+from lvq.workflow.protocol import protocol, published_rows
 from lvq.workflow.rivals import make_rivals, rival_section
 from lvq.workflow.runs import check_folder, write_run
 from lvq.workflow.study import Paths, read_study
 from lvq.workflow.thread_limit import limited_threads
-from lvq.workflow.training import evaluation_folds, fit_rejecting, group_arguments
+from lvq.workflow.training import cross_validate, fit_rejecting
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from lvq.report import FoldResult
     from lvq.resampled_importances import RelevanceIntervals
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
@@ -79,6 +78,8 @@ def fit_table(
     prototypes: int | None = None,
     rank: int | None = None,
     kernel: str | None = None,
+    sample_prototypes: bool = False,
+    missing: str = "auto",
     max_error: float | None = None,
     confidence: float = 0.95,
     coverage: float | None = None,
@@ -100,11 +101,10 @@ def fit_table(
     """Fit a classifier to a table, test it, and write model and report.
 
     A stratified fraction of the rows is held out and used once, for the test at the end; `group`, `time` and `test`
-    are other designs. The model is fitted to the
-    others; cross-validation among them estimates the variation of the accuracy. Numbers are standardised, texts are
-    one-hot encoded, missing numbers become the median of their column with an indicator feature; all of that is learned
-    from the training rows. Rows without a class, and columns that are empty, constant or row numbers, are left out with
-    a note.
+    are other designs. The model is fitted to the others; cross-validation among them estimates the variation of the
+    accuracy. Numbers are standardised, texts are one-hot encoded, missing numbers are filled or ignored; all of that is
+    learned from the training rows. Rows without a class, and columns that are empty, constant or row numbers, are left
+    out with a note.
 
     Parameters
     ----------
@@ -128,6 +128,13 @@ def fit_table(
         Number of prototypes for each class, and rank of the matrices; the model's default otherwise.
     kernel : str, optional
         A kernel, or "none"; the model's default otherwise.
+    sample_prototypes : bool, default=False
+        Whether every prototype is a training row. Model and report then contain values of these rows, which the report
+        names.
+    missing : {"auto", "impute", "ignore"}, default="auto"
+        Missing numbers become the median of their column, with an indicator feature ("impute"), or distances are over
+        the values that a row has ("ignore"). "auto" compares both on the folds, without `max_error`, and ignores where
+        that is better by more than a standard error.
     max_error : float, optional
         Guaranteed bound on the error rate among accepted predictions. Where it is not achievable, the lowest bound that
         is is guaranteed instead, and a note tells how many rows would be enough.
@@ -188,12 +195,17 @@ def fit_table(
     if folds != 0 and folds < 2:
         raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
     weights, priced = read_class_weight(class_weight), None if prices is None else read_prices(prices)
-    estimator = make_model(model, prototypes=prototypes, rank=rank, kernel=kernel, class_weight=weights, seed=seed)
+    check_way(missing, sample_prototypes=sample_prototypes)
+    estimator = make_model(
+        model, prototypes=prototypes, rank=rank, kernel=kernel, class_weight=weights, seed=seed,
+        sample_prototypes=sample_prototypes, missing="ignore" if missing == "ignore" else "raise",
+    )  # fmt: skip
     if out is not None:
         check_folder(out, force=force)
     if stream:
         unused: dict[str, object] = {"categorical": categorical, "features": features, "prices": prices, "dates": dates}
-        unused |= {"group": group, "time": time, "test": test}
+        unused |= {"group": group, "time": time, "test": test, "sample_prototypes": sample_prototypes}
+        unused |= {"missing": missing == "ignore"}
         given = [name for name, value in unused.items() if value]
         if given or not isinstance(table, str | Path):
             raise ValueError(
@@ -213,43 +225,50 @@ def fit_table(
     train, test_rows, notes = split_rows(samples, design, test_size, seed)
     notes = [*samples.notes, *notes, *check_classes(priced, weights, samples.y[train])]
     X, y, inner = samples.X.iloc[train], samples.y[train], design.take(train)
-    pipeline = make_pipeline_for(samples, estimator)
-    pipeline = pipeline if priced is None else PriceClassifier(pipeline, priced)
-    classifier = make_reject_classifier(
-        pipeline, max_error=max_error, confidence=confidence, coverage=coverage, n_samples=len(train),
-        smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
-    )  # fmt: skip
-    progress("Fitting", 1, steps)
-    fit_rejecting(classifier, X, y, inner, seed)
+    found = candidates(missing, estimator, X, samples, folds=folds, guarantee=max_error is not None)
+    steps += folds * (len(found.estimators) - 1)
+    classifiers, tried = {}, {}
+    for way, each in found.estimators.items():
+        pipeline = make_pipeline_for(samples, each)
+        classifiers[way] = make_reject_classifier(
+            pipeline if priced is None else PriceClassifier(pipeline, priced), max_error=max_error,
+            confidence=confidence, coverage=coverage, n_samples=len(train),
+            smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
+        )  # fmt: skip
+        if folds:
+            report = _counter(progress, "Cross-validating", 1 + folds * len(tried), steps)
+            tried[way] = cross_validate(classifiers[way], X, y, inner, folds, seed, report)
+    choice = choose(missing, found, tried, X, y, samples, priced)
+    classifier, checked = classifiers[choice.way], tried.get(choice.way)
+    progress("Fitting", steps - 4, steps)
+    fit_rejecting(classifier, X, y, inner, seed, checked and checked.fitted)
     notes += _threshold_notes(classifier, len(samples.y), "rows in the table")
-    splits = evaluation_folds(y, inner, folds, seed) if folds else None
-    results = None if splits is None else _cross_validate(pipeline, X, y, inner, splits, progress)
     rivals = None
-    if splits is not None and results is not None:
-        progress("Fitting rivals", folds + 2, steps)
+    if checked is not None:
+        progress("Fitting rivals", steps - 3, steps)
         rivals = rival_section(
-            type(estimator).__name__, [np.asarray(fold.predicted) for fold in results],
-            make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, splits, prices=priced,
+            type(estimator).__name__, [np.asarray(fold.predicted) for fold in checked.results],
+            make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, checked.folds, prices=priced,
             n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
         )  # fmt: skip
-    progress("Summarising", folds + 3, steps)
+    progress("Summarising", steps - 2, steps)
     intervals = _intervals(classifier, X, y, inner, seed) if folds else None
     summary = summarize(
         classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
-        name=type(estimator).__name__, data_name=study.name, target_name=target, folds=results, intervals=intervals,
-        seed=seed, protocol=protocol(samples, train, test_rows, design, folds, classifier),
+        name=type(estimator).__name__, data_name=study.name, target_name=target, folds=checked and checked.results,
+        intervals=intervals, seed=seed, exemplars=int(sample_prototypes),
+        protocol=protocol(samples, train, test_rows, design, folds, classifier, choice.sentence),
         first_row=2 if test is None and isinstance(table, str | Path) else 0,  # as a spreadsheet counts
     )  # fmt: skip
-    known = known_fraction(samples.X.iloc[test_rows], expected_columns(classifier))
-    n_little = int((known < SMALLEST_FRACTION).sum())
+    if sample_prototypes:
+        notes.append(published_rows(summary))
+    n_little = summary["rejection"]["reasons"].get(TOO_LITTLE, 0)
     if n_little:
-        notes.append(
-            f"{n_little} test rows have less than half of the usual values: `lvq predict` rejects such rows, while "
-            "here they count by their certainty."
-        )
-    summary["notes"], summary["rivals"] = notes, rivals
+        rows = "1 test row has" if n_little == 1 else f"{n_little} test rows have"
+        notes.append(f"{rows} less than half of the usual values: rejected as {TOO_LITTLE}.")
+    summary["notes"], summary["rivals"], summary["missing"] = notes, rivals, choice.section
     summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
-    progress("Writing", folds + 4, steps)
+    progress("Writing", steps - 1, steps)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", steps, steps)
     return FitResult(classifier, summary, tuple(notes), folder)
@@ -286,24 +305,16 @@ def _fit_stream(
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
     summary["notes"], summary["rivals"] = list(notes), None
-    summary["reference"] = None
+    summary["missing"], summary["reference"] = None, None
     progress("Writing", 2, 3)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", 3, 3)
     return FitResult(classifier, summary, notes, folder)
 
 
-def _cross_validate(
-    pipeline: BaseEstimator, X: MatrixLike, y: Labels, design: Design, splits: list[Fold], progress: Progress
-) -> list[FoldResult]:
-    """Cross-validation of the predictions alone: thresholds in every fold would take many times as long."""
-    from lvq.report import evaluate_folds
-
-    def report(done: int, total: int) -> None:
-        progress("Cross-validating", 2 + done, len(splits) + 5)
-
-    report(0, len(splits))
-    return evaluate_folds(pipeline, X, y, splits, fit_params=group_arguments(pipeline, design), progress=report)
+def _counter(progress: Progress, what: str, start: int, steps: int) -> Callable[[int, int], None]:
+    """A function of the steps done since a start."""
+    return lambda done, _: progress(what, start + done, steps)
 
 
 def _intervals(

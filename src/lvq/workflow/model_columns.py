@@ -24,7 +24,8 @@ COLUMNS = ("label", "certainty", "accepted", "reason", "winner", "certified_radi
 class ModelColumns(NamedTuple):
     """Columns of a model in order, the known categories of some, and those in which values may be missing.
 
-    `missing_rates` are the fractions of missing values of the latter in training.
+    `missing_rates` are the fractions of missing values of the latter in training. A model that ignores missing values
+    takes them in every column of numbers.
     """
 
     names: list[str]
@@ -70,6 +71,8 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
             elif isinstance(inner, SimpleImputer):
                 columns.gaps.update(map(str, chosen))
                 columns.missing_rates.update(_missing_rates(part, list(map(str, chosen))))
+    if found is not None and getattr(found.estimator, "missing", "raise") == "ignore":
+        columns.gaps.update(name for name in columns.names if name not in columns.categories)
     return columns
 
 

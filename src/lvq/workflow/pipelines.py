@@ -1,8 +1,8 @@
 """The estimator of a name, the pipeline with its preprocessing, and the reject classifier around it.
 
 Numbers are standardised. In columns with missing numbers among the training rows, a missing number becomes the median,
-and a further feature indicates it. Texts are one-hot encoded, with a category for missing texts; an unknown category is
-encoded as zeros.
+and a further feature indicates it; or it stays missing, for a model with ``missing="ignore"``. Texts are one-hot
+encoded, with a category for missing texts; an unknown category is encoded as zeros.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ def make_model(
     rank: int | None = None,
     kernel: str | None = None,
     class_weight: ClassWeight = None,
+    sample_prototypes: bool = False,
+    missing: str = "raise",
     seed: int | None = 0,
 ) -> BaseEstimator:
     """Make the estimator of a name.
@@ -59,6 +61,10 @@ def make_model(
         "gaussian", "cauchy", "inverse_multiquadric" or "rational_quadratic"; "none" for none.
     class_weight : dict or "balanced", optional
         Factor of the weights of each class.
+    sample_prototypes : bool, default=False
+        Whether every prototype is a training sample, for models that can learn such prototypes.
+    missing : {"raise", "ignore"}, default="raise"
+        What NaN means: an error, or a value that distances leave out, for models that can do that.
     seed : int, optional
         Random state of the model.
 
@@ -80,6 +86,12 @@ def make_model(
     searches = make is LVQClassifierCV  # what is given there holds for all that is compared
     known = (LVQClassifier if searches else make)().get_params()
     given: dict[str, Argument] = {} if class_weight is None else {"class_weight": class_weight}
+    if sample_prototypes:
+        _need(can_use_samples, "Learning prototypes that are samples (--sample-prototypes)", name, known)
+        given["sample_prototypes"] = True
+    if missing != "raise":
+        _need(can_ignore, "Ignoring missing values (--missing ignore)", name, known)
+        given["missing"] = missing
     if prototypes is not None:
         if prototypes < 1:
             raise ValueError(f"The number of prototypes must be 1 or more, got {prototypes}.")
@@ -97,11 +109,34 @@ def make_model(
         given["kernel"] = None if kernel == "none" else kernel
     if not searches:
         return make(**given, random_state=seed)
-    weights = given.pop("class_weight", None)
-    base = None if weights is None else LVQClassifier(class_weight=weights)
+    shared = {key: given.pop(key) for key in ("class_weight", "sample_prototypes", "missing") if key in given}
+    base = LVQClassifier(**shared) if shared else None
     kinds = [kind | given for kind in default_candidates(LVQClassifier().set_params(**given))]
     candidates = list({str(kind): kind for kind in kinds}.values()) if given else None
     return LVQClassifierCV(estimator=base, candidates=candidates, random_state=seed)
+
+
+def can_ignore(parameters: dict[str, object]) -> bool:
+    """Whether a model with these parameters can ignore missing values; those that learn online cannot.
+
+    Examples
+    --------
+    >>> can_ignore(make_model("glvq").get_params()), can_ignore(make_model("fc1glvq").get_params())
+    (True, False)
+    """
+    return "missing" in parameters and parameters.get("relevance") not in ("fc1", "fc2")
+
+
+def can_use_samples(parameters: dict[str, object]) -> bool:
+    """Whether a model with these parameters can learn prototypes that are samples."""
+    return "sample_prototypes" in parameters
+
+
+def _need(can: Callable[[dict[str, object]], bool], what: str, name: str, parameters: dict[str, object]) -> None:
+    """Raise a ValueError where a model cannot do something, with the names of those that can."""
+    if not can(parameters):
+        able = [other for other, make in NAMES.items() if other == "lvq-cv" or can(make().get_params())]
+        raise ValueError(f"{what} needs one of {', '.join(able)}, got {name!r}.")
 
 
 def _has_matrix(parameters: dict[str, object]) -> bool:
@@ -109,7 +144,7 @@ def _has_matrix(parameters: dict[str, object]) -> bool:
 
 
 def make_pipeline_for(samples: Samples, model: BaseEstimator) -> Pipeline:
-    """Make a pipeline of preprocessing and a model.
+    """Make a pipeline of preprocessing and a model; missing numbers are filled, unless the model ignores them.
 
     Parameters
     ----------
@@ -131,16 +166,17 @@ def make_pipeline_for(samples: Samples, model: BaseEstimator) -> Pipeline:
     >>> make_pipeline_for(samples, GLVQ())
     Pipeline(steps=[('standardscaler', StandardScaler()), ('glvq', GLVQ())])
     """
-    if not samples.gaps and not samples.texts:
+    gaps = () if getattr(model, "missing", "raise") == "ignore" else samples.gaps
+    if not gaps and not samples.texts:
         return make_pipeline(StandardScaler(), model)
-    others = {*samples.texts, *samples.gaps}
+    others = {*samples.texts, *gaps}
     numbers = [name for name in samples.X if name not in others]
     # empty columns of a fold are kept, as the columns that a model expects must not depend on the fold
     imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     parts = [
         ("numbers", StandardScaler(), numbers),
-        ("gaps", make_pipeline(imputer, StandardScaler()), list(samples.gaps)),
+        ("gaps", make_pipeline(imputer, StandardScaler()), list(gaps)),
         ("texts", encoder, list(samples.texts)),
     ]
     clash = any(name.startswith(f"{text}_") for text in samples.texts for name in samples.X)

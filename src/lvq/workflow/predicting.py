@@ -2,7 +2,7 @@
 
 Rules:
 - columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
-- certainty falls with what is missing in a row, and a row with too little known is rejected (`known_values.py`);
+- certainty falls with what is missing in a row, and a row with too little known is rejected;
 - a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
   number whose distances overflow; without a usable number there is no label either;
 - memory holds one part of a table of any size.
@@ -20,10 +20,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import find_model, need_model
-from lvq.model.prototype_model import largest_value
+from lvq.estimators.found import FoundModel, find_model, need_model
+from lvq.model.folded import largest_value
 from lvq.rejection import RejectClassifier
-from lvq.rejection.measures import Predictions, certainty_of
+from lvq.rejection.known_values import MIN_KNOWN, MISSING_TEXT, TOO_LITTLE, known_fraction, lowered, missing_counts
+from lvq.rejection.measures import certainty_of
+from lvq.rejection.predictions import Predictions
 from lvq.robustness import certified_radius
 from lvq.tables import (
     TableError,
@@ -39,9 +41,8 @@ from lvq.tables import (
     read_parts,
     reading_notes,
 )
-from lvq.workflow.known_values import SMALLEST_FRACTION, TOO_LITTLE, known_fraction
+from lvq.workflow.missing_values import is_ignoring
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
-from lvq.workflow.preparation import MISSING_TEXT
 from lvq.workflow.runs import load_model
 from lvq.workflow.thread_limit import limited_threads
 
@@ -191,7 +192,7 @@ class RowPredictor:
             raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
         self.by_number = {name: categories_by_number(known) for name, known in columns.categories.items()}
         self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first row
-        self.found = find_model(model)
+        self.found, self.ignores = find_model(model), is_ignoring(model)
         try:
             need_model(model, "certified_radius", nearest=True)
             self.has_radius = True
@@ -208,10 +209,6 @@ class RowPredictor:
         if usable.any():
             for name, values in self._predict(X[usable]).items():
                 predictions.loc[usable, name] = values
-        known = known_fraction(X, self.columns)
-        predictions["certainty"] *= np.where(predictions["certainty"] > 0, known, 1.0)
-        too_little = (known < SMALLEST_FRACTION) & (reason == "")
-        reason[too_little] = TOO_LITTLE
         predictions["reason"] = np.where(reason == "", predictions["reason"], reason)
         predictions["accepted"] = predictions["reason"] == ""
         result.rows += len(rows)
@@ -269,7 +266,8 @@ class RowPredictor:
         with np.errstate(over="ignore", invalid="ignore"):
             inputs = np.asarray(self.found.inputs(X[usable]))
         dtype = inputs.dtype if inputs.dtype.kind == "f" else np.float64
-        large[usable] = ~(np.abs(inputs) <= largest_value(dtype, inputs.shape[1])).all(axis=1)
+        small = np.abs(inputs) <= largest_value(dtype, inputs.shape[1])
+        large[usable] = ~(small | (np.isnan(inputs) & self.ignores)).all(axis=1)
         if large.any():
             numbers = X.loc[large].select_dtypes("number").abs()
             largest = numbers.idxmax(axis=1).reindex(X.index)
@@ -284,21 +282,27 @@ class RowPredictor:
             reason[here & (reason == "")] = why
 
     def _predict(self, X: pd.DataFrame) -> dict[str, ArrayLike]:
-        rejects = isinstance(self.model, RejectClassifier)
         # one table of distances for label, reason and certainty
-        predictions = self.model.predictions(X) if rejects else Predictions(self.model, X)
-        measure = self.model.measure_.ambiguity if rejects else "auto"
+        if isinstance(self.model, RejectClassifier):
+            predictions = self.model.predictions(X)
+            certainty, reason = self.model.certainty_for(predictions), self.model.reason_for(predictions)
+        else:
+            predictions = Predictions(self.model, X)
+            usual = sum(self.columns.missing_rates.values())
+            known = known_fraction(*missing_counts(self.model, X), usual)
+            certainty = lowered(certainty_of(predictions, "auto"), known)
+            reason = np.where(known < MIN_KNOWN, TOO_LITTLE, "")
         result: dict[str, ArrayLike] = {
             "label": predictions.predicted.astype(str).astype(object),
-            "certainty": certainty_of(predictions, measure),
-            "reason": self.model.reason_for(predictions).astype(object) if rejects else "",
+            "certainty": certainty,
+            "reason": reason.astype(object),
         }
         if self.probability_columns:
             result |= dict(zip(self.probability_columns, np.asarray(self.model.predict_proba(X)).T))
         if self.found is not None:
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
         if self.found is not None and self.has_radius:
-            result["certified_radius"] = certified_radius(self.found.estimator, self.found.inputs(X))
+            result["certified_radius"] = _radii(self.found, X)
         return result
 
     def notes(self) -> list[str]:
@@ -308,3 +312,12 @@ class RowPredictor:
             "rejected."
             for (why, name), (count, row) in self.unusable.items()
         ]
+
+
+def _radii(found: FoundModel, X: pd.DataFrame) -> np.ndarray:
+    """Certified radii; none for a row with missing values, as a radius is a change of all of them."""
+    inputs = np.asarray(found.inputs(X))
+    radii, known = np.full(len(inputs), np.nan), ~np.isnan(inputs).any(axis=1)
+    if known.any():
+        radii[known] = certified_radius(found.estimator, inputs[known])
+    return radii

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lvq.rejection.known_values import MISSING_TEXT  # the category of a missing text
 from lvq.table_headers import MAX_LISTED, TableError, check_columns, listed
 from lvq.tables import as_days, as_numbers, as_text, kind_of
 from lvq.workflow.column_problems import MAX_CATEGORIES, check_not_dates, check_texts
@@ -27,8 +28,6 @@ MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
 MISSING_CELL = "an empty cell, or a text such as NA or None"
-#: The category of a missing text.
-MISSING_TEXT = "(missing)"
 
 
 @dataclass(frozen=True)
@@ -65,6 +64,7 @@ def prepare(
     dates: Sequence[str] = (),
     source: str = "the table",
     min_class_rows: int = MIN_CLASS_ROWS,
+    groups: pd.Series | None = None,
 ) -> Samples:
     """Extract features and classes from a table.
 
@@ -84,6 +84,8 @@ def prepare(
         Name of the table in messages.
     min_class_rows : int, default=5
         Number of rows that every class must have.
+    groups : Series, optional
+        The group of each row; rows that repeat one of their own group are not noted.
 
     Returns
     -------
@@ -117,13 +119,24 @@ def prepare(
     features, more = _features(table.loc[known].drop(columns=[target, *drop]), places, kinds, problems)
     texts = tuple(name for name in features if kind_of(features[name]) == "text")
     gaps = tuple(name for name in features if kind_of(features[name]) == "number" and features[name].isna().any())
-    repeated = int(features.assign(**{target: labels[known]}).duplicated().sum()) if len(features) else 0
+    repeated = _repeated(features.assign(**{target: labels[known]}), None if groups is None else groups[known])
     if repeated >= max(1, len(features) // 100):
         word = "1 row is a duplicate" if repeated == 1 else f"{repeated} rows are duplicates"
-        notes.append(f"{word} of another row, so some test rows may also be training rows.")
+        notes.append(
+            f"{word} of another row, so some test rows may also be training rows; --group keeps such rows together."
+        )
     classes = labels[known].astype(str)
     notes += [*more, *column_warnings(features, classes, texts, listed)]
     return Samples(features, classes, gaps, texts, tuple(notes))
+
+
+def _repeated(rows: pd.DataFrame, groups: pd.Series | None) -> int:
+    """Number of rows that repeat another one; with groups, one of another group, as groups are not split."""
+    repeated = int(rows.duplicated().sum()) if len(rows) else 0
+    if groups is None or not repeated:
+        return repeated
+    inside = pd.concat([rows, groups.set_axis(rows.index).rename("\0group")], axis=1)
+    return repeated - int(inside.duplicated().sum())
 
 
 def _counted(count: int, word: str) -> str:

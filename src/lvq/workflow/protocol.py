@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lvq.rejection import RejectClassifier
+from lvq.table_headers import listed
+from lvq.typing import JSONValue
 from lvq.workflow.design import Design
 from lvq.workflow.preparation import Samples
 
@@ -16,17 +18,27 @@ def protocol(
     design: Design,
     folds: int,
     classifier: RejectClassifier,
+    missing: str,
 ) -> str:
-    """Text on how the data were prepared and split."""
+    """Text on how the data were prepared and split; `missing` is a sentence on missing numbers."""
     parts = [
         _test_part(train, test, design),
         _folds_part(design, folds),
         "Numbers were standardised.",
         "Texts were one-hot encoded." if samples.texts else "",
-        "Missing numbers became the median of their column, with an indicator feature." if samples.gaps else "",
+        missing,
         _thresholds_part(design, classifier),
     ]
     return " ".join(part for part in parts if part)
+
+
+def published_rows(summary: dict[str, JSONValue]) -> str:
+    """A note that model and report contain rows, and which."""
+    rows = [names[0] for names in summary["prototypes"]["exemplars"]]
+    return (
+        f"Every prototype is a training row: {listed(rows)}. Model and report contain the values of these rows; where "
+        "rows are people, give them only to those who may see the data."
+    )
 
 
 def _test_part(train: np.ndarray, test: np.ndarray, design: Design) -> str:

@@ -104,7 +104,7 @@ def rival_section(
     n_prototypes : int
         Prototypes of the model.
     """
-    score = _scorer(y, prices)
+    score = scorer(y, prices)
     table = {name: np.array([score(y[test], found) for (_, test), found in zip(splits, predicted)])}
     for rival, model in rivals.items():
         table[rival] = np.array([score(y[test], _predicted(model, X, y, train, test)) for train, test in splits])
@@ -125,7 +125,8 @@ def rival_section(
     return {"score": kind, "n_folds": len(splits), "models": rows, "sentence": _sentence(rows, kind, n_prototypes)}
 
 
-def _scorer(y: np.ndarray, prices: Mapping[str, float] | None) -> Score:
+def scorer(y: np.ndarray, prices: Mapping[str, float] | None) -> Score:
+    """A function of true and predicted classes: the accuracy, or minus the mean price."""
     if prices is None:
         return lambda true, predicted: float(np.mean(true == predicted))
     classes = np.unique(y)

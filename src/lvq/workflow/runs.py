@@ -159,6 +159,8 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
     onnx = Path(onnx)
     check_regular(onnx)
     check_folder(onnx.parent, [onnx.name], force=force)
+    from lvq.workflow.missing_values import is_ignoring
+
     model = load_model(source)
     if onnx.exists() and onnx.samefile(model_file(source)):
         raise FileExistsError(f"{onnx} is the model itself; choose another name.")
@@ -168,6 +170,11 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
         raise ModuleNotFoundError(
             f'ONNX needs {error.name}, which is not installed: pip install "lvq[onnx]".', name=error.name
         ) from error
+    if is_ignoring(model):
+        raise ValueError(
+            f"The model of {source} ignores missing values, which ONNX does not support; fit it again with --missing "
+            "impute (missing='impute'), which fills them."
+        )
     with write_atomically(onnx) as file:
         file.write(to_onnx(model).SerializeToString())
     return onnx

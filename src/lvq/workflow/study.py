@@ -69,7 +69,7 @@ def read_study(
     samples = prepare(
         whole[kept], target, categorical=[name for name in categorical if name in kept],
         dates=[name for name in dates if name in kept], source=source,
-        min_class_rows=min_class_rows,
+        min_class_rows=min_class_rows, groups=None if group is None else whole[group],
     )  # fmt: skip
     rows = samples.X.index.to_numpy()
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - sizes[-1]

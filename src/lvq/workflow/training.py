@@ -1,6 +1,13 @@
-"""Fit a reject classifier to the training rows of a design, and the folds of its cross-validation."""
+"""Fit a reject classifier to the training rows of a design, and its cross-validation.
+
+Where thresholds are cross-fitted in as many folds as the cross-validation has, both use the same folds and the same
+models: each is fitted once.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,22 +17,31 @@ from sklearn.pipeline import Pipeline
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.found import find_layer, last_step
 from lvq.rejection import RejectClassifier
-from lvq.workflow.design import Design, Fold, calibration_rows, inner_folds
+from lvq.typing import FittedFold, Fold
+from lvq.workflow.design import Design, calibration_rows, inner_folds
+
+if TYPE_CHECKING:
+    from lvq.report import FoldResult
 
 
 def fit_rejecting(
-    classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray, design: Design, seed: int
+    classifier: RejectClassifier,
+    X: pd.DataFrame,
+    y: np.ndarray,
+    design: Design,
+    seed: int,
+    fitted_folds: list[FittedFold] | None = None,
 ) -> RejectClassifier:
-    """Fit a reject classifier whose thresholds respect the design.
+    """Fit a reject classifier whose thresholds respect the design; `fitted_folds` are folds to cross-fit them in.
 
     Groups: folds of whole groups; for a guarantee whole groups are held out, and one row of each is used, as rows of a
     group are not independent. Time: thresholds are set on rows later than those the model was trained on.
     """
-    if design.is_plain:
-        return classifier.fit(X, y)
     pipeline = classifier.estimator
+    if fitted_folds is None and design.is_plain:
+        return classifier.fit(X, y)
     if isinstance(classifier.cv, int) and classifier.max_error is None:
-        folds = inner_folds(y, design, classifier.cv, seed)
+        folds = inner_folds(y, design, classifier.cv, seed) if fitted_folds is None else fitted_folds
         classifier.set_params(cv=folds).fit(X, y, **group_arguments(pipeline, design))
         return classifier.set_params(cv=len(folds))  # the number alone is stored, not the rows
     train, held_out = calibration_rows(
@@ -35,16 +51,46 @@ def fit_rejecting(
     return classifier.set_params(estimator=fitted, cv="prefit").fit(X.iloc[held_out], y[held_out])
 
 
+class CrossValidated(NamedTuple):
+    """Folds, their results, and the folds with their models where thresholds can be cross-fitted in them."""
+
+    folds: list[Fold]
+    results: list[FoldResult]
+    fitted: list[FittedFold] | None
+
+
+def cross_validate(
+    classifier: RejectClassifier,
+    X: pd.DataFrame,
+    y: np.ndarray,
+    design: Design,
+    n_folds: int,
+    seed: int,
+    progress: Callable[[int, int], None],
+) -> CrossValidated:
+    """Cross-validation of the predictions alone: thresholds in every fold would take many times as long.
+
+    Models are kept only where the thresholds are cross-fitted in as many folds: below 2,000 rows, without a guarantee.
+    """
+    from lvq.report.cross_validation import evaluate_folds, fit_fold, stratified_splits
+
+    folds = stratified_splits(y, n_folds, seed) if design.is_plain else inner_folds(y, design, n_folds, seed)
+    pipeline, fitted = classifier.estimator, list[FittedFold]()
+    arguments = group_arguments(pipeline, design)
+    progress(0, n_folds)
+    if classifier.max_error is not None or classifier.cv != n_folds:
+        return CrossValidated(
+            folds, evaluate_folds(pipeline, X, y, folds, fit_params=arguments, progress=progress), None
+        )
+    for train, test in folds:
+        fitted.append((train, test, fit_fold(pipeline, X, y, train, arguments)))
+        progress(len(fitted), n_folds)
+    return CrossValidated(folds, evaluate_folds(pipeline, X, y, fitted), fitted)
+
+
 def group_arguments(estimator: BaseEstimator, design: Design) -> dict[str, np.ndarray]:
     """Arguments of a pipeline's `fit` with which the calibration of its probabilities splits no group."""
     blocks, pipeline = design.blocks, find_layer(estimator, Pipeline)
     if blocks is None or pipeline is None or not isinstance(last_step(pipeline), LVQClassifier | LVQClassifierCV):
         return {}
     return {f"{pipeline.steps[-1][0]}__groups": blocks}
-
-
-def evaluation_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[Fold]:
-    """Folds of the cross-validation: stratified, or by the design."""
-    from lvq.report.cross_validation import stratified_splits
-
-    return stratified_splits(y, n_folds, seed) if design.is_plain else inner_folds(y, design, n_folds, seed)

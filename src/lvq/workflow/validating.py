@@ -188,11 +188,31 @@ def _summary(
         "reasons": dict(Counter(predictions.loc[~accepted, "reason"]).most_common()),
         "at_fit": {name: fitted["scores"][name] for name in ("accuracy", "interval", "n_samples", "coverage",
                                                               "accepted_accuracy", "accepted_interval")},
+        "price": _price(fitted, y[made], predicted[made]),
         "difference": _difference(int(correct.sum()), len(y), fitted["scores"]),
         "guarantee": None if guarantee is None else _verdict(guarantee, n_errors, int(accepted.sum())),
         "confusion": _confusion(y, predicted, accepted, labels),
         "notes": notes,
         "versions": fitted["versions"],
+    }  # fmt: skip
+
+
+def _price(fitted: dict[str, JSONValue], y: np.ndarray, predicted: np.ndarray) -> JSONValue:
+    """Mean price of the predictions, of the cheapest single class, and at the fit; None without prices."""
+    at_fit = fitted.get("metrics") or {}
+    if not at_fit.get("prices") or at_fit["decisions"] is None:
+        return None
+    prices, steps = np.asarray(at_fit["prices"]), at_fit["decisions"]
+    place = {name: index for index, name in enumerate(fitted["data"]["classes"][: len(prices)])}
+    known = [row for row, label in enumerate(y) if label in place]
+    if not known:
+        return None
+    paid = prices[[place[y[row]] for row in known]]
+    cheapest = int(paid.mean(axis=0).argmin())
+    chosen = [place[predicted[row]] for row in known]
+    return {
+        "value": float(paid[np.arange(len(known)), chosen].mean()), "at_fit": steps["price"][0][steps["in_use"]],
+        "cheapest_class": fitted["data"]["classes"][cheapest], "cheapest": float(paid[:, cheapest].mean()),
     }  # fmt: skip
 
 

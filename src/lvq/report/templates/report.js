@@ -3,7 +3,7 @@
   const byId = (id) => document.getElementById(id);
   const read = (id) => JSON.parse(byId(id).textContent);
   const data = read("data"), charts = read("charts"), views = {};
-  const { rejection, points, prototypes, classes, features } = data;
+  const { rejection, points, prototypes, classes, variables } = data;
   const slider = byId("position"), only = byId("only"), sample = byId("sample"), matrix = byId("matrix");
   const order = points.index.map((_, k) => k).sort((a, b) => points.certainty[a] - points.certainty[b] || a - b);
   let selected = null;
@@ -83,7 +83,7 @@
       correct ? "correct" : `wrong, true class: ${classes[points.true[k]]}`,
       `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this operating point`,
       `nearest prototype ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
-      ...points.contributions[k].map(([feature, fraction, value]) => `${shortened(features[feature])} ${value === null ? "missing" : `= ${number(value)}`}: ${signedPercent(fraction)}`),
+      ...points.contributions[k].map(([variable, fraction, value]) => `${shortened(variables[variable])} ${value === null ? "missing" : `= ${typeof value === "string" ? shortened(value) : number(value)}`}: ${signedPercent(fraction)}`),
     ];
   }
 

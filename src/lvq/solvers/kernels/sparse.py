@@ -4,37 +4,21 @@ A prototype is a scale times a column of V, w_j = scales[j] V[:, j], and its squ
 ``w += c (x - w)`` is then a factor of the scale and an addition at the stored columns of x, and the length follows from
 the dot product that the search has already computed. V holds features in rows, so that one stored column of a sample
 meets all prototypes in one place of the memory. At the end of each epoch the scales go into V and the lengths are
-computed again, so that rounding errors do not accumulate. Costs, links and schedules are those of `kernels`.
+computed again, so that rounding errors do not accumulate. Costs, links and schedules are those of `costs.py` and
+`steps.py`.
 """
 
-from pathlib import Path
-
-import numba
-
-from lvq.solvers import kernels
-from lvq.solvers.kernels import (
-    LVQ3,
-    LVQ21,
-    OLVQ1,
-    SNPC,
-    _decay,
-    _learn_width,
-    _nearest_pair,
-    _options,
-    _pair_derivatives,
-    _soft_derivatives,
-    _two_nearest,
-    _update_olvq1_rate,
-    _within_reach,
-)
+from lvq.solvers.kernels.compiling import VERSION, helper, stored
+from lvq.solvers.kernels.costs import pair_derivatives, soft_derivatives
+from lvq.solvers.kernels.rule import LVQ3, LVQ21, OLVQ1, SNPC
+from lvq.solvers.kernels.steps import decay_of, learn_width, length_after, update_olvq1_rate, within_reach
+from lvq.solvers.kernels.winners import nearest_pair, two_nearest
 from lvq.typing import Argument
 
 SMALLEST, LARGEST = 1e-9, 1e9  # sizes of a scale between which V keeps its digits
 
-_jit = numba.njit(**_options)
 
-
-@_jit
+@helper
 def _products(values, columns, V, scales, products):
     """Dot products of a sample with all prototypes, and its squared length."""
     square = 0.0
@@ -51,12 +35,11 @@ def _products(values, columns, V, scales, products):
     return square
 
 
-@_jit
+@helper
 def _move(values, columns, V, scales, lengths, j, change, product, square):
     """w_j += change (x - w_j)."""
-    rest = 1.0 - change
-    lengths[j] = max(0.0, rest * rest * lengths[j] + 2.0 * change * rest * product + change * change * square)
-    scale = scales[j] * rest
+    lengths[j] = length_after(lengths[j], change, product, square)
+    scale = scales[j] * (1.0 - change)
     if not SMALLEST <= abs(scale) <= LARGEST:
         for k in range(V.shape[0]):
             V[k, j] *= scale
@@ -67,8 +50,8 @@ def _move(values, columns, V, scales, lengths, j, change, product, square):
         V[columns[k], j] += factor * values[k]
 
 
-@_jit
-def _settle(V, scales, lengths):
+@helper
+def settle(V, scales, lengths):
     """Put the scales into V, and compute the lengths anew."""
     lengths[:] = 0.0
     for k in range(V.shape[0]):
@@ -78,7 +61,7 @@ def _settle(V, scales, lengths):
     scales[:] = 1.0
 
 
-@_jit
+@helper
 def _sparse_epoch(
     rule, data, indices, pointers, y, weights, order, step, V, scales, lengths, starts, width, products, distances,
     derivatives, statistics,
@@ -93,63 +76,63 @@ def _sparse_epoch(
         square = _products(values, columns, V, scales, products)
         for j in range(count):
             distances[j] = max(0.0, square + lengths[j] - 2.0 * products[j])
-        decay = _decay(rule, step) * weights[i]
+        decay = decay_of(rule, step) * weights[i]
         rate = 2.0 * rule.rate * decay
         moment = 0.0
         if rule.cost >= SNPC:
-            cost = _soft_derivatives(rule, width[0], distances, derivatives, low, high)
+            cost = soft_derivatives(rule, width[0], distances, derivatives, low, high)
             for j in range(count):
                 moment += derivatives[j] * distances[j]
-                change = _within_reach(rule, rate * derivatives[j], distances[j])
+                change = within_reach(rule, rate * derivatives[j], distances[j])
                 if change != 0.0:
                     _move(values, columns, V, scales, lengths, j, change, products[j], square)
         else:
             if rule.cost == LVQ21 or rule.cost == LVQ3:
-                first, second = _two_nearest(distances, count)
+                first, second = two_nearest(distances, count)
             else:
-                first, second = _nearest_pair(distances, count, low, high)
+                first, second = nearest_pair(distances, count, low, high)
             one, two = distances[first], distances[second]
             first_wins = one < two or (one == two and first < second)
-            cost, by_first, by_second = _pair_derivatives(
+            cost, by_first, by_second = pair_derivatives(
                 rule, step, width[0], one, two, low <= first < high, low <= second < high, first_wins
             )
             if rule.cost == OLVQ1:
                 winner = first if first_wins else second
                 rate = 2.0 * statistics.rates[winner] * weights[i]
-                _update_olvq1_rate(statistics, rule, winner, first_wins)
+                update_olvq1_rate(statistics, rule, winner, first_wins)
             moment = by_first * one + by_second * two
-            change = _within_reach(rule, rate * by_first, one)
+            change = within_reach(rule, rate * by_first, one)
             if change != 0.0:
                 _move(values, columns, V, scales, lengths, first, change, products[first], square)
-            change = _within_reach(rule, rate * by_second, two)
+            change = within_reach(rule, rate * by_second, two)
             if change != 0.0:
                 _move(values, columns, V, scales, lengths, second, change, products[second], square)
-        _learn_width(rule, width, decay, moment)
+        learn_width(rule, width, decay, moment)
         total += cost * weights[i]
         step += 1.0
     return total
 
 
 def _compiled(version: int) -> Argument:
-    """The loop over epochs; numba's cache on disk holds the version, so that other kernels are compiled anew."""
+    """The loop over epochs; the version goes into the key of numba's cache."""
 
-    @_jit
+    @stored
     def sparse_epochs(
         rule, data, indices, pointers, y, weights, orders, costs, step, V, scales, lengths, starts, width, products,
         distances, derivatives, statistics,
     ):  # fmt: skip
         if version < 0:
             return
+        settle(V, scales, lengths)
         for epoch in range(orders.shape[0]):
             costs[epoch] = _sparse_epoch(
                 rule, data, indices, pointers, y, weights, orders[epoch], step, V, scales, lengths, starts, width,
                 products, distances, derivatives, statistics,
             )  # fmt: skip
-            _settle(V, scales, lengths)
+            settle(V, scales, lengths)
             step += orders.shape[1]
 
     return sparse_epochs
 
 
-sparse_epochs = _compiled(Path(kernels.__file__).stat().st_mtime_ns)
-settle = _settle
+sparse_epochs = _compiled(VERSION)

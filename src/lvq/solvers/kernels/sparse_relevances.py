@@ -1,6 +1,6 @@
 """Compiled code for sparse samples in the weighted metric: steps that cost O(M nnz(x)), whatever n is.
 
-As in `sparse_kernels` a prototype is a scale times a column of V. The relevances change every `rule.every` samples, so
+As in `sparse.py` a prototype is a scale times a column of V. The relevances change every `rule.every` samples, so
 that the weighted lengths of the prototypes can be kept in between, and the prototypes' step does not carry them. Their
 gradient is the sum of p (x - w)^2 over the samples and the prototypes that these move, each with its own factor p:
 
@@ -10,36 +10,25 @@ gradient is the sum of p (x - w)^2 over the samples and the prototypes that thes
   squares[j] (V_new^2 - V_old^2) is subtracted there.
 
 So the gradient is exact, and all features are read once every `rule.every` samples. Costs, links and schedules are
-those of `kernels`; rules without a cost have no gradient.
+those of `costs.py` and `steps.py`; rules without a cost have no gradient.
 """
 
-from pathlib import Path
-
-import numba
 import numpy as np
 
-from lvq.solvers import kernels
-from lvq.solvers.kernels import (
-    SNPC,
-    _decay,
-    _learn_width,
-    _margin_derivatives,
-    _nearest_pair,
-    _options,
-    _soft_derivatives,
-    _to_simplex,
-    _within_reach,
-)
+from lvq.solvers.kernels.compiling import VERSION, helper, stored
+from lvq.solvers.kernels.costs import margin_derivatives, soft_derivatives
+from lvq.solvers.kernels.relevances import to_simplex
+from lvq.solvers.kernels.rule import SNPC
+from lvq.solvers.kernels.steps import decay_of, learn_width, length_after, within_reach
+from lvq.solvers.kernels.winners import nearest_pair
 from lvq.typing import Argument
 
 # Sizes of a scale between which V^2 and `squares` keep their digits: what is subtracted may be 1/scale^2 times as large
 # as the result.
 SMALLEST, LARGEST = 1e-3, 1e3
 
-_jit = numba.njit(**_options)
 
-
-@_jit
+@helper
 def _weighted_products(values, columns, V, scales, relevances, products):
     """Weighted dot products of a sample with all prototypes; its weighted and its plain squared length."""
     weighted, plain = 0.0, 0.0
@@ -57,7 +46,7 @@ def _weighted_products(values, columns, V, scales, relevances, products):
     return weighted, plain
 
 
-@_jit
+@helper
 def _add_gradient(values, columns, V, scales, squares, gradient, j, push):
     """Add push (x - w_j)^2 to the gradient by the relevances; returns the plain product x'w_j."""
     scale, product = scales[j], 0.0
@@ -69,7 +58,7 @@ def _add_gradient(values, columns, V, scales, squares, gradient, j, push):
     return product
 
 
-@_jit
+@helper
 def _move(values, columns, V, scales, squares, gradient, j, change):
     """w_j += change (x - w_j)."""
     scale = scales[j] * (1.0 - change)
@@ -87,14 +76,7 @@ def _move(values, columns, V, scales, squares, gradient, j, change):
         gradient[columns[k]] -= squares[j] * (after - before) * (after + before)
 
 
-@_jit
-def _length_after(length, change, product, square):
-    """Squared length of w + change (x - w)."""
-    rest = 1.0 - change
-    return max(0.0, rest * rest * length + 2.0 * change * rest * product + change * change * square)
-
-
-@_jit
+@helper
 def settle(V, scales, relevances, lengths, plain_lengths, squares, gradient):
     """Take the step of the relevances, put the scales into V, and compute the lengths anew."""
     for k in range(V.shape[0]):
@@ -102,7 +84,7 @@ def settle(V, scales, relevances, lengths, plain_lengths, squares, gradient):
         for j in range(V.shape[1]):
             total += squares[j] * float(V[k, j]) * float(V[k, j])
         gradient[k] = relevances[k] - total
-    _to_simplex(gradient, relevances)
+    to_simplex(gradient, relevances)
     lengths[:], plain_lengths[:] = 0.0, 0.0
     for k in range(V.shape[0]):
         gradient[k] = 0.0
@@ -114,7 +96,7 @@ def settle(V, scales, relevances, lengths, plain_lengths, squares, gradient):
     scales[:], squares[:] = 1.0, 0.0
 
 
-@_jit
+@helper
 def _epoch(
     rule, data, indices, pointers, y, weights, order, step, V, scales, relevances, lengths, plain_lengths, squares,
     gradient, starts, width, products, distances, derivatives,
@@ -130,13 +112,13 @@ def _epoch(
         square, plain_square = _weighted_products(values, columns, V, scales, relevances, products)
         for j in range(count):
             distances[j] = max(0.0, square + lengths[j] - 2.0 * products[j])
-        decay = _decay(rule, step) * weights[i]
+        decay = decay_of(rule, step) * weights[i]
         active = everyone
         if rule.cost >= SNPC:
-            cost = _soft_derivatives(rule, width[0], distances, derivatives, low, high)
+            cost = soft_derivatives(rule, width[0], distances, derivatives, low, high)
         else:
-            pair[0], pair[1] = _nearest_pair(distances, count, low, high)
-            cost, derivatives[pair[0]], derivatives[pair[1]] = _margin_derivatives(
+            pair[0], pair[1] = nearest_pair(distances, count, low, high)
+            cost, derivatives[pair[0]], derivatives[pair[1]] = margin_derivatives(
                 rule, step, width[0], distances[pair[0]], distances[pair[1]]
             )
             active = pair
@@ -149,12 +131,12 @@ def _epoch(
             push = rule.relevance_rate * decay * derivatives[j]
             product = _add_gradient(values, columns, V, scales, squares, gradient, j, push)
             plain_distance = max(0.0, plain_square + plain_lengths[j] - 2.0 * product)
-            change = _within_reach(rule, 2.0 * rule.rate * decay * derivatives[j], plain_distance)
+            change = within_reach(rule, 2.0 * rule.rate * decay * derivatives[j], plain_distance)
             if change != 0.0:
                 _move(values, columns, V, scales, squares, gradient, j, change)
-                lengths[j] = _length_after(lengths[j], change, products[j], square)
-                plain_lengths[j] = _length_after(plain_lengths[j], change, product, plain_square)
-        _learn_width(rule, width, decay, moment)
+                lengths[j] = length_after(lengths[j], change, products[j], square)
+                plain_lengths[j] = length_after(plain_lengths[j], change, product, plain_square)
+        learn_width(rule, width, decay, moment)
         total += cost * weights[i]
         step += 1.0
         if (s + 1) % rule.every == 0 or s + 1 == order.shape[0]:
@@ -163,9 +145,9 @@ def _epoch(
 
 
 def _compiled(version: int) -> Argument:
-    """The loop over epochs; numba's cache on disk holds the version, so that other kernels are compiled anew."""
+    """The loop over epochs; the version goes into the key of numba's cache."""
 
-    @_jit
+    @stored
     def sparse_relevance_epochs(
         rule, data, indices, pointers, y, weights, orders, costs, step, V, scales, relevances, lengths, plain_lengths,
         squares, gradient, starts, width, products, distances, derivatives,
@@ -183,4 +165,4 @@ def _compiled(version: int) -> Argument:
     return sparse_relevance_epochs
 
 
-sparse_relevance_epochs = _compiled(Path(kernels.__file__).stat().st_mtime_ns)
+sparse_relevance_epochs = _compiled(VERSION)
