@@ -41,18 +41,18 @@ def ratio_points(groups: dict[str, dict[str, list[float]]], path: pathlib.Path, 
         axes.legend(frameon=False, ncols=len(kinds) or 1, loc="upper center", bbox_to_anchor=(0.5, 1.15))
 
 
-def growth(panels: dict[str, dict[str, list[tuple[float, float]]]], path: pathlib.Path) -> None:
-    """A panel for each series: seconds against size, both logarithmic, with fitted exponents."""
-    from benchmarks.workers.measures import exponent
-
-    with figure(path, 11, 5.5, nrows=2, ncols=3) as grid:
+def growth(panels: dict[str, dict[str, Any]], path: pathlib.Path) -> None:
+    """A panel for each series: seconds against size, both logarithmic, beside lines of the expected exponents."""
+    with figure(path, 11, 6.5, nrows=2, ncols=3) as grid:
         for axes in grid.flat[len(panels) :]:
             axes.remove()
         for axes, (title, curves) in zip(grid.flat, panels.items()):
-            for number, (model, points) in enumerate(curves.items()):
-                sizes, seconds = zip(*points)
-                power = f", exponent {exponent(sizes, seconds):.2f}" if len(points) > 1 else ""
-                axes.plot(sizes, seconds, "o-", markersize=4, color=COLOURS[number], label=model + power)
+            for number, (model, curve) in enumerate(curves.items()):
+                sizes, seconds = zip(*curve.points)
+                label = f"{model}: {curve.exponents()[0]:.2f} (expected {curve.expected})"
+                axes.plot(sizes, seconds, "o-", markersize=4, color=COLOURS[number], label=label)
+                line = [seconds[-1] * (size / sizes[-1]) ** curve.expected for size in sizes]
+                axes.plot(sizes, line, ":", linewidth=1, color=COLOURS[number])
             axes.set(xscale="log", yscale="log", xlabel=title, ylabel="CPU seconds")
             if curves:
                 axes.legend(frameon=False, fontsize=8)

@@ -153,7 +153,7 @@ def test_messages_name_the_partition(data):
     holed = X[:60].copy()
     holed[3, 2] = np.nan
     for number, part, message in (
-        (1, holed, "Partition 1 .* contains NaN"),
+        (1, holed, "Partition 1 .* contains NaN. The first is in row 3, counted from 0, column 2. GLVQ needs finite"),
         (2, X[:60, :4], "Partition 2 .* X has 4 features, but GLVQ is expecting 5"),
         (3, X[:60] * 1e300, "Partition 3 .* overflow"),
         (0, X[:50], "Partition 0 .* X has 50 samples and y has 60"),

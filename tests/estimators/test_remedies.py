@@ -1,6 +1,7 @@
 """Errors about samples say what to do."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lvq
@@ -20,6 +21,18 @@ def test_missing_values_name_both_ways_out():
     model = lvq.GLVQ().fit(X, Y)
     with pytest.raises(ValueError, match=r"contains NaN.*or fit with missing='ignore'"):
         model.predict(HOLES)
+
+
+def test_missing_values_name_row_and_column():
+    late = X.copy()
+    late[2, 1] = np.nan
+    for model in (lvq.GLVQ(), lvq.GLVQ(solver="online")):
+        with pytest.raises(ValueError, match=r"contains NaN\. The first is in row 2, counted from 0, column 1\. GLVQ"):
+            model.fit(late, Y)
+    with pytest.raises(ValueError, match="row 2, counted from 0, column 'b'"):
+        lvq.GLVQ().partial_fit(pd.DataFrame(late, columns=["a", "b"]), Y, classes=[0, 1])
+    with pytest.raises(ValueError, match=r"Input y contains NaN\. GLVQ"):
+        lvq.GLVQ().fit(X, [0.0, 0.0, np.nan, 1.0])
 
 
 def test_without_the_parameter_the_message_stays():

@@ -15,6 +15,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
+from lvq.estimators.remedies import first_missing
 from lvq.estimators.validation import check_classes, check_magnitude, check_range
 from lvq.model.partitions import PartitionedSamples, extent_of
 from lvq.model.placed_tasks import computed_beside, kept_beside
@@ -226,7 +227,13 @@ def _checked(
 def _checked_rows(number: int, X: MatrixLike, dtype: np.dtype, n_features: int, name: str) -> np.ndarray:
     """Samples of a partition in the common type; it may have none."""
     with named(number):
-        X = check_array(X, dtype=dtype, estimator=name, input_name="X", ensure_min_samples=0)
+        try:
+            X = check_array(X, dtype=dtype, estimator=name, input_name="X", ensure_min_samples=0)
+        except ValueError as error:
+            if not str(error).startswith("Input X contains"):
+                raise
+            found = " ".join((str(error).splitlines()[0], first_missing(X)))
+            raise ValueError(f"{found} {name} needs finite numbers; correct or remove the row.") from error
         if X.shape[1] != n_features:
             raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {n_features} features as input.")
     return X

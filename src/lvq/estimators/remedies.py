@@ -3,22 +3,42 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 from sklearn.base import BaseEstimator
+
+from lvq.typing import MatrixLike
 
 
 @contextmanager
-def with_remedies(estimator: BaseEstimator) -> Iterator[None]:
-    """Errors about text and missing values inside name the estimator and what to do."""
+def with_remedies(estimator: BaseEstimator, X: MatrixLike) -> Iterator[None]:
+    """Errors about text and missing values in X inside name the estimator, the first row, and what to do."""
     try:
         yield
     except ValueError as error:
-        remedy = _remedy(estimator, str(error))
+        remedy = _remedy(estimator, str(error), X)
         if remedy is None:
             raise
         raise ValueError(remedy) from error
 
 
-def _remedy(estimator: BaseEstimator, message: str) -> str | None:
+def first_missing(X: MatrixLike) -> str:
+    """Row and column of the first value that is missing or infinite, as a sentence; "" where it cannot be told.
+
+    Examples
+    --------
+    >>> first_missing([[1.0, 2.0], [3.0, float("nan")]])
+    'The first is in row 1, counted from 0, column 1.'
+    """
+    try:
+        values = np.asarray(X, dtype=np.float64)
+        row, column = (int(part[0]) for part in np.nonzero(~np.isfinite(values)))
+    except (TypeError, ValueError, IndexError):  # text, sparse rows, or none
+        return ""
+    name = repr(X.columns[column]) if hasattr(X, "columns") else column
+    return f"The first is in row {row}, counted from 0, column {name}."
+
+
+def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None:
     name = type(estimator).__name__
     if message.startswith("could not convert string"):
         return (
@@ -32,4 +52,5 @@ def _remedy(estimator: BaseEstimator, message: str) -> str | None:
         fill += ", or fit with missing='ignore'"
     elif not hasattr(estimator, "model_"):
         fill += f", or use {name}(missing='ignore'), which compares the observed features"
-    return f"{message.splitlines()[0]} {name} does not accept missing values as it is set. {fill}."
+    found = " ".join(part for part in (message.splitlines()[0], first_missing(X)) if part)
+    return f"{found} {name} does not accept missing values as it is set. {fill}."

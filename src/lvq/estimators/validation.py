@@ -29,7 +29,7 @@ def check_samples(
     if not values and _fits(X, estimator):
         return X
     finite = values and ("allow-nan" if estimator.model_.variances is not None else True)
-    with with_remedies(estimator):
+    with with_remedies(estimator, X):
         samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=types, ensure_all_finite=finite)
     if is_sparse(samples):
         samples = sparse_samples(estimator, samples, getattr(estimator, "_device", None))
@@ -105,7 +105,7 @@ def _validated(
     missing: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     finite = "allow-nan" if missing else True
-    with with_remedies(estimator):
+    with with_remedies(estimator, X):
         samples, labels = validate_data(
             estimator, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_all_finite=finite
         )

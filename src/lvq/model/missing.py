@@ -23,9 +23,8 @@ Where s = 0 (nothing observed, or only features without weight or variance), d =
 
 Solvers see a sample as a packed row: its values, 0 where they are missing, followed by its mask. In a metric without
 products of features the distances are then one product, of twice the width:
-|m x|^2 - 2 (m x)'(Lambda w) + m'(Lambda w^2). A matrix needs Omega e for each prototype, N M m n multiplications. Local
-matrices of the prototypes need as many without missing values, one matrix for all only N (n + M) m: the quadratic forms
-m'(diag(w_j) Lambda diag(w_j)) m have no common factor over the prototypes j.
+|m x|^2 - 2 (m x)'(Lambda w) + m'(Lambda w^2). A matrix needs Omega e for each prototype, N M m n multiplications, as
+many as local matrices need without missing values. With one matrix for all, `missing_pairs.py` needs fewer.
 """
 
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ import numpy as np
 from lvq.model.arrays import round_centre
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.metrics import DistanceGradient, LocalMetric, Metric
+from lvq.model.missing_pairs import MAX_MISSING, Pairs, faster_by_pairs
 
 
 def has_missing(X: object) -> bool:
@@ -73,7 +73,8 @@ class Measured(NamedTuple):
 
     D: np.ndarray  # (N, M)
     fraction: np.ndarray  # (N, K), s of each row in each matrix
-    images: np.ndarray | None  # (N, M, m), Omega e; None in a metric without matrices
+    images: np.ndarray | None  # (N, M, m), Omega e; None in a metric without matrices, or by pairs
+    seen: np.ndarray | None = None  # (N, n), m Lambda x, where distances are found by pairs of missing features
 
 
 @dataclass(frozen=True)
@@ -95,17 +96,25 @@ class Observed:
         """Squared distances, (N, M)."""
         centre = round_centre(W)
         values, mask = _split(X)
-        return self.measure(np.concatenate((values - mask * centre, mask), axis=1), W - centre, R).D
+        rows = np.concatenate((values - mask * centre, mask), axis=1)
+        return self.measure(rows, W - centre, R, self.pairs(W - centre, R)).D
 
     def pullback(
         self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None, by_distance: DistanceGradient
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Gradient by the prototypes and by the metric's parameters."""
-        return self.back(X, W, R, self.measure(X, W, R), by_distance)
+        pairs = self.pairs(W, R)
+        return self.back(X, W, R, self.measure(X, W, R, pairs), by_distance, pairs)
 
-    def measure(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> Measured:
+    def pairs(self, W: np.ndarray, R: np.ndarray | None) -> Pairs | None:
+        """What distances by pairs of missing features need of the prototypes; None where they are not used."""
+        if R is None or self._has_weights(R) or not faster_by_pairs(W, R):
+            return None
+        return Pairs.of(W, R)
+
+    def measure(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None, pairs: Pairs | None = None) -> Measured:
         """Distances in the coordinates they are given, with what `back` needs."""
-        values, fraction = _split(X)[0], self.fractions(X, R)
+        (values, mask), fraction, seen = _split(X), self.fractions(X, R), None
         if self._has_weights(R):
             relevance = self._of_prototypes(R, W)
             D = X @ np.concatenate((-2 * relevance * W, relevance * W * W), axis=1).T
@@ -115,12 +124,14 @@ class Observed:
                 D += (values * values) @ np.atleast_2d(relevance).T
             np.maximum(D, 0, out=D)
             images = None
+        elif pairs is not None and mask.mean() >= 1 - MAX_MISSING:
+            images, (D, seen) = None, pairs.squares(values, mask)
         else:
             assert R is not None
             images = self._images(X, W, R)
             D = np.einsum("ijk,ijk->ij", images, images)
         D /= fraction if fraction.shape[1] == 1 else fraction[:, self._groups(len(W))]
-        return Measured(D, fraction, images)
+        return Measured(D, fraction, images, seen)
 
     def _images(self, X: np.ndarray, W: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Omega e, (N, M, m): with one Omega it is Omega x less a product of the mask with Omega diag(w_j)."""
@@ -145,9 +156,15 @@ class Observed:
         return fraction
 
     def back(
-        self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None, found: Measured, by_distance: DistanceGradient
+        self,
+        X: np.ndarray,
+        W: np.ndarray,
+        R: np.ndarray | None,
+        found: Measured,
+        by_distance: DistanceGradient,
+        pairs: Pairs | None = None,
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Gradient by prototypes and R, from what `measure` has found."""
+        """Gradient by prototypes and R, from what `measure` has found, with the same pairs."""
         groups, touched, D = self._groups(len(W)), by_distance.touched, found.D
         fraction = found.fraction  # one column where all prototypes share a metric
         if touched is not None:
@@ -156,7 +173,10 @@ class Observed:
         elif fraction.shape[1] > 1:
             fraction = fraction[:, groups]
         scaled = DistanceGradient(by_distance.value / fraction, touched)
-        if found.images is None:
+        if found.seen is not None:
+            assert pairs is not None
+            by_prototype, by_relevance = pairs.pull_back(*_split(X), found.seen, scaled)
+        elif found.images is None:
             by_prototype, by_relevance = self._back_vectors(X, W, R, scaled)
         else:
             assert R is not None
@@ -218,7 +238,7 @@ class Observed:
         weights, total = self._weights(R, X.dtype)
         groups = self._groups(count)
         one_hot = (groups[:, None] == np.arange(len(total))).astype(X.dtype)
-        by_group = by_fraction.gather(one_hot)  # (N, K)
+        by_group = by_fraction.row_sums()[:, None] if len(total) == 1 else by_fraction.gather(one_hot)  # (N, K)
         by_group[mask @ weights.T <= 0] = 0  # there s is a constant, as in complete rows, where m - s is 0
         variances = self.variances.astype(X.dtype)
         slope = (by_group.T @ mask - (by_group * fraction).sum(axis=0)[:, None]) * variances

@@ -220,6 +220,7 @@ class ObservedPart(GeneralPart):
         assert isinstance(objective.metric, Observed)
         self.metric, self.complete = objective.metric, complete
         matrices = params.relevance if isinstance(self.metric.metric, Matrix | LocalMatrix) else None
+        self.pairs = self.metric.pairs(params.prototypes, params.relevance)
         rank = 0 if matrices is None else matrices.shape[-2]
         self.columns += len(objective.labels) * rank + 4 * params.prototypes.shape[1]
 
@@ -233,11 +234,12 @@ class ObservedPart(GeneralPart):
         return complete if whole.all() else complete + super().__call__(Block(*(part[~whole] for part in block)))
 
     def _distances(self, X: Array) -> tuple[Array, Measured]:
-        found = self.metric.measure(X, self.params.prototypes, self.params.relevance)
+        found = self.metric.measure(X, self.params.prototypes, self.params.relevance, self.pairs)
         return found.D, found
 
     def _pull_back(self, X: Array, images: Array, by_distance: DistanceGradient) -> tuple[Array, Array | None]:
-        return self.metric.back(X, self.params.prototypes, self.params.relevance, images, by_distance)
+        params = self.params
+        return self.metric.back(X, params.prototypes, params.relevance, images, by_distance, self.pairs)
 
 
 class MarginPart(Part):
