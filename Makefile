@@ -37,8 +37,9 @@ torch: .venv/.torch
 test-oldest: .venv-oldest/.developer
 	NUMBA_CACHE_DIR=.venv-oldest/numba .venv-oldest/bin/python -m pytest -n 2 --dist worksteal
 
-# The site, in out/docs: examples run, warnings are errors, links and pages are tested in a browser.
+# The site, in out/docs: studies and examples run, warnings are errors, links and pages are tested in a browser.
 docs: .venv/.docs
+	$(BIN)/python tools/studies.py
 	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs out/docs
 	LVQ_SITE=out/docs $(BIN)/python -m pytest tests/test_site.py
 

@@ -106,7 +106,7 @@ def test_names_of_the_papers():
     rows = re.findall(r"^\| ([^|`]+) \| `(\w+\(.*\))` \|$", text_of("docs/models.md"), flags=re.MULTILINE)
     assert len(rows) > 2
     for name, spelling in rows:
-        shown = eval(spelling, vars(lvq))
+        shown = eval(spelling, {name: getattr(lvq, name) for name in lvq.__all__})
         made = lvq.MODELS[name].make()
         assert type(shown) is type(made)
         assert shown.get_params() == made.get_params()

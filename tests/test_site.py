@@ -115,7 +115,10 @@ def test_pages_need_no_network():
         assert [tag for tag in found if 'rel="canonical"' not in tag] == [], path
 
 
-SHOWN = ["index", "start", "guide/reject", "gallery/index", "gallery/plot_voronoi", "api/generated/lvq.GMLVQ", "models"]
+SHOWN = [
+    "index", "start", "guide/reject", "studies/index", "studies/clinical", "studies/spectra", "studies/business",
+    "gallery/index", "gallery/plot_voronoi", "api/generated/lvq.GMLVQ", "models",
+]  # fmt: skip
 
 
 @built

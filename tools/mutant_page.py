@@ -12,6 +12,11 @@ One operator, constant or condition of a file is changed at a time, and the test
 that fails no test survives: it needs a test, or changes nothing that can be observed, such as the size of a block.
 `python tools/mutants.py` does this for `src/lvq/model/`, `src/lvq/solvers/` and `src/lvq/rejection/`; this page is
 written by `python tools/mutants.py page` from `experiments/results/mutants.json`.
+
+The mutants are a random sample of each file. Each ran with some of the tests in the folders of the same names, so the
+whole suite may kill more. The score at first is an estimate for all mutants. The score now is not: tests were written
+for the survivors of this sample. The intervals are those of a simple random sample, though small files have a larger
+part of it. What changes behaviour and what changes nothing was judged by hand, for survivors only.
 """
 
 
@@ -53,18 +58,20 @@ def survivors(stored: dict[str, dict], *, noted: bool) -> list[str]:
     return lines
 
 
-def page(results: Path) -> str:
-    """The whole page."""
+def page(results: Path, files: list[str]) -> str:
+    """The whole page; `files` are all that should have results."""
     stored = dict(sorted(json.loads(results.read_text(encoding="utf-8")).items()))
     rows = [row for result in stored.values() for row in result["mutants"]]
     possible = sum(result["possible"] for result in stored.values())
     kinds = Counter(row["kind"] for row in rows)
+    missing = [f"`{file}`" for file in files if file not in stored]
     parts = [
         RULE,
         f"Drawn: {len(rows)} of {possible} possible mutants in {len(stored)} files, "
         + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common()) + ".",
         f"- Killed at first, of those that change behaviour: {interval(*score(rows, 'first'))}.",
         f"- Killed now, with the tests written for survivors: {interval(*score(rows))}.",
+        f"- Without results: {', '.join(missing) or 'no file'}.",
         "", *table(stored), "", "## Survivors that change behaviour", "",
         *(survivors(stored, noted=False) or ["None."]),
         "", "## Changes of nothing that can be observed", "", "Judged by hand.", "", *survivors(stored, noted=True), "",

@@ -104,6 +104,11 @@ class Mutant:
     old: ast.AST
     new: ast.AST
 
+    @property
+    def short(self) -> str:
+        """The beginning of the key."""
+        return self.key[:12]
+
     def tree(self, whole: ast.Module) -> ast.Module:
         """The whole file with the change."""
         copied = copy.deepcopy(whole, {id(self.old): self.new})
@@ -189,7 +194,7 @@ def is_killed(mutant: Mutant, tree: ast.Module, reached: dict[str, dict], option
     """Whether a test fails with the mutant."""
     changed_tree = mutant.tree(tree)
     return any(
-        not mutant_tests.passes(ROOT / mutant.file, changed_tree, tests, 20 + 4 * seconds)
+        not mutant_tests.passes(ROOT / mutant.file, changed_tree, tests, 6 + 4 * seconds)
         for tests, seconds in tests_of(mutant, reached, options.seconds, options.tests)
     )
 
@@ -202,7 +207,8 @@ def check_unchanged(
     needed = {name: reached[name]["seconds"] for tests, _ in lists for name in tests}
     total = sum(needed.values())
     if needed and not mutant_tests.passes(ROOT / drawn[0].file, tree, sorted(needed), 20 + 4 * total):
-        raise SystemExit(f"The tests of {drawn[0].file} fail, or take too long, without any mutation.")
+        message = f"The tests of {drawn[0].file} fail, or take too long, without any mutation; is `reach` up to date?"
+        raise SystemExit(message)
 
 
 def all_files() -> list[str]:
@@ -219,7 +225,7 @@ def is_compiled(file: str) -> bool:
 def row_of(mutant: Mutant, killed: bool, before: dict | None) -> dict:
     """What is stored of a mutant: its result now and, where it is another, at first; a note judged by hand."""
     row = {"function": mutant.function, "line": mutant.line, "kind": mutant.kind}
-    row |= {"before": mutant.before, "after": mutant.after, "key": mutant.key[:12]}
+    row |= {"before": mutant.before, "after": mutant.after, "key": mutant.short}
     row["result"] = "killed" if killed else "survived"
     row["first"] = before["first"] if before else row["result"]
     if before and "note" in before and not killed:
@@ -233,12 +239,12 @@ def run_file(file: str, stored: dict, reached: dict[str, dict], options: argpars
     every = mutants(file, tree, options.seed)
     known = {row["key"]: row for row in stored.get(file, {}).get("mutants", [])}
     drawn = every[: sample_size(len(every), options.fraction, options.least)]
-    if not options.survivors:
-        check_unchanged(drawn, tree, reached, options)
+    decided = {key for key, row in known.items() if options.survivors and (row["result"] == "killed" or "note" in row)}
+    check_unchanged([mutant for mutant in drawn if mutant.short not in decided], tree, reached, options)
     rows = []
     for mutant in drawn:
-        before = known.get(mutant.key[:12])
-        if before and options.survivors and (before["result"] == "killed" or "note" in before):
+        before = known.get(mutant.short)
+        if before and mutant.short in decided:
             rows.append({**before, "line": mutant.line})
             continue
         rows.append(row_of(mutant, is_killed(mutant, tree, reached, options), before))
@@ -272,7 +278,8 @@ def reach(options: argparse.Namespace) -> None:
 
 def write_page(options: argparse.Namespace) -> None:
     """Write the page of the results."""
-    PAGE.write_text(mutant_page.page(options.out), encoding="utf-8")
+    every = [file for file in all_files() if mutants(file, ast.parse((ROOT / file).read_text(encoding="utf-8")))]
+    PAGE.write_text(mutant_page.page(options.out, [*every, *GPU]), encoding="utf-8")
 
 
 def main() -> int:

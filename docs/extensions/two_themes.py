@@ -65,8 +65,11 @@ def recolour(artist: Artist) -> None:
 
 def make_dark(figure: Figure) -> None:
     """Recolour a whole figure, its images with the colours of classes too."""
+    heat_maps = [axes for axes in figure.axes if any(np.ndim(image.get_array()) == 2 for image in axes.images)]
+    cells = {text for axes in heat_maps for text in axes.texts}  # on colours that stay
     for artist in figure.findobj():
-        recolour(artist)
+        if artist not in cells:
+            recolour(artist)
     for axes in figure.axes:
         axes.set_facecolor(BACKGROUND)
         for image in axes.images:

@@ -376,3 +376,14 @@ def test_importances_of_many_sparse_features_equal_dense(counts, monkeypatch):
     model = GRLVQ(n_prototypes=2, max_iter=5, tol=0.1, random_state=0)
     dense, from_rows = clone(model).fit(X, y), clone(model).fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(from_rows.feature_importances_, dense.feature_importances_, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", configured([LVQ1(), GLVQ(solver="online")], max_iter=2), ids=name)
+def test_models_of_sparse_samples_can_be_saved(model, tmp_path):
+    """Their prototypes are in another order of the memory."""
+    X = sparse.random(60, 20, density=0.2, random_state=0, format="csr")
+    model = clone(model).fit(X, np.arange(60) % 3)
+    lvq.save(model, tmp_path / "model.lvq")
+    loaded = lvq.load(tmp_path / "model.lvq")
+    np.testing.assert_array_equal(loaded.prototypes_, model.prototypes_)
+    assert loaded.model_.prototypes.strides == model.model_.prototypes.strides

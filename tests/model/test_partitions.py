@@ -89,3 +89,22 @@ def test_rows_have_the_moments(seed):
     np.testing.assert_allclose(found[1], expected.means, rtol=1e-12)
     error = (found[2] - expected.within) / np.outer(deviation, deviation)
     assert np.abs(error).max() < 1e-9
+
+
+@pytest.mark.parametrize("n_partitions", [1, 2, 3, 8, 9, 16, 17, 65])
+def test_every_partition_is_counted_once(n_partitions):
+    samples, _ = samples_of(n_partitions, rows=5)
+    assert samples.reduce(lambda block: len(block.y), rows=2) == 5 * n_partitions
+
+
+@pytest.mark.parametrize(("name", "most"), [("START_SAMPLES", 100), ("START_NUMBERS", 1000)])
+def test_large_data_give_rows_with_their_moments_and_few_all_samples(name, most, monkeypatch):
+    """Many samples of a class, or many numbers."""
+    samples, whole = samples_of()
+    assert len(samples.metric_rows().y) == len(whole.y)
+    monkeypatch.setattr(partitions, name, most)
+    rows = samples_of()[0].metric_rows()
+    assert len(rows.y) < 100
+    found, expected = _class_moments(*rows), _class_moments(whole.X, whole.y, whole.weight)
+    for one, other in zip(found, expected):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)

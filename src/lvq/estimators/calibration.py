@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 N_FOLDS, ITERATIONS = 3, 12
 MIN_SAMPLES = 50  # with fewer the temperature is little more than chance
 MAX_SAMPLES = 20_000  # of more samples so many are drawn
+SMALLEST_LOGARITHM = np.log(1e-6)  # of a probability, so that one sample cannot outweigh all others
 
 
 def cross_fitted_temperature(estimator: "BaseLVQ", parts: Parts, samples: ArraySamples, classes: np.ndarray) -> float:

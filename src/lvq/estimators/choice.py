@@ -12,7 +12,14 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import clone
 
-from lvq.estimators.calibration import MIN_SAMPLES, N_FOLDS, fold_numbers, left_out_logarithms, sampled_rows
+from lvq.estimators.calibration import (
+    MIN_SAMPLES,
+    N_FOLDS,
+    SMALLEST_LOGARITHM,
+    fold_numbers,
+    left_out_logarithms,
+    sampled_rows,
+)
 from lvq.estimators.parts import Parts
 from lvq.estimators.selection import Scores, choose
 from lvq.model.arrays import as_numpy
@@ -26,7 +33,6 @@ Form = tuple[str, int]  # relevance, and prototypes of each class
 #: The preferred form first; each is a special case of the one before it.
 FORMS: tuple[Form, ...] = (("local_matrix", 2), ("local_matrix", 1), ("local_scale", 1))
 MOST_SAMPLES, MOST_FEATURES = 5_000, 1_000  # up to which a choice is made
-SMALLEST_LOGARITHM = np.log(1e-6)  # of a probability, so that one sample cannot outweigh all others
 
 
 def with_form(estimator: "LVQClassifier", form: Form) -> "LVQClassifier":
@@ -46,14 +52,8 @@ def chosen_form(
 
     Parameters
     ----------
-    estimator : LVQClassifier
-        The estimator; it is not changed.
-    parts : Parts
-        Its parts.
-    samples : ArraySamples
-        Training samples.
-    classes : ndarray of shape (n_classes,)
-        Their classes.
+    estimator, parts, samples, classes
+        As those of `lvq.estimators.calibration.cross_fitted_temperature`.
 
     Returns
     -------

@@ -11,7 +11,13 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import clone
 
-from lvq.estimators.calibration import N_FOLDS, fold_numbers, left_out_logarithms, sampled_rows
+from lvq.estimators.calibration import (
+    N_FOLDS,
+    SMALLEST_LOGARITHM,
+    fold_numbers,
+    left_out_logarithms,
+    sampled_rows,
+)
 from lvq.estimators.parts import Parts
 from lvq.estimators.selection import Scores
 from lvq.model.arrays import as_numpy
@@ -27,7 +33,6 @@ MOST = 6  # prototypes of a class
 # A gain is a fall of the mean log-loss by more than so many of its standard errors (as in the search) and this number
 STANDARD_ERRORS, MIN_GAIN = 0.25, 0.002
 DISTINCT = 2 * N_FOLDS  # distinct samples of a class for each of its prototypes
-SMALLEST_LOGARITHM = np.log(1e-6)  # of a probability, so that one sample cannot outweigh all others
 MAX_REMOVALS = 8  # classes of which one prototype less is tried
 
 
@@ -36,14 +41,8 @@ def chosen_counts(estimator: "BaseLVQ", parts: Parts, samples: ArraySamples, cla
 
     Parameters
     ----------
-    estimator : BaseLVQ
-        The estimator; it is not changed.
-    parts : Parts
-        Its parts.
-    samples : ArraySamples
-        Training samples.
-    classes : ndarray of shape (n_classes,)
-        Their classes.
+    estimator, parts, samples, classes
+        As those of `lvq.estimators.calibration.cross_fitted_temperature`.
 
     Returns
     -------

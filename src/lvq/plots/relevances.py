@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
@@ -17,17 +17,11 @@ from lvq.original_features import Floats
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import Values, chosen_values, group_classes, group_names, relevance_profile
+from lvq.plots.relevance_bars import draw_bars, draw_line
 from lvq.plots.style import (
-    COLOURS,
-    DASHES,
-    class_colours,
-    class_markers,
-    merge_kwargs,
-    name_ticks,
     percent,
     place_legend,
     pyplot,
-    short_names,
 )
 from lvq.resampled_importances import RelevanceIntervals
 from lvq.typing import Argument
@@ -43,7 +37,6 @@ AXES = {
     "importance": "Importance",
     "lambda": "Relevance (weight in the distance)",
 }
-MAX_NAMED = 20  # local matrices up to which the legend names each
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -154,9 +147,9 @@ class RelevanceDisplay(Display):
         self.errorbar_: ErrorbarContainer | PolyCollection | None = None
         self.lines_: list[Line2D] = []
         if kind == "bar":
-            self._draw_bars(relevances, bar_kwargs)
+            draw_bars(self, relevances, bar_kwargs)
         else:
-            self._draw_line(relevances, line_kwargs)
+            draw_line(self, relevances, line_kwargs)
         from matplotlib.ticker import PercentFormatter
 
         weights = self.ax_.xaxis if kind == "bar" else self.ax_.yaxis
@@ -176,90 +169,6 @@ class RelevanceDisplay(Display):
         rest = percent(max(0.0, float(1 - relevances[self.order_].sum())))
         what = "importance" if self.values == "importance" else "weight"
         return f"{len(self.order_)} of {len(relevances)} features; total {what} of the others: {rest}"
-
-    def _intervals(self) -> tuple[Floats, str] | None:
-        """Lengths of the whiskers to either side, (2, n_features), and their label."""
-        if self.lower is None or self.upper is None:
-            return None
-        relevances = np.asarray(self.relevances)
-        label = "interval" if self.confidence is None else f"{100 * self.confidence:g} % interval"
-        lengths = np.array([relevances - np.asarray(self.lower), np.asarray(self.upper) - relevances])
-        return np.maximum(lengths, 0), label
-
-    def _draw_bars(self, relevances: Floats, given: dict[str, Argument] | None) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        places = np.arange(len(self.order_))
-        mean = {"label": "mean"} if self.each is not None else {}
-        style = merge_kwargs({"color": COLOURS[0], "alpha": 0.75 if mean else 1.0, **mean}, given, "patches.Rectangle")
-        self.bars_ = self.ax_.barh(places, relevances[self.order_], **style)
-        whiskers: dict[str, Argument] = {"fmt": "none", "ecolor": "black", "elinewidth": 1.2, "capsize": 3}
-        intervals = self._intervals()
-        if intervals is not None:
-            whiskers |= {"xerr": intervals[0][:, self.order_], "label": intervals[1]}
-            self.errorbar_ = self.ax_.errorbar(relevances[self.order_], places, **whiskers)
-        if self.each is not None:
-            each = np.asarray(self.each)[:, self.order_]
-            if self.each_names is None:
-                style = whiskers | {"xerr": each.std(axis=0), "label": "standard deviation"}
-                self.errorbar_ = self.ax_.errorbar(relevances[self.order_], places, **style)
-            self._draw_markers(each, places)
-        name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=60)
-        self.ax_.set_ylim(len(places) - 0.5, -0.5)
-        self.ax_.set_xlim(left=0)
-        self.ax_.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-        self.ax_.grid(axis="x", alpha=0.3)
-        self.ax_.set_axisbelow(True)
-
-    def _draw_line(self, relevances: Floats, given: dict[str, Argument] | None) -> None:
-
-        places = np.arange(len(relevances))
-        mean = {"label": "mean"} if self.each is not None else {}
-        intervals = self._intervals()
-        if intervals is not None:
-            low, high = relevances - intervals[0][0], relevances + intervals[0][1]
-            style: dict[str, Argument] = {"color": COLOURS[0], "alpha": 0.25, "lw": 0, "label": intervals[1]}
-            self.errorbar_ = self.ax_.fill_between(places, low, high, **style)
-        if self.each is not None and self.each_names is None:
-            spread = np.asarray(self.each).std(axis=0)
-            style = {"color": COLOURS[0], "alpha": 0.25, "lw": 0, "label": "standard deviation"}
-            low, high = np.maximum(relevances - spread, 0), relevances + spread
-            self.errorbar_ = self.ax_.fill_between(places, low, high, **style)
-        elif self.each is not None:
-            classes = self._class_of_each()
-            colours = class_colours(max(classes) + 1)
-            dashes = [DASHES[classes[:k].count(index) % 4] for k, index in enumerate(classes)]
-            for row, name, index, dash in zip(np.asarray(self.each), self._labels(), classes, dashes):
-                self.lines_ += self.ax_.plot(places, row, color=colours[index], ls=dash, lw=0.9, label=name)
-        style = {"color": "black" if self.each_names else COLOURS[0], "lw": 1.4, **mean}
-        self.lines_ += self.ax_.plot(places, relevances, **merge_kwargs(style, given, "lines.Line2D"))
-        name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
-        self.ax_.set_ylim(bottom=0)
-        self.ax_.set_xlabel("Feature")
-        self.ax_.grid(alpha=0.3)
-
-    def _class_of_each(self) -> list[int]:
-        return [] if self.each_classes is None else list(self.each_classes)
-
-    def _labels(self) -> list[str | None]:
-        """Labels of the local matrices for the legend; one label for all where there are many."""
-        names = self.each_names or ()
-        unnamed = ["each local matrix", *[None] * (len(names) - 1)]
-        return unnamed if len(names) > MAX_NAMED else [*short_names(names, 24)]
-
-    def _draw_markers(self, each: Floats, places: NDArray[np.intp]) -> None:
-        """Markers of each fold, or of each local matrix in the colour of its class."""
-        if self.each_names is None:
-            for number, row in enumerate(each):
-                style: dict[str, Argument] = {"marker": "o", "ms": 3.5, "mfc": "white", "mec": "black", "mew": 0.6}
-                label = "each fold" if number == 0 else None
-                self.lines_ += self.ax_.plot(row, places, ls="none", label=label, **style)
-            return
-        classes, markers = self._class_of_each(), class_markers(len(each))
-        colours = class_colours(max(classes) + 1)
-        for row, name, index, marker in zip(each, self._labels(), classes, markers):
-            style = {"marker": marker, "ms": 5, "color": colours[index], "mec": "black", "mew": 0.5, "ls": "none"}
-            self.lines_ += self.ax_.plot(row, places, label=name, **style)
 
     @classmethod
     @described

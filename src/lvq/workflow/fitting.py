@@ -26,7 +26,7 @@ from lvq.workflow.rivals import make_rivals, rival_section
 from lvq.workflow.runs import check_folder, write_run
 from lvq.workflow.study import Paths, read_study
 from lvq.workflow.thread_limit import limited_threads
-from lvq.workflow.training import cross_validate, fit_rejecting
+from lvq.workflow.training import CrossValidated, cross_validate, fit_rejecting
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -227,7 +227,8 @@ def fit_table(
     X, y, inner = samples.X.iloc[train], samples.y[train], design.take(train)
     found = candidates(missing, estimator, X, samples, folds=folds, guarantee=max_error is not None)
     steps += folds * (len(found.estimators) - 1)
-    classifiers, tried = {}, {}
+    classifiers: dict[str, RejectClassifier] = {}
+    tried: dict[str, CrossValidated] = {}
     for way, each in found.estimators.items():
         pipeline = make_pipeline_for(samples, each)
         classifiers[way] = make_reject_classifier(

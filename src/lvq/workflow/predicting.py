@@ -316,8 +316,8 @@ class RowPredictor:
 
 def _radii(found: FoundModel, X: pd.DataFrame) -> np.ndarray:
     """Certified radii; none for a row with missing values, as a radius is a change of all of them."""
-    inputs = np.asarray(found.inputs(X))
-    radii, known = np.full(len(inputs), np.nan), ~np.isnan(inputs).any(axis=1)
+    inputs = found.inputs(X)  # with the names of the columns, where the model was fitted to them
+    radii, known = np.full(len(inputs), np.nan), ~np.isnan(np.asarray(inputs, dtype=np.float64)).any(axis=1)
     if known.any():
         radii[known] = certified_radius(found.estimator, inputs[known])
     return radii

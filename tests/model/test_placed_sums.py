@@ -1,0 +1,59 @@
+"""Sums and places of partitions on a cluster, with a client that works at once in this process."""
+
+import numpy as np
+import pytest
+
+from lvq.model import placed_sums, placed_tasks
+from lvq.model.placed_sums import placed_sum
+from lvq.model.samples import Block
+
+
+class Future:
+    def __init__(self, client, value):
+        self.client, self.value = client, value
+
+    def result(self):
+        return self.value
+
+
+class Client:
+    """Notes on which workers each task may run."""
+
+    def __init__(self):
+        self.workers = []
+
+    def submit(self, function, *arguments, workers=None, pure):
+        assert not pure  # the same sum may be asked for again after a worker was lost
+        self.workers += [] if workers is None else [workers]
+        return Future(self, function(*(part.value if isinstance(part, Future) else part for part in arguments)))
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+@pytest.mark.parametrize("n_partitions", [1, 2, 8, 9, 65])
+def test_every_partition_is_summed_once_where_it_lies(n_partitions, lost, monkeypatch):
+    client, places = Client(), [[f"worker {number}"] for number in range(n_partitions)]
+    tries = iter([False] * lost + [True])
+    monkeypatch.setattr(placed_sums, "places_of", lambda futures: places)
+    monkeypatch.setattr(placed_sums, "finished", lambda futures, pinned: next(tries))
+    blocks = [
+        Block(np.full((3, 1), float(number)), np.zeros(3, dtype=int), np.ones(3)) for number in range(n_partitions)
+    ]
+    total = placed_sum([Future(client, block) for block in blocks], lambda block: block.X.sum(), rows=2)
+    assert total == 3 * sum(range(n_partitions))
+    assert client.workers == (lost + 1) * places
+
+
+def test_places_are_asked_for_when_the_partitions_are_there(monkeypatch):
+    distributed, delayed = pytest.importorskip("distributed"), pytest.importorskip("dask").delayed
+    partitions, waited = [delayed(1), delayed(2)], []
+    held = {partitions[1].key: ("worker",)}
+
+    class Held:
+        def who_has(self):
+            assert waited == [["one", "two"]]
+            return held
+
+    monkeypatch.setattr(placed_tasks, "futures_of", lambda blocks: ["one", "two"])
+    monkeypatch.setattr(distributed, "get_client", Held)
+    monkeypatch.setattr(distributed, "wait", waited.append)
+    assert placed_tasks._places(partitions) == [[], ["worker"]]
