@@ -173,6 +173,7 @@ class Observed:
         elif fraction.shape[1] > 1:
             fraction = fraction[:, groups]
         scaled = DistanceGradient(by_distance.value / fraction, touched)
+        by_relevance: np.ndarray | None
         if found.seen is not None:
             assert pairs is not None
             by_prototype, by_relevance = pairs.pull_back(*_split(X), found.seen, scaled)
