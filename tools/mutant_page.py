@@ -16,7 +16,8 @@ written by `python tools/mutants.py page` from `experiments/results/mutants.json
 The mutants are a random sample of each file. Each ran with some of the tests in the folders of the same names, so the
 whole suite may kill more. The score at first is an estimate for all mutants. The score now is not: tests were written
 for the survivors of this sample. The intervals are those of a simple random sample, though small files have a larger
-part of it. What changes behaviour and what changes nothing was judged by hand, for survivors only.
+part of it. What changes behaviour and what changes nothing was judged by hand, for survivors only. Mutants of functions
+that none of these tests enter were not run. The results of a function that was moved later are listed where it is now.
 """
 
 
@@ -68,7 +69,7 @@ def page(results: Path, files: list[str]) -> str:
     parts = [
         RULE,
         f"Drawn: {len(rows)} of {possible} possible mutants in {len(stored)} files, "
-        + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common()) + ".",
+        + "; ".join(f"{kind}: {number}" for kind, number in kinds.most_common()) + ".\n",
         f"- Killed at first, of those that change behaviour: {interval(*score(rows, 'first'))}.",
         f"- Killed now, with the tests written for survivors: {interval(*score(rows))}.",
         f"- Without results: {', '.join(missing) or 'no file'}.",

@@ -8,7 +8,8 @@ A study is a Markdown file whose blocks are run in their order, in an empty fold
 - ``console``: lines that begin with ``$`` are commands (`lvq` and `head`), the others what they print;
 - ``pycon``: examples as in docstrings. A figure that is saved as NAME.png is also a picture of the document.
 
-Numbers of the text must be found in the blocks. Times, which differ from run to run, are shown as dots.
+Numbers of the text must be found in the blocks. Times, which differ from run to run, are shown as dots, and long
+decimals with four digits.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ NEEDS = {
     "business": ["german.csv.gz"],
 }
 BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+LONG = re.compile(r"( *)(\d+\.\d{6,})")  # printed by pandas, or into a file of predictions
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -140,7 +142,8 @@ def command(program: str, *arguments: str) -> None:
 
 
 def stable(text: str) -> str:
-    """A printed text without what differs from run to run: the column of seconds of `lvq compare`."""
+    """A printed text without what differs between runs and machines: seconds of `lvq compare`, long decimals."""
+    text = LONG.sub(lambda found: f"{float(found[2]):.4g}".rjust(len(found[0]) if found[1] else 0), text)
     lines, column = text.split("\n"), None
     for number, line in enumerate(lines):
         if "  seconds" in line:

@@ -242,3 +242,13 @@ def test_local_weights_start_equal_with_sum_one(local):
     R = LocalDiagonalRelevance(local=local).start(X, np.zeros(4, dtype=int), np.ones(4), LABELS)
     assert R.dtype == np.float32
     np.testing.assert_allclose(R, np.full((3 if local == "class" else 5, 6), 1 / 6), rtol=1e-6)
+
+
+def test_weights_of_any_vector_rule_are_nonnegative_with_sum_one():
+    rng = np.random.default_rng(0)
+    free, by_relevance, rule = rng.normal(size=5), rng.normal(size=5), Hebbian()
+    R = rule.constrained(free)
+    np.testing.assert_allclose(R, free**2 / (free @ free), rtol=1e-12)
+    np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
+    expected = by_differences(lambda at: by_relevance @ rule.constrained(at), free)
+    np.testing.assert_allclose(rule.pull_back(free, R, by_relevance), expected, atol=1e-8)
