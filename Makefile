@@ -39,7 +39,7 @@ test-oldest: .venv-oldest/.developer
 
 # The site, in out/docs: studies and examples run, warnings are errors, links and pages are tested in a browser.
 docs: .venv/.docs
-	$(BIN)/python tools/studies.py
+	$(BIN)/python tools/studies.py --other-machine
 	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs out/docs
 	LVQ_SITE=out/docs $(BIN)/python -m pytest tests/test_site.py
 

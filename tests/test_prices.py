@@ -69,9 +69,6 @@ def test_what_needs_the_nearest_prototype_refuses(data):
         ValueError, match="certified_radius needs predictions by the nearest prototype, got predictions by"
     ):
         lvq.certified_radius(model, X)
-    pytest.importorskip("skl2onnx")
-    with pytest.raises(ValueError, match="to_onnx does not support PriceClassifier"):
-        lvq.to_onnx(model)
 
 
 def test_it_is_stored(data, tmp_path):

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import lvq as package
+from lvq import RejectClassifier
 
 pytest.importorskip("pandas")
 pytest.importorskip("typer")
@@ -157,10 +158,10 @@ def test_control_c_at_start():
     assert (result.returncode, result.stderr) == (130, "")
 
 
-class Interrupting:
+class Interrupting(RejectClassifier):
     """A classifier whose fit is interrupted."""
 
-    def fit(self, X, y):
+    def fit(self, X, y, **params):
         signal.raise_signal(signal.SIGINT)
 
 
@@ -172,7 +173,7 @@ def interrupted_report(summary, path):
 @pytest.mark.parametrize(
     ("place", "replacement", "code"),
     [
-        ("lvq.workflow.fitting.make_reject_classifier", lambda *a, **k: Interrupting(), 130),
+        ("lvq.workflow.fitting.make_reject_classifier", lambda estimator, **k: Interrupting(estimator), 130),
         ("lvq.report.write", interrupted_report, 143),
     ],
 )
