@@ -93,8 +93,8 @@ class _State:
             if values:
                 row[key] = quartiles(values) | {"first": self.results[0][key]}
         rest = {key: value for key, value in self.results[0].items() if key not in ("status", "wall", "cpu", "calls")}
-        known = [key for key in QUALITY if key in rest]
-        return row | rest | {key: float(np.median([found[key] for found in self.results])) for key in known}
+        known = {key: [found[key] for found in self.results if key in found] for key in QUALITY}
+        return row | rest | {key: float(np.median(values)) for key, values in known.items() if values}
 
 
 def interleave(run: Run, entries: Sequence[Entry], repeat: int | None = None) -> list[Row]:
