@@ -69,7 +69,7 @@ def run(cell: Row, run: Run) -> list[Row]:
             failures = {library: known_to_fail(library, cell, run.rows) for library in LVQ_PEERS}
             entries += [Entry(library, task, seeds=True, left_out=reason) for library, reason in failures.items()]
     if cell["set"] != "mnist":  # the case "large" has it
-        entries.append(Entry("lvq", task, threads=None))
+        entries.append(Entry("lvq", task, threads=None, seeds=True))
     rows = interleave(run, entries)
     return rows + interleave(run, [reaching(row, task) for row in rows if needs_time(row, rows[0])])
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+from lvq.model import starts
 from lvq.model.starts import (
     STARTS,
     canonical_order,
@@ -245,3 +246,15 @@ def test_enough_samples_need_no_warning(init):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(start(X, y, [2, 2], init)[0]) == 4
+
+
+def test_clusters_of_a_large_class_are_found_by_some_of_its_samples():
+    rng = np.random.default_rng(0)
+    middles = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
+    samples = np.repeat(middles, 2000, axis=0) + 0.1 * rng.standard_normal((6000, 2))
+    centres = starts.weighted_k_means(samples, np.ones(6000), 3, np.random.RandomState(0))
+    np.testing.assert_allclose(centres[np.lexsort(centres.T)], middles, atol=0.05)
+    chosen, weight = starts._subset(samples, np.arange(6000.0), 2500, np.random.RandomState(0))
+    assert len(chosen) == 2500
+    np.testing.assert_array_equal(chosen, samples[weight.astype(int)])
+    assert (np.diff(weight) > 0).all()

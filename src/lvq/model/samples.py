@@ -115,7 +115,9 @@ class ArraySamples:
             X = self.X[order].sub_(centre)  # one copy, not two: the samples may fill half of the device
         else:
             order = np.argsort(self.y, kind="stable")
-            X = self.X[order] if is_sparse(self.X) else np.ascontiguousarray((self.X - centre)[order])
+            X = self.X[order] if is_sparse(self.X) else np.take(self.X, order, axis=0)
+            if not is_sparse(X):
+                X -= centre  # in place: the samples may fill half of the memory
         weight = self.weight[order]
         return type(self)(X, self.y[order], like(weight / weight.sum(), self.X))
 

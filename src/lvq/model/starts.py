@@ -19,6 +19,7 @@ from lvq.typing import Array, Label
 
 EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs until it settles
 LLOYD = 10  # iterations for larger classes, whose clusters only start the training
+SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, its clusters are found by so many
 
 STARTS = ("means", "kmeans", "samples", "random")
 
@@ -193,6 +194,8 @@ def weighted_k_means(
     exact = samples.shape[0] <= EXACT
     if k == 1:
         return _inside(_mean(samples, weight)[None], samples)
+    if not exact:
+        samples, weight = _subset(samples, weight, max(SUBSET, PER_CENTRE * k), random_state)
     if is_tensor(samples):
         centres = tensor_starts.k_means(samples, weight, k, random_state, max_iter if exact else LLOYD, exact)
         return _inside(as_numpy(centres), samples)
@@ -215,6 +218,15 @@ def weighted_k_means(
         present = mass.nonzero()[0]
         centres[present] = sums[present] / mass[present, None]
     return np.clip(centres + middle, low, high)
+
+
+def _subset(samples: Array, weight: Array, size: int, random_state: np.random.RandomState) -> tuple[Array, Array]:
+    """So many of the samples, in their order, or all of them."""
+    n_samples = samples.shape[0]
+    if n_samples <= size:
+        return samples, weight
+    rows = np.sort(random_state.choice(n_samples, size, replace=False))
+    return samples[rows], weight[rows]
 
 
 def _inside(centres: np.ndarray, samples: Array) -> np.ndarray:
