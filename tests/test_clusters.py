@@ -1,6 +1,7 @@
 """Worker processes of dask.distributed: the same model, also when a worker is killed; searches by joblib's dask."""
 
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -81,6 +82,38 @@ def spread(client, X):
     return da.concatenate(parts)
 
 
+def collections(client, kind, **sizes):
+    """Samples and classes as arrays or frames, in memory on both workers; the array must stay in memory, too."""
+    client.wait_for_workers(2)
+    X, y = data(**sizes)
+    X = array = spread(client, X)
+    if kind == "frame":
+        columns = [f"x{k}" for k in range(X.shape[1])]
+        X, y = array.to_dask_dataframe(columns=columns), y.to_dask_dataframe(columns="class")
+    X, y = dask.persist(X, y)
+    distributed.wait([X, y])
+    return X, y, array
+
+
+@contextmanager
+def places_of_results(client, modules, seconds):
+    """Places of partitions and of what is computed beside them, while one worker is kept busy at each step."""
+    seen, unchanged = [], placed_tasks.kept_beside
+
+    def watched(given, task):
+        before = placed_tasks._places(given)
+        busy = client.submit(time.sleep, seconds, workers=[next(iter(client.scheduler_info()["workers"]))], pure=False)
+        results = unchanged(given, task)
+        seen.append((before, placed_tasks._places(results)))
+        busy.release()
+        return results
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in modules:
+            patch.setattr(module, "kept_beside", watched)
+        yield seen
+
+
 def test_partitions_stay_where_they_are(client):
     """One worker is kept busy, so that dask alone would send partitions to the other; no worker gets another copy."""
     client.wait_for_workers(2)
@@ -112,26 +145,8 @@ def test_partitions_stay_where_they_are(client):
 @pytest.mark.parametrize("kind", ["array", "frame"])
 def test_checks_and_arrangement_run_where_the_partitions_lie(client, kind):
     """One worker is kept busy, so that dask alone would give its tasks, and the partitions, to the other."""
-    client.wait_for_workers(2)
-    X, y = data(n_partitions=8, rows=2000, n_features=20)
-    X = array = spread(client, X)  # the array stays in memory
-    if kind == "frame":
-        X, y = array.to_dask_dataframe(columns=[f"x{k}" for k in range(20)]), y.to_dask_dataframe(columns="class")
-    X, y = dask.persist(X, y)
-    distributed.wait([X, y])
-    seen, unchanged = [], placed_tasks.kept_beside
-
-    def watched(given, task):
-        before = placed_tasks._places(given)
-        busy = client.submit(time.sleep, 1, workers=[next(iter(client.scheduler_info()["workers"]))], pure=False)
-        results = unchanged(given, task)
-        seen.append((before, placed_tasks._places(results)))
-        busy.release()
-        return results
-
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (partition_checks, partitions, placed_tasks):
-            patch.setattr(module, "kept_beside", watched)
+    X, y, _array = collections(client, kind, n_partitions=8, rows=2000, n_features=20)
+    with places_of_results(client, (partition_checks, partitions, placed_tasks), seconds=1) as seen:
         model = GLVQ(n_prototypes=2, init="samples", random_state=0, max_iter=2).fit(X, y)
     assert len(seen) >= 5  # checks, labels, indices, extents, draws, arrangement
     for before, after in seen:
@@ -151,27 +166,10 @@ def test_checks_and_arrangement_run_where_the_partitions_lie(client, kind):
 )
 def test_rejection_is_fitted_where_the_partitions_lie(client, kind, parameters):
     """Two workers, of which one is busy: the thresholds are those of arrays, and rows stay beside their partitions."""
-    client.wait_for_workers(2)
-    X, y = data(n_partitions=6, rows=300, n_features=8)
-    X = array = spread(client, X)  # the array stays in memory
-    if kind == "frame":
-        X, y = array.to_dask_dataframe(columns=[f"x{k}" for k in range(8)]), y.to_dask_dataframe(columns="class")
-    X, y = dask.persist(X, y)
-    distributed.wait([X, y])
-    seen, unchanged = [], placed_tasks.kept_beside
-
-    def watched(given, task):
-        before = placed_tasks._places(given)
-        busy = client.submit(time.sleep, 0.2, workers=[next(iter(client.scheduler_info()["workers"]))], pure=False)
-        results = unchanged(given, task)
-        seen.append((before, placed_tasks._places(results)))
-        busy.release()
-        return results
-
+    X, y, _array = collections(client, kind, n_partitions=6, rows=300, n_features=8)
     model = RejectClassifier(GLVQ(random_state=0, max_iter=3), **parameters)
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (partition_checks, partitions, placed_tasks, over_partitions):
-            patch.setattr(module, "kept_beside", watched)
+    modules = (partition_checks, partitions, placed_tasks, over_partitions)
+    with places_of_results(client, modules, seconds=0.2) as seen:
         found = clone(model).fit(X, y)
     assert len(seen) >= 8
     for before, after in seen:

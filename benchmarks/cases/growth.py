@@ -119,4 +119,5 @@ def figure(rows: list[Row], path: Any) -> None:
     """A panel for each series."""
     from benchmarks import plots
 
-    plots.growth({series.replace("_", " "): curves(rows, series) for series in SERIES}, path)
+    named = {"per_class": "prototypes per class", "stored": "stored numbers of a sample"}
+    plots.growth({named.get(series, series): curves(rows, series) for series in SERIES}, path)
