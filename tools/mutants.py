@@ -312,7 +312,7 @@ def main() -> int:
     parser.add_argument("--longest", type=float, default=8.0, help="seconds of a test that is used, for `reach`")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--survivors", action="store_true", help="run only survivors without a note again")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     {"reach": reach, "run": run, "page": write_page}[options.command](options)
     return 0
 
