@@ -30,7 +30,7 @@ def model(data):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_classifier_without_prototypes_has_no_distances(data, name):
     found = Predictions(LogisticRegression().fit(*data), data[0])
-    with pytest.raises(ValueError, match="need a model of this library.*got LogisticRegression; use measure="):
+    with pytest.raises(ValueError, match=r"need a model of this library.*got LogisticRegression; use measure="):
         getattr(found, name)
 
 
