@@ -98,7 +98,7 @@ class Mutant:
     file: str
     function: str
     inside: bool  # inside of a function
-    name: str  # outside functions, what the changed statement assigns
+    names: tuple[str, ...]  # outside functions, what the changed statement assigns
     kind: str
     line: int
     before: str
@@ -122,7 +122,7 @@ class Mutant:
 def mutants(file: str, tree: ast.Module, seed: int = 0) -> list[Mutant]:
     """Every mutant of a file, in the random order of the keys."""
     alone, found, seen = left_alone(tree), [], Counter[tuple[str, ...]]()
-    names = {id(part): assigned_name(statement) for statement in tree.body for part in ast.walk(statement)}
+    names = {id(part): assigned_names(statement) for statement in tree.body for part in ast.walk(statement)}
     for node, function, inside in walk(tree):
         if id(node) in alone:
             continue
@@ -140,10 +140,11 @@ def mutants(file: str, tree: ast.Module, seed: int = 0) -> list[Mutant]:
     return sorted(found, key=lambda mutant: mutant.key)
 
 
-def assigned_name(statement: ast.stmt) -> str:
-    """The name that a statement assigns, or nothing."""
+def assigned_names(statement: ast.stmt) -> tuple[str, ...]:
+    """The names that a statement assigns."""
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-    return target.id if isinstance(target, ast.Name) else ""
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    return tuple(part.id for part in parts if isinstance(part, ast.Name))
 
 
 @cache
@@ -162,8 +163,9 @@ def entered_by(mutant: Mutant, functions: list[str]) -> bool:
     """Whether a test that enters these functions can notice the mutant."""
     if mutant.inside:
         return f"{mutant.file}:{mutant.function}" in functions
-    if mutant.name and users(mutant.name):
-        return not users(mutant.name).isdisjoint(functions)
+    using = frozenset[str]().union(*(users(name) for name in mutant.names))
+    if using:
+        return not using.isdisjoint(functions)
     return any(function.startswith(mutant.file) for function in functions)
 
 
@@ -223,8 +225,8 @@ def tree_of(file: str) -> ast.Module:
 
 
 def is_compiled(file: str) -> bool:
-    """Whether numba compiles the file."""
-    return "/kernels/" in file or "import numba" in (ROOT / file).read_text(encoding="utf-8")
+    """Whether numba compiles the file; the options with which it does can only be tested compiled."""
+    return "kernels" in file and not file.endswith("/compiling.py")
 
 
 def row_of(mutant: Mutant, test: str, before: dict | None) -> dict:
