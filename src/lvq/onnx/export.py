@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import metadata
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from sklearn.base import BaseEstimator
@@ -83,7 +84,7 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
     steps, last = split_steps(estimator)
     found = need_model(estimator, "to_onnx")
     given = inputs_of(list(found.steps), found.estimator)
-    replaced = {SimpleImputer: imputer, OneHotEncoder: Codes(dtype)}
+    replaced: dict[type, ModuleType | Codes] = {SimpleImputer: imputer, OneHotEncoder: Codes(dtype)}
     whole = Pipeline([(f"step{index}", by_position(step)) for index, step in enumerate(steps)] + [("model", last)])
     try:
         result = skl2onnx.convert_sklearn(
