@@ -87,6 +87,7 @@ def test_time_tests_on_the_future(lvq, tmp_path):
     assert "visit" not in metrics["data"]["features"]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_coverage_of_later_rows_is_the_requested_one():
     """Nothing drifts, so 90 % of later rows are accepted: thresholds belong to the model of all training rows.
 
