@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from lvq.solvers.line_search import CURVATURE, FALL, MAX_TRIALS, line_search
+from lvq.solvers.line_search import CURVATURE, FALL, LARGEST_STEP, MAX_TRIALS, line_search
 
 
 def wave(seed):
@@ -102,3 +102,54 @@ def test_a_function_without_a_fall_ends():
     steps, found = searched(lambda step: (step, 1.0) if step else (0.0, -1.0), 1.0)  # a wrong derivative
     assert not found
     assert len(steps) == MAX_TRIALS
+
+
+VALUE, SLOPE, STEP = 3.0, -2.0, 1.5
+LARGEST_VALUE, LARGEST_SLOPE = VALUE + STEP * (FALL * SLOPE), -CURVATURE * SLOPE
+
+
+@pytest.mark.parametrize(
+    ("value", "slope", "accepted"),
+    [
+        (LARGEST_VALUE, 0.0, True),
+        (np.nextafter(LARGEST_VALUE, 9), 0.0, False),
+        (0.0, LARGEST_SLOPE, True),
+        (0.0, -LARGEST_SLOPE, True),
+        (0.0, np.nextafter(LARGEST_SLOPE, 9), False),
+        (0.0, np.nextafter(-LARGEST_SLOPE, -9), False),
+    ],
+)
+def test_both_conditions_may_hold_with_equality(value, slope, accepted):
+    """The first trial alone: what is given for later ones is acceptable."""
+    answers = iter([(value, slope)] + [(-1.0, 0.0)] * MAX_TRIALS)
+    steps = []
+
+    def evaluate(step):
+        steps.append(step)
+        return next(answers)
+
+    assert line_search(evaluate, VALUE, SLOPE, STEP)
+    assert (len(steps) == 1) == accepted
+
+
+def test_the_largest_step_needs_no_small_slope():
+    steps, found = searched(lambda step: (-step, -1.0), LARGEST_STEP)
+    assert found
+    assert steps == [LARGEST_STEP]
+
+
+@pytest.mark.parametrize("first", [0.3, 1.0, 7.0, 40.0])
+@pytest.mark.parametrize("kink", [0.37, 1.0, 2.9])
+def test_at_a_kink_the_lowest_step_is_evaluated_last(kink, first):
+    """No slope is small, so the search ends when the bracket is narrow, at the best of its steps."""
+    values = []
+
+    def function(step):
+        values.append(abs(step - kink) + 0.01 * step)
+        return values[-1], (1.0 if step > kink else -1.0) + 0.01
+
+    steps, found = searched(function, first)
+    values = values[1:]  # without the one at zero
+    assert found
+    assert values[-1] == min(values)
+    assert abs(steps[-1] - kink) < 0.2 * kink
