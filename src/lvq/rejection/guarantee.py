@@ -7,14 +7,14 @@ tests exact.
 Rules:
 - nothing about the tests depends on the testing counts: neither the path, nor the order, nor where the testing starts;
 - groups (predicted classes) each have their own path and tests, and the guarantee holds for all of them at once;
-- where the requested error cannot be guaranteed, the lowest one that can be is wanted, at the same confidence ("relax").
-  If the path's own counts say that the request will not pass, falling errors are tested before it, from 15 % on, each
-  at the first point of its own sequence, and the first failure ends the tests. All errors that passed are guaranteed at
-  once, as in any fixed sequence: consider the first untrue one, at a point with true rate r and upper bound u. It
-  passes only where u < r, which has at most the probability of the level, and all that was tested before it is true.
-  Where a test fails, u may be guaranteed instead: as u is above the tested error, it is false only where that error is
-  untrue and u < r, which is the same event. The lowest of these is taken. Such an error can also be requested, as the
-  tests before it are the same or fewer;
+- where the requested error cannot be guaranteed, the lowest one that can be is wanted, at the same confidence
+  ("relax"). If the path's own counts say that the request will not pass, falling errors are tested before it, from 15 %
+  on, each at the first point of its own sequence, and the first failure ends the tests. All errors that passed are
+  guaranteed at once, as in any fixed sequence: consider the first untrue one, at a point with true rate r and upper
+  bound u. It passes only where u < r, which has at most the probability of the level, and all that was tested before it
+  is true. Where a test fails, u may be guaranteed instead: as u is above the tested error, it is false only where that
+  error is untrue and u < r, which is the same event. The lowest of these is taken. Such an error can also be requested,
+  as the tests before it are the same or fewer;
 - with "bonferroni" all bounds hold at once, so the lowest of them is taken; where the testing samples are too few for
   any test to pass, nothing else is ever stated, and it is the lowest of the bounds at four points, which hold at once.
 """
