@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from experiments.clusters import before_each_sum, data, kill_a_worker, workers
-from lvq import GLVQ, GMLVQ, LVQClassifierCV, RejectClassifier
+from lvq import GLVQ, GMLVQ, LVQClassifierCV, RejectClassifier, clusters
 from lvq.estimators import over_partitions, partition_checks
 from lvq.model import partitions, placed_sums, placed_tasks
 
@@ -178,6 +178,69 @@ def test_rejection_is_fitted_where_the_partitions_lie(client, kind, parameters):
     expected = clone(model).fit(*dask.compute(X, y))
     for part in ("thresholds", "cells", "coverage", "accuracy"):
         np.testing.assert_allclose(getattr(found.point_, part), getattr(expected.point_, part), rtol=1e-9)
+
+
+def derived(client, kind):
+    """Samples and classes that are computed from a collection in memory, and what has to stay there."""
+    client.wait_for_workers(2)
+    X, y = data(n_partitions=8, rows=1500, n_features=20)
+    both = spread(client, da.concatenate([X, y[:, None].astype(float)], axis=1).rechunk({1: -1}))
+    if kind == "scaled":
+        scaler = clusters.fit_scaler(both[:, :-1])
+        return clusters.transform(scaler, both[:, :-1]), both[:, -1].astype(int), both
+    if kind == "array":
+        return both[:, :-1], both[:, -1].astype(int), both
+    frame = both.to_dask_dataframe(columns=[f"x{k}" for k in range(20)] + ["class"]).persist()
+    distributed.wait(frame)
+    return frame.drop(columns="class"), frame["class"].astype(int), (both, frame)
+
+
+def received(dask_worker):
+    """Bytes of each result that a worker has received from the other."""
+    return [size for each in dask_worker.transfer_incoming_log for size in each["keys"].values()]
+
+
+@pytest.mark.parametrize("kind", ["array", "frame", "scaled"])
+def test_columns_of_what_is_in_memory_are_computed_beside_it(client, kind):
+    """A step between the partitions and the model is a task of dask's, which an idle worker would take."""
+    X, y, _kept = derived(client, kind)
+    client.run(lambda dask_worker: dask_worker.transfer_incoming_log.clear())
+    worker = next(iter(client.scheduler_info()["workers"]))
+    busy = [client.submit(time.sleep, 0.05, workers=[worker], pure=False) for _ in range(60)]
+    model = GLVQ(n_prototypes=2, random_state=0, max_iter=3).fit(X, y)
+    score = model.score(X, y)
+    scaler = clusters.fit_scaler(X)
+    thresholds = RejectClassifier(GLVQ(random_state=0, max_iter=2), max_error=0.4).fit(X, y).point_.thresholds
+    moved = [size for sizes in client.run(received).values() for size in sizes]
+    del busy
+    assert max(moved, default=0) < 1500 * 20 * 8 / 4  # labels and sums, but no partition
+    samples, labels = dask.compute(X, y)
+    in_memory = GLVQ(n_prototypes=2, random_state=0, max_iter=3).fit(samples, labels)
+    np.testing.assert_allclose(model.prototypes_, in_memory.prototypes_, atol=1e-10)
+    assert score == model.score(samples, labels)
+    np.testing.assert_allclose(scaler.mean_, np.asarray(samples).mean(axis=0), atol=1e-12)
+    assert len(thresholds)
+
+
+def test_columns_are_computed_again_after_a_loss(client):
+    """A worker is lost that holds partitions and what was computed beside them."""
+    client.wait_for_workers(2)
+    X, y = data(n_partitions=6, rows=300, n_features=8)
+    both = da.concatenate([X, y[:, None].astype(float)], axis=1).rechunk({1: -1}).persist()
+    distributed.wait(both)
+    samples, labels = both[:, :-1], both[:, -1].astype(int)
+    model = GMLVQ(n_prototypes=2, random_state=0, max_iter=10)
+    quiet, killed = clone(model).fit(samples, labels).model_, []
+
+    def kill(number):
+        if number == 5:
+            killed.append(kill_a_worker(client))
+
+    with before_each_sum(kill):
+        disturbed = clone(model).fit(samples, labels).model_
+    assert len(killed) == 1
+    assert_close(quiet, disturbed, 0.0)
+    client.wait_for_workers(2)
 
 
 def test_rejection_with_a_killed_worker(client):

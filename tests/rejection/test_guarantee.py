@@ -381,3 +381,16 @@ def test_a_weaker_guarantee_needs_samples():
     assert guaranteed_point(one, empty, guarantee, on_failure="relax") == (None, None)
     point = guaranteed_point(one, one, guarantee, on_failure="relax")[1]
     assert point.max_error == pytest.approx(0.95)
+
+
+def test_a_point_that_is_not_certified_is_never_chosen():
+    """One sample is enough here; the point of lower coverage accepts none, and that of higher coverage has errors."""
+    certainty = np.arange(10.0)
+    fitting = certainty, certainty >= 7, np.zeros(10)
+    path = local_thresholds(*fitting).extend(*fitting)
+    testing = np.append(8.5, np.arange(20) / 5), np.append(True, np.zeros(20, dtype=bool)), np.zeros(21)
+    point = certify(path, *testing, Guarantee(0.99, 0.05, "bonferroni"))
+    assert (point.n_accepted, point.n_errors) == (1, 0)
+    assert point.p_value == pytest.approx(0.01)
+    assert point.level == 0.05 / 4
+    assert point.accept(testing[0], testing[2]).sum() == 1

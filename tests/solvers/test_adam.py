@@ -216,21 +216,18 @@ def test_from_lbfgs_into_adam_and_back(model, data):
         (30_000, 3, 5, 468, 5),
     ],
 )
-def test_first_epochs_are_few_and_in_single_precision(n_samples, n_prototypes, max_iter, batch, epochs, monkeypatch):
+def test_first_epochs_are_few_and_always_the_same(n_samples, n_prototypes, max_iter, batch, epochs, monkeypatch):
     given = []
 
     def observed(problem, params, samples, settings, random_state, *others):
-        given.append((params, settings, random_state.randint(2**31)))
+        given.append((settings, random_state.randint(2**31)))
         return Result(params, 1, [0.0], False)
 
     monkeypatch.setattr(adam, "train", observed)
-    params = Params(np.full((n_prototypes, 1), 1 / 3), np.array([[1 / 3]]), 1 / 3)
+    params = Params(np.zeros((n_prototypes, 1)))
     samples = SimpleNamespace(n_samples=n_samples, X=np.empty((0, 1)))
-    results = [first_epochs(None, params, samples, max_iter).params for _ in range(2)]
-    (inside, settings, number), again = given
+    for _ in range(2):
+        assert first_epochs(None, params, samples, max_iter).params is params
+    (settings, number), again = given
     assert (settings.batch_size, settings.max_iter, settings.learning_rate) == (batch, epochs, adam.FIRST_RATE)
-    assert number == again[2]  # the same order of samples in every call
-    assert (inside.prototypes.dtype, inside.relevance.dtype, inside.width) == (np.float32, np.float32, 1 / 3)
-    for found in results:
-        assert (found.prototypes.dtype, found.relevance.dtype, found.width) == (np.float64, np.float64, 1 / 3)
-        assert found.prototypes[0, 0] == found.relevance[0, 0] == np.float32(1 / 3)
+    assert number == again[1]  # the same order of samples in every call

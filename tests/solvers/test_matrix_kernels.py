@@ -20,7 +20,7 @@ def vectors(seed, rank, features):
 @pytest.mark.parametrize("rank", [1, 3, 4, 5, 8, 11])
 def test_products_are_those_of_the_matrix(rank):
     """Around the four rows that are computed together."""
-    omega, a, u, b, v = vectors(rank, rank, 6)
+    omega, a, u, b, _ = vectors(rank, rank, 6)
     out, first, second = np.full(rank, 9.0), np.full(6, 9.0), np.full(6, 9.0)
     plain(matrix_products.project)(omega, u, out)
     np.testing.assert_allclose(out, omega @ u, rtol=1e-12)

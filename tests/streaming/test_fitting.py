@@ -1,5 +1,6 @@
 """`fit_batches`: the same as calls of `partial_fit` by hand, from functions and files, in bounded memory."""
 
+import os
 import subprocess
 import sys
 
@@ -21,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 import lvq
 from lvq import GLVQ, GMLVQ, LVQ1, RSLVQ, LVQClassifier, fit_batches
 from lvq.streaming import fitting
+from lvq.tables import TableError
 
 
 def cut(X, y, size):
@@ -293,18 +295,61 @@ def test_a_file_with_a_further_column(frame, tmp_path):
     assert model.n_features_in_ == 4
 
 
-def test_a_file_that_disappears(frame, tmp_path):
-    paths = written(frame, tmp_path, "parquet")
+def change_in_the_second_pass(monkeypatch, change):
+    """Call a function when the first batch has been standardised."""
+    transform, left = StandardScaler.transform, [change]
 
-    class Removing(StandardScaler):
-        def transform(self, X, copy=None):
-            paths[1].unlink(missing_ok=True)
-            return super().transform(X, copy)
+    def changing(self, X, copy=None):
+        if left:
+            left.pop()()
+        return transform(self, X, copy)
 
-    model = make_pipeline(Removing(), GLVQ())
-    with pytest.raises(ValueError, match=r"The file .*part1.parquet does not exist"):
-        fit_batches(model, paths, target="kind", epochs=2, batch_rows=64, shuffle_rows=64)
+    monkeypatch.setattr(StandardScaler, "transform", changing)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    ("number", "size", "message"),
+    [
+        (1, None, r"part1.\w+ disappeared before its first row was read; put it back"),
+        (1, 0.5, r"part1.\w+ changed before its first row was read \(it had [\d,]+ bytes and has [\d,]+\); put"),
+        (0, None, r"part0.\w+ disappeared after row \d+ was read; put it back"),
+        (0, 0.5, r"part0.\w+ changed after row \d+ was read \(it had"),
+        (0, 0, r"part0.\w+ changed after row \d+ was read \(it had [\d,]+ bytes and has 0\)"),
+        (0, 1, r"part0.\w+ changed after row \d+ was read \(it was written to\)"),
+    ],
+)
+def test_a_file_that_changes_in_the_second_pass(kind, number, size, message, frame, tmp_path, monkeypatch):
+    """The file that is being read, or the next one, is removed, cut or written to: an error, and the old checkpoint."""
+    paths, model = written(frame, tmp_path, kind), make_pipeline(StandardScaler(), GLVQ())
+
+    def change():
+        if size is None:
+            paths[number].unlink()
+            return
+        content = paths[number].read_bytes()
+        with paths[number].open("r+b") as file:
+            file.truncate(int(size * len(content)))
+        later = paths[number].stat().st_mtime_ns + 10**9
+        os.utime(paths[number], ns=(later, later))
+
+    change_in_the_second_pass(monkeypatch, change)
+    settings = {"target": "kind", "batch_rows": 64, "shuffle_rows": 64, "checkpoint": tmp_path / "run", "every": 2}
+    with pytest.raises(TableError, match=message):
+        fit_batches(model, paths, **settings)
     assert not hasattr(model[-1], "model_")
+    assert [path.name for path in tmp_path.iterdir() if path not in paths] == ["run"]
+    if size is not None:
+        return
+    monkeypatch.undo()
+    written(frame, tmp_path, kind)
+    expected = fit_batches(clone(model), paths, **settings | {"checkpoint": None})
+    np.testing.assert_array_equal(fit_batches(model, paths, **settings)[-1].prototypes_, expected[-1].prototypes_)
+
+
+def test_a_file_that_does_not_exist(frame, tmp_path):
+    paths = written(frame, tmp_path, "parquet")
+    paths[1].unlink()
     check_refused(r"part1.parquet does not exist", paths, target="kind")
 
 

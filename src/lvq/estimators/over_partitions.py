@@ -13,7 +13,7 @@ from uuid import uuid4
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.partition_checks import is_dask, is_frame, lengths_of, named, partitions_of
+from lvq.estimators.partition_checks import held_partitions, is_dask, is_frame, lengths_of, named, partitions_of
 from lvq.model.placed_tasks import computed_beside, kept_beside
 from lvq.typing import Argument, Array, Delayed, MatrixLike
 
@@ -63,7 +63,7 @@ def chosen_rows(X: Delayed, rows: np.ndarray) -> Delayed:
     import dask
     import dask.array as da
 
-    parts = partitions_of(X)
+    parts = held_partitions(X)
     lengths = lengths_of(X, parts)
     if np.array_equal(rows, np.arange(sum(lengths))):
         return X
@@ -94,7 +94,7 @@ def results_of_partitions(
     """`function(*sent, partition, *columns)` of each partition that has rows, with its own rows of the columns."""
     import dask
 
-    parts = partitions_of(X)
+    parts = held_partitions(X)
     lengths = lengths_of(X, parts)
     places = [place for place, length in enumerate(lengths) if length]
     ends = np.cumsum(lengths)[:-1]

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, co
 from lvq.estimators.remedies import first_missing
 from lvq.estimators.validation import check_classes, check_magnitude, check_range
 from lvq.model.partitions import PartitionedSamples, extent_of
-from lvq.model.placed_tasks import computed_beside, kept_beside
+from lvq.model.placed_tasks import beside_sources, computed_beside, kept_beside
 from lvq.model.samples import ArraySamples, Block
 from lvq.typing import ClassWeight, Delayed, MatrixLike
 
@@ -30,8 +30,14 @@ def is_dask(X: object) -> TypeGuard[Delayed]:
 
 
 def in_memory(values: MatrixLike) -> MatrixLike:
-    """A dask collection computed; anything else unchanged."""
-    return values.compute() if is_dask(values) else values
+    """A dask collection computed, an array where its partitions lie; anything else unchanged."""
+    if not is_dask(values):
+        return values
+    if is_frame(values):
+        return values.compute()
+    import dask
+
+    return np.concatenate(dask.compute(*held_partitions(values)))
 
 
 def refuse_dask(estimator: BaseEstimator, X: object, call: str, advice: str) -> None:
@@ -68,6 +74,11 @@ def partitions_of(X: Delayed) -> list[Delayed]:
     return list(np.ravel(parts)) if isinstance(parts, np.ndarray) else list(parts)
 
 
+def held_partitions(X: Delayed) -> list[Delayed]:
+    """The partitions for what is computed at once: those that come from one in a cluster's memory are beside it."""
+    return beside_sources(partitions_of(X))
+
+
 def training_partitions(
     estimator: BaseEstimator, X: Delayed, y: MatrixLike, sample_weight: MatrixLike | None, *, reset: bool
 ) -> tuple[PartitionedSamples, np.ndarray]:
@@ -75,7 +86,7 @@ def training_partitions(
     import dask
 
     dtype = check_columns(estimator, X, reset=reset)
-    parts = partitions_of(X)
+    parts = held_partitions(X)
     lengths = lengths_of(X, parts)
     if sum(lengths) == 0:
         raise ValueError(f"X of {type(estimator).__name__}.fit has no samples: all {len(parts)} partitions are empty.")
@@ -134,7 +145,7 @@ def _aligned(estimator: BaseEstimator, name: str, values: MatrixLike | None, len
         return [None] * len(lengths)
     here: Sequence[Delayed]
     if is_dask(values):
-        here = partitions_of(values)
+        here = held_partitions(values)
         known = lengths_of(values, here)
         if known == lengths:
             return here
@@ -161,7 +172,7 @@ def partition_moments(X: Delayed, dtype: np.dtype, n_features: int) -> tuple[int
     """Number of samples, mean and variance of each feature; from sums over the partitions."""
     import dask
 
-    parts = partitions_of(X)
+    parts = held_partitions(X)
     rows = kept_beside(parts, lambda p: dask.delayed(_checked_rows)(p, parts[p], dtype, n_features, "X"))
     counts, totals = zip(*computed_beside(rows, lambda p: dask.delayed(_total)(rows[p])))
     count = sum(counts)

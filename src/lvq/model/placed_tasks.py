@@ -3,10 +3,16 @@
 As in `placed_sums`, tasks are restricted to the workers that hold their partition. What they return stays there. The
 restriction is lifted when they have finished: a result that is lost later may then be computed anywhere, with its
 partition. dask is imported where it is used.
+
+dask runs every step between a partition in memory and a task as a task of its own, wherever it likes: a selection of
+columns, or even another name of the same partition. A step that an idle worker takes gets the partition sent. Hence
+`beside_sources`.
 """
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from lvq.model.placed_sums import finished, futures_of
 from lvq.typing import Argument, Delayed
@@ -52,24 +58,93 @@ def computed_beside(partitions: Sequence[Delayed], task: Callable[[int], Delayed
     return dask.compute(*kept_beside(partitions, task))
 
 
-def _places(partitions: Sequence[Delayed]) -> list[list[str]]:
-    """The workers that hold each partition; none for one that has still to be computed, or without a cluster."""
+class _Source(NamedTuple):
+    """What a partition is computed from: the name of the one partition in memory, and the steps to it."""
+
+    key: object
+    steps: dict
+
+
+def beside_sources(partitions: Sequence[Delayed]) -> list[Delayed]:
+    """The partitions; each that is computed from one partition in memory is computed and kept where that one lies.
+
+    Partitions that depend on several others in memory, or on none, are left to dask.
+    """
+    import dask
+    from dask.delayed import Delayed as Task
+
+    client = _client()
+    if client is None or not partitions:
+        return list(partitions)
+    from distributed import Future, wait
+
+    graphs = {id(part.dask): dict(part.dask) for part in partitions}
+    wait([step for graph in graphs.values() for step in graph.values() if isinstance(step, Future)])
+    held = client.who_has()
+    sources = [_source(graphs[id(part.dask)], part.key, held) for part in partitions]
+    found = [number for number, source in enumerate(sources) if source is not None]
+    given = [Task(source.key, {source.key: Future(source.key, client)}) for source in sources if source is not None]
+    result = list(partitions)
+    for number, same in zip(found, given):
+        result[number] = same
+
+    steps = [(place, number) for place, number in enumerate(found) if sources[number].steps]
+
+    def task(k: int) -> Delayed:
+        place, number = steps[k]
+        source = sources[number]
+        return dask.delayed(partial(_computed, source, partitions[number].key), traverse=False)(given[place])
+
+    for (_, number), kept in zip(steps, kept_beside([given[place] for place, _ in steps], task)):
+        result[number] = kept
+    return result
+
+
+def _source(graph: dict, key: object, held: dict) -> _Source | None:
+    """The one partition in memory from which a key of a graph is computed; None where there is none or several."""
+    steps, sources, wanted = {}, set(), [key]
+    while wanted:
+        name = wanted.pop()
+        if held.get(name):
+            sources.add(name)
+        elif name not in steps:
+            step = graph.get(name)
+            if step is None or len(sources) > 1:
+                return None
+            steps[name] = step
+            wanted += getattr(step, "dependencies", ())
+    if len(sources) != 1:
+        return None
+    renamed = all(getattr(step, "target", None) is not None for step in steps.values())
+    return _Source(sources.pop(), {} if renamed else steps)
+
+
+def _computed(source: _Source, key: object, value: object) -> object:
+    """The steps from a partition in memory to another, one after another."""
+    import dask
+
+    return dask.get({**source.steps, source.key: value}, key)
+
+
+def _client() -> Argument:
+    """The client of a cluster; None without one."""
     if "distributed" not in sys.modules:
-        return [[] for _ in partitions]
-    from distributed import get_client, wait
+        return None
+    from distributed import get_client
 
     try:
-        client = get_client()
-    except ValueError:  # there is no cluster
+        return get_client()
+    except ValueError:
+        return None
+
+
+def _places(partitions: Sequence[Delayed]) -> list[list[str]]:
+    """The workers that hold each partition; none for one that has still to be computed, or without a cluster."""
+    client = _client()
+    if client is None:
         return [[] for _ in partitions]
+    from distributed import wait
+
     wait(futures_of(partitions) or [])
     held = client.who_has()
-    return [list(held.get(_key(partition), ())) for partition in partitions]
-
-
-def _key(partition: Delayed) -> object:
-    """The name of a partition in the cluster; collections may have other names for it, and names for these."""
-    graph, key = dict(partition.dask), partition.key
-    while (target := getattr(graph.get(key), "target", None)) is not None:
-        key = target
-    return key
+    return [list(held.get(part.key, ())) for part in partitions]

@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.atomic import unchanged_on_error
-from lvq.estimators.partition_checks import in_memory, is_dask, lengths_of, partitions_of
+from lvq.estimators.partition_checks import held_partitions, in_memory, is_dask, lengths_of
 from lvq.estimators.specification import DOCUMENTATION
 from lvq.rejection.calibration import calibrate
 from lvq.rejection.calibration_data import Data, Settings
@@ -312,7 +312,7 @@ class RejectClassifier(BaseRejectClassifier):
 
 def _check_partitions(X: MatrixLike, labels: Labels) -> None:
     """Raise ValueError for a dask collection of another length."""
-    if is_dask(X) and (length := sum(lengths_of(X, partitions_of(X)))) != len(labels):
+    if is_dask(X) and (length := sum(lengths_of(X, held_partitions(X)))) != len(labels):
         raise ValueError(
             f"y of RejectClassifier.fit must have one value for each of the {length} samples of X, got {len(labels)}."
         )

@@ -112,8 +112,10 @@ class FileSource:
 
     def __init__(self, paths: list[Path], target: str, features: Sequence[str] | None, kind: Kind) -> None:
         from lvq.tables import TableError, column_names
+        from lvq.tables.reading import FileState
 
         self.paths, self.target, self.kind = paths, target, kind
+        self.states = [FileState.of(path) for path in paths]  # the same in all passes
         names = column_names(paths[0])
         self.features = [name for name in names if name and name != target] if features is None else list(features)
         for path in paths:
@@ -137,7 +139,7 @@ class FileSource:
 
         for number, path in enumerate(self.paths[start.file :], start=start.file):
             row, first = 0, start.row if number == start.file else 0
-            for batch in read_batches(path, [*self.features, self.target]):
+            for batch in read_batches(path, [*self.features, self.target], state=self.states[number]):
                 begin, row = row, row + batch.num_rows
                 if row <= first:
                     continue

@@ -43,6 +43,34 @@ class Table(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class FileState(NamedTuple):
+    """By what a change of a file is noticed."""
+
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path) -> FileState | None:
+        """The present state; None where there is no file."""
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return None
+        return cls(found.st_size, found.st_mtime_ns)
+
+    def check(self, path: Path, rows: int) -> None:
+        """Raise a TableError where the file is another one now, after so many of its rows were read."""
+        now, when = FileState.of(path), f"after row {rows} was read" if rows else "before its first row was read"
+        if now is None:
+            raise TableError(f"{path} disappeared {when}; put it back and start again.")
+        if now != self:
+            sizes = f"it had {self.size:,} bytes and has {now.size:,}" if now.size != self.size else "it was written to"
+            raise TableError(
+                f"{path} changed {when} ({sizes}); put the version from before back, or start again with a file that "
+                "stays as it is."
+            )
+
+
 def open_table(path: Path, encoding: str | None = None) -> tuple[str, Table]:
     """The format of a file, and the table in it; `encoding` is that of a CSV file, found from its bytes by default."""
     if path.is_dir():
@@ -240,19 +268,35 @@ def read_parts(
 
 
 def read_batches(
-    path: Path, columns: Sequence[str] | None = None, encoding: str | None = None
+    path: Path,
+    columns: Sequence[str] | None = None,
+    encoding: str | None = None,
+    state: FileState | None = None,
 ) -> Iterator[pa.Table | pa.RecordBatch]:
-    """The parts of `read_parts` as Arrow tables or batches."""
+    """The parts of `read_parts` as Arrow tables or batches, of a file that stays as it is, or as it was in `state`.
+
+    The file is looked at before and after each part: the end of a CSV file that was cut looks like an end, and memory
+    that maps a file must not be read beyond it.
+    """
+    if state is not None:
+        state.check(path, rows=0)
     kind, table = open_table(path, encoding)
+    state = state or FileState.of(path) or FileState(0, 0)
     wanted = [name for name in table.names if name] if columns is None else list(columns)
-    any_rows = False
-    try:
-        for batch in table.parts(wanted):
-            any_rows = any_rows or batch.num_rows > 0
-            yield batch
-    except _READ_ERRORS as error:
-        raise TableError(_unreadable(path, kind, error)) from error
-    if not any_rows:
+    parts, rows = table.parts(wanted), 0
+    while True:
+        state.check(path, rows)
+        try:
+            batch = next(parts, None)
+        except _READ_ERRORS as error:
+            state.check(path, rows)  # which tells more than an error of the format
+            raise TableError(_unreadable(path, kind, error)) from error
+        state.check(path, rows)
+        if batch is None:
+            break
+        rows += batch.num_rows
+        yield batch
+    if not rows:
         raise TableError(f"{path} has columns but no rows.")
 
 
