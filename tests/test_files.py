@@ -34,12 +34,11 @@ def test_a_full_disk_names_the_file(tmp_path, number):
     """The error of a write has no file name."""
     path = tmp_path / "model.npz"
     path.write_bytes(b"old")
-    with pytest.raises(OSError, match=r"nothing is written; free some space, or choose another path: '.*model.npz'"):
-        with write_atomically(path):
-            raise OSError(number, os.strerror(number))
-    with pytest.raises(OSError, match=r"nothing is written; .*: '.*run'"):
-        with write_folder_atomically(tmp_path / "run"):
-            raise OSError(number, os.strerror(number))
+    advice = "nothing is written; free some space, or choose another path"
+    with pytest.raises(OSError, match=rf"{advice}: '.*model.npz'"), write_atomically(path):
+        raise OSError(number, os.strerror(number))
+    with pytest.raises(OSError, match=rf"{advice}: '.*run'"), write_folder_atomically(tmp_path / "run"):
+        raise OSError(number, os.strerror(number))
     assert names(tmp_path) == ["model.npz"]
     assert path.read_bytes() == b"old"
 
