@@ -17,7 +17,8 @@ pytest.importorskip("typer")
 def completed(lvq, fruit_csv):
     return lvq(
         "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--model", "lvq1",
-        "--prototypes", 1, "--prototypes", 2, "--folds", 2, "--repeats", 2, "--json", "--no-rivals", "--missing", "impute",
+        "--prototypes", 1, "--prototypes", 2, "--folds", 2, "--repeats", 2, "--json", "--no-rivals",
+        "--missing", "impute",
     )  # fmt: skip
 
 
