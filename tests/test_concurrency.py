@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import threading
 import time
@@ -32,6 +33,7 @@ MODELS = [
     RejectClassifier(GLVQ(max_iter=10, random_state=0), min_coverage=0.8),
 ]
 OUTPUTS = ("predict", "predict_proba")
+SOURCE = os.path.dirname(os.path.dirname(lvq.__file__))
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +112,23 @@ def test_predictions_while_the_model_is_fitted_again(data):
     assert all(np.array_equal(found, before) or np.array_equal(found, after) for found in seen)
 
 
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has the global lock")
+def test_free_threaded_python_stays_free_threaded():
+    """Neither an import nor a fit turns the global lock on again, as an extension module that needs it does."""
+    code = """
+        import sys
+        from sklearn.datasets import load_iris
+        from lvq import LVQClassifier
+
+        LVQClassifier(max_iter=2).fit(*load_iris(return_X_y=True))
+        print(sys._is_gil_enabled())
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    environment = os.environ | {"PYTHONPATH": SOURCE}
+    finished = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert finished.stdout == "False\n", finished.stderr
+
+
 # -- processes ---------------------------------------------------------------------------------------------------------
 
 PROGRAM = """
@@ -142,8 +161,7 @@ def test_processes_fit_as_this_one_does(method, tmp_path):
         pytest.skip(f"this system has no {method}")
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(PROGRAM))
-    source = os.path.dirname(os.path.dirname(lvq.__file__))
-    environment = os.environ | {"PYTHONPATH": source, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    environment = os.environ | {"PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, str(program), method]
     finished = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
     assert finished.stdout == "equal\n", finished.stderr

@@ -130,19 +130,21 @@ def test_units_of_the_input_change_nothing():
     assert_allclose(explain(pipeline.fit(X * factor, y), X * factor).contributions, contributions, rtol=1e-6, atol=1e-9)
 
 
-def pipeline_of_blocks(model, **options):
+def pipeline_of_blocks(model, *, scaled=False, **options):
+    encoder = OneHotEncoder(sparse_output=False, **options)
     steps = [
-        ("texts", OneHotEncoder(sparse_output=False, **options), ["colour", "shape"]),
+        ("texts", make_pipeline(encoder, StandardScaler()) if scaled else encoder, ["colour", "shape"]),
         ("gaps", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), ["width"]),
         ("numbers", StandardScaler(), make_column_selector("length|height")),
     ]
     return make_pipeline(ColumnTransformer(steps), model.set_params(**QUICK))
 
 
+@pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("model", [GLVQ(), LGMLVQ()], ids=str)
-def test_blocks_one_hot_columns_and_indicators(model):
+def test_blocks_one_hot_columns_and_indicators(model, scaled):
     X, y = table()
-    pipeline = pipeline_of_blocks(model).fit(X, y)
+    pipeline = pipeline_of_blocks(model, scaled=scaled).fit(X, y)
     explanation = check_sums(pipeline, X)
     assert explanation.feature_names.tolist() == ["length", "width", "height", "colour", "shape"]
     inner = pipeline[-1].explain(pipeline[:-1].transform(X)).contributions

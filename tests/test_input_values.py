@@ -29,15 +29,16 @@ def table(n_samples=60):
 
 
 @pytest.mark.parametrize("drop", [None, "first", "if_binary"])
-def test_samples_go_back_to_themselves(drop):
+@pytest.mark.parametrize("scaler", [(), (StandardScaler(),)], ids=["codes", "standardised"])
+def test_samples_go_back_to_themselves(scaler, drop):
     X, y = table()
+    encoder = OneHotEncoder(drop=drop, sparse_output=False)
     steps = [
-        ("texts", make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(drop=drop, sparse_output=False)),
-         ["colour"]),
+        ("texts", make_pipeline(SimpleImputer(strategy="most_frequent"), encoder, *scaler), ["colour"]),
         ("order", make_pipeline(OrdinalEncoder(), StandardScaler()), ["grade"]),
         ("numbers", make_pipeline(StandardScaler(), PCA()), ["weight", "size"]),
-    ]  # fmt: skip
-    model = make_pipeline(ColumnTransformer(steps), GLVQ(**QUICK)).fit(X, y)
+    ]
+    model = make_pipeline(ColumnTransformer(steps), *scaler, GLVQ(**QUICK)).fit(X, y)
     found = input_values(need_model(model, "test"), model[:-1].transform(X))
     np.testing.assert_allclose(found[:, :2].astype(float), X[["size", "weight"]])
     assert found[:, 2:].tolist() == X[["colour", "grade"]].to_numpy().tolist()

@@ -149,6 +149,14 @@ def test_workflows_have_no_rights_by_default(path):
     assert "secrets." not in text
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_of_others_are_pinned_to_a_commit(path):
+    used = re.findall(r"uses: (?!\./)(.*)", path.read_text(encoding="utf-8"))
+    assert used
+    for action in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
+
+
 def test_the_workflow_tests_what_is_promised():
     text = text_of(".github/workflows/tests.yml")
     for part in ("ubuntu-latest", "macos-latest", "windows-latest", *(f'"3.{minor}"' for minor in (11, 12, 13, 14))):

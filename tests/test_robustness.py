@@ -568,18 +568,20 @@ def mixed_table(n_samples=200):
     return table, np.where(y, "ill", "well")
 
 
-def mixed_pipeline(model):
+def mixed_pipeline(model, scaler="passthrough"):
     numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
-    blocks = [("numbers", numbers, ["dose", "age", "weight"]), ("texts", OneHotEncoder(sparse_output=False), ["site"])]
+    texts = make_pipeline(OneHotEncoder(sparse_output=False), scaler)
+    blocks = [("numbers", numbers, ["dose", "age", "weight"]), ("texts", texts, ["site"])]
     return make_pipeline(ColumnTransformer(blocks), model)
 
 
 @pytest.mark.parametrize("model", [GLVQ(), GMLVQ(n_prototypes=2), LGMLVQ(max_iter=500)], ids=str)
 @pytest.mark.parametrize("norm", NORMS)
-def test_categories_and_missing_values_stay(model, norm):
+@pytest.mark.parametrize("scaler", ["passthrough", StandardScaler()], ids=str)
+def test_categories_and_missing_values_stay(model, norm, scaler):
     """No change of the numbers inside the radius changes a prediction; the units of the columns can be given."""
     X, y = mixed_table()
-    pipeline = mixed_pipeline(clone(model).set_params(random_state=0)).fit(X, y)
+    pipeline = mixed_pipeline(clone(model).set_params(random_state=0), scaler).fit(X, y)
     units, numbers = np.array([1.0, 2.0, 50.0, np.nan]), ["age", "dose", "weight"]
     rng, rows = np.random.default_rng(1), X.iloc[:40]
     before = pipeline.predict(rows)

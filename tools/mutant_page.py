@@ -1,8 +1,6 @@
 """The page of the mutation tests: one row for each file, and every survivor with what it changes."""
 
-import json
 from collections import Counter
-from pathlib import Path
 
 from scipy import stats
 
@@ -11,13 +9,17 @@ RULE = """# Mutation tests
 One operator, constant or condition of a file is changed at a time, and the tests that enter the function run. A change
 that fails no test survives: it needs a test, or changes nothing that can be observed, such as the size of a block.
 `python tools/mutants.py` does this for `src/lvq/model/`, `src/lvq/solvers/` and `src/lvq/rejection/`; this page is
-written by `python tools/mutants.py page` from `experiments/results/mutants.json`.
+written by `python tools/mutants.py page` from `experiments/results/mutants_*.json`.
 
-The mutants are a random sample of each file. Each ran with some of the tests in the folders of the same names, so the
-whole suite may kill more. The score at first is an estimate for all mutants. The score now is not: tests were written
-for the survivors of this sample. The intervals are those of a simple random sample, though small files have a larger
-part of it. What changes behaviour and what changes nothing was judged by hand, for survivors only. Mutants of functions
-that none of these tests enter were not run. The results of a function that was moved later are listed where it is now.
+A sample is run with the tests that exist when it is drawn: that score is an estimate for all mutants of all files, with
+the tests of that time. Then tests are written for its survivors, and these run again: the score after that is none, as
+the tests were written for just these mutants. So the score at first of the last sample is the estimate for the tests of
+today; those written for its own survivors can only kill more. What changes behaviour and what changes nothing was
+judged by hand, for survivors only. A mutant of a function that no test enters is a survivor. The intervals are exact
+for a simple random sample of all files, which samples 1 and later are; some mutants were added to them so that each
+file has one, and are not part of the score. Sample 0 has two mutants of each file at least, none of compiled loops,
+and ran with the tests of the folders `tests/model`, `tests/solvers` and `tests/rejection` alone. A function that was
+moved later is listed where it was then.
 """
 
 
@@ -34,47 +36,66 @@ def interval(killed: int, total: int) -> str:
     return f"{killed} of {total}, {100 * killed / total:.1f} % (95 % interval {low:.1f} to {high:.1f} %)"
 
 
-def table(stored: dict[str, dict]) -> list[str]:
-    """One line for each file."""
+def rows_of(sample: dict[str, dict], *, added: bool) -> list[dict]:
+    """The mutants of a sample, with those that were added for files with few, or without."""
+    return [row for result in sample.values() for row in result["mutants"] if added or "added" not in row]
+
+
+def scores(number: int, sample: dict[str, dict]) -> list[str]:
+    """What was drawn and the two scores."""
+    rows = rows_of(sample, added=False)
+    more = len(rows_of(sample, added=True)) - len(rows)
+    kinds = Counter(row["kind"] for row in rows)
+    return [
+        f"Sample {number}: {len(rows)} mutants, "
+        + "; ".join(f"{kind}: {count}" for kind, count in kinds.most_common())
+        + (f"; and {more} that were added." if more else "."), "",
+        f"- Killed at first, of those that change behaviour: {interval(*score(rows, 'first'))}.",
+        f"- Killed now, with the tests written for survivors: {interval(*score(rows))}.", "",
+    ]  # fmt: skip
+
+
+def table(samples: list[dict[str, dict]], files: list[str]) -> list[str]:
+    """One line for each file, all samples together."""
     lines = ["| File | Possible | Drawn | Change nothing | Killed at first | Killed now |", "|---|---|---|---|---|---|"]
-    for file, result in stored.items():
-        rows = result["mutants"]
+    for file in files:
+        found = [sample[file] for sample in samples if file in sample]
+        rows = [row for result in found for row in result["mutants"]]
         notes = sum("note" in row for row in rows)
         (first, _), (now, counted) = score(rows, "first"), score(rows)
-        name = file.removeprefix("src/lvq/")
-        lines.append(
-            f"| {name} | {result['possible']} | {len(rows)} | {notes} | {first} of {counted} | {now} of {counted} |"
-        )
+        cells = [file.removeprefix("src/lvq/"), found[-1]["possible"], len(rows), notes]
+        cells += [f"{first} of {counted}", f"{now} of {counted}"]
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
     return lines
 
 
-def survivors(stored: dict[str, dict], *, noted: bool) -> list[str]:
+def survivors(samples: list[dict[str, dict]], *, noted: bool) -> list[str]:
     """The survivors with a note, or those without."""
     lines = []
-    for file, result in stored.items():
-        for row in result["mutants"]:
-            if row["result"] == "survived" and ("note" in row) == noted:
-                where = f"{file.removeprefix('src/lvq/')}, {row['function'] or 'outside functions'}"
-                lines.append(f"- {where}: `{row['before']}` -> `{row['after']}`{': ' + row['note'] if noted else ''}")
-    return lines
+    for number, sample in enumerate(samples):
+        for file, result in sorted(sample.items()):
+            for row in result["mutants"]:
+                if row["result"] == "survived" and ("note" in row) == noted:
+                    where = (
+                        f"Sample {number}, {file.removeprefix('src/lvq/')}, {row['function'] or 'outside functions'}"
+                    )
+                    reason = f": {row['note']}" if noted else ""
+                    lines.append(f"- {where}: `{row['before']}` -> `{row['after']}`{reason}")
+    return lines or ["None."]
 
 
-def page(results: Path, files: list[str]) -> str:
+def page(samples: list[dict[str, dict]], files: list[str]) -> str:
     """The whole page; `files` are all that should have results."""
-    stored = dict(sorted(json.loads(results.read_text(encoding="utf-8")).items()))
-    rows = [row for result in stored.values() for row in result["mutants"]]
-    possible = sum(result["possible"] for result in stored.values())
-    kinds = Counter(row["kind"] for row in rows)
-    missing = [f"`{file}`" for file in files if file not in stored]
+    known = sorted(file for file in set().union(*samples))
+    missing = [f"`{file}`" for file in files if file not in known]
+    possible = sum([sample[file] for sample in samples if file in sample][-1]["possible"] for file in known)
     parts = [
         RULE,
-        f"Drawn: {len(rows)} of {possible} possible mutants in {len(stored)} files, "
-        + "; ".join(f"{kind}: {number}" for kind, number in kinds.most_common()) + ".\n",
-        f"- Killed at first, of those that change behaviour: {interval(*score(rows, 'first'))}.",
-        f"- Killed now, with the tests written for survivors: {interval(*score(rows))}.",
-        f"- Without results: {', '.join(missing) or 'no file'}.",
-        "", *table(stored), "", "## Survivors that change behaviour", "",
-        *(survivors(stored, noted=False) or ["None."]),
-        "", "## Changes of nothing that can be observed", "", "Judged by hand.", "", *survivors(stored, noted=True), "",
+        *(line for number, sample in enumerate(samples) for line in scores(number, sample)),
+        f"Possible: {possible} mutants in {len(known)} files. Without results: {', '.join(missing) or 'no file'}.",
+        "", "All samples together, added ones too:", "", *table(samples, known),
+        "", "## Survivors that change behaviour", "", *survivors(samples, noted=False),
+        "", "## Changes of nothing that can be observed", "", "Judged by hand.", "", *survivors(samples, noted=True),
+        "",
     ]  # fmt: skip
     return "\n".join(parts)

@@ -68,7 +68,15 @@ class Reach:
 
 
 class EndAtOnce:
-    """A plugin of pytest that leaves out all work after the last test."""
+    """A plugin of pytest that writes the first test that fails, and leaves out all work after the last test."""
+
+    def __init__(self, out: int) -> None:
+        self.out = out
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """The name of a test that fails."""
+        if report.failed:
+            os.write(self.out, report.nodeid.encode())
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """End the process."""
@@ -157,16 +165,22 @@ def reach(files: Sequence[Path], tests: Sequence[str], cases: int, longest: floa
     return plugin.tests
 
 
-def passes(path: Path, tree: ast.Module, tests: Sequence[str], seconds: float) -> bool:
-    """Whether the tests pass with the changed module, within seconds of processor time."""
+def failing(path: Path, tree: ast.Module, tests: Sequence[str], seconds: float) -> list[str]:
+    """The first test that fails with the changed module; all, where the process ends or takes too long; or none."""
+    readable, writable = os.pipe()
     child = os.fork()
     if child == 0:
         with contextlib.suppress(BaseException):
             limited(seconds)
             sys.meta_path.insert(0, Finder([path], lambda _: tree))
-            pytest.main([*OPTIONS, *tests], plugins=[EndAtOnce()])
+            pytest.main([*OPTIONS, *tests], plugins=[EndAtOnce(writable)])
         os._exit(1)
-    return waited(child) == 0
+    passed = waited(child) == 0
+    os.write(writable, b"\n")
+    name = os.read(readable, 2**16).decode().strip()
+    os.close(readable)
+    os.close(writable)
+    return [] if passed else [name] if name else list(tests)
 
 
 def limited(seconds: float) -> None:

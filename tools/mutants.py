@@ -1,19 +1,24 @@
 """Mutation testing of `model/`, `solvers/` and `rejection/`: change one thing of a file, and see whether a test fails.
 
     python tools/mutants.py reach                      # once: which tests enter which function, into out/reach.json
-    python tools/mutants.py run                        # all files; `run src/lvq/model/costs.py` for some
-    python tools/mutants.py run --survivors            # again, only what no test has noticed yet
-    python tools/mutants.py page                       # the table in docs/mutants.md
+    python tools/mutants.py reach tests/estimators     # more tests, for what these do not kill
+    python tools/mutants.py run --seed 1               # a sample; a run that was stopped goes on where it was
+    python tools/mutants.py run --seed 1 --survivors   # again, only what no test has noticed yet
+    python tools/mutants.py page                       # the page docs/mutants.md
+
+With `--plain` both `reach` and `run` are about the loops for numba, which run as plain Python, or they would have to
+be compiled for each mutant.
 
 A mutant changes a comparison (< and <=, == and !=), arithmetic (+ and -, * and /), a constant (one more; numbers with a
 point: twice and one; True and False), a condition (negated), `and` and `or`, or a sign. Annotations and what stands
-in a `raise` (messages) are left alone. The sample of a file is chosen by a hash of each mutant, so it stays the same
-when lines or functions move. A mutant runs with the tests that enter its function, the quickest first, up to
-`--seconds` of processor time; the first that fails kills it. Loops for numba run as plain Python, or they would have
-to be compiled for each mutant.
+in a `raise` (messages) are left alone. A sample is the first `--number` of all mutants of all files in the order of a
+hash of each and the seed, so it stays the same when lines or functions move; `--least` of each file are added, and
+marked as added. A mutant runs with the tests that enter its function, the quickest first: those of the mirrored file,
+of the folder of the same name, and all others, each up to `--seconds` of processor time. The first that fails kills it,
+if it passes without the change.
 
 A survivor either needs a test or changes nothing that can be observed. The latter is judged by hand: its `note` in
-`experiments/results/mutants.json` says why, and is kept by later runs.
+`experiments/results/mutants_SEED.json` says why, and is kept by later runs.
 """
 
 import argparse
@@ -21,11 +26,10 @@ import ast
 import copy
 import hashlib
 import json
-import math
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -35,9 +39,8 @@ from mutant_tests import ROOT, walk
 
 FOLDERS = ("src/lvq/model", "src/lvq/solvers", "src/lvq/rejection")
 TESTS = ("tests/model", "tests/solvers", "tests/rejection")
-RESULTS = ROOT / "experiments/results/mutants.json"
+RESULTS = ROOT / "experiments/results"
 PAGE = ROOT / "docs/mutants.md"
-REACH = ROOT / "out/reach.json"
 GPU = ("src/lvq/model/fused.py",)  # its tests need a GPU
 COMPARISONS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -95,7 +98,7 @@ class Mutant:
     file: str
     function: str
     inside: bool  # inside of a function
-    name: str  # outside functions, what the changed statement assigns
+    names: tuple[str, ...]  # outside functions, what the changed statement assigns
     kind: str
     line: int
     before: str
@@ -103,6 +106,7 @@ class Mutant:
     key: str  # random and always the same for the same change
     old: ast.AST
     new: ast.AST
+    added: bool = False  # not of the random sample of all files, but so that its file has some
 
     @property
     def short(self) -> str:
@@ -118,7 +122,7 @@ class Mutant:
 def mutants(file: str, tree: ast.Module, seed: int = 0) -> list[Mutant]:
     """Every mutant of a file, in the random order of the keys."""
     alone, found, seen = left_alone(tree), [], Counter[tuple[str, ...]]()
-    names = {id(part): assigned_name(statement) for statement in tree.body for part in ast.walk(statement)}
+    names = {id(part): assigned_names(statement) for statement in tree.body for part in ast.walk(statement)}
     for node, function, inside in walk(tree):
         if id(node) in alone:
             continue
@@ -136,10 +140,11 @@ def mutants(file: str, tree: ast.Module, seed: int = 0) -> list[Mutant]:
     return sorted(found, key=lambda mutant: mutant.key)
 
 
-def assigned_name(statement: ast.stmt) -> str:
-    """The name that a statement assigns, or nothing."""
+def assigned_names(statement: ast.stmt) -> tuple[str, ...]:
+    """The names that a statement assigns."""
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-    return target.id if isinstance(target, ast.Name) else ""
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    return tuple(part.id for part in parts if isinstance(part, ast.Name))
 
 
 @cache
@@ -158,31 +163,37 @@ def entered_by(mutant: Mutant, functions: list[str]) -> bool:
     """Whether a test that enters these functions can notice the mutant."""
     if mutant.inside:
         return f"{mutant.file}:{mutant.function}" in functions
-    if mutant.name and users(mutant.name):
-        return not users(mutant.name).isdisjoint(functions)
+    using = frozenset[str]().union(*(users(name) for name in mutant.names))
+    if using:
+        return not using.isdisjoint(functions)
     return any(function.startswith(mutant.file) for function in functions)
 
 
-def sample_size(possible: int, fraction: float, least: int) -> int:
-    """How many mutants of a file are drawn."""
-    return min(possible, max(least, math.ceil(fraction * possible)))
+def drawn(every: dict[str, list[Mutant]], number: int, least: int) -> dict[str, list[Mutant]]:
+    """The sample by file: the first of all mutants, then as many of each file as are needed for the least."""
+    keys = sorted(mutant.key for found in every.values() for mutant in found)[:number]
+    sample = {}
+    for file, found in every.items():
+        counted = [mutant for mutant in found if mutant.key <= keys[-1]]
+        sample[file] = counted + [replace(mutant, added=True) for mutant in found[len(counted) : least]]
+    return sample
 
 
 def tests_of(mutant: Mutant, reached: dict[str, dict], seconds: float, most: int) -> Iterator[tuple[list[str], float]]:
-    """Two lists of tests that enter the mutant's function, with their seconds: those in the mirrored file, and others.
+    """Lists of tests that enter the mutant's function, with their seconds: of the mirrored file, the folder, others.
 
     One case of each test comes before second cases, and quick ones come first.
     """
-    mirrored = f"test_{Path(mutant.file).stem}.py::"
+    mirrored, folder = f"test_{Path(mutant.file).stem}.py::", f"tests/{mutant.file.split('/')[2]}/"
     entering = [(test["seconds"], name) for name, test in reached.items() if entered_by(mutant, test["functions"])]
-    for beside in (True, False):
-        cases, ranked = Counter[str](), []
-        for needed, name in sorted(entering):
-            if (mirrored in name) == beside:
-                ranked.append((cases[name.split("[")[0]], needed, name))
-                cases[name.split("[")[0]] += 1
+    cases, ranked = Counter[str](), []
+    for needed, name in sorted(entering):
+        distance = 0 if mirrored in name else 1 if name.startswith(folder) else 2
+        ranked.append((distance, cases[name.split("[")[0]], needed, name))
+        cases[name.split("[")[0]] += 1
+    for distance in range(3):
         chosen, total = [], 0.0
-        for _, needed, name in sorted(ranked)[:most]:
+        for _, _, needed, name in sorted(row for row in ranked if row[0] == distance)[:most]:
             if total + needed <= seconds:
                 chosen.append(name)
                 total += needed
@@ -190,25 +201,16 @@ def tests_of(mutant: Mutant, reached: dict[str, dict], seconds: float, most: int
             yield chosen, total
 
 
-def is_killed(mutant: Mutant, tree: ast.Module, reached: dict[str, dict], options: argparse.Namespace) -> bool:
-    """Whether a test fails with the mutant."""
+def killing_test(mutant: Mutant, tree: ast.Module, reached: dict[str, dict], options: argparse.Namespace) -> str:
+    """The test that fails with the mutant and passes without it, or nothing."""
     changed_tree = mutant.tree(tree)
-    return any(
-        not mutant_tests.passes(ROOT / mutant.file, changed_tree, tests, 6 + 4 * seconds)
-        for tests, seconds in tests_of(mutant, reached, options.seconds, options.tests)
-    )
-
-
-def check_unchanged(
-    drawn: list[Mutant], tree: ast.Module, reached: dict[str, dict], options: argparse.Namespace
-) -> None:
-    """The tests of the drawn mutants must pass without any change."""
-    lists = [tests for mutant in drawn for tests in tests_of(mutant, reached, options.seconds, options.tests)]
-    needed = {name: reached[name]["seconds"] for tests, _ in lists for name in tests}
-    total = sum(needed.values())
-    if needed and not mutant_tests.passes(ROOT / drawn[0].file, tree, sorted(needed), 20 + 4 * total):
-        message = f"The tests of {drawn[0].file} fail, or take too long, without any mutation; is `reach` up to date?"
-        raise SystemExit(message)
+    for tests, seconds in tests_of(mutant, reached, options.seconds, options.tests):
+        failed = mutant_tests.failing(ROOT / mutant.file, changed_tree, tests, 6 + 4 * seconds)
+        if failed and mutant_tests.failing(ROOT / mutant.file, tree, failed, 6 + 4 * seconds):
+            raise SystemExit(f"{failed[0]} fails, or takes too long, without any mutation; is `reach` up to date?")
+        if failed:
+            return failed[0] if len(failed) == 1 else f"{len(failed)} tests, which end early"
+    return ""
 
 
 def all_files() -> list[str]:
@@ -217,69 +219,83 @@ def all_files() -> list[str]:
     return [file for file in found if file not in GPU]
 
 
+def tree_of(file: str) -> ast.Module:
+    """The code of a file."""
+    return ast.parse((ROOT / file).read_text(encoding="utf-8"))
+
+
 def is_compiled(file: str) -> bool:
-    """Whether numba compiles the file."""
-    return "import numba" in (ROOT / file).read_text(encoding="utf-8")
+    """Whether numba compiles the file; the options with which it does can only be tested compiled."""
+    return "kernels" in file and not file.endswith("/compiling.py")
 
 
-def row_of(mutant: Mutant, killed: bool, before: dict | None) -> dict:
+def row_of(mutant: Mutant, test: str, before: dict | None) -> dict:
     """What is stored of a mutant: its result now and, where it is another, at first; a note judged by hand."""
-    row = {"function": mutant.function, "line": mutant.line, "kind": mutant.kind}
+    row: dict = {"function": mutant.function, "line": mutant.line, "kind": mutant.kind}
     row |= {"before": mutant.before, "after": mutant.after, "key": mutant.short}
-    row["result"] = "killed" if killed else "survived"
+    row["result"] = "killed" if test else "survived"
     row["first"] = before["first"] if before else row["result"]
-    if before and "note" in before and not killed:
-        row["note"] = before["note"]
+    row |= {"test": test} if test else {}
+    row |= {"added": True} if mutant.added or (before and "added" in before) else {}
     return row
 
 
-def run_file(file: str, stored: dict, reached: dict[str, dict], options: argparse.Namespace) -> dict:
-    """Run the sample of one file."""
-    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    every = mutants(file, tree, options.seed)
-    known = {row["key"]: row for row in stored.get(file, {}).get("mutants", [])}
-    drawn = every[: sample_size(len(every), options.fraction, options.least)]
-    decided = {key for key, row in known.items() if options.survivors and (row["result"] == "killed" or "note" in row)}
-    check_unchanged([mutant for mutant in drawn if mutant.short not in decided], tree, reached, options)
-    rows = []
-    for mutant in drawn:
-        before = known.get(mutant.short)
-        if before and mutant.short in decided:
-            rows.append({**before, "line": mutant.line})
-            continue
-        rows.append(row_of(mutant, is_killed(mutant, tree, reached, options), before))
-        text = f"{mutant.file}:{mutant.line} {mutant.kind}: {mutant.before} -> {mutant.after}"
-        print(rows[-1]["result"], text, flush=True)
-    return {"possible": len(every), "mutants": sorted(rows, key=lambda row: (row["line"], row["key"]))}
+def is_due(before: dict | None, *, survivors: bool) -> bool:
+    """Whether a mutant is to be run: not yet run or, for survivors, not killed yet and without a note."""
+    if not survivors:
+        return before is None
+    return before is not None and before["result"] == "survived" and "note" not in before
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the samples of the files and store the results after each."""
-    files = [file for file in options.files or all_files() if is_compiled(file) != options.compiled]
+    """Run the sample and store each result at once."""
+    trees = {file: tree_of(file) for file in all_files()}
+    every = {file: mutants(file, tree, options.seed) for file, tree in trees.items()}
+    sample = every if options.survivors else drawn(every, options.number, options.least)
     mutant_tests.prepare(compiled=options.compiled)
-    reached = json.loads(options.reach.read_text())
-    for file in files:
-        stored = json.loads(options.out.read_text()) if options.out.exists() else {}
-        result = run_file(file, stored, reached, options)
-        if result["possible"]:
-            stored[file] = result
-            options.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    reached = json.loads(reach_file(options).read_text())
+    out = results_file(options.seed)
+    stored = json.loads(out.read_text()) if out.exists() else {}
+    for file in [file for file in options.files or sample if is_compiled(file) != options.compiled]:
+        rows = {row["key"]: row for row in stored.get(file, {}).get("mutants", [])}
+        for mutant in sample[file]:
+            before = rows.get(mutant.short)
+            if not is_due(before, survivors=options.survivors):
+                continue
+            rows[mutant.short] = row_of(mutant, killing_test(mutant, trees[file], reached, options), before)
+            ordered = sorted(rows.values(), key=lambda row: (row["line"], row["key"]))
+            stored[file] = {"possible": len(every[file]), "mutants": ordered}
+            out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+            change = f"{mutant.file}:{mutant.line} {mutant.kind}: {mutant.before} -> {mutant.after}"
+            print(rows[mutant.short]["result"], change, flush=True)
+
+
+def results_file(seed: int) -> Path:
+    """The results of a sample."""
+    return RESULTS / f"mutants_{seed}.json"
+
+
+def reach_file(options: argparse.Namespace) -> Path:
+    """Which tests enter which function, compiled or as plain Python."""
+    return ROOT / "out" / ("reach.json" if options.compiled else "reach_plain.json")
 
 
 def reach(options: argparse.Namespace) -> None:
     """Run the tests once and store what they enter."""
     mutant_tests.prepare(compiled=options.compiled)
-    found = json.loads(options.reach.read_text()) if options.reach.exists() else {}
+    out = reach_file(options)
+    found = json.loads(out.read_text()) if out.exists() else {}
     files = [ROOT / file for file in all_files() if not (options.compiled and is_compiled(file))]
     found |= mutant_tests.reach(files, options.files or TESTS, options.cases, options.longest)
-    options.reach.parent.mkdir(exist_ok=True)
-    options.reach.write_text(json.dumps(found))
+    out.parent.mkdir(exist_ok=True)
+    out.write_text(json.dumps(found))
 
 
 def write_page(options: argparse.Namespace) -> None:
-    """Write the page of the results."""
-    every = [file for file in all_files() if mutants(file, ast.parse((ROOT / file).read_text(encoding="utf-8")))]
-    PAGE.write_text(mutant_page.page(options.out, [*every, *GPU]), encoding="utf-8")
+    """Write the page of the results of all samples."""
+    every = [file for file in all_files() if mutants(file, tree_of(file))]
+    samples = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("mutants_*.json"))]
+    PAGE.write_text(mutant_page.page(samples, [*every, *GPU]), encoding="utf-8")
 
 
 def main() -> int:
@@ -290,17 +306,15 @@ def main() -> int:
     parser.add_argument(
         "--plain", dest="compiled", action="store_false", help="without numba's compiler, for its loops"
     )
-    parser.add_argument("--reach", type=Path, default=REACH)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--fraction", type=float, default=0.1, help="of a file's mutants that are drawn")
-    parser.add_argument("--least", type=int, default=5, help="drawn of each file at least")
+    parser.add_argument("--number", type=int, default=120, help="of mutants that are drawn from all files")
+    parser.add_argument("--least", type=int, default=1, help="of each file, added where fewer are drawn")
     parser.add_argument("--seconds", type=float, default=20.0, help="of tests for each mutant")
     parser.add_argument("--tests", type=int, default=60, help="for each mutant at most")
     parser.add_argument("--cases", type=int, default=40, help="of a test at most, for `reach`")
     parser.add_argument("--longest", type=float, default=8.0, help="seconds of a test that is used, for `reach`")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--survivors", action="store_true", help="run only survivors without a note again")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     {"reach": reach, "run": run, "page": write_page}[options.command](options)
     return 0
 

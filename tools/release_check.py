@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.14t")  # t: without the global lock
 PURE = ("liac-arff",)  # published as source only, without anything to compile
 FOR_USERS = ("plot", "onnx", "report", "cli", "excel", "all", "dask", "gpu")
 
@@ -113,7 +113,8 @@ def available(pythons: list[str]) -> dict[str, str]:
     """The path of each Python that uv finds on this machine; it downloads none."""
     found = {}
     for python in pythons:
-        command = ["uv", "python", "find", "--system", "--no-python-downloads", "--no-project", python]
+        request = python if python.endswith("t") else f"{python}+gil"  # else 3.14t would answer for 3.14
+        command = ["uv", "python", "find", "--system", "--no-python-downloads", "--no-project", request]
         answer = subprocess.run(command, check=False, capture_output=True, text=True)
         if answer.returncode == 0:
             found[python] = answer.stdout.strip()

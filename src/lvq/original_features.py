@@ -4,8 +4,10 @@ Prototypes have the features that reach the model, after the scalers. The steps 
 - a step with `inverse_transform` by that method;
 - a feature selector by putting its features back in their columns, with NaN in those it has removed;
 - an imputer needs no inversion; its indicators of missing values stay, after the features;
-- a ColumnTransformer as first step block by block: blocks that can be inverted return to their own columns, others,
-  such as a one-hot encoding, keep the values that the model sees, under the names of the encoder.
+- a ColumnTransformer as first step block by block: blocks that can be inverted return to their own columns, others
+  keep the values that the model sees;
+- of an encoder of categories, alone or in a block, the steps after it: codes such as 0 and 1, not standardised ones,
+  under the names of the encoder.
 Any other step raises a ValueError.
 """
 
@@ -26,6 +28,7 @@ from lvq.estimators.found import FoundModel
 from lvq.input_columns import Names, default_names, positions
 
 Floats = NDArray[np.float64]
+ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
 
 
 class OriginalValues(NamedTuple):
@@ -63,6 +66,8 @@ def to_original_units(found: FoundModel, rows: ArrayLike, purpose: str) -> Origi
         if isinstance(step, ColumnTransformer) and index == 0:
             return _invert_blocks(step, values, names[0])
         inverted = invert(step, values, first=index == 0)
+        if inverted is None and index == 0 and isinstance(step, ENCODERS):
+            return OriginalValues(values, names[1])
         if inverted is None:
             raise ValueError(
                 f"{purpose} cannot invert {type(step).__name__}, step {index} of the pipeline, to give prototypes in "
@@ -101,7 +106,7 @@ def invert(step: BaseEstimator | str | None, values: Floats, *, first: bool = Fa
         return whole
     if isinstance(step, FunctionTransformer) and step.inverse_func is None:
         return values if step.func is None else None
-    if isinstance(step, OneHotEncoder | OrdinalEncoder | TargetEncoder) or not hasattr(step, "inverse_transform"):
+    if isinstance(step, ENCODERS) or not hasattr(step, "inverse_transform"):
         return None
     return np.asarray(step.inverse_transform(values.copy()), dtype=np.float64)
 
@@ -114,8 +119,23 @@ def _invert_blocks(table: ColumnTransformer, values: Floats, names: Names) -> Or
         if place.stop == place.start:
             continue
         before = names[positions(columns, names)]
-        after = _names_after(step, before, place.stop - place.start)
         inverted = invert(step, values[:, place], first=True)
-        blocks.append(values[:, place] if inverted is None else inverted)
-        titles.append(after if inverted is None else _with_indicators(before, after, inverted.shape[1]))
+        if inverted is None:
+            step, kept = _behind_encoder(step, values[:, place])
+            blocks.append(kept)
+            titles.append(_names_after(step, before, kept.shape[1]))
+            continue
+        after = _names_after(step, before, place.stop - place.start)
+        blocks.append(inverted)
+        titles.append(_with_indicators(before, after, inverted.shape[1]))
     return OriginalValues(np.hstack(blocks), np.concatenate(titles))
+
+
+def _behind_encoder(step: BaseEstimator, values: Floats) -> tuple[BaseEstimator, Floats]:
+    """The steps of a block up to its encoder, and the values behind it; step and values where that is not possible."""
+    before: Floats | None = values
+    for index, (_, part) in reversed(list(enumerate(step.steps if isinstance(step, Pipeline) else ()))):
+        if isinstance(part, ENCODERS) and before is not None:
+            return step[: index + 1], before
+        before = None if before is None else invert(part, before)
+    return step, values

@@ -19,6 +19,7 @@ DELIMITERS = (",", ";", "\t", "|")
 BLOCK_BYTES = 1 << 20  # bytes of text in a part; the reader keeps some dozens of parts ready
 MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
 MAX_LISTED = 8  # names in a message
+FIRST_ROW = 2  # number of a table's first row in messages and reports: as in a spreadsheet, the line of names is row 1
 
 
 class TableError(ValueError):
@@ -64,6 +65,23 @@ def listed(names: Sequence[str]) -> str:
     """Names in a message; the first few of many."""
     shown = ", ".join(repr(name) for name in names[:MAX_LISTED])
     return shown if len(names) <= MAX_LISTED else f"{shown} and {len(names) - MAX_LISTED} more"
+
+
+def no_such_file(path: Path) -> str:
+    """A message about a file that does not exist, with the files of similar names in the folder."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f"The file {path} does not exist, nor does the folder {folder}."
+    stems = dict[str, list[str]]()  # without endings: table.csv is similar to table.csv.gz
+    for name in sorted(each.name for each in folder.iterdir()):
+        stems.setdefault(_stem(name), []).append(name)
+    similar = [name for stem in difflib.get_close_matches(_stem(path.name), stems, n=2) for name in stems[stem]][:3]
+    hint = f" Did you mean {' or '.join(repr(str(folder / name)) for name in similar)}?" if similar else ""
+    return f"The file {path} does not exist.{hint}"
+
+
+def _stem(name: str) -> str:
+    return name.partition(".")[0].lower()
 
 
 # -- the first line ----------------------------------------------------------------------------------------------------

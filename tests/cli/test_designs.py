@@ -87,6 +87,52 @@ def test_time_tests_on_the_future(lvq, tmp_path):
     assert "visit" not in metrics["data"]["features"]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_coverage_of_later_rows_is_the_requested_one():
+    """Nothing drifts, so 90 % of later rows are accepted: thresholds belong to the model of all training rows.
+
+    Thresholds from models of the past alone, whose first have few rows, accepted 97 % here, and all of fewer rows.
+    """
+    from lvq import LVQClassifier, RejectClassifier
+    from lvq.workflow.design import Design
+    from lvq.workflow.training import fit_rejecting
+
+    found = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 1200)
+        X = pd.DataFrame(rng.normal(size=(1200, 12)) + 0.9 * y[:, None] * (np.arange(12) < 5)).rename(columns=str)
+        model = LVQClassifier(max_iter=15, calibration=None, random_state=0)
+        classifier = RejectClassifier(model, min_coverage=0.9, cv=5, measure="combined")
+        design = Design(times=np.arange(200.0))
+        fit_rejecting(classifier, X.iloc[:200], y[:200], design, seed=0)
+        found.append(classifier.coverage(X.iloc[200:]))
+    assert 0.86 < np.mean(found) < 0.94
+
+
+def test_thresholds_of_a_time_design_leave_out_blocks_of_time(lvq, tmp_path, monkeypatch):
+    """Cross-validation trains on the past; the folds of the thresholds are blocks, and each model has most rows."""
+    from sklearn.pipeline import Pipeline
+
+    table, fits = patients(), []
+    fit = Pipeline.fit
+    monkeypatch.setattr(Pipeline, "fit", lambda self, X, y=None, **more: fits.append(X) or fit(self, X, y, **more))
+    options = ("--time", "visit", "--drop", "patient", "--model", "glvq", "--folds", 5)
+    _, metrics = fitted(lvq, tmp_path, table, *options)
+    assert "Thresholds were cross-fitted in blocks of time." in metrics["protocol"]
+    assert [len(X) for X in fits[:5]] == [25, 50, 75, 100, 125]
+    assert [len(X) for X in fits[5:11]] == [150, 120, 120, 120, 120, 120]
+    ordered = table["visit"].sort_values().index[:150]
+    for block, X in enumerate(fits[6:11]):
+        assert set(ordered) - set(X.index) == set(ordered[30 * block : 30 * block + 30])
+
+
+def test_a_guarantee_of_a_time_design_names_its_condition(lvq, tmp_path):
+    options = ("--time", "visit", "--drop", "patient", "--model", "glvq", "--folds", 0, "--max-error", 0.3)
+    _, metrics = fitted(lvq, tmp_path, patients(apart=3), *options)
+    assert "It holds for later rows as far as they are like these." in metrics["protocol"]
+
+
 def test_time_and_group_leave_out_the_training_rows_of_test_groups(lvq, tmp_path):
     completed, metrics = fitted(
         lvq, tmp_path, patients(visits=2), "--time", "visit", "--group", "patient", "--model", "glvq", "--folds", 0

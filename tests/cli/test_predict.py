@@ -125,7 +125,7 @@ def test_an_unusable_row_is_rejected(lvq, run, fruit, tmp_path, values, reason, 
     assert np.isfinite(row["certainty"]) == label
     if reason != "outlier":
         assert "1 row with a" in completed.err
-        assert "(first in row 2): rejected." in completed.err
+        assert "(first in row 3): rejected." in completed.err
 
 
 def test_a_weight_may_be_missing_as_in_training(lvq, run, fruit, tmp_path):
@@ -153,8 +153,8 @@ def test_missing_columns_are_named(lvq, run, fruit, tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"length": "long"}, "must hold numbers, as it did when the model was fitted, but holds 'long' in row 2"),
-        ({"length": "inf"}, "'length [cm]' of {} is infinite in row 2"),
+        ({"length": "long"}, "must hold numbers, as it did when the model was fitted, but holds 'long' in row 3"),
+        ({"length": "inf"}, "'length [cm]' of {} is infinite in row 3"),
     ],
 )  # fmt: skip
 def test_values_that_are_not_numbers_are_reported_with_their_row(lvq, run, fruit, tmp_path, values, message):

@@ -35,7 +35,8 @@ def table(n_samples=120, seed=0):
 def fitted(model, *, reject=False):
     X, y = table()
     numbers = make_pipeline(SimpleImputer(), StandardScaler())
-    blocks = [("texts", OneHotEncoder(sparse_output=False), ["site", "smoker"]), ("numbers", numbers, NUMBERS)]
+    scaled = make_pipeline(OneHotEncoder(sparse_output=False), StandardScaler())
+    blocks = [("site", scaled, ["site"]), ("smoker", scaled[0], ["smoker"]), ("numbers", numbers, NUMBERS)]
     pipeline = make_pipeline(ColumnTransformer(blocks), clone(model).set_params(random_state=0))
     if reject:
         pipeline = RejectClassifier(pipeline, min_coverage=0.7)

@@ -156,7 +156,11 @@ def test_blocks_give_the_same_and_may_run_in_any_map(monkeypatch):
     blocks = part.predicted(X, lambda f, items: [calls.append(len(i)) or f(i) for i in items])
     np.testing.assert_array_equal(blocks.labels, whole.labels)
     np.testing.assert_array_equal(blocks.close, whole.close)
-    assert (sum(calls), max(calls)) == (-(-1000 // 70), folded.RUN)
+    assert calls == [3, 3, 3, 3, 3]  # 15 blocks in at least four runs
+    monkeypatch.setattr(folded, "BLOCK_BYTES", 8 * (8 + 40) * 16)
+    calls.clear()
+    part.predicted(X, lambda f, items: [calls.append(len(i)) or f(i) for i in items])
+    assert calls == [folded.RUN] * 15 + [3]  # and 63
 
 
 def test_folding_happens_once_for_each_type():

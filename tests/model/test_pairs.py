@@ -57,7 +57,7 @@ def plain(Z, y, P, labels):
 
 
 @SEARCHES
-@pytest.mark.parametrize("order", ["ascending", "descending", "mixed", "one class"])
+@pytest.mark.parametrize("order", ["ascending", "descending", "mixed", "one class", "interrupted"])
 @pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1, 2, 2, 2], [0, 1, 1, 3]])
 def test_nearest_own_and_nearest_other(search, order, labels):
     """Also with classes without samples and a class index without prototypes."""
@@ -65,7 +65,9 @@ def test_nearest_own_and_nearest_other(search, order, labels):
     labels = np.array(labels)
     Z, P = rng.normal(size=(80, 3)), rng.normal(size=(len(labels), 3))
     y = rng.choice(np.unique(labels), 80)
-    y = {"ascending": np.sort(y), "descending": np.sort(y)[::-1].copy(), "mixed": y, "one class": y * 0}[order]
+    orders = {"ascending": np.sort(y), "descending": np.sort(y)[::-1].copy(), "mixed": y, "one class": y * 0}
+    orders["interrupted"] = np.repeat([0, labels[-1], 0], [30, 5, 45])  # long runs, of which two are of the same class
+    y = orders[order]
     own, other, d_plus, d_minus = plain(Z, y, P, labels)
     found = search(Z, y, P, labels)
     np.testing.assert_array_equal(found.own, own)

@@ -57,3 +57,65 @@ def test_places_are_asked_for_when_the_partitions_are_there(monkeypatch):
     monkeypatch.setattr(distributed, "get_client", Held)
     monkeypatch.setattr(distributed, "wait", waited.append)
     assert placed_tasks._places(partitions) == [[], ["worker"]]
+
+
+class Cluster:
+    """A client of which a test says, call by call, who holds which partition and which workers there are."""
+
+    def __init__(self, holders, workers=()):
+        self.holders, self.workers = iter(holders), iter(workers)
+
+    def who_has(self, futures):
+        return dict(zip([future.key for future in futures], next(self.holders)))
+
+    def scheduler_info(self, n_workers):
+        assert n_workers == -1  # all of them
+        return {"workers": dict.fromkeys(next(self.workers))}
+
+
+def keyed(client, count):
+    futures = [Future(client, number) for number in range(count)]
+    for number, future in enumerate(futures):
+        future.key = f"partition {number}"
+    return futures
+
+
+def test_places_are_asked_for_until_no_partition_is_lost(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    waited = []
+    monkeypatch.setattr(distributed, "wait", waited.append)
+    holders = [[("one",), ()], [(), ()], [("one", "two"), ("two",)], [("three",), ("three",)]]
+    futures = keyed(Cluster(holders), 2)
+    assert placed_sums.places_of(futures) == [["one", "two"], ["two"]]
+    assert waited == [futures] * 3  # before each question
+
+
+@pytest.mark.parametrize(
+    ("late", "workers", "expected"),
+    [
+        (0, [], True),
+        (2, [["one", "two"], ["one", "three"]], True),  # one of the two workers of the second partition is left
+        (2, [["one", "two"], ["one"]], False),
+        (1, [["two", "three"]], False),
+    ],
+)
+def test_results_are_waited_for_while_each_partition_has_a_worker(late, workers, expected, monkeypatch):
+    answers = iter([True] * late + [False])
+    monkeypatch.setattr(placed_sums, "_wait", lambda futures: next(answers))
+    futures = keyed(Cluster([], workers), 2)
+    assert placed_sums.finished(futures, [["one"], ["two", "three"]]) is expected
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_waiting_ends_after_some_seconds(late, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    given = []
+
+    def wait(futures, timeout):
+        given.append((futures, timeout))
+        if late:
+            raise distributed.TimeoutError
+
+    monkeypatch.setattr(distributed, "wait", wait)
+    assert placed_sums._wait(["one"]) is late
+    assert given == [(["one"], placed_sums.CHECK_SECONDS)]

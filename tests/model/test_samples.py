@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from lvq.model import samples as samples_module
 from lvq.model.samples import ArraySamples, median_variance
 
 
@@ -110,3 +111,29 @@ def tensor(array):
 def test_the_median_variance_counts_features_that_vary():
     assert median_variance(np.array([4.0, 0.0, 0.0, 1e-40])) == 4.0
     assert median_variance(np.zeros(3)) == median_variance(np.zeros(0)) == 1.0
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "tensor"])
+def test_thinned_samples_are_every_kth_where_there_are_many(kind, monkeypatch):
+    monkeypatch.setattr(samples_module, "THINNED", 10)
+    X, y, weight = np.arange(70.0).reshape(35, 2), np.arange(35) % 3, np.arange(1.0, 36.0)
+    given = {"array": lambda: X, "sparse": lambda: sparse.csr_array(X), "tensor": lambda: tensor(X)}[kind]()
+    some = ArraySamples(given, y, weight).thinned()
+    values = some.X.toarray() if kind == "sparse" else np.asarray(some.X)
+    np.testing.assert_array_equal(values, X[::3])
+    np.testing.assert_array_equal(some.y, y[::3])
+    np.testing.assert_array_equal(some.weight, weight[::3])
+    assert ArraySamples(X[:19], y[:19], weight[:19]).thinned().n_samples == 19
+
+
+@pytest.mark.parametrize("kind", ["array", "tensor"])
+@pytest.mark.parametrize("numbers", [1, 8, 2**20])
+def test_arranged_in_float32_is_rounded_after_the_centre_is_subtracted(kind, numbers, monkeypatch):
+    monkeypatch.setattr(samples_module, "MOVED_NUMBERS", numbers)
+    monkeypatch.setattr(samples_module, "ON_DEVICE", 1)
+    X = 1e9 + np.random.default_rng(0).normal(size=(7, 3))
+    y, weight, centre = np.array([1, 0, 1, 0, 2, 2, 0]), np.arange(1.0, 8.0), np.full(3, 1e9)
+    place = tensor if kind == "tensor" else np.asarray
+    found = ArraySamples(place(X), place(y), place(weight)).arranged(place(centre), single=True)
+    np.testing.assert_array_equal(np.asarray(found.X), (X[[1, 3, 6, 0, 2, 4, 5]] - centre).astype(np.float32))
+    assert np.asarray(found.weight).dtype == np.float32

@@ -83,3 +83,68 @@ def test_labels_of_groups():
         Structure((-1, -1))
     with pytest.raises(ValueError, match="fractions of a Structure must not be negative, and their sum must be below"):
         Structure((0, -1), fractions=(0.0, 1.0))
+
+
+FRACTIONS = (0.0, 0.0, 0.0, 0.3, 0.0, 0.0)
+GIVEN = {
+    "nothing": Structure(),
+    "groups": Structure(GROUPS),
+    "one fraction": Structure(GROUPS, fractions=FRACTIONS),
+    "two fractions": Structure((0, 1, -1, -1, 2, 0), fractions=(0, 0, 0.2, 0.5, 0, 0)),
+}
+structures = pytest.mark.parametrize("structure", GIVEN.values(), ids=GIVEN)
+
+
+def central_differences(function, at, step=1e-6):
+    """The gradient of a function of an array."""
+    gradient = np.zeros_like(at)
+    for place in np.ndindex(at.shape):
+        ends = [at.copy(), at.copy()]
+        ends[0][place] += step
+        ends[1][place] -= step
+        gradient[place] = (function(ends[0]) - function(ends[1])) / (2 * step)
+    return gradient
+
+
+@structures
+@pytest.mark.parametrize("shape", [(6,), (2, 6)])
+def test_weights_have_the_given_fractions(structure, shape):
+    weights = structure.used(np.random.default_rng(4).uniform(0.1, 1, shape))
+    completed = structure.completed(weights)
+    given = np.zeros(6) if structure.fractions is None else np.array(structure.fractions)
+    learned = given == 0
+    np.testing.assert_allclose(completed[..., learned], weights[..., learned])
+    expected = given * completed.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(completed[..., ~learned], expected[..., ~learned])
+
+
+@structures
+@pytest.mark.parametrize("shape", [(3, 6), (2, 3, 6)])
+def test_columns_have_the_given_fractions(structure, shape):
+    omega = np.random.default_rng(5).normal(size=shape)
+    completed = structure.completed_columns(omega)
+    given = np.zeros(6) if structure.fractions is None else np.array(structure.fractions)
+    learned = given == 0
+    np.testing.assert_allclose(completed[..., learned], structure.used(omega)[..., learned])
+    squares = (completed**2).sum(axis=-2)
+    np.testing.assert_allclose(squares[..., ~learned], (given * squares.sum(axis=-1, keepdims=True))[..., ~learned])
+    lengths = np.sqrt(squares * (omega**2).sum(axis=-2))
+    np.testing.assert_allclose((completed * omega).sum(axis=-2)[..., ~learned], lengths[..., ~learned])  # directions
+
+
+@structures
+@pytest.mark.parametrize("shape", [(6,), (2, 6)])
+def test_the_gradient_by_learned_weights_equals_differences(structure, shape):
+    rng = np.random.default_rng(6)
+    weights, by_weight = rng.uniform(0.1, 1, shape), rng.normal(size=shape)
+    expected = central_differences(lambda at: (by_weight * structure.completed(at)).sum(), weights)
+    np.testing.assert_allclose(structure.by_learned(by_weight), expected, rtol=1e-7)
+
+
+@structures
+@pytest.mark.parametrize("shape", [(3, 6), (2, 3, 6)])
+def test_the_gradient_by_columns_equals_differences(structure, shape):
+    rng = np.random.default_rng(7)
+    omega, by_completed = rng.normal(size=shape), rng.normal(size=shape)
+    expected = central_differences(lambda at: (by_completed * structure.completed_columns(at)).sum(), omega)
+    np.testing.assert_allclose(structure.by_columns(omega, by_completed), expected, rtol=1e-6, atol=1e-8)

@@ -71,3 +71,20 @@ def test_the_order_of_the_classes_is_kept(temperature):
     np.testing.assert_array_equal(raised.argsort(axis=1), probabilities.argsort(axis=1))
     np.testing.assert_allclose(raised.sum(axis=1), 1)
     assert tempered(probabilities, 1.0) is probabilities
+
+
+@pytest.mark.parametrize("constant", [-1e6, 1e6])
+def test_a_constant_in_each_row_does_not_count(constant):
+    """Logarithms need not be of numbers that sum to one, as those of tiny likelihoods."""
+    table, y = draw(1, 2.0, n_samples=200)
+    shifted = table + constant * np.linspace(0.5, 1, 200)[:, None]
+    expected = fitted_temperature(table, y, np.ones(200))
+    assert fitted_temperature(shifted, y, np.ones(200)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_class_that_is_much_less_likely_still_counts():
+    """Down to a factor of exp(-10000); the same in rows whose largest logarithm is low."""
+    table, y = np.array([[0.0, -9e3], [-9e3, 0.0]]), np.array([0, 0])
+    expected = fitted_temperature(table, y, np.array([1.0, 0.0]))
+    assert fitted_temperature(table, y, np.ones(2)) > expected
+    assert fitted_temperature(table - 5e3, y, np.ones(2)) == pytest.approx(fitted_temperature(table, y, np.ones(2)))

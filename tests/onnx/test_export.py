@@ -239,11 +239,37 @@ def test_a_table_of_texts_alone(dtype, run):
 def test_texts_that_are_scaled_in_float32():
     """No type is inferred for the scaler of ONNX, which rounds to float32."""
     X, y = table(np.random.default_rng(0))
-    steps = make_pipeline(OneHotEncoder(sparse_output=False), StandardScaler())
-    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X[["colour", "made"]].astype(object), y)
-    with pytest.raises(ValueError, match=r"OneHotEncoder, StandardScaler: skl2onnx converts them to Scaler, which"):
+    model = make_pipeline(OrdinalEncoder(), StandardScaler(), GLVQ(random_state=0))
+    model.fit(X[["colour", "made"]].astype(object), y)
+    with pytest.raises(ValueError, match=r"OrdinalEncoder, StandardScaler: skl2onnx converts them to Scaler, which"):
         to_onnx(model)
     to_onnx(model, dtype="float32")
+
+
+@pytest.mark.parametrize(
+    ("options", "dtype"),
+    [({}, "float64"), ({}, "float32"), ({"drop": "first"}, "float64"), ({"dtype": np.float32}, "float64"),
+     ({"min_frequency": 20}, "float32")],
+    ids=str,
+)  # fmt: skip
+def test_categories_that_are_standardised(options, dtype, run):
+    """In the block of a ColumnTransformer, and after it; texts and integers."""
+    X, y = table(np.random.default_rng(0))
+    kept = (X["colour"] != "red") | (np.arange(len(X)) % 3 == 0)  # red is infrequent
+    X, y = X[kept], y[kept]
+    encoder = OneHotEncoder(sparse_output=False, **options)
+    texts = ["colour", "grade", "made"]
+    inside = ColumnTransformer(
+        [("n", StandardScaler(), ["size"]), ("t", make_pipeline(encoder, StandardScaler()), texts)]
+    )
+    around = ColumnTransformer([("n", "passthrough", ["size"]), ("t", encoder, texts)])
+    for steps in ([inside], [around, StandardScaler()]):
+        model = RejectClassifier(make_pipeline(*steps, GLVQ(n_prototypes=2, random_state=0)), min_cell_size=3).fit(X, y)
+        found = run(to_onnx(model, dtype=dtype), columns_of(X, dtype))
+        assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9 if dtype == "float64" else 1e-3)
+        if dtype == "float64":
+            assert_array_equal(found["label"], model.predict(X))
+            assert_array_equal(found["accepted"], model.accept(X))
 
 
 def table(rng, count=80):
@@ -275,8 +301,10 @@ def columns_of(X, dtype):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("rejects", [False, True])
-def test_a_table_with_texts_and_missing_values(rejects, dtype, run):
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_table_with_texts_and_missing_values(scaled, rejects, dtype, run):
     X, y = table(np.random.default_rng(0))
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     steps = ColumnTransformer(
         [
             ("numbers", StandardScaler(), ["size"]),
@@ -285,7 +313,7 @@ def test_a_table_with_texts_and_missing_values(rejects, dtype, run):
                 make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()),
                 ["weight"],
             ),
-            ("texts", OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["colour", "grade"]),
+            ("texts", make_pipeline(encoder, StandardScaler()) if scaled else encoder, ["colour", "grade"]),
             ("order", OrdinalEncoder(), ["made"]),
         ],
         sparse_threshold=0,

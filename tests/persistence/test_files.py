@@ -152,11 +152,12 @@ NUMBERS, TEXTS = make_column_selector(dtype_include=np.number), make_column_sele
 
 
 @pytest.mark.parametrize("columns", [(["size", "weight"], ["colour"]), (NUMBERS, TEXTS)], ids=["names", "selectors"])
-def test_a_table_with_texts_and_missing_values(columns, assert_same, tmp_path):
+@pytest.mark.parametrize("scaler", ["passthrough", StandardScaler()], ids=str)
+def test_a_table_with_texts_and_missing_values(columns, scaler, assert_same, tmp_path):
     X, y = table()
     steps = [
         ("numbers", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), columns[0]),
-        ("texts", OneHotEncoder(handle_unknown="ignore"), columns[1]),
+        ("texts", make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), scaler), columns[1]),
     ]
     inner = make_pipeline(ColumnTransformer(steps, sparse_threshold=0), GLVQ(random_state=0))
     model = RejectClassifier(inner, min_cell_size=2).fit(X, y)

@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedKFold, TimeSeriesSplit, cross_val_predict
 
 from lvq import GLVQ
 from lvq.rejection import (
@@ -14,7 +14,9 @@ from lvq.rejection import (
     RejectClassifier,
     local_thresholds,
 )
-from lvq.rejection.calibration_data import Data
+from lvq.rejection.calibration_data import Data, Settings
+from lvq.rejection.cross_fitting import cross_fitted
+from lvq.rejection.measures import as_combination
 from lvq.rejection.point import CertifiedPoint
 from lvq.rejection.predictions import Predictions
 from tests.rejection.populations import QUICK, draw
@@ -105,6 +107,20 @@ def test_cross_fitted_thresholds_are_on_the_scale_of_the_predicting_model(data):
         scaled = RejectClassifier(Scaled(), cv=4, measure="probability", **target).fit(X, y)
         np.testing.assert_allclose(scaled.point_.thresholds * 600, plain.point_.thresholds, rtol=1e-5)
         assert np.array_equal(scaled.accept(X), plain.accept(X))
+
+
+def test_each_fold_counts_by_its_own_size(data):
+    """Training samples are more certain than others by an amount that is proportional to one over their number."""
+    X, y = data
+    settings = Settings(GLVQ(**QUICK), as_combination("relsim"), cv=TimeSeriesSplit(3))
+    everything = Data(X, y, np.ones(600, dtype=bool), {}, {})
+    model = everything.trained(settings.estimator)
+    left_out, control = cross_fitted(settings, model, everything, np.random.RandomState(0))
+    assert len(left_out.correct) == 450
+    np.testing.assert_allclose(control.own_weight, np.repeat([0.25, 0.5, 0.75], 150))
+    inside = np.repeat([-0.25 * 150 / 150, -0.5 * 150 / 300, -0.75 * 150 / 450], [150, 300, 450])
+    np.testing.assert_allclose(control.weight, np.append(np.full(600, 450 / 600), inside))
+    assert control.own_weight.sum() + control.weight.sum() == pytest.approx(450)
 
 
 def test_cross_fitted_cells_are_those_of_the_predicting_model(data):

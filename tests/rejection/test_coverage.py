@@ -120,3 +120,61 @@ def test_few_equal_samples_at_the_threshold_need_no_note(n_equal):
     found = coverage_point(path, samples, 0.5, n_samples=200)
     assert found.ties.certainty == 100.0
     assert len(found.notes) == (n_equal > 0.02 * 200)
+
+
+def plain_samples(certainty, correct=None, weight=None):
+    """Samples of one cell, without ties in a second certainty."""
+    n = len(certainty)
+    return Calibrated(
+        certainty,
+        np.zeros(n),
+        np.ones(n, dtype=bool) if correct is None else correct,
+        np.zeros(n),
+        np.ones(n) if weight is None else weight,
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "rank", "outliers"), [(9, 3, 0), (9, 3, 5), (19, 1, 0), (99, 40, 0), (99, 40, 20), (99, 99, 0)]
+)
+def test_the_level_is_an_order_statistic(n_samples, rank, outliers):
+    """A new sample is below the k-th smallest of n others with the probability k / (n + 1)."""
+    certainty = np.random.default_rng(n_samples).permutation(n_samples) + 1.0
+    samples = plain_samples(certainty)
+    path = local_thresholds(certainty, samples.correct, samples.cell)
+    coverage = 1 - (rank + outliers) / (n_samples + 1)
+    found = coverage_point(path, samples, coverage, n_samples=n_samples, expected_outliers=outliers)
+    accepted = found.point.accept(certainty, samples.cell)
+    assert np.sort(certainty[accepted]).tolist() == list(range(rank, n_samples + 1))
+    assert found.point.coverage == pytest.approx((n_samples - rank + 1) / n_samples)
+
+
+def test_counts_are_sums_of_weights():
+    """Coverage and accuracy of the accepted samples, each with its weight."""
+    rng = np.random.default_rng(3)
+    certainty, correct, weight = rng.random(100), rng.random(100) < 0.7, rng.uniform(0.2, 3, 100)
+    weight *= 100 / weight.sum()
+    samples = plain_samples(certainty, correct, weight)
+    path = local_thresholds(certainty, correct, samples.cell, method="global")
+    for coverage in (0.3, 0.6, 0.9):
+        point = coverage_point(path, samples, coverage, n_samples=100).point
+        accepted = point.accept(certainty, samples.cell)
+        assert point.coverage == pytest.approx(weight[accepted].sum() / 100)
+        assert point.coverage == pytest.approx(coverage, abs=0.04)
+        assert point.accuracy == pytest.approx(weight[accepted & correct].sum() / weight[accepted].sum())
+        assert point.rejected_correct == path.n_correct - round(weight[accepted & correct].sum())
+        assert point.rejected_errors == path.n_errors - round(weight[accepted & ~correct].sum())
+
+
+@pytest.mark.parametrize(("weight", "fraction"), [(1.0, 1.0), (1.2, 0.8), (1.6, 0.6), (1.75, 0.4)])
+def test_local_thresholds_reject_less_where_their_samples_weigh_more(weight, fraction):
+    """Every second sample of one cell is an error; its own threshold ends above an error, within what is allowed."""
+    certainty = np.concatenate((np.arange(100) / 100 + 1, np.arange(100) / 1000))
+    correct = np.concatenate((np.arange(100) % 2 == 1, np.ones(100, dtype=bool)))
+    cell = np.repeat(["errors", "correct"], 100)
+    path = local_thresholds(certainty, correct, cell)
+    samples = Calibrated(certainty, np.zeros(200), correct, cell, np.repeat([weight, 2 - weight], 100))
+    point = coverage_point(path, samples, 0.8, n_samples=200).point
+    by_cell = dict(zip(point.cells.tolist(), point.thresholds))
+    n_errors = int(fraction * 0.2 * 201) // 2  # with one less of the others, and one for the threshold itself
+    assert by_cell["errors"] == pytest.approx(1 + (2 * n_errors - 1) / 100)

@@ -244,7 +244,7 @@ def test_too_few_samples_for_the_rate_they_have():
         return np.arange(n_samples) % 2, np.arange(n_samples) % 25 > 0, np.zeros(n_samples)
 
     path = local_thresholds(*four_percent_errors(600))
-    with pytest.raises(GuaranteeError, match=r"6 errors among 150 .*\(4.00%\); about \d+ accepted sam") as caught:
+    with pytest.raises(GuaranteeError, match=r"12 errors among 300 .*\(4.00%\); about \d+ accepted sam") as caught:
         certify(path, *four_percent_errors(300), Guarantee(0.05, 0.05))
     needed = caught.value.samples_needed
     assert caught.value.reason == "too_few_samples"
@@ -253,14 +253,26 @@ def test_too_few_samples_for_the_rate_they_have():
         certify(path, *four_percent_errors(needed // 2), Guarantee(0.05, 0.05))
 
 
-def test_too_few_samples_to_begin_with_the_most_certain():
-    # Only the most certain quarter is accurate enough, and with 200 samples the tests begin beyond it.
+def test_the_tests_begin_where_the_path_promises_the_lowest_bound():
+    # Only the most certain quarter is accurate enough, and 50 of its samples without an error show it.
     samples = four_levels([30, 30, 30, 0])
     path = local_thresholds(*samples)
-    with pytest.raises(GuaranteeError, match=r"with 200 testing samples\. The .* is 0 errors among 50 ") as caught:
-        certify(path, *(part[::2] for part in samples), Guarantee(0.1, 0.05))
-    assert (caught.value.reason, caught.value.samples_needed) == ("too_few_samples", 348)
+    assert certify(path, *(part[::2] for part in samples), Guarantee(0.1, 0.05)).n_accepted == 50
     assert certify(path, *samples, Guarantee(0.1, 0.05)).n_accepted == 100
+
+
+@pytest.mark.parametrize("n_samples", [120, N_SAMPLES])
+@pytest.mark.parametrize("name", ["honest", "non_monotone", "overconfident", "hopeless"])
+def test_a_weaker_guarantee_is_the_lowest_that_can_be_requested(name, n_samples):
+    people, rng = population(name), np.random.default_rng(0)
+    for _ in range(20):
+        samples = people.draw(rng, n_samples)
+        lowest = guaranteed(samples, 0.001, CONFIDENCE, on_failure="relax")
+        assert lowest.requested_error == 0.001
+        assert guaranteed(samples, lowest.max_error, CONFIDENCE).requested_error is None
+        for lower in lowest.max_error * np.array([0.2, 0.5, 0.9]) - 0.001:  # bounds are rounded up to 0.1 %
+            with pytest.raises(GuaranteeError, match="max_error="):
+                guaranteed(samples, lower, CONFIDENCE)
 
 
 def test_an_error_rate_for_which_no_number_of_samples_is_enough():
@@ -369,3 +381,16 @@ def test_a_weaker_guarantee_needs_samples():
     assert guaranteed_point(one, empty, guarantee, on_failure="relax") == (None, None)
     point = guaranteed_point(one, one, guarantee, on_failure="relax")[1]
     assert point.max_error == pytest.approx(0.95)
+
+
+def test_a_point_that_is_not_certified_is_never_chosen():
+    """One sample is enough here; the point of lower coverage accepts none, and that of higher coverage has errors."""
+    certainty = np.arange(10.0)
+    fitting = certainty, certainty >= 7, np.zeros(10)
+    path = local_thresholds(*fitting).extend(*fitting)
+    testing = np.append(8.5, np.arange(20) / 5), np.append(True, np.zeros(20, dtype=bool)), np.zeros(21)
+    point = certify(path, *testing, Guarantee(0.99, 0.05, "bonferroni"))
+    assert (point.n_accepted, point.n_errors) == (1, 0)
+    assert point.p_value == pytest.approx(0.01)
+    assert point.level == 0.05 / 4
+    assert point.accept(testing[0], testing[2]).sum() == 1

@@ -67,6 +67,8 @@ def test_none_turns_it_off():
     X, y = table(300, 4)
     model = RejectClassifier(imputing(), min_known=None).fit(X, y)
     np.testing.assert_array_equal(model.certainty(X), certainty(model.estimator_, X))
+    assert (model.min_known_, model.usual_missing_) == (None, 0.0)
+    np.testing.assert_allclose(model.known_fraction(X), 1 - np.isnan(X).mean(axis=1))
     X[:, 1:] = np.nan
     assert TOO_LITTLE not in model.reason(X)
 
@@ -156,3 +158,14 @@ def test_an_entirely_missing_row_has_a_finite_certainty():
 def test_message():
     with pytest.raises(ValueError, match="min_known"):
         RejectClassifier(GLVQ(), min_known=2).fit(*table(20, 0))
+
+
+@pytest.mark.parametrize(("n_missing", "enough"), [(2, True), (3, True), (4, False)])
+def test_a_sample_with_just_the_known_fraction_is_not_rejected_for_it(n_missing, enough):
+    X, y = table(400, 3)
+    safe = RejectClassifier(imputing(), min_known=0.5).fit(np.nan_to_num(X), y)
+    rows = np.nan_to_num(table(50, 4)[0])
+    rows[:, :n_missing] = np.nan
+    assert safe.usual_missing_ == 0
+    np.testing.assert_array_equal(safe.known_fraction(rows), (6 - n_missing) / 6)
+    assert (TOO_LITTLE in safe.reason(rows)) is not enough

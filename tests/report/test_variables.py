@@ -11,10 +11,18 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from lvq import GLVQ, GMLVQ, explain
 from lvq.report import render, summarize
 
+ENCODER = OneHotEncoder(sparse_output=False)
 
-@pytest.fixture(scope="module", params=[GLVQ, GMLVQ])
+
+@pytest.fixture(
+    scope="module",
+    params=[(GLVQ, ENCODER, ()), (GMLVQ, make_pipeline(ENCODER, StandardScaler()), ()),
+            (GMLVQ, ENCODER, (StandardScaler(),))],
+    ids=["codes", "standardised", "all standardised"],
+)  # fmt: skip
 def case(request):
     """Species of birds by island, sex and two measures, one of them with missing values."""
+    kind, encoder, after = request.param
     rng = np.random.default_rng(0)
     y = rng.choice(["gull", "tern"], 120)
     X = pd.DataFrame(
@@ -26,10 +34,11 @@ def case(request):
         }
     )
     table = make_column_transformer(
-        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), ["bill", "mass"]),
-        (OneHotEncoder(sparse_output=False), ["island", "sex"]),
+        (make_pipeline(SimpleImputer(add_indicator=True), "passthrough" if after else StandardScaler()), ["bill"]),
+        ("passthrough" if after else StandardScaler(), ["mass"]),
+        (encoder, ["island", "sex"]),
     )
-    model = make_pipeline(table, request.param(max_iter=10, tol=1e-2, random_state=0)).fit(X[:80], y[:80])
+    model = make_pipeline(table, *after, kind(max_iter=10, tol=1e-2, random_state=0)).fit(X[:80], y[:80])
     return model, X, summarize(model, X[80:], y[80:], X_train=X[:80], y_train=y[:80], exemplars=2)
 
 

@@ -7,7 +7,7 @@ from numba.core.caching import NullCache
 from numba.core.registry import CPUDispatcher
 
 from lvq.solvers import kernels
-from lvq.solvers.kernels.compiling import version_of
+from lvq.solvers.kernels.compiling import helper, inlined, stored, version_of
 
 
 def test_the_version_depends_on_the_text_of_every_file(tmp_path):
@@ -37,3 +37,12 @@ def test_only_functions_of_the_version_are_stored():
     ]
     assert all("version" in part.py_func.__code__.co_freevars for part in stored)
     assert len(compiled) > 40
+
+
+def test_loops_release_the_lock_and_keep_nan():
+    """Folds and restarts run in threads; a NaN must be seen, so no flag may assume that there is none."""
+    for options in (part(lambda x: x).targetoptions for part in (helper, inlined, stored)):
+        assert options["nogil"] is True
+        assert options["error_model"] == "numpy"  # a division by zero is no error
+        assert not options["fastmath"] & {"nnan", "ninf", "fast"}
+    assert inlined(lambda x: x).targetoptions["forceinline"] is True

@@ -369,6 +369,20 @@ def test_the_relative_step_is_the_whole_gradient_times_the_sum_of_the_distances(
     assert_close(result, state, "relative step with alpha")
 
 
+@pytest.mark.parametrize(
+    ("cost", "relevance"),
+    pairs(("lvq1", "lvq2.1", "glvq", "logm", "snpc alpha", "rslvq", "rslvq alpha"), ("plain", "gradient", "matrix"))
+    + pairs(("glvq", "rslvq"), ("weights per class", "matrix per class")),
+)
+def test_one_prototype_of_some_classes(reference, cost, relevance):
+    """The first prototype of a class is then the only one."""
+    part, spec, settings = ALL_COSTS[cost]
+    rule, relevance_spec = ALL_RELEVANCES[relevance]
+    problem = Problem(3, rule, counts=(1, 2, 1))
+    *_, state = problem.slow(reference, spec | relevance_spec)
+    assert_close(problem.compiled(part, Identity(), settings), state, "an epoch")
+
+
 # -- stored projections ------------------------------------------------------------------------------------------------
 
 

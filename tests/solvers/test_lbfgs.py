@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -328,3 +329,56 @@ def test_epochs_of_adam_keep_the_types(monkeypatch, large):
     monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
     found = lbfgs.train(problem, start, samples, 20, None)
     assert found.params.prototypes.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "model", [GLVQ(n_prototypes=2), GMLVQ(), MCE(n_prototypes=2, relevance="matrix"), RSLVQ(), LGMLVQ()], ids=short_repr
+)
+def test_large_fits_compute_in_single_precision_and_end_where_double_precision_does(monkeypatch, model):
+    """Objective and types of the result; the objective is computed from all samples in float64."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 4, 6000)
+    X = random.normal(size=(6000, 6)) + 1.5 * np.eye(4, 6)[y] + 1e4
+    monkeypatch.setattr(lbfgs, "LARGE", 6000)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
+    types, reduce = [], ArraySamples.reduce
+    monkeypatch.setattr(ArraySamples, "reduce", lambda self, *rest: types.append(self.X.dtype) or reduce(self, *rest))
+    model = clone(model).set_params(random_state=0)
+    single = clone(model).fit(X, y)
+    assert types.count(np.float32) > 100
+    monkeypatch.setattr(lbfgs, "in_single", lambda *_: False)
+    types.clear()
+    double = clone(model).fit(X, y)
+    assert np.float32 not in types
+    assert single.objective_value(X, y) == pytest.approx(double.objective_value(X, y), rel=1e-3)
+    assert single.prototypes_.dtype == np.float64
+    assert single.model_.relevance is None or single.model_.relevance.dtype == np.float64
+
+
+def test_where_single_precision_serves(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(100, 3)), np.arange(100) % 2
+    samples, start = ArraySamples(X, y, np.ones(100)), Params(X[:2])
+    assert not lbfgs.in_single(start, samples, 1.0, None)  # few samples
+    monkeypatch.setattr(lbfgs, "LARGE", 100)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
+    assert lbfgs.in_single(start, samples, 1.0, None)
+    assert lbfgs.in_single(start, samples, 1.0, lbfgs.TOL)
+    assert not lbfgs.in_single(start, samples, 1.0, lbfgs.TOL / 2)  # a finer tolerance
+    assert not lbfgs.in_single(start, samples, 1e-13, None)  # squares of small distances would be 0
+    assert not lbfgs.in_single(start, samples.to(lambda array: array * 1e13), 1e13, None)  # or infinite
+    assert not lbfgs.in_single(Params(X[:2] * 1e13), samples, 1.0, None)
+    assert not lbfgs.in_single(start, ArraySamples(sparse.csr_array(X), y, np.ones(100)), 1.0, None)
+    assert not lbfgs.in_single(start, samples.to(lambda array: array.astype(np.float32)), 1.0, None)  # they are
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-20, 1e22, 1e100])
+@pytest.mark.parametrize("model", [GLVQ(n_prototypes=3), GMLVQ()])
+def test_large_fits_of_values_that_single_precision_cannot_hold(monkeypatch, scale, model):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 2000)
+    X = random.normal(size=(2000, 4)) + 2 * np.eye(3, 4)[y]
+    monkeypatch.setattr(lbfgs, "LARGE", 2000)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
+    model = clone(model).set_params(random_state=0)
+    accuracy = clone(model).fit(X, y).score(X, y)
+    assert clone(model).fit(X * scale, y).score(X * scale, y) == pytest.approx(accuracy, abs=0.01)

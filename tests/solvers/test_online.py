@@ -183,6 +183,14 @@ def test_report_is_called_for_every_observed_epoch():
     assert reported == list(enumerate(result.history, start=1))
 
 
+@pytest.mark.parametrize(("rate", "learned"), [({}, False), ({"width_rate": 0.1}, True)])
+def test_a_width_is_learned_only_with_a_rate(rate, learned):
+    run = Run(cost="logm")
+    run.link, run.params = Gaussian().with_width(2.0), run.params._replace(width=2.0)
+    width = run.train(replace(FIXED, **rate)).params.width
+    assert (width != 2.0) == learned
+
+
 # -- shuffling ---------------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam, lbfgs
 from lvq.solvers.batch import Problem
-from lvq.solvers.quasi_newton import Pairs, minimise
+from lvq.solvers.quasi_newton import Line, Pairs, minimise
 
 torch = pytest.importorskip("torch")
 
@@ -227,3 +227,17 @@ def test_large_tensors_begin_with_epochs_of_adam(dtype, place, monkeypatch):
     batches = [size for size in sizes if size not in (3000, 3000 // lbfgs.COMPARED)]
     assert len(batches) == adam.GPU_BATCHES * adam.GPU_EPOCHS
     assert max(batches) - min(batches) <= 1
+
+
+def test_a_line_counts_evaluations_and_stays_until_a_step_is_accepted():
+    start = torch.tensor([3.0, 0.0], dtype=torch.float64)
+    line = Line(lambda x: ((x * x).sum(), 2 * x), start)
+    assert (line.evaluations, line.step, line.slope) == (1, 0.0, 0.0)
+    assert (line.here.value, line.here.largest) == (9.0, 6.0)
+    line.turn(torch.tensor([-1.0, 1.0], dtype=torch.float64))
+    assert line.evaluate(1.0) == (5.0, -2.0)
+    assert line.evaluate(2.0) == (5.0, 2.0)
+    assert (line.evaluations, line.step, line.slope) == (3, 2.0, 2.0)
+    assert line.here.x.tolist() == [3.0, 0.0]
+    assert line.accept().x.tolist() == line.here.x.tolist() == [1.0, 2.0]
+    assert (line.here.value, line.here.largest, line.here.gradient.tolist()) == (5.0, 4.0, [2.0, 4.0])

@@ -4,7 +4,44 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from lvq.model.relevance import Relevance
 from lvq.solvers.kernels import sparse as kernels
+from tests.solvers.test_kernels import ALL_COSTS, LINKS, RULES, Problem, assert_close
+
+
+def sparse_problem(seed):
+    problem = Problem(seed, Relevance(), n_features=8)
+    problem.X[np.random.default_rng(seed).random(problem.X.shape) < 0.6] = 0.0
+    problem.sparse = True
+    return problem
+
+
+@pytest.mark.parametrize("schedule", ["constant", "linear"])
+@pytest.mark.parametrize("cost", ALL_COSTS)
+def test_every_cost_on_sparse_rows_update_by_update(reference, cost, schedule):
+    part, spec, settings = ALL_COSTS[cost]
+    problem = sparse_problem(0)
+    for count in (1, 2, 5, 13):
+        more = {"schedule": schedule, "horizon": 2 * count}
+        sums = np.zeros(2)
+        for done, state in enumerate(problem.slow(reference, spec, count=count, n_epochs=2, **more)):
+            sums[done // count] += state.cost * problem.weight[done % count]
+        result = problem.compiled(part, LINKS["identity"][0], settings, count=count, max_iter=2, schedule=schedule)
+        assert_close(result, state, f"{count} samples", tolerance=1e-9)
+        np.testing.assert_allclose(result.history, sums / problem.weight[:count].sum(), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("cost", [cost for cost in ALL_COSTS if cost not in RULES])
+def test_kernels_and_their_widths_on_sparse_rows(reference, cost):
+    part, spec, settings = ALL_COSTS[cost]
+    problem = sparse_problem(1)
+    for name, (link, link_spec) in LINKS.items():
+        if name == "identity":
+            continue
+        *_, state = problem.slow(reference, spec | link_spec, 1.7, width_rate=0.04)
+        result = problem.compiled(part, link, settings, width=1.7, width_rate=0.04)
+        assert_close(result, state, name, tolerance=1e-9)
+        assert state.width != 1.7
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

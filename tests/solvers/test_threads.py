@@ -68,6 +68,24 @@ def test_the_faster_way_is_taken_after_some_trials(seconds, faster):
     assert set(ways[AGAIN:]) == {0, 1}  # the load of the machine may have changed
 
 
+def test_old_times_are_forgotten_when_both_ways_are_tried_again():
+    known = Trials()
+    for _ in range(AGAIN - 1):
+        known.add(known.way, 1e-3 * (1 + known.way), n_items=8)
+    assert known.shortest == [1e-3, 2e-3]
+    assert known.way == 0
+    known.add(0, 1.5e-3, n_items=8)
+    assert known.shortest == [1.5e-3, float("inf")]
+    assert known.way == 1
+
+
+def test_a_way_is_known_by_its_shortest_time():
+    known = Trials()
+    for seconds in (3e-3, 2e-3, 4e-3):
+        known.add(0, seconds, n_items=8)
+    assert known.shortest[0] == 2e-3
+
+
 def test_long_blocks_are_never_given_to_one_thread():
     known = Trials()
     for _ in range(10):

@@ -29,6 +29,12 @@ class Stop(Exception):
     """An interruption."""
 
 
+@pytest.fixture(autouse=True)
+def small_buffer(monkeypatch):
+    """Groups of one batch also in the first pass, so that it can be interrupted."""
+    monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 1)
+
+
 @pytest.fixture
 def stop_after(monkeypatch):
     """A function: after so many batches, of any pass, the next one is interrupted; None for never."""

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import lvq
 from lvq import GLVQ, GMLVQ, LVQ1, RSLVQ, LVQClassifier, fit_batches
+from lvq.streaming import fitting
 from lvq.tables import TableError
 
 
@@ -50,6 +51,32 @@ def test_the_first_pass_standardises(rows):
     np.testing.assert_allclose(model[0].mean_, X.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(model[0].var_, X.var(axis=0), rtol=1e-12)
     assert model.score(X, y) > 0.9
+
+
+def test_groups_of_the_first_pass_count_as_the_batches_they_hold(rows, monkeypatch):
+    """So a checkpoint is written as often as in later passes; the scaler gets whole groups."""
+    X, y = rows
+    calls, learn = [], StandardScaler.partial_fit
+    monkeypatch.setattr(StandardScaler, "partial_fit", lambda self, X: calls.append(len(X)) or learn(self, X))
+    runs, write = [], fitting._Run._write
+    monkeypatch.setattr(fitting._Run, "_write", lambda self: runs.append(self.progress.batches) or write(self))
+    monkeypatch.setattr(fitting, "BUFFER_BYTES", 3 * 64 * X.shape[1] * X.itemsize)
+    fit_batches(make_pipeline(StandardScaler(), GLVQ()), cut(X, y, 130), batch_rows=64, every=3)
+    assert set(calls[:-1]) == {3 * 64}
+    assert sum(calls) == len(X)
+    batches = -(-len(X) // 64)
+    assert runs == [*range(3, 2 * batches, 3), 2 * batches]
+
+
+def test_a_scaler_that_returns_frames(frame, tmp_path):
+    """The model gets their names, as in a pipeline."""
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    scaler = StandardScaler().set_output(transform="pandas")
+    model = fit_batches(make_pipeline(scaler, GLVQ()), [tmp_path / "rows.parquet"], target="kind", batch_rows=64)
+    assert model[-1].feature_names_in_.tolist() == frame.columns.drop("kind").tolist()
+    plain = make_pipeline(StandardScaler(), GLVQ())
+    fit_batches(plain, [tmp_path / "rows.parquet"], target="kind", batch_rows=64)
+    np.testing.assert_array_equal(model[-1].prototypes_, plain[-1].prototypes_)
 
 
 def test_another_scaler(rows):

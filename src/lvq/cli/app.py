@@ -8,7 +8,7 @@ import typer
 from lvq.cli import options as given
 from lvq.cli import output
 from lvq.cli.console import check_model, print_json, progress_bar, report_errors
-from lvq.cli.quick_checks import check_model_name, check_names, check_tables
+from lvq.cli.quick_checks import check_model_name, check_names, check_tables, need_target
 
 if TYPE_CHECKING:
     from lvq.typing import Argument
@@ -42,8 +42,8 @@ def _lvq(
 @app.command()
 def fit(
     table: given.Tables,
-    target: given.Target,
-    out: given.NewRun,
+    target: given.Target = None,
+    out: given.NewRun = None,
     group: given.Group = None,
     time: given.Time = None,
     test: given.TestTable = None,
@@ -84,8 +84,11 @@ def fit(
     with report_errors(debug):
         check_tables(*table, *([] if test is None else [test]))
         check_model_name(model)
+        target = need_target(target, table[0], encoding)
         named = (target, group, time, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
         check_names(table[0], named, encoding)
+        if out is None:
+            raise typer.BadParameter("name a folder for model, report and metrics.", param_hint="'--out'")
         from lvq.workflow import fit_table
 
         ways = {"auto": "raise", "impute": "raise", "ignore": "ignore"}
@@ -210,7 +213,7 @@ def validate(
 @app.command()
 def compare(
     table: given.Tables,
-    target: given.Target,
+    target: given.Target = None,
     group: given.Group = None,
     time: given.Time = None,
     model: given.Models = None,
@@ -241,6 +244,7 @@ def compare(
         check_tables(*table)
         for name in model or ():
             check_model_name(name)
+        target = need_target(target, table[0], encoding)
         named = (target, group, time, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
         check_names(table[0], named, encoding)
         from lvq.workflow import compare_table

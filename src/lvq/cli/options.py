@@ -47,7 +47,7 @@ TestTable = Annotated[
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
 Paper = Annotated[str, _argument("PAPER", "Name of a paper.")]
-NewRun = Annotated[Path, _needed("RUN", "Folder for model, report and metrics.")]
+NewRun = Annotated[Path | None, _needed("RUN", "Folder for model, report and metrics. [required]")]
 PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz or .parquet.")]
 Onnx = Annotated[Path, _needed("FILE", "File to write.")]
 Folder = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder for the results.")]
@@ -58,7 +58,9 @@ RawText = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
-Target = Annotated[str, _needed("COLUMN", "Column of classes.", autocompletion=complete_column)]
+Target = Annotated[
+    str | None, _needed("COLUMN", "Column of classes. [required]", autocompletion=complete_column)
+]  # the message about a missing one lists the columns
 OtherTarget = Annotated[
     str | None,
     _needed("COLUMN", "Column of classes. [default: as at the fit]", autocompletion=complete_column),

@@ -186,7 +186,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             return training_tensors(self, X, y, sample_weight, reset=reset)
         given = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         X, y, weight, classes = check_training_data(self, *given, reset=reset, types=float_types(device))
-        samples = samples_of(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
+        make = samples_of if parts.ignores_missing else ArraySamples
+        samples = make(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
         return samples if device is None else samples.to(lambda array: on_device(array, device)), classes
 
     def _begin(

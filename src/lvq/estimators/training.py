@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lvq.estimators.parts import Parts
-from lvq.model.arrays import as_numpy, beside, is_tensor
+from lvq.model.arrays import as_numpy, beside, is_tensor, like
 from lvq.model.costs import MarginCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.decision import DecisionRule
 from lvq.model.importance import feature_importances
@@ -87,14 +87,14 @@ def begin(
     scaled = rule.scaled_start(relevance, units.link)
     if scaled is not relevance:
         params = params._replace(relevance=scaled)
-        units = units_of(plain, Relevance(), params, samples)
+        units = units_of(plain, Relevance(), params, samples.thinned())
     if isinstance(link, Kernel):
         width = float(np.sqrt(units.link)) if isinstance(parts.kernel_width, str) else float(parts.kernel_width)
         link, params = link.with_width(width), params._replace(width=width)
     if isinstance(link, Identity):
         units = stretched(units, rule, params)
     else:
-        units = units_of(replace(plain, link=link), rule, params, samples)
+        units = units_of(replace(plain, link=link), rule, params, samples.thinned())
     rate, units = parts.online.learning_rate, units._replace(variance=variance)
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances)
@@ -106,7 +106,7 @@ def _first_units(plain: Objective, parts: Parts, params: Params, samples: ArrayS
     without = isinstance(parts.cost, WinnerRule | WindowRule) and type(parts.relevance) is Relevance
     if without and isinstance(parts.kernel, Identity) and samples.n_samples >= MIN_UNIT_SAMPLES:
         return Units(1.0, 1.0, float(samples.n_samples))
-    return units_of(plain, Relevance(), params, samples)
+    return units_of(plain, Relevance(), params, samples.thinned())
 
 
 def _rows_for(rule: Relevance, samples: ArraySamples) -> Block:
@@ -167,20 +167,24 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     centre, state = samples.centre(), training.state
     objective = training.objective()
     objective = replace(objective, metric=samples.measured(objective.metric, state.variances))
-    objective, params = beside_samples(objective, training.params, samples.X)
-    params = Params(params.prototypes - centre, params.relevance, params.width if parts.learns_width else None)
-    unit = float(np.sqrt(state.units.step))
+    unit, given = float(np.sqrt(state.units.step)), training.params
+    single = parts.solver == "lbfgs" and lbfgs.in_single(given, samples, unit, parts.batch.tol)
+    arranged = samples.arranged(centre, single=single)
+    objective, params = beside_samples(objective, given, arranged.X)
+    relevance = None if params.relevance is None else like(params.relevance, arranged.X)
+    width = params.width if parts.learns_width else None
+    params = Params(like(params.prototypes - centre, arranged.X), relevance, width)
     feature_unit = float(np.sqrt(state.units.variance))
-    objective = objective.with_groups(params, samples.X)
+    objective = objective.with_groups(params, arranged.X)
     problem = Problem(objective, state.relevance, unit, parts.fixed_prototypes, feature_unit)
-    arranged = samples.arranged(centre)
     if parts.solver == "lbfgs":
         settings = parts.batch.max_iter, parts.batch.tol
         result = lbfgs.train(problem, params, arranged, *settings, report, parts.max_runs)
     else:
         result = adam.train(problem, params, arranged, parts.batch, state.random_state, report)
     W, R, learned = (as_numpy(part) for part in result.params)
-    params = Params(W + as_numpy(centre), R, None if learned is None else float(learned))
+    W, R = like(W, given.prototypes) + as_numpy(centre), None if R is None else like(R, given.relevance)
+    params = Params(W, R, None if learned is None else float(learned))
     result = result._replace(params=params)
     return training.with_result(result, state), result
 
@@ -189,7 +193,7 @@ def beside_samples(objective: Objective, params: Params, X: Array) -> tuple[Obje
     """The same with all arrays where the samples are."""
     cost = objective.cost
     if isinstance(cost, MarginCost) and cost.prices is not None:
-        cost = replace(cost, prices=beside(cost.prices, X))
+        cost = replace(cost, prices=like(beside(cost.prices, X), X))
     relevance = None if params.relevance is None else beside(params.relevance, X)
     there = Params(beside(params.prototypes, X), relevance, params.width)
     memory = GPU_BYTES if is_tensor(X) and X.is_cuda else objective.memory

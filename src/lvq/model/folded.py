@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lvq.model.prototype_model import PrototypeModel
 
 BLOCK_BYTES = 2**22  # of samples and their scores that are worked on at a time, so that they stay in the cache
-RUN = 2  # blocks that a thread works on one after the other
+RUN, RUNS = 4, 4  # blocks that a thread works on one after the other, at most; runs of blocks, at least
 POWER_STEPS = 5  # of the power method that bounds an eigenvalue
 DOUBLE, LEAST = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 NO_ROWS = np.empty(0, dtype=np.intp)
@@ -163,7 +163,8 @@ def in_blocks(
         return function([X])[0]
     begins = range(0, len(X), rows)
     blocks = [X[begin : begin + rows] for begin in begins]
-    runs = [blocks[first : first + RUN] for first in range(0, len(blocks), RUN)]
+    length = max(1, min(RUN, len(blocks) // RUNS))
+    runs = [blocks[first : first + length] for first in range(0, len(blocks), length)]
     made = [part for parts in mapping(function, runs) for part in parts]
     parts = [part for part in made if part is not None]
     if len(parts) < len(made):

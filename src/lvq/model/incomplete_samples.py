@@ -8,7 +8,7 @@ import numpy as np
 from lvq.model.class_sums import rows_by_class
 from lvq.model.metrics import Metric
 from lvq.model.missing import Observed, has_missing, packed
-from lvq.model.samples import ArraySamples, Block, observed_variances
+from lvq.model.samples import THINNED, ArraySamples, Block, observed_variances
 from lvq.typing import Array
 
 
@@ -54,12 +54,17 @@ class IncompleteSamples(ArraySamples):
         X = np.where(self.missing[rows], np.nan, self.X[rows]).astype(self.X.dtype, copy=False)
         return Block(packed(X), self.y[rows], self.weight[rows])
 
-    def arranged(self, centre: np.ndarray) -> ArraySamples:  # type: ignore[override]
-        """Packed rows class by class, relative to a centre, with weights of sum one."""
+    def arranged(self, centre: np.ndarray, *, single: bool = False) -> ArraySamples:  # type: ignore[override]
+        """Packed rows class by class, relative to a centre, with weights of sum one; on request in float32."""
         order = np.argsort(self.y, kind="stable")
-        plain = ArraySamples(self.X, self.y, self.weight).arranged(centre)
-        X = np.where(self.missing[order], np.nan, plain.X).astype(self.X.dtype, copy=False)
+        plain = ArraySamples(self.X, self.y, self.weight).arranged(centre, single=single)
+        X = np.where(self.missing[order], np.nan, plain.X).astype(plain.X.dtype, copy=False)
         return ArraySamples(packed(X), plain.y, plain.weight)
+
+    def thinned(self) -> Self:
+        """Every k-th sample where there are many."""
+        rows = slice(None, None, max(1, self.n_samples // THINNED))
+        return type(self)(self.X[rows], self.y[rows], self.weight[rows], self.missing[rows])
 
     def variances(self) -> np.ndarray:
         """Variance of the observed values of each feature."""
@@ -76,8 +81,9 @@ def samples_of(X: Array, y: Array, weight: Array) -> ArraySamples:
 
     Rows without any value are left out, except those of a class that has no others.
     """
-    if has_missing(X):
-        known = ~np.isnan(X).all(axis=1)
-        keep = known | ~np.isin(y, y[known])
-        X, y, weight = X[keep], y[keep], weight[keep]
+    if not has_missing(X):
+        return ArraySamples(X, y, weight)
+    known = ~np.isnan(X).all(axis=1)
+    keep = known | ~np.isin(y, y[known])
+    X, y, weight = X[keep], y[keep], weight[keep]
     return IncompleteSamples.of(X, y, weight) if has_missing(X) else ArraySamples(X, y, weight)

@@ -166,8 +166,15 @@ class PartitionedSamples(ArraySamples):
         """Not possible: the samples stay where they are."""
         raise TypeError("samples in partitions are not moved")
 
-    def arranged(self, centre: Array) -> Self:
-        """The same samples relative to a centre, with weights of sum one, class by class in each partition."""
+    def thinned(self) -> Self:
+        """All samples: sums over them cost no more than a draw."""
+        return self
+
+    def arranged(self, centre: Array, *, single: bool = False) -> Self:
+        """The same samples relative to a centre, with weights of sum one, class by class in each partition.
+
+        They keep their type.
+        """
         import dask
 
         blocks, weight = self.blocks, self.extent.weight

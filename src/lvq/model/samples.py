@@ -12,12 +12,14 @@ from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from lvq.model.arrays import as_numpy, is_tensor, like, round_centre, wide
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, round_centre, wide
 from lvq.model.metrics import Metric
 from lvq.model.sparse_rows import is_sparse, squared, take_rows
 from lvq.typing import Array
 
-VARIANCE_ROWS = 4096  # samples, about, from which the features' variances are computed
+THINNED = 8192  # samples, about, from which units, centres and the features' variances are computed
+MOVED_NUMBERS = 2**20  # of samples that are copied at a time: few enough to stay in a processor's cache
+ON_DEVICE = 64  # times as many on a device, where each call has a cost of its own
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
 Total = TypeVar("Total")
@@ -108,34 +110,33 @@ class ArraySamples:
         """Samples from whose means and covariances the metric starts: all."""
         return Block(self.X, self.y, self.weight)
 
-    def arranged(self, centre: Array) -> Self:
-        """The same samples class by class, relative to a centre, with weights of sum one."""
-        if is_tensor(self.X):
-            order = self.y.argsort(stable=True)
-            X = self.X[order].sub_(centre)  # one copy, not two: the samples may fill half of the device
-        else:
-            order = np.argsort(self.y, kind="stable")
-            X = self.X[order] if is_sparse(self.X) else np.take(self.X, order, axis=0)
-            if not is_sparse(X):
-                X -= centre  # in place: the samples may fill half of the memory
+    def arranged(self, centre: Array, *, single: bool = False) -> Self:
+        """The same samples class by class, relative to a centre, with weights of sum one; on request in float32."""
+        order = self.y.argsort(stable=True) if is_tensor(self.X) else np.argsort(self.y, kind="stable")
+        X = self.X[order] if is_sparse(self.X) else _moved_rows(self.X, order, centre, single)
         weight = self.weight[order]
-        return type(self)(X, self.y[order], like(weight / weight.sum(), self.X))
+        return type(self)(X, self.y[order], like(weight / weight.sum(), X))
 
     def centre(self) -> Array:
         """A point near the mean with few digits, so that subtracting it is exact for round numbers.
 
         The origin for sparse samples, which stay as they are.
         """
-        return np.zeros(self.n_features, dtype=self.X.dtype) if is_sparse(self.X) else round_centre(self.X)
+        return np.zeros(self.n_features, dtype=self.X.dtype) if is_sparse(self.X) else round_centre(self.thinned().X)
 
     def variances(self) -> np.ndarray:
         """Weighted variance of each feature."""
         return observed_variances(self.X, self.weight)
 
+    def thinned(self) -> Self:
+        """Every k-th sample where there are many, for what is computed once and needs not be exact."""
+        rows = slice(None, None, max(1, self.n_samples // THINNED))
+        return type(self)(take_rows(self.X, rows), self.y[rows], self.weight[rows])
+
     def typical_variance(self) -> float:
         """Median of the features' variances, of every k-th sample where there are many."""
-        rows = slice(None, None, max(1, self.n_samples // VARIANCE_ROWS))
-        X, weight = take_rows(self.X, rows), wide(self.weight[rows])
+        some = self.thinned()
+        X, weight = some.X, wide(some.weight)
         weight = weight / weight.sum()
         if is_sparse(X):
             squares = weight @ squared(X)
@@ -151,6 +152,18 @@ class ArraySamples:
     def to(self, move: Callable[[Array], Array]) -> Self:
         """The same samples moved by a function, for example to a device."""
         return type(self)(move(self.X), move(self.y), move(self.weight))
+
+
+def _moved_rows(X: Array, order: Array, centre: Array, single: bool) -> Array:
+    """Rows in an order relative to a centre, in blocks, so that no second copy of them is made."""
+    xp = namespace(X)
+    dtype = xp.float32 if single else X.dtype
+    moved = np.empty(X.shape, dtype) if xp is np else xp.empty(X.shape, dtype=dtype, device=X.device)
+    rows = max(1, MOVED_NUMBERS // max(1, X.shape[1])) * (1 if xp is np else ON_DEVICE)
+    for begin in range(0, X.shape[0], rows):
+        part = slice(begin, begin + rows)
+        moved[part] = X[order[part]] - centre
+    return moved
 
 
 def median_variance(variances: np.ndarray) -> float:

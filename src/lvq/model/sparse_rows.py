@@ -61,7 +61,9 @@ def take_rows(X: Array, rows: slice | Array) -> Array:
     """Some rows; a slice of most of the sparse rows shares their numbers."""
     if not is_sparse(X) or not isinstance(rows, slice):
         return X[rows]
-    begin, end, _ = rows.indices(X.shape[0])
+    begin, end, step = rows.indices(X.shape[0])
+    if step != 1:
+        return X[rows]
     pointers = X.indptr[begin : end + 1]
     inside = slice(pointers[0], pointers[-1])
     return sparse.csr_array(

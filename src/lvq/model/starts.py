@@ -101,7 +101,7 @@ def start_prototypes(
     >>> W.ravel().tolist(), labels.tolist()
     ([1.0, 5.0], [0, 1])
     """
-    if init == "means" and counts.max() == 1:  # a faster way for the most frequent start
+    if init in ("means", "kmeans") and counts.max() == 1:  # a faster way for the most frequent starts
         return class_means(X, y, weight, len(counts)), np.arange(len(counts))
     parts, short = [], []
     for label, (wanted, inside) in enumerate(zip(counts, rows_by_class(y, len(counts)))):

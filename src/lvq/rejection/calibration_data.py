@@ -130,4 +130,4 @@ class Control(NamedTuple):
 
     samples: ScoredSamples
     weight: FloatArray
-    own_weight: float
+    own_weight: FloatArray

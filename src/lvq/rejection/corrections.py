@@ -2,20 +2,20 @@
 
 Rules:
 - a plan depends on the path's own counts and on the number of testing samples, never on the testing counts;
-- "fixed_sequence" tests from the lowest to the highest coverage, each point at the full level, until the first failure.
-  It starts where the path's own coverage predicts about three times as many accepted samples as are needed without any
-  error, because a test of fewer samples fails for any classifier;
+- "fixed_sequence" tests by rising coverage, each point at the full level, until the first failure. It starts where the
+  path's own counts promise the lowest upper bound of the error rate, whatever error is requested. So an error is
+  certified iff the bound at the start is not above it, and that bound is the lowest error that can be requested;
 - "bonferroni" divides the level among points spread over the path: for a certainty that does not order the samples;
-- `weaker` divides it among few points, for the lowest bound that can be stated where no test can pass.
+- `weaker` divides it among few points, for the lowest bound that "bonferroni" can state where no test can pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import betaincinv
 
 from lvq.rejection.binomial import samples_needed
 from lvq.rejection.path import ThresholdPath
@@ -56,12 +56,30 @@ class Plan(NamedTuple):
 
 
 def fixed_sequence(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> Plan:
-    """All points from the first that can pass a test, by rising coverage."""
-    needed = samples_needed(guarantee.max_error, guarantee.level)
-    # With fewer than nine times the samples needed, three times is too far along the path: use the geometric mean.
-    start = min(3 * needed, sqrt(needed * n_testing))
+    """All points by rising coverage, from the one that promises the lowest bound; of equal ones the last."""
     order, expected = _by_coverage(path, n_testing)
-    return Plan(order[expected >= min(start, expected[-1])], guarantee.level, True)
+    bounds = _expected_bounds(path, order, expected, guarantee.confidence)
+    return Plan(order[np.flatnonzero(bounds == bounds.min())[-1] :], guarantee.level, True)
+
+
+def _expected_bounds(path: ThresholdPath, order: IntArray, expected: FloatArray, confidence: float) -> FloatArray:
+    """Upper bounds of the error rate that the path's own samples let expect on the testing samples.
+
+    The path has rejected the errors of its own samples, so that it has few or none at low coverage, and too few are
+    counted there. So at least those of a power law are expected: of E errors E c^g are accepted at coverage c. The
+    power is its maximum-likelihood estimate from the coverages at which errors are rejected; as with the rate, one
+    error more is assumed, there in the mean position of errors that do not depend on the coverage (g = 1).
+    """
+    coverage, errors = path.coverage[order], (path.n_errors - path.rejected_errors)[order]
+    rejected_next = np.maximum(np.diff(errors, prepend=0), 0)  # errors that the point of next lower coverage rejects
+    some = rejected_next > 0
+    positions = -np.sum(rejected_next[some] * np.log(coverage[some]))
+    power = (rejected_next.sum() + 1) / (positions + 1)
+    of_law = (path.n_errors + 1) / (path.n_samples + 1) * coverage**power
+    counted = np.minimum(np.maximum(of_law, errors / path.n_samples) / np.maximum(coverage, 1e-12), 1.0) * expected
+    inside = (expected > 0) & (counted < expected)
+    bounds = betaincinv(counted + 1, np.where(inside, expected - counted, 1.0), confidence)
+    return np.where(inside, bounds, 1.0)
 
 
 def bonferroni(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> Plan:

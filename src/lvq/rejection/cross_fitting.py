@@ -75,8 +75,7 @@ def cross_fitted(
         ):
             cell = _final_cells(settings, found, predictions, final, place[own])
             into.append(_on_scale(found, training, final, rng)._replace(cell=cell))
-    left_out = ScoredSamples.joined(parts)
-    return left_out, _control(len(left_out.correct), final, trained)
+    return ScoredSamples.joined(parts), _control(final, parts, trained)
 
 
 def _folds(settings: Settings, data: Data) -> Iterable[Fold] | Iterable[FittedFold]:
@@ -121,20 +120,22 @@ def _winners(estimator: BaseEstimator, X: MatrixLike, classes: Labels) -> IntArr
     return Predictions(estimator, X).winner_for(classes, np.arange(len(classes)))
 
 
-def _control(n_samples: int, final: ScoredSamples, trained: Sequence[ScoredSamples]) -> Control:
+def _control(final: ScoredSamples, parts: Sequence[ScoredSamples], trained: Sequence[ScoredSamples]) -> Control:
     """Training samples of the predicting model, and with negative weight those of the folds on its scale.
 
     A count among new samples is that among the training samples of the predicting model, and what training samples are
-    more certain than others: the difference between the samples left out of the folds and those in them. It is
-    proportional to one over the number of training samples, so it is smaller for the predicting model. Counting the
-    samples left out alone would do only where data are continuous: where rows are few and distinct, cell and certainty
-    of a fold's model do not go together as in the predicting model.
+    more certain than others: the difference between the samples left out of a fold (`parts`) and those in it
+    (`trained`). It is proportional to one over the number of training samples, so it is smaller for the predicting
+    model, and each fold has its own factor: folds may differ in size. Counting the samples left out alone would do only
+    where data are continuous: where rows are few and distinct, cell and certainty of a fold's model do not go together
+    as in the predicting model.
     """
-    below = ScoredSamples.joined(trained)
-    n_final, in_folds = len(final.correct), len(below.correct)
-    smaller = in_folds / len(trained) / n_final  # training samples of a fold, of all
-    weight = n_samples * np.repeat([1 / n_final, -smaller / in_folds], [n_final, in_folds])
-    return Control(ScoredSamples.joined((final, below)), weight, smaller)
+    n_final = len(final.correct)
+    left_out, inside = ([len(fold.correct) for fold in folds] for folds in (parts, trained))
+    of_all = np.array(inside) / n_final  # training samples of each fold
+    own_weight, below = np.repeat(of_all, left_out), np.repeat(left_out, inside) / n_final
+    weight = np.append(np.full(n_final, sum(left_out) / n_final), -below)
+    return Control(ScoredSamples.joined((final, *trained)), weight, own_weight)
 
 
 def _on_scale(

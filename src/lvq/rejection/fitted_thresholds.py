@@ -93,7 +93,7 @@ def _for_coverage(
     every, weight = fitting, np.ones(n_samples)
     if control is not None:
         every = ScoredSamples.joined((fitting, control.samples))
-        weight = np.append(control.own_weight * weight, control.weight)
+        weight = np.append(control.own_weight, control.weight)
     check_finite("certainty", every.certainty)
     typical, n_limits = every.enough, 0
     if limits is not None:  # each limit in use rejects about one new sample more, as every threshold does

@@ -10,9 +10,11 @@ Rules:
 - where the first test of a sequence fails, the upper bound of the error rate at that point may be guaranteed instead,
   at the same confidence ("relax"). Let r be the true rate there, u its bound, e the requested one. If r > e, each of
   the two statements is false only where u < r, which has at most the probability of the level. If r <= e, the bound is
-  stated only where u > e >= r, so it is true, and the sequence is valid by itself. With "bonferroni" all bounds hold
-  at once, so the lowest of them is taken. Where the testing samples are too few for any test to pass, nothing else is
-  ever stated: then the lowest of the bounds at four points is taken, which hold at once too.
+  stated only where u > e >= r, so it is true, and the sequence is valid by itself. As the sequence starts at the same
+  point whatever e is, a request of u would pass there and any lower one fail: u is the lowest error that the procedure
+  can guarantee, and was not chosen among several. With "bonferroni" all bounds hold at once, so the lowest of them is
+  taken; where the testing samples are too few for any test to pass, nothing else is ever stated, and it is the lowest
+  of the bounds at four points, which hold at once too.
 """
 
 from __future__ import annotations
@@ -90,7 +92,7 @@ def certify(
         error = explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
         if not relax:
             raise error
-        if samples_needed(guarantee.max_error, plan.level) > testing.n_samples:
+        if not plan.stop_at_failure and samples_needed(guarantee.max_error, plan.level) > testing.n_samples:
             plan = weaker(path, testing.n_samples, guarantee)
             accepted, errors = testing.accepted[plan.points], all_errors[plan.points]
         bounds = np.minimum(np.ceil(1000 * error_upper_bound(errors, accepted, 1 - plan.level)) / 1000, 1.0)

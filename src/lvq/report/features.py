@@ -16,7 +16,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 
 from lvq.estimators.found import need_model
 from lvq.input_columns import default_names
@@ -160,4 +160,6 @@ def _is_separate(step: BaseEstimator | str | None, first: bool) -> bool:
         return all(_is_separate(part, first and index == 0) for index, (_, part) in enumerate(step.steps))
     if isinstance(step, ColumnTransformer):
         return first and all(_is_separate(part, False) for _, part, _ in step.transformers_)
+    if isinstance(step, FunctionTransformer):  # what "passthrough" becomes in newer versions of scikit-learn
+        return step.func is None
     return step is None or isinstance(step, (str, *SEPARATE))

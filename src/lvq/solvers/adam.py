@@ -97,11 +97,10 @@ def train(
 def first_epochs(
     problem: Problem, params: Params, samples: ArraySamples, max_iter: int, report: Report = silent, mapping: Map = map
 ) -> Result:
-    """Some epochs that come before another solver, in float32: their steps are rough and large data are many.
+    """Some epochs that come before another solver, whose steps are rough.
 
     The order of the samples is the same in every call, so that the result is a function of the data.
     """
-    single = Params(_single(params.prototypes), _single(params.relevance), params.width)
     if not is_tensor(samples.X):
         most = max(512, len(params.prototypes) // FIRST_PROTOTYPES)
         batch = min(max(samples.n_samples // FIRST_BATCHES, 64), most)
@@ -109,16 +108,7 @@ def first_epochs(
     else:
         batch, epochs = -(-samples.n_samples // GPU_BATCHES), GPU_EPOCHS
     settings = Adam(learning_rate=FIRST_RATE, batch_size=batch, max_iter=min(epochs, max_iter))
-    found = train(problem, single, samples, settings, np.random.RandomState(0), report, mapping)
-    W, R, width = found.params
-    relevance = R if R is None else like(R, params.relevance)
-    return found._replace(params=Params(like(W, params.prototypes), relevance, width))
-
-
-def _single(array: Array) -> Array:
-    if array is None:
-        return None
-    return array.astype(np.float32) if isinstance(array, np.ndarray) else array.float()
+    return train(problem, params, samples, settings, np.random.RandomState(0), report, mapping)
 
 
 class Moments:

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from lvq.model.arrays import as_numpy, is_tensor, like, namespace, wide, zeros
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, wide, zeros
 from lvq.model.costs import MarginCost
 from lvq.model.objective import Params
 from lvq.model.relevance import LocalDiagonalRelevance, MatrixRelevance, VectorRelevance
 from lvq.model.samples import ArraySamples
+from lvq.model.sparse_rows import is_sparse
 from lvq.solvers import adam, quasi_newton
 from lvq.solvers.adam import Moments
 from lvq.solvers.batch import Problem
@@ -33,6 +34,7 @@ TOL, LARGE_TOL = 1e-5, 1e-4  # where to stop, and where on large data
 LARGE = 15_000  # samples from which epochs of Adam on batches come first,
 LARGE_WORK = 15_000_000  # and, in the plain metric, number of samples times numbers of the prototypes
 THREADED = 2**23  # products of an evaluation from which threads are tried
+SINGLE = 1e12  # largest value, and one over the smallest unit, with which large data are held in float32
 COMPARED = 8  # every so many samples tell whether those epochs improved on the start
 
 Function = Callable[[Params], tuple[Array, Params]]
@@ -55,7 +57,8 @@ def train(
     at a small gradient, has not stalled.
 
     With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
-    takes L-BFGS tens of them, so that L-BFGS only finishes the work. In the plain metric with few prototypes L-BFGS
+    takes L-BFGS tens of them, so that L-BFGS only finishes the work. Samples are then best in float32, see `in_single`.
+    In the plain metric with few prototypes L-BFGS
     does all of it, and for samples in partitions on several machines, which have no such batches.
 
     Parameters
@@ -110,6 +113,20 @@ def is_large(params: Params, samples: ArraySamples) -> bool:
         return False
     work = samples.n_samples * params.prototypes.shape[0] * params.prototypes.shape[1]
     return params.relevance is not None or work >= LARGE_WORK
+
+
+def in_single(params: Params, samples: ArraySamples, unit: float, tol: float | None) -> bool:
+    """Whether samples are held in float32 during training: where they are many, and for no finer tolerance than usual.
+
+    Evaluations then take half the time and memory. The samples are relative to their centre, and the objective falls
+    by less than its rounding error only far below the tolerance. Values of extreme sizes would overflow.
+    """
+    if not is_large(params, samples) or is_sparse(samples.X) or numpy_type(samples.X) == np.float32:
+        return False
+    if tol is not None and tol < TOL:
+        return False
+    largest = max(float(array.max() - array.min()) for array in (samples.X, params.prototypes))
+    return largest < SINGLE and unit > 1 / SINGLE
 
 
 def _better(problem: Problem, samples: ArraySamples, before: Params, after: Params) -> Params:

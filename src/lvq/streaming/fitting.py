@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
 from lvq.estimators.registry import estimator_types
 from lvq.persistence.files import to_bytes
@@ -22,7 +22,7 @@ from lvq.streaming.drift import reseed_idle
 from lvq.streaming.sources import Batches, make_source
 from lvq.typing import JSONValue, Labels, MatrixLike, Seed
 
-BUFFER_BYTES = 1 << 26  # of the buffer that rows are shuffled in, where its size is not given
+BUFFER_BYTES = 1 << 26  # of rows that are read at a time in a first pass, or shuffled, where their number is not given
 
 
 def fit_batches(
@@ -185,17 +185,19 @@ class _Run:
         return self.model
 
     def _pass(self, source: Source) -> None:
-        """One pass over the rows, or its remainder: groups of rows, shuffled, in batches."""
-        progress, size = self.progress, self.settings.batch_rows
+        """One pass over the rows, or its remainder: groups of rows, shuffled, in batches; the first pass by groups."""
+        progress = self.progress
         reader = RowReader(source, self.layout, progress.position)
         while (rows := reader.next_rows(self._group_rows)) is not None:
-            order = self._order(len(rows.X))
-            for begin in range(progress.done * size, len(rows.X), size):
+            order, X = self._order(len(rows.X)), self._scaled(rows.X)
+            size = self.settings.batch_rows if progress.stage else len(X)
+            for begin in range(progress.done * size, len(X), size):
                 part = slice(begin, begin + size) if order is None else order[begin : begin + size]
-                self._learn(rows.X[part], rows.y[part])
+                self._learn(_safe_indexing(X, part), rows.y[part])
                 progress.done += 1
-                progress.batches += 1
-                if progress.batches % self.settings.every == 0:
+                before, every = progress.batches, self.settings.every
+                progress.batches += -(-min(size, len(rows.y) - begin) // self.settings.batch_rows)
+                if progress.batches // every > before // every:
                     self._write()
             progress.position, progress.group, progress.done = reader.position, progress.group + 1, 0
         if progress.group == 0:
@@ -207,9 +209,9 @@ class _Run:
     def _group_rows(self) -> int:
         """Rows in the buffer; a whole number of batches where their number is not given."""
         rows, wanted, layout = self.settings.batch_rows, self.settings.shuffle_rows, self.layout
-        if self.progress.stage == 0 or wanted == 0:
+        if self.progress.stage > 0 and wanted == 0:
             return rows
-        if wanted is None:
+        if self.progress.stage == 0 or wanted is None:
             return rows * max(1, BUFFER_BYTES // (rows * (layout.n_features or 1) * layout.dtype.itemsize))
         return max(rows, wanted)
 
@@ -219,21 +221,28 @@ class _Run:
             return None
         return np.random.RandomState([progress.seed, progress.stage, progress.group]).permutation(count)
 
-    def _learn(self, X: np.ndarray, y: Labels) -> None:
-        samples: MatrixLike = X if self.layout.names is None else _frame(X, self.layout.names)
+    def _scaled(self, X: np.ndarray) -> MatrixLike:
+        """A group of rows as the model gets them; unchanged in the first pass, which the scaler learns from."""
+        if self.scaler is None or self.progress.stage == 0:
+            return X
+        return self.scaler.transform(self._named(X))
+
+    def _named(self, X: MatrixLike) -> MatrixLike:
+        return X if self.layout.names is None else _frame(X, self.layout.names)
+
+    def _learn(self, X: MatrixLike, y: Labels) -> None:
         classes = self.layout.classes
         if self.progress.stage == 0:
             if self.scaler is not None:
-                self.scaler.partial_fit(samples)
+                self.scaler.partial_fit(self._named(X))
             return
         assert classes is not None  # found in the first pass, or given
-        samples = samples if self.scaler is None else self.scaler.transform(samples)
-        self.final.partial_fit(samples, classes[y], classes=classes)
+        self.final.partial_fit(self._named(X) if self.scaler is None else X, classes[y], classes=classes)
         if self.settings.reseed_after is not None:
             progress = self.progress
             random_state = np.random.RandomState([progress.seed, progress.batches])
             progress.idle = reseed_idle(
-                self.final, np.asarray(samples), y, progress.idle, self.settings.reseed_after, random_state
+                self.final, np.asarray(X), y, progress.idle, self.settings.reseed_after, random_state
             )
 
     def _write(self) -> None:

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lvq.table_headers import TableError
+from lvq.table_headers import FIRST_ROW, TableError
 
 Kind = Literal["number", "text", "other"]
 
@@ -148,7 +148,7 @@ def to_frame(
     return pd.DataFrame(dict(zip(names, series)), index=pd.RangeIndex(batch.num_rows))
 
 
-def as_numbers(column: pd.Series, source: str = "the table", first_row: int = 1) -> np.ndarray:
+def as_numbers(column: pd.Series, source: str = "the table", first_row: int = FIRST_ROW) -> np.ndarray:
     """The values of a column as numbers.
 
     Parameters
@@ -157,8 +157,8 @@ def as_numbers(column: pd.Series, source: str = "the table", first_row: int = 1)
         Numbers, or texts that are numbers.
     source : str
         Name of the table in an error.
-    first_row : int, default=1
-        The number of the column's first row in the whole table.
+    first_row : int, default=2
+        The number of the column's first row in the whole table, whose first line, the names, is row 1.
 
     Returns
     -------

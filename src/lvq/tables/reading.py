@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lvq.table_headers import TableError, read_header
+from lvq.table_headers import TableError, no_such_file, read_header
 from lvq.tables import arff, delimited, spreadsheet
 from lvq.tables.columns import cleaned, parsed, to_frame, with_commas
 
@@ -76,7 +76,7 @@ def open_table(path: Path, encoding: str | None = None) -> tuple[str, Table]:
     if path.is_dir():
         raise TableError(f"{path} is a folder; name a file in it.")
     if not path.exists():
-        raise TableError(f"The file {path} does not exist.")
+        raise TableError(no_such_file(path))
     name = path.name.lower()
     kind = next((kind for kind, suffixes in FORMATS.items() if name.endswith(suffixes)), None)
     if kind is None:

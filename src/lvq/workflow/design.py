@@ -3,6 +3,7 @@
 Rules:
 - rows of one group are all in training or all in the test, here and in every split inside the training rows;
 - with time the test rows are the latest ones, and each fold is tested on rows later than those it was trained on;
+- thresholds for a coverage belong to the model of all training rows: with time their folds leave out blocks of time;
 - a given test table is the test, whatever its rows are; training rows of a group that it also has are left out.
 """
 
@@ -55,8 +56,7 @@ class Design:
         """What the calibration of probabilities must not split: groups, or stretches of time."""
         if self.groups is not None or self.times is None:
             return self.groups
-        ranks = pd.Series(self.times).rank(method="min").to_numpy()
-        return np.minimum((ranks - 1) * 3 // len(ranks), 2).astype(int)
+        return _blocks(self.times, 3)
 
 
 def make_design(
@@ -198,6 +198,30 @@ def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[
         folds = _forward_folds(design.times, n_folds)
     if design.groups is not None:
         folds = [(train[~np.isin(design.groups[train], design.groups[test])], test) for train, test in folds]
+    return _usable(y, folds)
+
+
+def threshold_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[Fold]:
+    """Folds in which thresholds are cross-fitted: each leaves out some whole groups, or a block of consecutive times.
+
+    A threshold is used with the model of all training rows, so the models of the folds must be nearly as good: models
+    of the past alone, of few rows, are less certain about rows they do not know. Here every model has the rows before
+    and after the block that is left out. So these folds estimate no error rate of later rows; `inner_folds` do.
+
+    Examples
+    --------
+    >>> folds = threshold_folds(np.array(["a", "b"] * 3), Design(times=np.arange(6.0)), 3, seed=0)
+    >>> [(train.tolist(), test.tolist()) for train, test in folds]
+    [([2, 3, 4, 5], [0, 1]), ([0, 1, 4, 5], [2, 3]), ([0, 1, 2, 3], [4, 5])]
+    """
+    if design.times is None or design.groups is not None:
+        return inner_folds(y, replace(design, times=None), n_folds, seed)
+    block = _blocks(design.times, n_folds)
+    return _usable(y, [(np.flatnonzero(block != k), np.flatnonzero(block == k)) for k in range(n_folds)])
+
+
+def _usable(y: np.ndarray, folds: list[Fold]) -> list[Fold]:
+    """The folds with rows to test and two rows or more of each class to train on; TableError where there are none."""
     n_classes = len(np.unique(y))
     usable = [fold for fold in folds if _trainable(y[fold[0]], n_classes) and len(fold[1])]
     if not usable:
@@ -214,9 +238,14 @@ def _trainable(y: np.ndarray, n_classes: int) -> bool:
 
 
 def _forward_folds(times: np.ndarray, n_folds: int) -> list[Fold]:
-    ranks = pd.Series(times).rank(method="min").to_numpy() - 1
-    block = np.minimum(ranks * (n_folds + 1) // len(ranks), n_folds).astype(int)
+    block = _blocks(times, n_folds + 1)
     return [(np.flatnonzero(block < k), np.flatnonzero(block == k)) for k in range(1, n_folds + 1)]
+
+
+def _blocks(times: np.ndarray, n_blocks: int) -> np.ndarray:
+    """Number of the block of consecutive times that each row is in; rows of one time are in one block."""
+    ranks = pd.Series(times).rank(method="min").to_numpy() - 1
+    return (ranks * n_blocks // len(ranks)).astype(int)
 
 
 def calibration_rows(design: Design, fraction: float, seed: int, *, independent: bool) -> Fold:

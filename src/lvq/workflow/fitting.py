@@ -15,6 +15,7 @@ from lvq.rejection import RejectClassifier
 from lvq.rejection.guarantee_error import weaker_guarantee
 from lvq.rejection.known_values import TOO_LITTLE
 from lvq.rejection.point import CertifiedPoint
+from lvq.table_headers import FIRST_ROW
 from lvq.typing import JSONValue, Labels, MatrixLike
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, split_rows
@@ -259,7 +260,7 @@ def fit_table(
         name=type(estimator).__name__, data_name=study.name, target_name=target, folds=checked and checked.results,
         intervals=intervals, seed=seed, exemplars=int(sample_prototypes),
         protocol=protocol(samples, train, test_rows, design, folds, classifier, choice.sentence),
-        first_row=2 if test is None and isinstance(table, str | Path) else 0,  # as a spreadsheet counts
+        first_row=FIRST_ROW if test is None and isinstance(table, str | Path) else 0,
     )  # fmt: skip
     if sample_prototypes:
         notes.append(published_rows(summary))

@@ -27,6 +27,7 @@ from lvq.rejection.known_values import MIN_KNOWN, MISSING_TEXT, TOO_LITTLE, know
 from lvq.rejection.measures import certainty_of
 from lvq.rejection.predictions import Predictions
 from lvq.robustness import certified_radius
+from lvq.table_headers import FIRST_ROW
 from lvq.tables import (
     TableError,
     TableWriter,
@@ -200,7 +201,7 @@ class RowPredictor:
             self.has_radius = False
 
     def __call__(self, rows: pd.DataFrame, result: PredictResult) -> pd.DataFrame:
-        first_row = result.rows + 1
+        first_row = result.rows + FIRST_ROW
         X, reason, usable = self._features(rows, first_row)
         self.features = X
         usable &= ~self._too_large(X, usable, reason, first_row)

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from lvq.rejection.known_values import MISSING_TEXT  # the category of a missing text
-from lvq.table_headers import MAX_LISTED, TableError, check_columns, listed
+from lvq.table_headers import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
 from lvq.tables import as_days, as_numbers, as_text, kind_of
 from lvq.workflow.column_problems import MAX_CATEGORIES, check_not_dates, check_texts
 from lvq.workflow.column_warnings import column_warnings, stray_text
@@ -260,7 +260,7 @@ def _numbers(column: pd.Series, places: np.ndarray, source: str) -> np.ndarray:
     if large.any():
         row = int(large.argmax())
         raise TableError(
-            f"The column {column.name!r} of {source} holds {values[row]:g} in row {places[row] + 1}, which is too "
+            f"The column {column.name!r} of {source} holds {values[row]:g} in row {places[row] + FIRST_ROW}, which is too "
             "large to compute with; correct it or leave the cell empty."
         )
     return values

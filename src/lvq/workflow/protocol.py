@@ -70,11 +70,15 @@ def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
     if classifier.cv == "prefit":
         which = "the latest training rows" if design.times is not None else "whole groups of the training rows"
         one = ", one row of each group," if design.groups is not None and classifier.max_error is not None else ""
-        return (
+        held_out = (
             f"{classifier.calibration_size:.0%} of the training data, {which},{one} were held out for the thresholds."
         )
+        if classifier.max_error is None or design.times is None:
+            return held_out
+        return f"{held_out} They tested the guarantee too. It holds for later rows as far as they are like these."
     kept, crossed = f"{classifier.calibration_size:.0%} of the training rows were held out", classifier.cv
-    thresholds = "Thresholds were cross-fitted." if crossed else f"{kept} to set the thresholds."
+    where = " in blocks of time" if design.times is not None and design.groups is None else ""
+    thresholds = f"Thresholds were cross-fitted{where}." if crossed else f"{kept} to set the thresholds."
     if classifier.max_error is not None:
         thresholds = f"{thresholds if crossed else ''} {kept} to test the guarantee.".strip()
     return thresholds

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lvq.table_headers import check_columns, listed
+from lvq.table_headers import FIRST_ROW, check_columns, listed
 from lvq.tables import TableError, as_text, column_names, kind_of, read_table, reading_notes
 from lvq.workflow.design import Design, make_design
 from lvq.workflow.preparation import MIN_CLASS_ROWS, Samples, prepare
@@ -87,12 +87,12 @@ def read_study(
 
 
 def _named_rows(X: pd.DataFrame, paths: Sequence[Path], sizes: Sequence[int]) -> pd.DataFrame:
-    """Rows of several tables under the names of table and row, counted as a spreadsheet does: the first is row 2."""
+    """Rows of several tables under the names of table and row, counted as a spreadsheet does."""
     if len(paths) == 1:
         return X
     starts = np.cumsum([0, *sizes[:-1]])
     table = np.searchsorted(starts, X.index.to_numpy(), side="right") - 1
-    return X.set_axis([f"{paths[k].name}:{row - starts[k] + 2}" for k, row in zip(table, X.index)], axis=0)
+    return X.set_axis([f"{paths[k].name}:{row - starts[k] + FIRST_ROW}" for k, row in zip(table, X.index)], axis=0)
 
 
 def joined(parts: Sequence[pd.DataFrame], paths: Sequence[Path]) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Fit a reject classifier to the training rows of a design, and its cross-validation.
 
 Where thresholds are cross-fitted in as many folds as the cross-validation has, both use the same folds and the same
-models: each is fitted once.
+models: each is fitted once. With time the cross-validation trains on the past alone, and thresholds have other folds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.found import find_layer, last_step
 from lvq.rejection import RejectClassifier
 from lvq.typing import FittedFold, Fold
-from lvq.workflow.design import Design, calibration_rows, inner_folds
+from lvq.workflow.design import Design, calibration_rows, inner_folds, threshold_folds
 
 if TYPE_CHECKING:
     from lvq.report import FoldResult
@@ -35,13 +35,13 @@ def fit_rejecting(
     """Fit a reject classifier whose thresholds respect the design; `fitted_folds` are folds to cross-fit them in.
 
     Groups: folds of whole groups; for a guarantee whole groups are held out, and one row of each is used, as rows of a
-    group are not independent. Time: thresholds are set on rows later than those the model was trained on.
+    group are not independent. Time: folds leave out blocks of time; for a guarantee the latest rows are held out.
     """
     pipeline = classifier.estimator
     if fitted_folds is None and design.is_plain:
         return classifier.fit(X, y)
     if isinstance(classifier.cv, int) and classifier.max_error is None:
-        folds = inner_folds(y, design, classifier.cv, seed) if fitted_folds is None else fitted_folds
+        folds = threshold_folds(y, design, classifier.cv, seed) if fitted_folds is None else fitted_folds
         classifier.set_params(cv=folds).fit(X, y, **group_arguments(pipeline, design))
         return classifier.set_params(cv=len(folds))  # the number alone is stored, not the rows
     train, held_out = calibration_rows(
@@ -70,7 +70,8 @@ def cross_validate(
 ) -> CrossValidated:
     """Cross-validation of the predictions alone: thresholds in every fold would take many times as long.
 
-    Models are kept only where the thresholds are cross-fitted in as many folds: below 2,000 rows, without a guarantee.
+    Models are kept only where the thresholds are cross-fitted in the same folds: below 2,000 rows, without a guarantee,
+    and not with time, where the models of the first folds have too few rows for thresholds of the predicting model.
     """
     from lvq.report.cross_validation import evaluate_folds, fit_fold, stratified_splits
 
@@ -78,7 +79,7 @@ def cross_validate(
     pipeline, fitted = classifier.estimator, list[FittedFold]()
     arguments = group_arguments(pipeline, design)
     progress(0, n_folds)
-    if classifier.max_error is not None or classifier.cv != n_folds:
+    if classifier.max_error is not None or classifier.cv != n_folds or design.times is not None:
         return CrossValidated(
             folds, evaluate_folds(pipeline, X, y, folds, fit_params=arguments, progress=progress), None
         )

@@ -1,0 +1,82 @@
+"""What measures and cells need of an estimator: its own predictions, and distances only of a model of this library."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lvq import GLVQ
+from lvq.prices import PriceClassifier
+from lvq.rejection.predictions import Predictions
+
+NAMES = ("model", "inputs", "distances", "nearest", "winner")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    return 3 * rng.normal(size=(60, 2)) + 4 * np.eye(3)[y][:, :2] + 5, np.array(["a", "b", "c"])[y]
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    return GLVQ(n_prototypes=2, solver="online", max_iter=5, random_state=0).fit(*data)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_classifier_without_prototypes_has_no_distances(data, name):
+    found = Predictions(LogisticRegression().fit(*data), data[0])
+    with pytest.raises(ValueError, match=r"need a model of this library.*got LogisticRegression; use measure="):
+        getattr(found, name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_must_be_fitted(data, name):
+    with pytest.raises(NotFittedError, match="GLVQ instance is not fitted yet"):
+        getattr(Predictions(GLVQ(), data[0]), name)
+
+
+def test_a_calibrator_predicts_itself(data, model):
+    """Its predictions need not be those of the model inside."""
+    calibrated = CalibratedClassifierCV(model, cv=3).fit(*data)
+    found = Predictions(calibrated, data[0])
+    assert found.found is None
+    np.testing.assert_array_equal(found.predicted, calibrated.predict(data[0]))
+
+
+def test_prices_decide_the_class(data, model):
+    """With mistakes for "c" that cost nothing, nearly everything is "c"; the winner is of that class."""
+    price = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 0.0], [9.0, 9.0, 0.0]])
+    priced = PriceClassifier(model, prices=price).fit(*data)
+    found = Predictions(priced, data[0])
+    assert found.priced
+    np.testing.assert_array_equal(found.predicted, priced.predict(data[0]))
+    assert (found.predicted != model.predict(data[0])).any()
+    np.testing.assert_array_equal(found.model.classes[found.model.labels[found.winner]], found.predicted)
+
+
+def test_samples_pass_the_steps_of_a_pipeline(data):
+    X, y = data
+    whole = make_pipeline(StandardScaler(), GLVQ(solver="online", max_iter=5, random_state=0)).fit(X, y)
+    found = Predictions(whole, X)
+    assert not found.priced
+    np.testing.assert_allclose(found.inputs, whole[0].transform(X))
+    differences = found.inputs[:, None] - whole[1].prototypes_
+    np.testing.assert_allclose(found.distances, (differences**2).sum(axis=2), atol=1e-12)
+    np.testing.assert_array_equal(found.predicted, whole.predict(X))
+    np.testing.assert_array_equal(found.winner, found.distances.argmin(axis=1))
+
+
+def test_winners_of_given_classes(data, model):
+    """The nearest prototype of a class, for some rows."""
+    found, rows = Predictions(model, data[0]), np.array([5, 7, 40])
+    classes = np.array(["c", "a", "b"])
+    expected = []
+    for row, label in zip(rows, classes):
+        own = np.flatnonzero(model.prototype_labels_ == label)
+        expected.append(own[found.distances[row, own].argmin()])
+    assert found.winner_for(classes, rows).tolist() == expected
