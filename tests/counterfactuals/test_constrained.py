@@ -32,11 +32,11 @@ def table(n_samples=120, seed=0):
     return frame, np.array(["a", "b", "c"])[y]
 
 
-def fitted(model, *, reject=False):
+def fitted(model, *, reject=False, scaler="passthrough"):
     X, y = table()
     numbers = make_pipeline(SimpleImputer(), StandardScaler())
-    scaled = make_pipeline(OneHotEncoder(sparse_output=False), StandardScaler())
-    blocks = [("site", scaled, ["site"]), ("smoker", scaled[0], ["smoker"]), ("numbers", numbers, NUMBERS)]
+    texts = make_pipeline(OneHotEncoder(sparse_output=False), scaler)
+    blocks = [("texts", texts, ["site", "smoker"]), ("numbers", numbers, NUMBERS)]
     pipeline = make_pipeline(ColumnTransformer(blocks), clone(model).set_params(random_state=0))
     if reject:
         pipeline = RejectClassifier(pipeline, min_coverage=0.7)
@@ -51,9 +51,11 @@ def distances(X, other, units):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@pytest.mark.parametrize("target", [None, "c"])
-def test_never_farther_than_the_nearest_real_sample(model, target):
-    pipeline, samples = fitted(model)
+@pytest.mark.parametrize(
+    ("target", "scaler"), [(None, "passthrough"), ("c", "passthrough"), (None, StandardScaler())], ids=str
+)
+def test_never_farther_than_the_nearest_real_sample(model, target, scaler):
+    pipeline, samples = fitted(model, scaler=scaler)
     X = table(16, seed=1)[0]
     found, before = counterfactual(pipeline, X, target, samples=samples), pipeline.predict(X)
     assert np.array_equal(pipeline.predict(found.samples), found.label)
