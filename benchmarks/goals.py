@@ -33,8 +33,8 @@ def goals(results: Results) -> list[Goal]:
     found.append(goal if sets in (0, 28) else goal._replace(measured=f"{goal.measured} on {sets} sets", held=None))
     slower = coldstart.ratio(results.get("coldstart", []))
     for key, words in (("fit", "`fit`"), ("predict", "`predict`")):
-        goal = f"{words} with a fifth of the values missing, time over that of complete samples, largest of all models"
-        found.append(at_most(goal, missing.largest(results.get("missing", []), key), missing.LIMIT))
+        words += " with a fifth of the values missing, time over that of complete samples, largest of all models"
+        found.append(at_most(words, missing.largest(results.get("missing", []), key), missing.LIMIT))
     found.append(at_most("cold start over that of LogisticRegression", slower, 1.2))
     return found
 

@@ -3,8 +3,10 @@
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import data, text
@@ -18,8 +20,9 @@ from lvq.solvers.threads import single_threaded_products
 TITLE = "Missing values"
 MINUTES = 4.0
 SETS = ("wdbc", "heart", "ionosphere", "vehicle")
-MODELS: dict[str, tuple[type[CostBasedLVQ], int]] = {
-    "glvq": (GLVQ, 3), "grlvq": (GRLVQ, 3), "gmlvq": (GMLVQ, 1), "gmlvq-3": (GMLVQ, 3), "default": (LVQClassifier, 1)
+MODELS: dict[str, CostBasedLVQ] = {
+    "glvq": GLVQ(n_prototypes=3), "grlvq": GRLVQ(n_prototypes=3), "gmlvq": GMLVQ(), "gmlvq-3": GMLVQ(n_prototypes=3),
+    "default": LVQClassifier(),
 }  # fmt: skip
 NAMES = {
     "glvq": "GLVQ, 3 per class", "grlvq": "GRLVQ, 3 per class", "gmlvq": "GMLVQ", "gmlvq-3": "GMLVQ, 3 per class",
@@ -42,16 +45,14 @@ def run(cell: Row, run: Run) -> list[Row]:
     X, y = data.pool_rows(cell["set"])
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     gaps = np.where(np.random.default_rng(0).random(X.shape) < MISSING, np.nan, X)
-    kind, count = MODELS[cell["model"]]
-    given = {} if kind is LVQClassifier else {"n_prototypes": count}
-    models = [kind(random_state=0, missing="ignore", **given) for _ in range(2)]
+    models = [clone(MODELS[cell["model"]]).set_params(random_state=0, missing="ignore") for _ in range(2)]
     times: dict[str, list[list[float]]] = {"fit": [[], []], "predict": [[], []]}
     with single_threaded_products(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for number in range(run.repeat + 1):  # the first is not counted
             for place, (model, samples) in enumerate(zip(models, (X, gaps))):
-                found = {"fit": seconds(lambda m=model, s=samples: m.fit(s, y))}
-                found["predict"] = seconds(lambda m=model, s=samples: m.predict(s), PREDICTIONS)
+                found = {"fit": seconds(partial(model.fit, samples, y))}
+                found["predict"] = seconds(partial(model.predict, samples), PREDICTIONS)
                 for name, value in found.items():
                     times[name][place] += [value] * (number > 0 or not run.repeat)
     return [

@@ -33,8 +33,12 @@ def test_the_sequence_starts_at_lower_coverage_with_more_samples(path):
     assert starts[0] > 0.3
     for n_testing, start in zip((200, 2000, 20_000), starts[1:]):
         coverages = np.arange(1, 1001) / 1000
-        mean = 0.25 * coverages  # true error rate among the most certain fraction c: the mean of (1 - u)/2 over u > 1 - c
-        bounds = error_upper_bound(np.rint(mean * coverages * n_testing).astype(int), (coverages * n_testing).astype(int))
+        mean = (
+            0.25 * coverages
+        )  # true error rate among the most certain fraction c: the mean of (1 - u)/2 over u > 1 - c
+        bounds = error_upper_bound(
+            np.rint(mean * coverages * n_testing).astype(int), (coverages * n_testing).astype(int)
+        )
         at_start = bounds[round(1000 * start) - 1]
         assert at_start < 1.3 * bounds.min()
 

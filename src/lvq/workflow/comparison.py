@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.evaluation import Comparison, compare_models
@@ -156,7 +157,7 @@ def compare_table(
     )  # fmt: skip
     samples, others = study.samples, make_rivals(study.samples, seed=seed) if rivals else {}
     ways: dict[str, dict[str, str]] = {}
-    pipelines = {}
+    pipelines: dict[str, BaseEstimator] = {}
     for name, model in named.items():
         found = candidates(missing, model, samples.X, samples, folds=folds, guarantee=False).estimators
         ways[name] = {way: f"{name}, ignore" if way == "ignore" else name for way in found}
