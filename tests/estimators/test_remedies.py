@@ -31,8 +31,18 @@ def test_missing_values_name_row_and_column():
             model.fit(late, Y)
     with pytest.raises(ValueError, match="row 2, counted from 0, column 'b'"):
         lvq.GLVQ().partial_fit(pd.DataFrame(late, columns=["a", "b"]), Y, classes=[0, 1])
-    with pytest.raises(ValueError, match=r"Input y contains NaN\. GLVQ"):
-        lvq.GLVQ().fit(X, [0.0, 0.0, np.nan, 1.0])
+
+
+@pytest.mark.parametrize("y", [[0.0, 0.0, np.nan, 1.0], np.array(["a", "a", np.nan, "b"], dtype=object)])
+def test_missing_classes(y):
+    with pytest.raises(ValueError, match=r"^y contains NaN\. GLVQ needs the class of every sample; leave out the rows"):
+        lvq.GLVQ().fit(X, y)
+
+
+def test_classes_of_several_kinds():
+    y = np.array(["a", "a", None, "b"], dtype=object)
+    with pytest.raises(ValueError, match=r"GLVQ needs y of one kind.*got NoneType, str; leave out the rows without"):
+        lvq.GLVQ().fit(X, y)
 
 
 def test_without_the_parameter_the_message_stays():

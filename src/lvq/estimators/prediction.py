@@ -21,6 +21,7 @@ from lvq.solvers.threads import block_threads
 from lvq.typing import Array, ClassWeight
 
 Value = TypeVar("Value")
+_NO_WEIGHTS = "it has no feature weights; see feature_importances_, or lambda_ where it has matrices"
 
 
 class ModelPredictions:
@@ -229,7 +230,7 @@ class ModelPredictions:
     def relevances_(self) -> np.ndarray:
         """Weight of each feature, or a row of weights for each group of prototypes."""
         model = self._fitted("relevances_")
-        return self._array("relevances_", model.relevance if model.has_weights else None, "it has no feature weights")
+        return self._array("relevances_", model.relevance if model.has_weights else None, _NO_WEIGHTS)
 
     @property
     def omega_(self) -> np.ndarray:

@@ -164,13 +164,25 @@ def check_training_data(
     missing = getattr(estimator, "missing", "raise") == "ignore"
     X, y = _validated(estimator, X, y, reset=reset, types=types, missing=missing)
     check_range(estimator, X)
-    check_classification_targets(y)
+    check_targets(estimator, y)
     weight = sample_weights(estimator.class_weight, X, y, sample_weight)
     if (weight == 0).any() and not keep_all:
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
     classes, y = np.unique(y, return_inverse=True)
     check_classes(estimator, classes, sample_weight)
     return X, y, weight, classes
+
+
+def check_targets(estimator: BaseEstimator, y: np.ndarray) -> None:
+    """Raise ValueError for targets that are no classes, or of kinds that cannot be ordered, such as text and None."""
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        raise ValueError(
+            f"{type(estimator).__name__} needs y of one kind, all text or all whole numbers, and the class of every "
+            f"sample, got {', '.join(sorted({type(label).__name__ for label in y.tolist()}))}; leave out the rows "
+            "without a class."
+        ) from error
 
 
 def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: ArrayLike | None) -> None:
@@ -208,7 +220,7 @@ def check_batch(
         )
     X, y = _validated(estimator, X, y, reset=first)
     check_range(estimator, X)
-    check_classification_targets(y)
+    check_targets(estimator, y)
     if first and len(known) < 2:
         raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")
     check_known(estimator, y, known, "partial_fit")

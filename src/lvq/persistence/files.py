@@ -83,7 +83,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, trusted: Iterabl
     except LoadError as error:
         raise ValueError(f"lvq.save cannot store this {type(model).__name__}: a file of it {error}") from error
     if not same:
-        raise ValueError(f"lvq.save cannot store this {type(model).__name__} exactly. Use joblib.dump.")
+        fitted = hasattr(model, "best_estimator_")
+        remedy = "Save its best_estimator_, the fitted model" if fitted else "Use joblib.dump"
+        raise ValueError(f"lvq.save cannot store this {type(model).__name__} exactly. {remedy}.")
     with write_atomically(path) as file:
         file.write(data)
 

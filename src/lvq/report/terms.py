@@ -22,7 +22,7 @@ def terms(summary: dict[str, JSONValue]) -> list[tuple[str, str]]:
         ("Nearest samples", "Real samples of its class that are nearest to a prototype in the model's distance.",
          summary["prototypes"].get("exemplars") is not None),
         ("Distance", "How different two samples are for the model; features can have different weights in it.", True),
-        ("Certainty", "A number for each prediction; higher is more certain. It is no probability.", True),
+        ("Certainty", "How certain a prediction is: the probability of its class, or a difference of distances.", True),
         ("Accepted, rejected", "A prediction that is certain enough to be used; one that is not.", True),
         ("Too little known", "Reason to reject a sample that has less than half of the usual number of values.",
          "too little known" in summary["rejection"]["reasons"]),

@@ -70,9 +70,8 @@ def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
     if classifier.cv == "prefit":
         which = "the latest training rows" if design.times is not None else "whole groups of the training rows"
         one = ", one row of each group," if design.groups is not None and classifier.max_error is not None else ""
-        held_out = (
-            f"{classifier.calibration_size:.0%} of the training data, {which},{one} were held out for the thresholds."
-        )
+        held_out = f"{classifier.calibration_size:.0%} of the training data, {which}{one or ','}"
+        held_out += " were held out for the thresholds."
         if classifier.max_error is None or design.times is None:
             return held_out
         return f"{held_out} They tested the guarantee too. It holds for later rows as far as they are like these."
