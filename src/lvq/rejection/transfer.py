@@ -68,4 +68,4 @@ def _below(values: FloatArray, lowest: float, target: float, *, bounded: bool) -
 
 def _is_bounded(*pairs: FloatArray) -> bool:
     """Whether all certainties are between 0 and 1."""
-    return all(0 <= part[:, 0].min(initial=0) and part[:, 0].max(initial=1) <= 1 for part in pairs)
+    return all(part[:, 0].min(initial=0) >= 0 and part[:, 0].max(initial=1) <= 1 for part in pairs)
