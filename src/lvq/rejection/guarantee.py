@@ -13,8 +13,8 @@ Rules:
   guaranteed at once, as in any fixed sequence: consider the first untrue one, at a point with true rate r and upper
   bound u. It passes only where u < r, which has at most the probability of the level, and all that was tested before it
   is true. Where a test fails, u may be guaranteed instead: as u is above the tested error, it is false only where that
-  error is untrue and u < r, which is the same event. The lowest of these is taken. An error that passed can be requested too,
-  as the tests before it are the same or fewer;
+  error is untrue and u < r, which is the same event. The lowest of these is taken. An error that passed can be
+  requested too, as the tests before it are the same or fewer;
 - with "bonferroni" all bounds hold at once, so the lowest of them is taken; where the testing samples are too few for
   any test to pass, nothing else is ever stated, and it is the lowest of the bounds at four points, which hold at once.
 """
