@@ -7,7 +7,7 @@ their constraints for scikit-learn's validation. Solvers in square brackets are 
 
 import textwrap
 from dataclasses import MISSING, dataclass, fields
-from inspect import Signature
+from inspect import Signature, cleandoc
 from numbers import Integral, Real
 from typing import TypeVar, dataclass_transform
 
@@ -281,22 +281,22 @@ CONSTRAINTS: dict[str, list[object]] = {
     "verbose": ["verbose"],
 }
 
-ATTRIBUTES = (ModelPredictions.__doc__ or "").partition("\n\n    ")[2].rstrip()
+ATTRIBUTES = cleandoc(ModelPredictions.__doc__ or "").partition("\n\n")[2]
 
 
-def entry(name: str, kind: str, text: str, default: object, margin: str) -> str:
-    """The numpydoc entry of one parameter; its description is indented by `margin` and four blanks."""
+def entry(name: str, kind: str, text: str, default: object) -> str:
+    """The numpydoc entry of one parameter, for a docstring without a margin: from Python 3.13 on none has one."""
     shown = "" if default in (None, MISSING, Signature.empty) else f", default={default!r}"
     body = textwrap.wrap(text, 105, break_on_hyphens=False)
-    return f"\n{margin}    ".join([f"{name} : {kind}{shown}", *body])
+    return "\n    ".join([f"{name} : {kind}{shown}", *body])
 
 
 @dataclass_transform(kw_only_default=True)
 def estimator(cls: Class) -> Class:
     """Make the annotated fields of a class its keyword parameters, and describe and constrain them."""
     dataclass(kw_only=True, eq=False, repr=False)(cls)  # changes the class in place
-    entries = [entry(field.name, *PARAMETERS[field.name], field.default, "    ") for field in fields(cls) if field.init]
-    text = (cls.__doc__ or "").replace("{parameters}", "\n    ".join(["Parameters", "----------", *entries]))
+    entries = [entry(field.name, *PARAMETERS[field.name], field.default) for field in fields(cls) if field.init]
+    text = cleandoc(cls.__doc__ or "").replace("{parameters}", "\n".join(["Parameters", "----------", *entries]))
     cls.__doc__ = text.replace("{attributes}", ATTRIBUTES)
     known = CONSTRAINTS | cls.__dict__.get("_own_constraints", {})  # where a class is stricter than the table
     constraints = {field.name: known[field.name] for field in fields(cls)}

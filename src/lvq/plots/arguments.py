@@ -63,11 +63,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
 
 def described(method: Function) -> Function:
     """Replace each ``{name}`` in the docstring of a method by the entry of that parameter in `PARAMETERS`."""
-    text = method.__doc__ or ""
+    text = inspect.cleandoc(method.__doc__ or "")
     for name, parameter in inspect.signature(method).parameters.items():
         if f"{{{name}}}" in text:
             stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
-            full = entry(f"{stars}{name}", *PARAMETERS[name], parameter.default, " " * 8)
+            full = entry(f"{stars}{name}", *PARAMETERS[name], parameter.default)
             text = text.replace(f"{{{name}}}", full)
     method.__doc__ = text
     return method
