@@ -57,6 +57,13 @@ def scores(number: int, sample: dict[str, dict]) -> list[str]:
     ]  # fmt: skip
 
 
+def together(samples: list[dict[str, dict]]) -> str:
+    """The scores at first of the last two samples as one."""
+    rows = [row for sample in samples[-2:] for row in rows_of(sample, added=False)]
+    numbers = f"{len(samples) - 2} and {len(samples) - 1}"
+    return f"Samples {numbers} together, killed at first: {interval(*score(rows, 'first'))}."
+
+
 def table(samples: list[dict[str, dict]], files: list[str]) -> list[str]:
     """One line for each file, all samples together."""
     lines = ["| File | Possible | Drawn | Change nothing | Killed at first | Killed now |", "|---|---|---|---|---|---|"]
@@ -94,6 +101,7 @@ def page(samples: list[dict[str, dict]], files: list[str]) -> str:
     parts = [
         RULE,
         *(line for number, sample in enumerate(samples) for line in scores(number, sample)),
+        together(samples), "",
         f"Possible: {possible} mutants in {len(known)} files. Without results: {', '.join(missing) or 'no file'}.",
         "", "All samples together, added ones too:", "", *table(samples, known),
         "", "## Survivors that change behaviour", "", *survivors(samples, noted=False),

@@ -66,3 +66,17 @@ def test_distances(metric, shape, dense):
     found = metric.distances(sparse.csr_array(dense), W, R)
     np.testing.assert_allclose(found, metric.distances(dense, W, R), rtol=1e-5, atol=1e-4)
     assert found.dtype == dense.dtype
+
+
+def test_indices_of_canonical_rows():
+    """Of one type for the compiled code: 32 bits where they suffice, and shared where they have it already."""
+    X = sparse.csr_array(np.eye(3))
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    assert np.shares_memory(rows.canonical(X).indices, X.indices)
+    long = X.copy()
+    long.indices, long.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    found = rows.canonical(long)
+    assert found.indices.dtype == found.indptr.dtype == np.int32
+    np.testing.assert_array_equal(found.toarray(), np.eye(3))
+    wide = sparse.csr_array((np.ones(2), (np.arange(2), np.array([3, 2**32]))), shape=(2, 2**33))
+    assert rows.canonical(wide).indices.tolist() == [3, 2**32]

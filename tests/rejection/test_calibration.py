@@ -337,3 +337,26 @@ def test_samples_at_a_prototype_can_be_cross_fitted_with_an_outlier_measure():
     y = np.repeat(["a", "b"], 30)
     safe = RejectClassifier(GLVQ(**QUICK), measure="combined", min_coverage=0.9, cv=3).fit(X, y)
     assert safe.accept(X).any()
+
+
+class SplitByValue:
+    """Folds by the sign of the first feature, as a user may write them."""
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 2
+
+    def split(self, X, y, groups=None):
+        positive = np.asarray(X)[:, 0] > 0
+        assert 0 < positive.sum() < len(y)
+        for inside in (positive, ~positive):
+            yield np.flatnonzero(~inside), np.flatnonzero(inside)
+
+
+def test_folds_may_depend_on_the_samples():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), np.arange(80) % 2
+    model = RejectClassifier(GLVQ(solver="online", max_iter=2, random_state=0), cv=SplitByValue()).fit(X, y)
+    given = [(np.flatnonzero(X[:, 0] <= 0), np.flatnonzero(X[:, 0] > 0))]
+    given.append(given[0][::-1])
+    same = RejectClassifier(GLVQ(solver="online", max_iter=2, random_state=0), cv=given).fit(X, y)
+    np.testing.assert_array_equal(model.point_.thresholds, same.point_.thresholds)

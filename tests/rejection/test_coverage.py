@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from lvq import GLVQ
 from lvq.rejection import RejectClassifier, local_thresholds
-from lvq.rejection.coverage import Calibrated, coverage_point
+from lvq.rejection.coverage import Calibrated, _about_ties, coverage_point
 from tests.rejection.populations import QUICK, draw
 
 
@@ -178,3 +178,9 @@ def test_local_thresholds_reject_less_where_their_samples_weigh_more(weight, fra
     by_cell = dict(zip(point.cells.tolist(), point.thresholds))
     n_errors = int(fraction * 0.2 * 201) // 2  # with one less of the others, and one for the threshold itself
     assert by_cell["errors"] == pytest.approx(1 + (2 * n_errors - 1) / 100)
+
+
+def test_the_note_about_equal_samples_has_both_fractions():
+    """A quarter of the samples is equal at the threshold, of which two fifths are rejected."""
+    assert _about_ties(0.25, 0.4).startswith("25.0 % of the calibration samples are equal in certainty")
+    assert "Of such samples 60.0 % will be accepted" in _about_ties(0.25, 0.4)

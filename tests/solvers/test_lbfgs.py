@@ -10,11 +10,11 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
-from lvq.model.costs import GLVQCost
+from lvq.model.costs import GLVQCost, RSLVQCost
 from lvq.model.links import Identity
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params
-from lvq.model.relevance import Relevance
+from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import lbfgs
 from lvq.solvers.batch import Problem
@@ -384,3 +384,25 @@ def test_large_fits_of_values_that_single_precision_cannot_hold(monkeypatch, sca
     model = clone(model).set_params(random_state=0)
     accuracy = clone(model).fit(X, y).score(X, y)
     assert clone(model).fit(X * scale, y).score(X * scale, y) == pytest.approx(accuracy, abs=0.01)
+
+
+ONE_EACH, TWO_EACH = np.array([0, 1, 2]), np.array([0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("labels", "relevance", "cost", "max_runs", "expected"),
+    [
+        (TWO_EACH, Relevance(), GLVQCost(), 1, (1.0, np.inf, 1)),
+        (TWO_EACH, Relevance(), RSLVQCost(), 3, (1.0, np.inf, 1)),
+        (ONE_EACH, Relevance(), GLVQCost(), 2, (1.0, lbfgs.CALM, 2)),
+        (ONE_EACH, MatrixRelevance(), GLVQCost(), 3, (1.0, np.inf, 3)),
+        (ONE_EACH, GradientRelevance(), GLVQCost(), 2, (lbfgs.ROUGH, 0.0, 2)),
+        (TWO_EACH, Relevance(), GLVQCost(), 2, (lbfgs.ROUGH, 0.0, 2)),
+        (TWO_EACH, MatrixRelevance(), GLVQCost(), 2, (1.0, 0.0, 2)),
+    ],
+)
+def test_when_another_run_follows(labels, relevance, cost, max_runs, expected):
+    """First tolerance in units of the last one, the largest slope with which the first run is the last, and runs."""
+    problem = Problem(Objective(relevance.metric(labels), Identity(), cost, labels), relevance)
+    first, calm, runs = expected
+    assert lbfgs._rule(problem, 1e-5, max_runs) == (1e-5, first * 1e-5, calm, runs)
