@@ -1,9 +1,10 @@
 """Realised coverage of later rows and of new groups, beside the requested one, where nothing drifts.
 
-`python -m experiments.design_coverage [--runs 50] [--sets NAME ...] [--designs NAME ...] [--out FILE]` needs `LVQ_DATA`.
+`python -m experiments.design_coverage [--runs 50] [--sets NAME ...] [--designs NAME ...] [--out FILE]` needs
+`LVQ_DATA`.
 
-In each run the rows of a set are put into a random order: the first three quarters are training rows, and the others are
-new. In the design "time" the order is the time, in "group" rows belong to random groups of about three. So nothing
+In each run the rows of a set are put into a random order: the first three quarters are training rows, and the others
+are new. In the design "time" the order is the time, in "group" rows belong to random groups of about three. So nothing
 drifts and groups are not alike, and about the requested fraction of the new rows must be accepted. Thresholds are those
 of `lvq fit --time` and `lvq fit --group` without a guarantee; `coverage.py` defines what is within binomial error.
 """

@@ -1,5 +1,6 @@
 """Atomic writing: complete files or none, links stay links, and only regular files are replaced."""
 
+import errno
 import os
 import socket
 import stat
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lvq.files import check_regular, temporary_beside, umask, write_atomically
+from lvq.files import check_regular, temporary_beside, umask, write_atomically, write_folder_atomically
 
 
 def names(folder):
@@ -26,6 +27,20 @@ def test_a_new_file_and_a_replaced_one(tmp_path, as_text):
         write(str(path) if as_text else path, content)
         assert path.read_bytes() == content
     assert names(tmp_path) == ["model.npz"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_names_the_file(tmp_path, number):
+    """The error of a write has no file name."""
+    path = tmp_path / "model.npz"
+    path.write_bytes(b"old")
+    advice = "nothing is written; free some space, or choose another path"
+    with pytest.raises(OSError, match=rf"{advice}: '.*model.npz'"), write_atomically(path):
+        raise OSError(number, os.strerror(number))
+    with pytest.raises(OSError, match=rf"{advice}: '.*run'"), write_folder_atomically(tmp_path / "run"):
+        raise OSError(number, os.strerror(number))
+    assert names(tmp_path) == ["model.npz"]
+    assert path.read_bytes() == b"old"
 
 
 def test_nothing_is_visible_before_the_end(tmp_path):

@@ -11,15 +11,17 @@ that fails no test survives: it needs a test, or changes nothing that can be obs
 `python tools/mutants.py` does this for `src/lvq/model/`, `src/lvq/solvers/` and `src/lvq/rejection/`; this page is
 written by `python tools/mutants.py page` from `experiments/results/mutants_*.json`.
 
-A sample is run with the tests that exist when it is drawn: that score is an estimate for all mutants of all files, with
-the tests of that time. Then tests are written for its survivors, and these run again: the score after that is none, as
-the tests were written for just these mutants. So the score at first of the last sample is the estimate for the tests of
-today; those written for its own survivors can only kill more. What changes behaviour and what changes nothing was
-judged by hand, for survivors only. A mutant of a function that no test enters is a survivor. The intervals are exact
-for a simple random sample of all files, which samples 1 and later are; some mutants were added to them so that each
-file has one, and are not part of the score. Sample 0 has two mutants of each file at least, none of compiled loops,
-and ran with the tests of the folders `tests/model`, `tests/solvers` and `tests/rejection` alone. A function that was
-moved later is listed where it was then.
+A sample is run with tests that exist when it is drawn: this score is an estimate for all mutants of all files, with the
+tests of that time. Then tests are written for its survivors, and these run again: that score is no estimate, as the
+tests were written for just these mutants. So the score at first of the last sample is the estimate for the tests of
+today; those written for its own survivors can only kill more.
+
+The intervals are exact for a simple random sample of all files, which all but sample 0 are. Some mutants were added to
+sample 1 so that each file has one; they are not part of its score. Sample 0 has two mutants of most files and none of
+the compiled loops. A mutant runs with the tests of the mirrored file, some of the folder of the same name and some of
+`tests/estimators`, so the whole suite may kill more; a mutant of a function that none of them enters is a survivor.
+What changes behaviour and what changes nothing was judged by hand, for survivors only. A function that was moved later
+is listed where it was then.
 """
 
 
@@ -42,7 +44,7 @@ def rows_of(sample: dict[str, dict], *, added: bool) -> list[dict]:
 
 
 def scores(number: int, sample: dict[str, dict]) -> list[str]:
-    """What was drawn and the two scores."""
+    """What was drawn and its two scores."""
     rows = rows_of(sample, added=False)
     more = len(rows_of(sample, added=True)) - len(rows)
     kinds = Counter(row["kind"] for row in rows)

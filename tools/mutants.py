@@ -185,7 +185,11 @@ def tests_of(mutant: Mutant, reached: dict[str, dict], seconds: float, most: int
     One case of each test comes before second cases, and quick ones come first.
     """
     mirrored, folder = f"test_{Path(mutant.file).stem}.py::", f"tests/{mutant.file.split('/')[2]}/"
-    entering = [(test["seconds"], name) for name, test in reached.items() if entered_by(mutant, test["functions"])]
+    entering = [
+        (test["seconds"], name)
+        for name, test in reached.items()
+        if entered_by(mutant, test["functions"]) or (not mutant.inside and mirrored in name)
+    ]
     cases, ranked = Counter[str](), []
     for needed, name in sorted(entering):
         distance = 0 if mirrored in name else 1 if name.startswith(folder) else 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -183,6 +183,7 @@ def compare_models(
     seed: int | None = 0,
     groups: ArrayLike | None = None,
     splits: Sequence[Fold] | None = None,
+    keep: Callable[[Mapping[str, Floats]], Collection[str]] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Comparison:
     """Compare models by repeated stratified cross-validation, all on the same splits.
@@ -203,6 +204,8 @@ def compare_models(
         Groups, such as patients, that no fold splits.
     splits : sequence of (train, test), optional
         At least 2 splits, such as those in the order of time, in place of what `folds`, `repeats` and `groups` make.
+    keep : callable, optional
+        Called with the scores of all models; only those whose names it returns are ranked.
     progress : callable, optional
         Called with (fits done, number of fits, name of the model) before each fit and at the end.
 
@@ -250,6 +253,9 @@ def compare_models(
             scores[name], counts[name] = accuracies, (float(prototypes.mean()), float(seconds.mean()))
     if progress is not None:
         progress(len(models) * len(splits), len(models) * len(splits), "")
+    if keep is not None:
+        kept = keep(scores)
+        scores = {name: values for name, values in scores.items() if name in kept}
     n_train, n_test = (max(1, int(np.mean([len(rows) for rows in parts]))) for parts in zip(*splits))
     return Comparison(_ranking(scores, counts, n_train, n_test), scores, failures)
 

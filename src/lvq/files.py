@@ -1,5 +1,6 @@
 """Files that appear complete or not at all: written beside their place, then moved to it."""
 
+import errno
 import os
 import shutil
 import signal
@@ -11,6 +12,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO
+
+
+@contextmanager
+def naming_a_full_disk(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of a full disk, which have no file name, name the path and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        advice = "nothing is written; free some space, or choose another path"
+        raise OSError(error.errno, f"{os.strerror(error.errno)}, {advice}", os.fspath(path)) from error
 
 
 @contextmanager
@@ -29,7 +42,7 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ...     [path.name for path in Path(folder).iterdir()]
     ['note.txt']
     """
-    with temporary_beside(path) as temporary, temporary.open("wb") as file:
+    with naming_a_full_disk(path), temporary_beside(path) as temporary, temporary.open("wb") as file:
         yield file
         file.flush()
         os.fsync(file.fileno())
@@ -74,7 +87,8 @@ def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
     parent = folder if folder.is_dir() else folder.parent
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".tmp", dir=parent))
     try:
-        yield temporary
+        with naming_a_full_disk(folder):
+            yield temporary
         with _delayed_interrupt():
             if folder.exists():
                 _replace_files(temporary, folder)

@@ -18,6 +18,7 @@ def completed(lvq, fruit_csv):
     return lvq(
         "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--model", "lvq1",
         "--prototypes", 1, "--prototypes", 2, "--folds", 2, "--repeats", 2, "--json", "--no-rivals",
+        "--missing", "impute",
     )  # fmt: skip
 
 
@@ -48,6 +49,7 @@ def test_a_table_as_text(lvq, fruit_csv):
 
 def test_rivals_are_compared_on_the_same_splits(lvq, fruit_csv):
     options = ("compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--prototypes", 1)
+    options += ("--missing", "impute")
     found = lvq(*options, "--folds", 2, "--repeats", 2, "--json")
     assert found.code == 0, found.err
     result = json.loads(found.out)
@@ -82,7 +84,7 @@ def test_time_trains_on_the_past_and_tests_on_the_future(lvq, fruit, tmp_path, m
     monkeypatch.setattr(Pipeline, "fit", lambda self, X, y: fits.append(X) or fit(self, X, y))
     monkeypatch.setattr(Pipeline, "predict", lambda self, X: tests.append(X) or predict(self, X))
     options = ("compare", path, "--target", "Sorte", "--drop", "name", "--time", "picked", "--model", "glvq")
-    found = lvq(*options, "--prototypes", 1, "--folds", 3, "--json")
+    found = lvq(*options, "--prototypes", 1, "--folds", 3, "--json", "--missing", "impute")
     assert found.code == 0, found.err
     result = json.loads(found.out)
     assert {len(scores) for scores in result["scores"].values()} == {3}

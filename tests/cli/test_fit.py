@@ -310,9 +310,10 @@ def test_wrong_usage_has_its_own_exit_code(lvq, tmp_path, options, message):
     assert message in refused(completed, code=2)
 
 
-def test_missing_arguments(lvq):
+def test_missing_arguments(lvq, fruit_csv):
     assert "TABLE" in refused(lvq("fit"), code=2)
-    assert "--target" in refused(lvq("fit", "x.csv"), code=2)
+    assert "--target" in refused(lvq("fit", fruit_csv), code=2)
+    assert "--out" in refused(lvq("fit", fruit_csv, "--target", "Sorte"), code=2)
 
 
 # -- folders -----------------------------------------------------------------------------------------------------------

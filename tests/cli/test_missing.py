@@ -179,6 +179,53 @@ def test_wrong_requests(lvq, tmp_path, options, message):
     assert message in " ".join(found.err.split())
 
 
+def compared(lvq, table, folder, *options):
+    table.to_csv(folder / "table.csv", index=False)
+    found = lvq(
+        "compare", folder / "table.csv", "--target", "species", "--prototypes", 1, "--folds", 3, "--repeats", 1,
+        "--no-rivals", "--json", *options,
+    )  # fmt: skip
+    assert found.code == 0, found.err
+    return json.loads(found.out)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_compare_ignores_where_fit_does(lvq, tmp_path, seed):
+    found = compared(lvq, sparse_minority(seed), tmp_path, "--model", "glvq", "--model", "lvq1")
+    assert set(found["scores"]) == {"glvq, 1, ignore", "lvq1, 1"}
+    own = found["missing"]["models"]["glvq, 1"]
+    assert own["way"] == "ignore"
+    assert own["scores"]["ignore"] == pytest.approx(np.mean(found["scores"]["glvq, 1, ignore"]))
+    assert own["scores"]["ignore"] > own["scores"]["impute"] + 0.01
+    assert found["missing"]["models"]["lvq1, 1"] == {"way": "impute", "scores": None, "why": ""}
+    assert found["missing"]["sentence"] in found["notes"]
+    assert "of 'glvq, 1' they were ignored: distances are over the values that a row has" in found["notes"][-1]
+
+
+def test_compare_as_requested(lvq, tmp_path):
+    table = sparse_minority(0)
+    filled = compared(lvq, table, tmp_path, "--model", "glvq", "--missing", "impute")
+    ignored = compared(lvq, table, tmp_path, "--model", "glvq", "--model", "lvq1", "--missing", "ignore")
+    assert set(filled["scores"]) == {"glvq, 1"}
+    assert set(ignored["scores"]) == {"glvq, 1, ignore"}
+    assert filled["notes"][-1].endswith("became the median of their column, with an indicator feature; as requested.")
+    assert "Left out, as they cannot ignore missing values (--missing ignore): lvq1." in ignored["notes"]
+    assert "numbers, in 6 of 6 columns) were ignored: distances are" in ignored["notes"][-1]
+    best = compared(lvq, table, tmp_path, "--model", "glvq")
+    assert best["scores"]["glvq, 1, ignore"] == ignored["scores"]["glvq, 1, ignore"]
+
+
+def test_compare_without_gaps_or_with_a_wrong_request(lvq, tmp_path):
+    found = compared(lvq, penguins(missing=0), tmp_path, "--model", "glvq")
+    assert found["missing"] is None
+    assert set(found["scores"]) == {"glvq, 1"}
+    options = ("compare", tmp_path / "table.csv", "--target", "species", "--missing")
+    assert "must be one of auto, impute, ignore, got 'drop'" in lvq(*options, "drop").err
+    refused = lvq(*options, "ignore", "--model", "lvq1")
+    assert refused.code == 1
+    assert "Ignoring missing values (--missing ignore) needs one of lvq" in refused.err
+
+
 def test_onnx_names_the_remedy(lvq, tmp_path):
     pytest.importorskip("onnx")
     fitted(lvq, penguins(), tmp_path, "--missing", "ignore", "--folds", 0)

@@ -123,7 +123,7 @@ def test_an_unusable_row_is_rejected(lvq, run, fruit, tmp_path, values, reason, 
     assert (row["accepted"], row["reason"]) == (False, reason)
     assert isinstance(row["label"], str) == label
     assert np.isfinite(row["certainty"]) == label
-    if reason != "outlier":
+    if reason != "outlier":  # the second row of values, as the file has it
         assert "1 row with a" in completed.err
         assert "(first in row 3): rejected." in completed.err
 

@@ -62,10 +62,15 @@ def test_help_imports_no_heavy_module():
         (["fit", "TABLE", "--target", "Sorte", "--drop", "nam", "--out", "run"], "Did you mean 'name'?"),
         (["fit", "TABLE", "--target", "Sorte", "--model", "gmlqv", "--out", "run"], "Did you mean 'gmlvq'?"),
         (["compare", "TABLE", "--target", "sorte"], "Did you mean 'Sorte'?"),
+        (["fit", "TABLE"], "Perhaps --target 'Sorte' (2 different values), --target 'ripe' (2 different values)"),
+        (["compare", "TABLE"], "'colour', 'ripe', 'nothing', 'Sorte'."),
+        (["fit", "TABLE", "--target", "Sorte"], "'--out'"),
+        (["fit", "MISSPELT", "--target", "Sorte", "--out", "run"], "Früchte.csv'?"),
     ],
 )
 def test_mistakes_are_reported_before_heavy_modules_are_imported(arguments, message, fruit_csv):
-    arguments = [str(fruit_csv) if argument == "TABLE" else argument for argument in arguments]
+    files = {"TABLE": fruit_csv, "MISSPELT": fruit_csv.with_name("früchtte.csv.gz")}
+    arguments = [str(files.get(argument, argument)) for argument in arguments]
     code = (
         "import sys; from lvq.cli.app import app; sys.modules['sklearn'] = sys.modules['pandas'] = None\n"
         f"app({arguments!r}, prog_name='lvq')"
@@ -73,6 +78,21 @@ def test_mistakes_are_reported_before_heavy_modules_are_imported(arguments, mess
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode in (1, 2)
     assert message in result.stderr
+
+
+def test_a_missing_target_of_a_table_that_is_not_csv(lvq, fruit, tmp_path):
+    table = tmp_path / "fruit.parquet"
+    fruit.assign(**{f"x{k}": 1.0 for k in range(5)}).to_parquet(table)
+    completed = lvq("fit", table)
+    assert completed.code == 2
+    assert "'name', 'length [cm]', 'weight'" in completed.err
+    assert "and 4 more, the last of them 'x4'." in completed.err
+
+
+def test_a_file_in_a_missing_folder(lvq, tmp_path):
+    completed = lvq("fit", tmp_path / "no" / "table.csv")
+    assert completed.code == 1
+    assert f"does not exist, nor does the folder {tmp_path / 'no'}." in completed.err
 
 
 def test_the_names_that_are_checked_are_those_of_the_models():

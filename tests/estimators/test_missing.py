@@ -238,3 +238,20 @@ def test_tensors(gaps):
     given = model.predict_proba(torch.tensor(X))
     np.testing.assert_array_equal(given, model.predict_proba(X))
     assert model.objective_value(torch.tensor(X), y) == model.objective_value(X, y)
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "csc_array", "coo_matrix"])
+def test_sparse_rows_with_nan_name_the_row_and_no_way_that_fails(kind):
+    """What a sparse matrix stores may be NaN; missing="ignore" is not for sparse rows."""
+    from scipy import sparse
+
+    dense = np.where(np.arange(24).reshape(6, 4) % 3 == 0, 1.0, 0.0)
+    y, model = np.arange(6) % 2, GLVQ(random_state=0)
+    model.fit(getattr(sparse, kind)(dense), y)
+    dense[4, 2] = np.nan
+    holed, message = getattr(sparse, kind)(dense), "row 4, counted from 0, column 2. GLVQ takes sparse rows of finite"
+    new = GLVQ()
+    for call in (new.fit, lambda X, y: new.partial_fit(X, y, classes=[0, 1]), lambda X, _: model.predict(X)):
+        with pytest.raises(ValueError, match=message) as caught:
+            call(holed, y)
+        assert "ignore" not in str(caught.value)

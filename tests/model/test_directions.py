@@ -157,3 +157,13 @@ def test_more_directions_than_those_in_which_samples_differ(two_of_many):
     np.testing.assert_allclose(found[:7], inside)
     np.testing.assert_allclose((X - X[0]) @ found[7:].T, 0, atol=1e-9)
     assert np.linalg.matrix_rank(found) == 12
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_one_class_has_principal_axes_alone(rank):
+    """By falling spread, in units of the typical spread."""
+    X = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 5.0, 2.0]
+    found = discriminant_directions(X, np.zeros(50, dtype=int), np.ones(50), rank)
+    centred = X - X.mean(axis=0)
+    axes = np.linalg.svd(centred)[2][:rank] / np.sqrt((centred**2).mean())
+    np.testing.assert_allclose(np.abs(found), np.abs(axes), rtol=1e-9)

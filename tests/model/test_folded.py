@@ -185,3 +185,24 @@ def test_the_bound_grows_with_the_length_of_a_sample(kind, n):
     """Long samples have larger rounding errors, with any number of features."""
     part = folded_prototypes(make_model(kind, n, 0.0, np.float64), np.dtype(np.float64))
     assert min(part.bound) > 0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [2, 40])
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+def test_the_bound_counts_every_rounding(n, shift, dtype):
+    """In the plain metric: k u |a| |b| for each sum of k products, of scores and distances, at both prototypes."""
+    model = make_model("plain", n, shift, dtype)
+    centre, P, _ = (part.astype(np.float64) for part in prepared_prototypes(model))
+    u, double = np.finfo(dtype).eps / 2, np.finfo(np.float64).eps / 2
+    longest, far = np.linalg.norm(P, axis=1).max(), np.linalg.norm(centre)
+    single = 8 * u + n * double  # roundings of (|z| + |p|)^2, with |z| at most |x| + |c|
+    of_scores, of_distances = 4 * (n + 4) * u * longest, 4 * ((n + 3) * u + 2 * n * double) * longest
+    least = (
+        8 * u * np.abs((P**2).sum(axis=1) + 2 * P @ centre).max() + of_distances * far + single * (far + longest) ** 2,
+        of_scores + of_distances + 2 * single * (far + longest),
+        single,
+    )
+    found = np.array(folded_prototypes(model, np.dtype(dtype)).bound)
+    assert (found >= least).all()
+    assert (found <= 2 * np.array(least)).all()  # and some more, for errors of errors and where distances are cut at 0

@@ -6,7 +6,15 @@ import pytest
 from lvq.model import local_matrix
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, DistanceGradient, Euclidean, Matrix, squared_distances
+from lvq.model.metrics import (
+    Diagonal,
+    DistanceGradient,
+    Euclidean,
+    Matrix,
+    additions,
+    long_product,
+    squared_distances,
+)
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 FEATURES = 5
@@ -229,3 +237,18 @@ def test_float32_stays_float32(name):
 def test_a_feature_of_relevance_zero_is_ignored():
     X, W = np.array([[1.0, 5.0]]), np.array([[0.0, -7.0], [3.0, 5.0]])
     assert Diagonal().distances(X, W, np.array([1.0, 0.0])).tolist() == [[1.0, 4.0]]
+
+
+@pytest.mark.parametrize(("length", "expected"), [(1, 1), (128, 128), (256, 256), (257, 131), (384, 131), (1000, 136)])
+def test_long_products_of_float32_are_sums_of_parts(length, expected):
+    """Of 128 products each; every part is one more addition. Shorter ones, and float64, have one part."""
+    assert additions(length, np.dtype(np.float32)) == expected
+    assert additions(length, np.dtype(np.float64)) == length
+    rng = np.random.default_rng(length)
+    A, B = rng.random((3, length)), rng.random((length, 2))
+    for dtype in (np.float64, np.float32):
+        found = long_product(A.astype(dtype), B.astype(dtype))
+        assert found.dtype == dtype
+        bound = additions(length, np.dtype(dtype)) * np.finfo(dtype).eps
+        np.testing.assert_allclose(found, A.astype(dtype).astype(float) @ B.astype(dtype).astype(float), rtol=bound)
+    np.testing.assert_allclose(long_product(A.astype(np.float32), B), A @ B, rtol=1e-6)

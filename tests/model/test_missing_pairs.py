@@ -101,3 +101,18 @@ def test_more_missing_values_change_no_value(monkeypatch):
     expected = metric.distances(X, W, R)
     monkeypatch.setattr(missing, "MAX_MISSING", 0.0)
     np.testing.assert_allclose(metric.distances(X, W, R), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_compiled_sums_release_the_lock_and_are_stored():
+    """Blocks run in threads, and a second process need not compile them again."""
+    pytest.importorskip("numba")
+    from numba.core.caching import NullCache
+    from numba.core.registry import CPUDispatcher
+
+    compiled = [part for part in vars(missing_pairs.kernels()).values() if isinstance(part, CPUDispatcher)]
+    assert len(compiled) >= 2
+    for function in compiled:
+        assert function.targetoptions["nogil"] is True
+        assert function.targetoptions["error_model"] == "numpy"
+        assert not function.targetoptions["fastmath"] & {"nnan", "ninf", "fast"}
+        assert not isinstance(function._cache, NullCache)

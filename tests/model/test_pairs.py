@@ -5,7 +5,7 @@ import pytest
 
 from lvq.model import pairs
 from lvq.model.groups import group_prototypes
-from lvq.model.pairs import GroupedSearch, MaskedSearch, SortedSearch, search_for
+from lvq.model.pairs import FusedSearch, GroupedSearch, MaskedSearch, SortedSearch, search_for
 
 
 def sorted_search(Z, y, P, labels):
@@ -40,8 +40,24 @@ def masked_search(Z, y, P, labels):
     return type(found)(*(part.numpy() for part in found))
 
 
+class PlainKernels:
+    """What the kernel of the GPU does with what it is given, in NumPy."""
+
+    @staticmethod
+    def search(Z, P, squares, y, labels):
+        D = np.maximum(squares - 2 * (Z @ P.T) + (Z * Z).sum(axis=1, keepdims=True), 0)
+        mine, rows = y[:, None] == labels, np.arange(len(Z))
+        own, other = np.where(mine, D, np.inf).argmin(axis=1), np.where(mine, np.inf, D).argmin(axis=1)
+        return own, other, D[rows, own], D[rows, other]
+
+
+def fused_search(Z, y, P, labels):
+    """What surrounds the kernel of the GPU."""
+    return FusedSearch(PlainKernels).prepare(P, labels)(Z, y)
+
+
 SEARCHES = pytest.mark.parametrize(
-    "search", [sorted_search, small_search, grouped_search, all_in_groups, masked_search]
+    "search", [sorted_search, small_search, grouped_search, all_in_groups, masked_search, fused_search]
 )
 
 

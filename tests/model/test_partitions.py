@@ -108,3 +108,17 @@ def test_large_data_give_rows_with_their_moments_and_few_all_samples(name, most,
     found, expected = _class_moments(*rows), _class_moments(whole.X, whole.y, whole.weight)
     for one, other in zip(found, expected):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+def test_the_typical_variance_is_that_of_arrays():
+    """Within the classes and between their means."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(2, size=(4, 50))
+    blocks = [
+        Block(rng.normal(size=(50, 3)) + labels[:, None] * [5.0, 2.0, 0.0], labels, rng.uniform(1, 4, 50))
+        for labels in y
+    ]
+    delayed = [dask.delayed(block, traverse=False) for block in blocks]
+    samples = PartitionedSamples.of(delayed, [extent_of(block, 2) for block in blocks], np.dtype(float))
+    whole = ArraySamples(*(np.concatenate(parts) for parts in zip(*blocks)))
+    assert samples.typical_variance() == pytest.approx(whole.typical_variance(), rel=1e-9)

@@ -252,3 +252,46 @@ def test_weights_of_any_vector_rule_are_nonnegative_with_sum_one():
     np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
     expected = by_differences(lambda at: by_relevance @ rule.constrained(at), free)
     np.testing.assert_allclose(rule.pull_back(free, R, by_relevance), expected, atol=1e-8)
+
+
+SIZES = {
+    "vector per class": (LocalDiagonalRelevance(unit_trace=False, ridge=0.3), lambda R: R.sum()),
+    "vector per prototype": (LocalDiagonalRelevance(local="prototype", ridge=0.3), lambda R: R.sum()),
+    "scale per class": (LocalScaleRelevance(ridge=0.3), lambda R: R.sum()),
+    "matrix": (MatrixRelevance(unit_trace=False, ridge=0.3), lambda R: (R**2).sum()),
+    "matrix per class": (MatrixRelevance(local="class", rank=2, ridge=0.3), lambda R: (R**2).sum()),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_ridge_is_a_multiple_of_the_squared_norm(name, two_of_many):
+    rule, size = SIZES[name]
+    X, y = two_of_many(0, n_features=4)
+    R = np.random.default_rng(0).uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
+    assert rule.penalty(R)[0] == pytest.approx(0.3 * size(R))
+    assert replace(rule, ridge=0.0).penalty(R) is None
+    sparsity = Structure(sparsity=0.5)
+    both = replace(rule, structure=sparsity)
+    alone = replace(both, ridge=0.0).penalty(R)[0]
+    assert both.penalty(R)[0] == pytest.approx(0.3 * size(R) + alone)
+
+
+def test_the_determinant_is_that_of_each_matrix():
+    omega = np.random.default_rng(0).normal(size=(3, 2, 4))
+    determinants = np.linalg.det(omega @ omega.swapaxes(1, 2))
+    value = MatrixRelevance(rank=2, local="class", log_determinant=0.2).penalty(omega)[0]
+    assert value == pytest.approx(-0.1 * np.log(determinants).sum())
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_metric_of_free_size_starts_at_a_mean_distance_of_one(name, two_of_many):
+    rule = SIZES[name][0]
+    X, y = two_of_many(0, n_features=4)
+    W = np.random.default_rng(0).normal(size=(len(LABELS), 4))
+    R = rule.start(X, y, np.ones(len(X)), LABELS)
+
+    def mean_distance(R):
+        return rule.metric(LABELS).distances(X, W, R).min(axis=1).mean()
+
+    started = rule.scaled_start(R, mean_distance(R))
+    assert mean_distance(started) == pytest.approx(mean_distance(R) if rule.unit_trace else 1.0)

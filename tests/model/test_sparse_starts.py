@@ -61,3 +61,29 @@ def test_every_row_is_looked_at(n_samples):
     X = sparse.csr_array(np.arange(1.0, n_samples + 1)[:, None])
     assert sparse_starts.distinct_rows(X, 5000) == n_samples
     assert sparse_starts.distinct_rows(X, 3) == min(3, n_samples)
+
+
+def test_equations_of_several_columns_are_solved_at_once():
+    """Also a column of zeros, which is solved before the first step."""
+    X, y, weight = rows_of_classes(60, 12)
+    within, _ = sparse_starts._moments(sparse.csr_array(X), y, weight)
+    B = np.random.default_rng(0).normal(size=(12, 3))
+    B[:, 1] = 0.0
+    solved = within.solve(B)
+    np.testing.assert_allclose(within.times(solved), B, atol=1e-6)
+    np.testing.assert_array_equal(solved[:, 1], 0)
+
+
+def test_products_with_the_covariance_are_those_of_dense_rows():
+    X, y, weight = rows_of_classes(60, 12)
+    within, centred = sparse_starts._moments(sparse.csr_array(X), y, weight)
+    fraction = weight / weight.sum()
+    means = np.array([np.average(X[y == label], axis=0, weights=weight[y == label]) for label in range(3)])
+    deviations = X - means[y]
+    covariance = (fraction[:, None] * deviations).T @ deviations
+    spread = np.trace(covariance) / 12
+    expected = 0.9 * covariance + 0.1 * spread * np.eye(12)
+    np.testing.assert_allclose(within.times(np.eye(12)), expected, rtol=1e-9, atol=1e-12)
+    mass = np.bincount(y, fraction)
+    np.testing.assert_allclose(centred, (means - fraction @ X) * np.sqrt(mass)[:, None], atol=1e-12)
+    assert within.spread == pytest.approx(spread)

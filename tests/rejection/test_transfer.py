@@ -24,6 +24,17 @@ def test_below_all_training_samples():
     assert np.isclose(found[0, 0], 0.2 - 0.8)  # the distance, where the lowest have different signs
 
 
+def test_certainties_between_0_and_1_keep_their_value_below_nearly_all_training_samples():
+    """The lowest of 100 training samples does not count; no value comes above the lowest of the predicting model."""
+    training, final = np.linspace(0.6, 1, 100), np.linspace(0.65, 1, 100)
+    training[0], final[0] = 0.01, 0.02
+    found = transferred(pairs([0.3, 0.59]), pairs(training), pairs(final), np.random.RandomState(0))[:, 0]
+    np.testing.assert_array_equal(found, [0.3, 0.59])
+    final[:2] = 0.5
+    found = transferred(pairs([0.3, 0.59]), pairs(training), pairs(final), np.random.RandomState(0))[:, 0]
+    np.testing.assert_array_equal(found, [0.3, 0.5])
+
+
 def test_equal_values_are_spread_over_the_values_of_the_same_ranks():
     """Half of the training samples are equal in one model and different in the other, and the reverse."""
     training, final = np.repeat([0.3, 0.8], [50, 50]), np.linspace(0, 1, 100)

@@ -383,6 +383,28 @@ def test_one_prototype_of_some_classes(reference, cost, relevance):
     assert_close(problem.compiled(part, Identity(), settings), state, "an epoch")
 
 
+@pytest.mark.parametrize("rows", ["dense", "sparse"])
+@pytest.mark.parametrize(
+    ("relevance", "spec"),
+    [
+        (Relevance(), {}),
+        (GradientRelevance(weighted_step=False, every=5), {"relevance": "gradient", "every": 5}),
+        (MatrixRelevance(), IN_MATRIX_FORM),
+    ],
+    ids=["plain", "gradient", "matrix"],
+)
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_the_scale_of_the_samples_does_not_matter(reference, relevance, spec, rows, scale):
+    """Steps are left out where they lead out of reach, which is relative to the samples."""
+    problem = Problem(0, relevance)
+    problem.X, problem.W = scale * problem.X, scale * problem.W
+    problem.sparse = rows == "sparse" and not isinstance(relevance, MatrixRelevance)
+    *_, state = problem.slow(reference, {"cost": "glvq", "relative": True} | spec, relevance_rate=1e-30)
+    result = problem.compiled(GLVQCost(), Identity(), {"step": "relative"}, relevance_rate=1e-30)
+    assert_close(result, state, f"samples of size {scale:g}", tolerance=1e-8)
+    assert np.abs(state.prototypes / problem.W - 1).max() > 0.01
+
+
 # -- stored projections ------------------------------------------------------------------------------------------------
 
 
@@ -425,6 +447,17 @@ def test_block_boundaries_of_samples_and_prototypes(reference, cost, n_samples, 
     problem = Problem(seed, Relevance(), n_samples=n_samples, counts=counts)
     *_, state = problem.slow(reference, spec)
     assert_close(problem.compiled(part, Identity(), settings), state, "an epoch")
+
+
+@pytest.mark.parametrize("cost", [*RULES, "glvq", "mce", "logm"])
+def test_long_steps_are_seen_by_later_samples_of_a_block(reference, cost):
+    """Products with a prototype that has moved are updated for the later samples alone, or winners would be wrong."""
+    part, spec, settings = ALL_COSTS[cost]
+    for seed in range(15):
+        problem = Problem(seed, Relevance(), n_samples=16, n_features=2, counts=(2, 2))
+        problem.rate = 0.5
+        *_, state = problem.slow(reference, {"rate": 0.5} | spec)
+        assert_close(problem.compiled(part, Identity(), settings), state, f"seed {seed}", tolerance=1e-8)
 
 
 @pytest.mark.parametrize("cost", [*RULES, "glvq", "mce"])

@@ -219,6 +219,7 @@ def compare(
     model: given.Models = None,
     prototypes: given.PrototypeNumbers = None,
     rivals: given.Rivals = True,
+    missing: given.Missing = "auto",
     folds: given.CompareFolds = 5,
     repeats: given.Repeats = None,
     features: given.Features = None,
@@ -236,7 +237,8 @@ def compare(
     All models use the same splits: folds drawn at random, whole groups (--group), or each fold tested on later rows
     than it was trained on (--time). Logistic regression, a random forest and an RBF-SVM are among the models. A model
     is called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
-    The Pareto set holds the models for which no other is better in accuracy and in number of prototypes.
+    Missing numbers are filled or ignored for each model, as by 'lvq fit'. The Pareto set holds the models for which no
+    other is better in accuracy and in number of prototypes.
     """
     with report_errors(debug):
         check_tables(*table)
@@ -255,6 +257,7 @@ def compare(
                 group=group,
                 time=time,
                 rivals=rivals,
+                missing=missing,
                 folds=folds,
                 repeats=repeats,
                 features=features or (),

@@ -50,6 +50,7 @@ def comparison_as_dict(result: TableComparison) -> dict[str, JSONValue]:
         "largest_class": result.largest_class,
         "sentence": result.sentence,
         "design": result.design,
+        "missing": result.missing,
         "notes": list(result.notes),
     }
 

@@ -244,7 +244,10 @@ def _checked_rows(number: int, X: MatrixLike, dtype: np.dtype, n_features: int, 
             if not str(error).startswith("Input X contains"):
                 raise
             found = " ".join((str(error).splitlines()[0], first_missing(X)))
-            raise ValueError(f"{found} {name} needs finite numbers; correct or remove the row.") from error
+            advice = (
+                "needs finite numbers in dask collections, also with missing='ignore'; correct, fill or remove the row."
+            )
+            raise ValueError(f"{found} {name} {advice}") from error
         if X.shape[1] != n_features:
             raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {n_features} features as input.")
     return X

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from lvq.model.sparse_rows import is_sparse
 from lvq.typing import MatrixLike
 
 
@@ -30,12 +31,22 @@ def first_missing(X: MatrixLike) -> str:
     'The first is in row 1, counted from 0, column 1.'
     """
     try:
-        values = np.asarray(X, dtype=np.float64)
-        row, column = (int(part[0]) for part in np.nonzero(~np.isfinite(values)))
-    except (TypeError, ValueError, IndexError):  # text, sparse rows, or none
+        row, column = _first_sparse(X) if is_sparse(X) else _first(np.asarray(X, dtype=np.float64))
+    except (TypeError, ValueError, IndexError):  # text, or none
         return ""
     name = repr(X.columns[column]) if hasattr(X, "columns") else column
     return f"The first is in row {row}, counted from 0, column {name}."
+
+
+def _first(values: np.ndarray) -> tuple[int, int]:
+    rows, columns = np.nonzero(~np.isfinite(values))
+    return int(rows[0]), int(columns[0])
+
+
+def _first_sparse(X: MatrixLike) -> tuple[int, int]:
+    rows = X.tocsr()
+    place = int(np.flatnonzero(~np.isfinite(rows.data))[0])
+    return int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place])
 
 
 def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None:
@@ -47,6 +58,11 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
         )
     if "contains NaN" not in message or not hasattr(estimator, "missing"):
         return None
+    if is_sparse(X):
+        return (
+            f"{message.splitlines()[0]} {first_missing(X)} {name} takes sparse rows of finite numbers only; correct or "
+            "remove the row."
+        )
     fill = "Fill them first, for example by sklearn.impute.SimpleImputer in a pipeline"
     if hasattr(estimator, "model_") and estimator.model_.variances is None:
         fill += ", or fit with missing='ignore'"

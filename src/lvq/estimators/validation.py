@@ -26,7 +26,7 @@ def check_samples(
     estimator: BaseEstimator, X: ArrayLike, *, values: bool = True, types: Sequence[type] = FLOATS
 ) -> np.ndarray:
     """Samples to predict; without `values` only their shape and type are checked."""
-    if not values and _fits(X, estimator):
+    if _fits(X, estimator) and (not values or _within_limits_where_known(X, estimator)):
         return X
     finite = values and ("allow-nan" if estimator.model_.variances is not None else True)
     with with_remedies(estimator, X):
@@ -61,6 +61,14 @@ def _fits(X: ArrayLike, estimator: BaseEstimator) -> TypeGuard[np.ndarray]:
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")
     )
+
+
+def _within_limits_where_known(X: np.ndarray, estimator: BaseEstimator) -> bool:
+    """Whether a model ignores missing values, and all others are finite and not too large."""
+    if estimator.model_.variances is None:
+        return False
+    limit = largest_value(X.dtype, X.shape[1])
+    return bool(np.fmax.reduce(X, axis=None, initial=0) <= limit and np.fmin.reduce(X, axis=None, initial=0) >= -limit)
 
 
 def check_magnitude(estimator: BaseEstimator, X: np.ndarray) -> np.ndarray:

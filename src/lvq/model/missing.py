@@ -92,8 +92,13 @@ class Observed:
     metric: Metric
     variances: np.ndarray
 
+    def of_samples(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> np.ndarray:
+        """Squared distances, (N, M), of samples with NaN."""
+        centre = round_centre(W)
+        return self.measure(packed(X - centre), W - centre, R, self.pairs(W - centre, R)).D
+
     def distances(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> np.ndarray:
-        """Squared distances, (N, M)."""
+        """Squared distances, (N, M), of packed rows."""
         centre = round_centre(W)
         values, mask = _split(X)
         rows = np.concatenate((values - mask * centre, mask), axis=1)

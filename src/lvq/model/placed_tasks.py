@@ -61,7 +61,7 @@ def computed_beside(partitions: Sequence[Delayed], task: Callable[[int], Delayed
 class _Source(NamedTuple):
     """What a partition is computed from: the name of the one partition in memory, and the steps to it."""
 
-    key: object
+    key: Argument
     steps: dict
 
 
@@ -81,26 +81,27 @@ def beside_sources(partitions: Sequence[Delayed]) -> list[Delayed]:
     graphs = {id(part.dask): dict(part.dask) for part in partitions}
     wait([step for graph in graphs.values() for step in graph.values() if isinstance(step, Future)])
     held = client.who_has()
-    sources = [_source(graphs[id(part.dask)], part.key, held) for part in partitions]
-    found = [number for number, source in enumerate(sources) if source is not None]
-    given = [Task(source.key, {source.key: Future(source.key, client)}) for source in sources if source is not None]
+    found = {}
+    for number, part in enumerate(partitions):
+        source = _source(graphs[id(part.dask)], part.key, held)
+        if source is not None:
+            found[number] = source
     result = list(partitions)
-    for number, same in zip(found, given):
-        result[number] = same
-
-    steps = [(place, number) for place, number in enumerate(found) if sources[number].steps]
+    for number, source in found.items():
+        result[number] = Task(source.key, {source.key: Future(source.key, client)})
+    steps = [number for number, source in found.items() if source.steps]
 
     def task(k: int) -> Delayed:
-        place, number = steps[k]
-        source = sources[number]
-        return dask.delayed(partial(_computed, source, partitions[number].key), traverse=False)(given[place])
+        number = steps[k]
+        return dask.delayed(partial(_computed, found[number], partitions[number].key), traverse=False)(given[k])
 
-    for (_, number), kept in zip(steps, kept_beside([given[place] for place, _ in steps], task)):
+    given = [result[number] for number in steps]
+    for number, kept in zip(steps, kept_beside(given, task)):
         result[number] = kept
     return result
 
 
-def _source(graph: dict, key: object, held: dict) -> _Source | None:
+def _source(graph: dict, key: Argument, held: dict) -> _Source | None:
     """The one partition in memory from which a key of a graph is computed; None where there is none or several."""
     steps, sources, wanted = {}, set(), [key]
     while wanted:
@@ -119,7 +120,7 @@ def _source(graph: dict, key: object, held: dict) -> _Source | None:
     return _Source(sources.pop(), {} if renamed else steps)
 
 
-def _computed(source: _Source, key: object, value: object) -> object:
+def _computed(source: _Source, key: Argument, value: Argument) -> Argument:
     """The steps from a partition in memory to another, one after another."""
     import dask
 

@@ -19,7 +19,7 @@ from lvq.model.decision import DecisionRule
 from lvq.model.folded import prepared_prototypes, within_limits
 from lvq.model.grouped_prediction import prediction_by
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, SharedMetric
-from lvq.model.missing import Observed, has_missing, packed, require_complete
+from lvq.model.missing import Observed, has_missing, require_complete
 from lvq.model.model_arrays import ModelArrays
 from lvq.model.model_checks import checked_samples
 from lvq.model.sample_blocks import blocks_of
@@ -88,9 +88,12 @@ class PrototypeModel(ModelArrays):
 
     def _observed_distances(self, X: np.ndarray) -> np.ndarray:
         """Distances over observed features; those of complete rows as ever."""
-        complete, D = ~np.isnan(X).any(axis=1), np.empty((len(X), len(self.prototypes)), dtype=X.dtype)
+        complete, observed = ~np.isnan(X).any(axis=1), self.observed()
+        if not complete.any():
+            return observed.of_samples(X, self.prototypes, self.relevance)
+        D = np.empty((len(X), len(self.prototypes)), dtype=X.dtype)
         D[complete] = self.distances(X[complete])
-        D[~complete] = self.observed().distances(packed(X[~complete]), self.prototypes, self.relevance)
+        D[~complete] = observed.of_samples(X[~complete], self.prototypes, self.relevance)
         return D
 
     def observed(self) -> Observed:

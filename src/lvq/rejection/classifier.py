@@ -39,9 +39,10 @@ TARGETS = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
 class RejectClassifier(BaseRejectClassifier):
     """A classifier with a reject option, around any scikit-learn classifier.
 
-    `predict` gives a class for every sample; `accept` reports which predictions to use and `reason` why the others are
-    rejected. A sample is rejected iff its certainty is below the threshold of its cell. The operating point is chosen
-    by one target: `min_coverage`, `min_accuracy`, `cost_ratio` or `max_error`; without any, ``min_coverage=0.9``.
+    `predict` gives a class for every sample; `accept` reports which to use and `reason` why the others are rejected:
+    those whose certainty is below the threshold of their cell. One target chooses the operating point: `min_coverage`,
+    `min_accuracy`, `cost_ratio` or `max_error`. Without any it is ``min_coverage=0.9``: about 90 % of new samples are
+    accepted, whatever their error rate is. By default 30 % of the samples set the thresholds and do not train (`cv`).
 
     Parameters
     ----------
@@ -79,9 +80,8 @@ class RejectClassifier(BaseRejectClassifier):
         or thresholds over the whole path with a divided level. Choose it before looking at the samples.
     on_failure : {"raise", "reject", "relax"}, default="raise"
         What to do where `max_error` is not achievable, with `per_class` for a class: raise, reject everything there, or
-        guarantee the lowest error rate that is possible with the same confidence. Then `point_.max_error` is that rate,
-        `point_.requested_error` the one asked for, `point_.times_needed` how many times as many samples would be
-        enough for it, and `notes_` tells all of this.
+        guarantee the lowest rate that can be, with the same confidence: `point_.max_error` is that rate, `notes_` tells
+        it, and `point_.times_needed` how many times as many samples would do for `point_.requested_error`.
     cv : None, "prefit", int, splitter or iterable, default=None
         Which samples are used for calibration. None: a fraction of the samples given to `fit`, which the estimator is
         then not trained on. "prefit", or an estimator in a `sklearn.frozen.FrozenEstimator`: all samples given to

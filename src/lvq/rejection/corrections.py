@@ -2,9 +2,12 @@
 
 Rules:
 - a plan depends on the path's own counts and on the number of testing samples, never on the testing counts;
-- "fixed_sequence" tests by rising coverage, each point at the full level, until the first failure. It starts where the
-  path's own counts promise the lowest upper bound of the error rate, whatever error is requested. So an error is
-  certified iff the bound at the start is not above it, and that bound is the lowest error that can be requested;
+- "fixed_sequence" tests from the lowest to the highest coverage, each point at the full level, until the first failure.
+  It starts where the path's own coverage predicts about three times as many accepted samples as are needed without any
+  error, because a test of fewer samples fails for any classifier;
+- `easier_first` are errors that are tested before the requested one, where the path's own counts say that this one
+  will not pass and the lowest possible one is wanted: they fall, each is tested at the start of its own sequence, and
+  the first failure ends the tests;
 - "bonferroni" divides the level among points spread over the path: for a certainty that does not order the samples;
 - `weaker` divides it among few points, for the lowest bound that "bonferroni" can state where no test can pass.
 """
@@ -12,10 +15,10 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
 
 from lvq.rejection.binomial import samples_needed
 from lvq.rejection.path import ThresholdPath
@@ -23,6 +26,8 @@ from lvq.rejection.validation import FloatArray, IntArray
 
 N_TESTS = 20  # points that "bonferroni" tests
 N_WEAKER = 4  # points that `weaker` has
+# errors that `easier_first` tests; the starts of larger ones accept so few samples that they would fail by chance
+EASIER = (0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.015, 0.01, 0.0075, 0.005, 0.003, 0.002, 0.001)
 
 
 class Guarantee(NamedTuple):
@@ -56,30 +61,43 @@ class Plan(NamedTuple):
 
 
 def fixed_sequence(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> Plan:
-    """All points by rising coverage, from the one that promises the lowest bound; of equal ones the last."""
+    """All points from the first that can pass a test, by rising coverage."""
+    needed = samples_needed(guarantee.max_error, guarantee.level)
+    # With fewer than nine times the samples needed, three times is too far along the path: use the geometric mean.
+    start = min(3 * needed, sqrt(needed * n_testing))
     order, expected = _by_coverage(path, n_testing)
-    bounds = _expected_bounds(path, order, expected, guarantee.confidence)
-    return Plan(order[np.flatnonzero(bounds == bounds.min())[-1] :], guarantee.level, True)
+    return Plan(order[expected >= min(start, expected[-1])], guarantee.level, True)
 
 
-def _expected_bounds(path: ThresholdPath, order: IntArray, expected: FloatArray, confidence: float) -> FloatArray:
-    """Upper bounds of the error rate that the path's own samples let expect on the testing samples.
+def easier_first(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> tuple[FloatArray, IntArray]:
+    """Falling errors, of which the requested one is the last, and the point at which each is tested.
 
-    The path has rejected the errors of its own samples, so that it has few or none at low coverage, and too few are
-    counted there. So at least those of a power law are expected: of E errors E c^g are accepted at coverage c. The
-    power is its maximum-likelihood estimate from the coverages at which errors are rejected; as with the rate, one
-    error more is assumed, there in the mean position of errors that do not depend on the coverage (g = 1).
+    The requested one alone where it may pass: easier ones could only fail before it.
     """
-    coverage, errors = path.coverage[order], (path.n_errors - path.rejected_errors)[order]
-    rejected_next = np.maximum(np.diff(errors, prepend=0), 0)  # errors that the point of next lower coverage rejects
+    errors = [guarantee.max_error]
+    if not _may_pass(path, n_testing, guarantee):
+        errors = [*(error for error in EASIER if error > guarantee.max_error), guarantee.max_error]
+    plans = [fixed_sequence(path, n_testing, guarantee._replace(max_error=error)) for error in errors]
+    return np.array(errors), np.array([plan.points[0] for plan in plans], dtype=np.intp)
+
+
+def _may_pass(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> bool:
+    """Whether samples are enough, and the path's own samples let expect a lower error where the sequence starts.
+
+    The path rejects the errors of its own samples first, so that too few are counted at low coverage. So at least those
+    of a power law are expected: of E errors E c^g are accepted at coverage c. Its power g is the maximum-likelihood
+    estimate from the coverages at which errors are rejected, with one error more whose position says nothing (g = 1).
+    """
+    if samples_needed(guarantee.max_error, guarantee.level) > n_testing:
+        return False
+    order, start = _by_coverage(path, n_testing)[0], int(fixed_sequence(path, n_testing, guarantee).points[0])
+    errors = path.n_errors - path.rejected_errors
+    coverage, rejected_next = path.coverage[order], np.maximum(np.diff(errors[order], prepend=0), 0)
     some = rejected_next > 0
-    positions = -np.sum(rejected_next[some] * np.log(coverage[some]))
-    power = (rejected_next.sum() + 1) / (positions + 1)
-    of_law = (path.n_errors + 1) / (path.n_samples + 1) * coverage**power
-    counted = np.minimum(np.maximum(of_law, errors / path.n_samples) / np.maximum(coverage, 1e-12), 1.0) * expected
-    inside = (expected > 0) & (counted < expected)
-    bounds = betaincinv(counted + 1, np.where(inside, expected - counted, 1.0), confidence)
-    return np.where(inside, bounds, 1.0)
+    power = (rejected_next.sum() + 1) / (1 - np.sum(rejected_next[some] * np.log(coverage[some])))
+    accepted = float(path.coverage[start])
+    of_law = (path.n_errors + 1) / (path.n_samples + 1) * accepted**power
+    return bool(max(of_law, errors[start] / path.n_samples) <= guarantee.max_error * accepted)
 
 
 def bonferroni(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> Plan:

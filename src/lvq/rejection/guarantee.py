@@ -7,30 +7,34 @@ tests exact.
 Rules:
 - nothing about the tests depends on the testing counts: neither the path, nor the order, nor where the testing starts;
 - groups (predicted classes) each have their own path and tests, and the guarantee holds for all of them at once;
-- where the first test of a sequence fails, the upper bound of the error rate at that point may be guaranteed instead,
-  at the same confidence ("relax"). Let r be the true rate there, u its bound, e the requested one. If r > e, each of
-  the two statements is false only where u < r, which has at most the probability of the level. If r <= e, the bound is
-  stated only where u > e >= r, so it is true, and the sequence is valid by itself. As the sequence starts at the same
-  point whatever e is, a request of u would pass there and any lower one fail: u is the lowest error that the procedure
-  can guarantee, and was not chosen among several. With "bonferroni" all bounds hold at once, so the lowest of them is
-  taken; where the testing samples are too few for any test to pass, nothing else is ever stated, and it is the lowest
-  of the bounds at four points, which hold at once too.
+- where the requested error cannot be guaranteed, the lowest one that can be is wanted, at the same confidence
+  ("relax"). If the path's own counts say that the request will not pass, falling errors are tested before it, from 15 %
+  on, each at the first point of its own sequence, and the first failure ends the tests. All errors that passed are
+  guaranteed at once, as in any fixed sequence: consider the first untrue one, at a point with true rate r and upper
+  bound u. It passes only where u < r, which has at most the probability of the level, and all that was tested before it
+  is true. Where a test fails, u may be guaranteed instead: as u is above the tested error, it is false only where that
+  error is untrue and u < r, which is the same event. The lowest of these is taken. An error that passed can be requested too,
+  as the tests before it are the same or fewer;
+- with "bonferroni" all bounds hold at once, so the lowest of them is taken; where the testing samples are too few for
+  any test to pass, nothing else is ever stated, and it is the lowest of the bounds at four points, which hold at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lvq.rejection.binomial import error_p_value, error_upper_bound, samples_needed
-from lvq.rejection.corrections import CORRECTIONS, Guarantee, weaker
+from lvq.rejection.corrections import CORRECTIONS, Guarantee, easier_first, weaker
 from lvq.rejection.guarantee_error import GuaranteeError, explain_failure
 from lvq.rejection.path import ThresholdPath
 from lvq.rejection.point import CertifiedPoint
 from lvq.rejection.thresholds import local_thresholds
-from lvq.rejection.validation import BoolArray, FloatArray, label_codes
+from lvq.rejection.validation import BoolArray, FloatArray, IntArray, label_codes
 from lvq.typing import Argument, Labels
 
 ClassifiedSamples = tuple[FloatArray, BoolArray, Labels]  # certainty, correct, cell
@@ -80,37 +84,81 @@ def certify(
     testing = path.evaluate(certainty, correct, cell)
     plan = CORRECTIONS[guarantee.correction](path, testing.n_samples, guarantee)
     all_errors = testing.n_errors - testing.rejected_errors
+    if relax and plan.stop_at_failure:
+        lowest = _lowest_in_sequence(testing, path, guarantee)
+        if lowest.max_error > guarantee.max_error:
+            error = explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
+            return _certified(testing, lowest, plan.level, guarantee, error)
     accepted, errors = testing.accepted[plan.points], all_errors[plan.points]
-    p_values = error_p_value(errors, accepted, guarantee.max_error)
-    passed = p_values <= plan.level
+    passed = error_p_value(errors, accepted, guarantee.max_error) <= plan.level
     if plan.stop_at_failure:
         passed = np.logical_and.accumulate(passed)
-    instead: dict[str, Argument] = {}
     if passed.any():  # all points that passed are certified together, so any of them may be chosen
-        best = int(np.where(passed, accepted, -1).argmax())
-    else:
-        error = explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
-        if not relax:
-            raise error
-        if not plan.stop_at_failure and samples_needed(guarantee.max_error, plan.level) > testing.n_samples:
-            plan = weaker(path, testing.n_samples, guarantee)
-            accepted, errors = testing.accepted[plan.points], all_errors[plan.points]
-        bounds = np.minimum(np.ceil(1000 * error_upper_bound(errors, accepted, 1 - plan.level)) / 1000, 1.0)
-        best = 0 if plan.stop_at_failure else int(bounds.argmin())
-        given, needed = testing.n_samples / guarantee.fraction_tested, error.samples_needed
+        best = Bound(guarantee.max_error, int(plan.points[np.where(passed, accepted, -1).argmax()]))
+        return _certified(testing, best, plan.level, guarantee)
+    error = explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
+    if not relax:
+        raise error
+    if samples_needed(guarantee.max_error, plan.level) > testing.n_samples:
+        plan = weaker(path, testing.n_samples, guarantee)
+    bounds = _upper_bounds(testing, plan.points, plan.level)
+    lowest = Bound(_rounded_up(bounds.min()), int(plan.points[bounds.argmin()]))
+    return _certified(testing, lowest, plan.level, guarantee, error)
+
+
+class Bound(NamedTuple):
+    """A guaranteed bound of the error rate, and the index of the point that it holds for."""
+
+    max_error: float
+    point: int
+
+
+def _lowest_in_sequence(testing: ThresholdPath, path: ThresholdPath, guarantee: Guarantee) -> Bound:
+    """The requested error where it and all easier ones pass; else the lowest bound up to the first failure."""
+    targets, points = easier_first(path, testing.n_samples, guarantee)
+    bounds = _upper_bounds(testing, points, guarantee.level)
+    failed = np.flatnonzero(bounds > targets)
+    if not len(failed):
+        return Bound(guarantee.max_error, int(points[-1]))
+    at = int(failed[0])
+    stated = [Bound(_rounded_up(bounds[at]), int(points[at]))]
+    if at:
+        stated.append(Bound(float(targets[at - 1]), int(points[at - 1])))
+    return min(stated)
+
+
+def _upper_bounds(testing: ThresholdPath, points: IntArray, level: float) -> FloatArray:
+    errors = (testing.n_errors - testing.rejected_errors)[points]
+    return error_upper_bound(errors, testing.accepted[points], 1 - level)
+
+
+def _rounded_up(bound: float) -> float:
+    """To tenths of a percent."""
+    return min(ceil(1000 * bound) / 1000, 1.0)
+
+
+def _certified(
+    testing: ThresholdPath, bound: Bound, level: float, guarantee: Guarantee, failure: GuaranteeError | None = None
+) -> CertifiedPoint:
+    """The certified point; `failure` tells why the bound is not the requested one."""
+    point = testing.point(bound.point)
+    n_accepted = int(testing.accepted[bound.point])
+    n_errors = testing.n_errors - point.rejected_errors
+    instead: dict[str, Argument] = {}
+    if failure is not None:
+        given, needed = testing.n_samples / guarantee.fraction_tested, failure.samples_needed
         times = None if needed is None else needed / given
         instead = {"requested_error": guarantee.max_error, "times_needed": times}
-        p_values = error_p_value(errors, accepted, min(float(bounds[best]), 1 - 1e-12))
     return CertifiedPoint(
-        **vars(testing.point(int(plan.points[best]))),
+        **vars(point),
         **instead,
-        max_error=float(bounds[best]) if instead else guarantee.max_error,
+        max_error=bound.max_error,
         confidence=guarantee.confidence,
         n_testing=testing.n_samples,
-        n_accepted=int(accepted[best]),
-        n_errors=int(errors[best]),
-        p_value=float(p_values[best]),
-        level=plan.level,
+        n_accepted=n_accepted,
+        n_errors=n_errors,
+        p_value=float(error_p_value(n_errors, n_accepted, min(bound.max_error, 1 - 1e-12))),
+        level=level,
     )
 
 

@@ -95,7 +95,7 @@ def explain_failure(
 ) -> GuaranteeError:
     """The error for a plan without a point that passed, from the testing counts of all points of the path.
 
-    It is based on the point with the lowest error rate among those that accept enough samples, of equal ones on the last.
+    It is based on the point with the lowest error rate among those that accept enough samples.
     """
     first = int(accepted[plan.points[0]])
     if not plan.stop_at_failure:  # the other points were not tested
@@ -106,7 +106,7 @@ def explain_failure(
         return error
     fewest = samples_needed(guarantee.max_error, plan.level)
     rate = np.where(accepted >= fewest, errors / np.maximum(accepted, 1), np.inf)
-    best = int(np.lexsort((-accepted, rate))[0])
+    best = int(np.lexsort((accepted, rate))[0])
     n_accepted, n_errors = int(accepted[best]), int(errors[best])
     found = f"{n_errors} errors among {n_accepted} accepted testing samples ({rate[best]:.2%})"
     failed = f"{guarantee} could not be shown with {n_testing} testing samples"

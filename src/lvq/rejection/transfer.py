@@ -4,7 +4,8 @@ In cross-fitting the certainty of a sample comes from a model that was not train
 another model, whose certainties have another scale; in data with few distinct rows each model has other values. So
 ranks are carried over: a sample that is more certain than 30 % of the training samples of its fold's model becomes the
 value that is higher than 30 % of the certainties that the predicting model has for its own training samples. Samples
-left out of training are less certain than training samples; their ranks show that, and keep it.
+left out of training are less certain than training samples; their ranks show that, and keep it. A model that fits its
+training samples closely is certain of all of them, and many other samples are below: for these ranks tell nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from lvq.rejection.validation import FloatArray
+
+LOW = 0.02  # fraction of the training samples below which ranks are not used
 
 
 def transferred(values: FloatArray, training: FloatArray, final: FloatArray, rng: np.random.RandomState) -> FloatArray:
@@ -31,7 +34,8 @@ def transferred(values: FloatArray, training: FloatArray, final: FloatArray, rng
     Returns
     -------
     array of shape (n, 2)
-        Below all training samples the certainty keeps its ratio (or distance) to the lowest of them.
+        Below the lowest 2 % of the training samples there is no rank to go by. There certainties between 0 and 1,
+        such as probabilities, keep their value, others their ratio (or distance) to them.
 
     Examples
     --------
@@ -49,8 +53,19 @@ def transferred(values: FloatArray, training: FloatArray, final: FloatArray, rng
     place = np.clip(rank * len(ordered) - 0.5, 0, len(ordered) - 1)
     certainty = np.interp(place, np.arange(len(ordered)), ordered[:, 0])
     second = ordered[np.rint(place).astype(np.intp), 1]
-    lowest, target = training[:, 0].min(), ordered[0, 0]
+    lowest, target = (np.quantile(part[:, 0], LOW, method="lower") for part in (training, final))
     less = values[:, 0] < lowest
-    beyond = values[less, 0]
-    certainty[less] = target * (beyond / lowest) if lowest * target > 0 else target + (beyond - lowest)
+    certainty[less] = _below(values[less, 0], lowest, target, bounded=_is_bounded(everyone, final))
     return np.column_stack((certainty, second))
+
+
+def _below(values: FloatArray, lowest: float, target: float, *, bounded: bool) -> FloatArray:
+    """Certainties that few training samples are below, on the scale of the predicting model."""
+    if bounded:
+        return np.minimum(values, target)
+    return target * (values / lowest) if lowest * target > 0 else target + (values - lowest)
+
+
+def _is_bounded(*pairs: FloatArray) -> bool:
+    """Whether all certainties are between 0 and 1."""
+    return all(0 <= part[:, 0].min(initial=0) and part[:, 0].max(initial=1) <= 1 for part in pairs)

@@ -80,9 +80,10 @@ class CheckpointFile:
                 file.write(TITLE + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
         except OSError as error:
             before = "the one before is kept" if self.path.exists() else "there is none before it"
+            why = os.strerror(error.errno) if error.errno else error
             raise OSError(
-                f"The checkpoint {self.path} could not be written ({error.strerror or error}); {before}. Free some "
-                "space or choose another path, and start again."
+                f"The checkpoint {self.path} could not be written ({why}); {before}. Free some space or choose another "
+                "path, and start again."
             ) from error
 
     def read(self, arguments: dict[str, JSONValue], allow_nan: bool) -> Checkpoint | None:

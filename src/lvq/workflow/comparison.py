@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.evaluation import Comparison, compare_models
 from lvq.tables import TableError
-from lvq.typing import Fold
+from lvq.typing import Fold, JSONValue
 from lvq.workflow.design import Design, inner_folds
 from lvq.workflow.fitting import Progress
-from lvq.workflow.pipelines import make_model, make_pipeline_for
+from lvq.workflow.missing_values import candidates, check_way, choose_each
+from lvq.workflow.pipelines import NAMES, can_ignore, make_model, make_pipeline_for
 from lvq.workflow.rivals import comparison_sentence, make_rivals
 from lvq.workflow.study import Paths, read_study
 from lvq.workflow.thread_limit import limited_threads
@@ -29,7 +31,8 @@ class TableComparison:
     Attributes
     ----------
     comparison : Comparison
-        Scores and ranking; GLVQ with two prototypes per class is named "glvq, 2".
+        Scores and ranking; GLVQ with two prototypes per class is named "glvq, 2", and "glvq, 2, ignore" where it
+        ignores missing numbers.
     largest_class : float
         Fraction of the rows in the most frequent class: the accuracy of always predicting it.
     n_samples, n_classes, n_features : int
@@ -40,6 +43,8 @@ class TableComparison:
         What the best model of this library gains and loses against the best of the others.
     design : str
         How the rows were split.
+    missing : dict, optional
+        What became of missing numbers, for each model, and why; None where none is missing.
     """
 
     comparison: Comparison
@@ -50,6 +55,7 @@ class TableComparison:
     notes: tuple[str, ...]
     sentence: str | None
     design: str
+    missing: dict[str, JSONValue] | None
 
 
 @limited_threads
@@ -64,6 +70,7 @@ def compare_table(
     folds: int = 5,
     repeats: int | None = None,
     rivals: bool = True,
+    missing: str = "auto",
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
@@ -96,6 +103,10 @@ def compare_table(
         Number of repetitions with other folds: 3, or 1 with `time`.
     rivals : bool, default=True
         Whether logistic regression, a random forest and a support vector machine are compared too.
+    missing : {"auto", "impute", "ignore"}, default="auto"
+        Missing numbers, as in `lvq.workflow.fit_table`: "auto" compares both ways for each model on the same splits and
+        ignores where that is better by more than a standard error. With "ignore" models that cannot ignore them are
+        left out, with a note. The numbers of rivals are always filled.
     features, drop, categorical, dates : sequence of str, default=()
         Columns that are features, or not, or categories, or dates; as in `lvq.workflow.fit_table`.
     encoding : str, optional
@@ -131,25 +142,55 @@ def compare_table(
             f"repeats (--repeats) must be 1 with time (--time), got {repeats}: there is one order of time, so folds "
             "cannot be drawn again; raise folds (--folds) for more splits."
         )
+    check_way(missing, sample_prototypes=False)
+    way = "ignore" if missing == "ignore" else "raise"
+    unable = [name for name in models if way == "ignore" and not _ignores(name)]
+    models = [name for name in models if name not in unable] or models  # of none `make_model` tells why
     named = {
-        f"{name}, {count}": make_model(name, prototypes=count, seed=seed) for name in models for count in prototypes
+        f"{name}, {count}": make_model(name, prototypes=count, seed=seed, missing=way)
+        for name in models
+        for count in prototypes
     }
     study = read_study(
         table, target, group=group, time=time, features=features, drop=drop, categorical=categorical, dates=dates,
         encoding=encoding, min_class_rows=max(folds, 2),
     )  # fmt: skip
     samples, others = study.samples, make_rivals(study.samples, seed=seed) if rivals else {}
-    pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()} | others
+    ways: dict[str, dict[str, str]] = {}
+    pipelines: dict[str, BaseEstimator] = {}
+    for name, model in named.items():
+        found = candidates(missing, model, samples.X, samples, folds=folds, guarantee=False).estimators
+        ways[name] = {way: f"{name}, ignore" if way == "ignore" else name for way in found}
+        pipelines |= {ways[name][way]: make_pipeline_for(samples, each) for way, each in found.items()}
+    pipelines |= others
     report = None if progress is None else lambda done, total, name: progress(name, done, total)
     splits, design = _splits(samples.y, study.design, folds, repeats, seed)
+    sections: list[dict[str, JSONValue] | None] = []
+
+    def keep(scores: Mapping[str, np.ndarray]) -> list[str]:
+        names, section = choose_each(missing, ways, scores, samples)
+        sections.append(section)
+        return [*names, *others]
+
     comparison = compare_models(
         pipelines, samples.X, samples.y, folds=folds, repeats=repeats, seed=seed, groups=study.design.groups,
-        splits=splits, progress=report,
+        splits=splits, keep=keep, progress=report,
     )  # fmt: skip
+    notes, section = [*samples.notes], sections[0]
+    if unable:
+        notes.append(f"Left out, as they cannot ignore missing values (--missing ignore): {', '.join(unable)}.")
+    if section is not None:
+        notes.append(str(section["sentence"]))
     counts = np.unique(samples.y, return_counts=True)[1]
     sizes = len(samples.y), len(counts), samples.X.shape[1]
     sentence = comparison_sentence(comparison, list(others))
-    return TableComparison(comparison, float(counts.max() / counts.sum()), *sizes, samples.notes, sentence, design)
+    largest = float(counts.max() / counts.sum())
+    return TableComparison(comparison, largest, *sizes, tuple(notes), sentence, design, section)
+
+
+def _ignores(name: str) -> bool:
+    """Whether the model of a name can ignore missing values; an unknown name is an error of `make_model`."""
+    return name.lower() not in NAMES or name.lower() == "lvq-cv" or can_ignore(NAMES[name.lower()]().get_params())
 
 
 def _splits(y: np.ndarray, design: Design, folds: int, repeats: int, seed: int) -> tuple[list[Fold] | None, str]:

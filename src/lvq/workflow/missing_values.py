@@ -144,14 +144,11 @@ def choose(
     prices : mapping, optional
         Prices of mistakes, by which the ways are compared where they are given.
     """
-    gaps, ways = X[list(samples.gaps)].isna().to_numpy(), list(found.estimators)
-    if not gaps.any():
+    ways, size, what = list(found.estimators), *_extent(X, samples, "training rows'")
+    if not size:
         return Choice(ways[0], None)
-    n_numbers = X.shape[1] - len(samples.texts)
-    size, kind = gaps.sum() / (len(X) * n_numbers), "accuracy" if prices is None else "price"
-    n_gaps = int(gaps.any(axis=0).sum())
-    what = f"Missing numbers ({100 * size:.1f} % of the training rows' numbers, in {n_gaps} of {n_numbers} columns)"
-    section: dict[str, JSONValue] = {"requested": missing, "fraction": float(size), "score": kind, "scores": None}
+    kind = "accuracy" if prices is None else "price"
+    section: dict[str, JSONValue] = {"requested": missing, "fraction": size, "score": kind, "scores": None}
     if len(ways) == 1:
         way, because = ways[0], found.reason
     else:
@@ -163,6 +160,60 @@ def choose(
         way, because = _better(scores, kind)
         section["scores"] = {each: abs(float(values.mean())) for each, values in scores.items()}
     return Choice(way, section | {"way": way, "sentence": f"{what} {_DONE[way]}; {because}."})
+
+
+def _extent(X: pd.DataFrame, samples: Samples, whose: str) -> tuple[float, str]:
+    """Fraction of the numbers that is missing, and a text about it."""
+    gaps, n_numbers = X[list(samples.gaps)].isna().to_numpy(), X.shape[1] - len(samples.texts)
+    if not gaps.any():
+        return 0.0, ""
+    size, n_gaps = float(gaps.sum() / (len(X) * n_numbers)), int(gaps.any(axis=0).sum())
+    return size, f"Missing numbers ({100 * size:.1f} % of the {whose} numbers, in {n_gaps} of {n_numbers} columns)"
+
+
+def choose_each(
+    missing: str, ways: Mapping[str, Mapping[str, str]], scores: Mapping[str, np.ndarray], samples: Samples
+) -> tuple[list[str], dict[str, JSONValue] | None]:
+    """For each of several models the way to take, by the rule of `choose`.
+
+    Parameters
+    ----------
+    missing : str
+        As requested.
+    ways : mapping
+        The models, and for each its ways with the names of their scores.
+    scores : mapping from str to ndarray
+        Accuracies on the splits; a way that failed has none.
+    samples : Samples
+        All rows.
+
+    Returns
+    -------
+    names : list of str
+        Of the scores of the ways that are taken.
+    section : dict, optional
+        What was done, and why; None where no number is missing.
+    """
+    size, what = _extent(samples.X, samples, "rows'")
+    taken: dict[str, str] = {}
+    models: dict[str, JSONValue] = {}
+    for model, own in ways.items():
+        known = {way: scores[name] for way, name in own.items() if name in scores}
+        if not known:
+            continue
+        taken[model], because = _better(known, "accuracy") if len(known) > 1 else (next(iter(known)), "")
+        means = {way: float(values.mean()) for way, values in known.items()} if len(known) > 1 else None
+        models[model] = {"way": taken[model], "scores": means, "why": because}
+    names = [ways[model][way] for model, way in taken.items()]
+    if not size:
+        return names, None
+    ignoring = [model for model, way in taken.items() if way == "ignore"]
+    done = f"{what} {_DONE['impute']}" if len(ignoring) < len(taken) else ""
+    if ignoring:
+        done = f"{done}; of {', '.join(map(repr, ignoring))} they" if done else what
+        done = f"{done} {_DONE['ignore']}"
+    why = {"auto": "whichever is better on the splits, as in lvq fit"}.get(missing, "as requested")
+    return names, {"requested": missing, "fraction": size, "models": models, "sentence": f"{done}; {why}."}
 
 
 def _better(scores: Mapping[str, np.ndarray], kind: str) -> tuple[str, str]:

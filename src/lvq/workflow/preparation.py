@@ -260,7 +260,7 @@ def _numbers(column: pd.Series, places: np.ndarray, source: str) -> np.ndarray:
     if large.any():
         row = int(large.argmax())
         raise TableError(
-            f"The column {column.name!r} of {source} holds {values[row]:g} in row {places[row] + FIRST_ROW}, which is too "
-            "large to compute with; correct it or leave the cell empty."
+            f"The column {column.name!r} of {source} holds {values[row]:g} in row {places[row] + FIRST_ROW}, which "
+            "is too large to compute with; correct it or leave the cell empty."
         )
     return values
