@@ -139,7 +139,7 @@ def test_all_columns_with_problems_are_reported_at_once():
         huge=np.where(np.arange(60) == 7, 1e308, 1.0),
         infinite=np.where(np.arange(60) == 0, -np.inf, 1.0),
     )
-    with pytest.raises(TableError, match=r"'when'.*'name'.*'huge' .* 1e\+308 in row 8.*'infinite' .* -inf in row 1,"):
+    with pytest.raises(TableError, match=r"'when'.*'name'.*'huge' .* 1e\+308 in row 9.*'infinite' .* -inf in row 2,"):
         prepare(table, "kind")
     with pytest.raises(TableError, match="no columns 'Kind', 'x', 'y'"):
         prepare(mixed(), "Kind", drop=["x"], categorical=["y"])
@@ -414,7 +414,7 @@ def test_a_row_whose_distances_overflow_is_rejected(tmp_path, scaled, value):
     (table * 1e-2).to_csv(tmp_path / "table.csv", index=False)
     found = predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
     assert found.notes == [
-        "2 rows with a value of 'code' that is too large to compute distances (first in row 4): rejected."
+        "2 rows with a value of 'code' that is too large to compute distances (first in row 5): rejected."
     ]
     predictions = pd.read_csv(tmp_path / "predictions.csv")
     assert predictions["reason"].eq("value too large").to_numpy().nonzero()[0].tolist() == [3, 5]

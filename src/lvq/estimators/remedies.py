@@ -57,7 +57,7 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
             "sklearn.preprocessing.OneHotEncoder in a ColumnTransformer; `lvq fit TABLE` does so itself."
         )
     if message.startswith("Input y contains NaN") or (message == "Input contains NaN" and not first_missing(X)):
-        return f"y contains NaN. {name} needs the class of every sample; leave out the rows without one."
+        return f"Input y contains NaN. {name} needs the class of every sample; leave out the rows without one."
     if "contains NaN" not in message or not hasattr(estimator, "missing"):
         return None
     if is_sparse(X):
