@@ -105,6 +105,12 @@ def test_warnings_about_columns():
     assert "a different integer in 'patient'" in more[1]
     assert "its own value of 'icd'" in more[2]
     assert len(prepare(table, "kind", categorical=["dose"], drop=["patient", "icd"]).notes) == 0
+    table["kind"] = np.where(np.arange(80) % 3, table["kind"], table["kind"].str.title())
+    alike = prepare(table, "kind", categorical=["dose"], drop=["patient", "icd"]).notes
+    assert [note.partition(":")[0] for note in alike] == [
+        "The classes 'No', 'no' differ only in upper and lower case",
+        "The classes 'Yes', 'yes' differ only in upper and lower case",
+    ]
 
 
 def test_a_different_text_in_every_row_is_refused():

@@ -57,6 +57,14 @@ def test_a_table_from_the_same_source(lvq, run, tmp_path):
     assert "Kept:" in page
 
 
+def test_the_table_of_the_fit(lvq, run, tmp_path):
+    completed = validated(lvq, run, tmp_path, hospital())
+    assert completed.code == 0, completed.err
+    assert "as many rows of each class as the one that the model was fitted to" in completed.err + completed.out
+    completed = validated(lvq, run, tmp_path, hospital(n=599), "--force")
+    assert "as many rows of each class" not in completed.err + completed.out
+
+
 def test_drift_is_named(lvq, run, tmp_path):
     completed = validated(lvq, run, tmp_path, hospital(seed=2, shift=1.5))
     assert completed.code == 0, completed.err

@@ -35,7 +35,9 @@ def test_missing_values_name_row_and_column():
 
 @pytest.mark.parametrize("y", [[0.0, 0.0, np.nan, 1.0], np.array(["a", "a", np.nan, "b"], dtype=object)])
 def test_missing_classes(y):
-    with pytest.raises(ValueError, match=r"^Input y contains NaN\. GLVQ needs the class of every sample; leave out the rows"):
+    with pytest.raises(
+        ValueError, match=r"^Input y contains NaN\. GLVQ needs the class of every sample; leave out the rows"
+    ):
         lvq.GLVQ().fit(X, y)
 
 

@@ -53,7 +53,19 @@ def column_warnings(
         ("Every row has a different integer in", identifiers, "if it identifies the rows"),
         ("Each class has its own value of", equivalents, "if it is known only after the class"),
     )
-    return [f"{what} {listed(names)}: {when}, leave it out with --drop." for what, names, when in suspects if names]
+    found = [f"{what} {listed(names)}: {when}, leave it out with --drop." for what, names, when in suspects if names]
+    return found + [
+        f"The classes {listed(names)} differ only in upper and lower case: if they are one, correct the table."
+        for names in _alike(classes.tolist())
+    ]
+
+
+def _alike(names: list[str]) -> list[list[str]]:
+    """Names that are equal but for upper and lower case."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(names):
+        groups.setdefault(name.casefold(), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _is_identifier(values: np.ndarray) -> bool:

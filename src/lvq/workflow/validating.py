@@ -154,6 +154,15 @@ def _labels(column: pd.Series, classes: list[str]) -> np.ndarray:
     return values
 
 
+def _is_table_of_fit(data: dict[str, JSONValue], y: np.ndarray) -> bool:
+    """Whether a table has as many rows of each class as all rows of the fit, or as its training rows."""
+    if data["train_counts"] is None:
+        return False
+    trained = np.array(data["train_counts"])
+    counts = [int((y == label).sum()) for label in data["classes"]]
+    return sum(counts) == len(y) and counts in ((trained + data["class_counts"]).tolist(), trained.tolist())
+
+
 def _summary(
     fitted: dict[str, JSONValue],
     predictions: pd.DataFrame,
@@ -166,6 +175,11 @@ def _summary(
     unknown = sorted(set(y.tolist()) - set(classes))
     if unknown:
         notes.append(f"The model was not fitted to the class {listed(unknown)}; its rows count as wrong.")
+    if _is_table_of_fit(fitted["data"], y):
+        notes.append(
+            "The table has as many rows of each class as the one that the model was fitted to. If it is the same, this "
+            "is no validation: a model is more accurate on the rows that it was trained on."
+        )
     labels = [*classes, *unknown]
     predicted = predictions["label"].fillna("").to_numpy(dtype=str)
     accepted = predictions["accepted"].to_numpy(dtype=bool)
