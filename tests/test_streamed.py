@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from lvq.persistence import load
+from lvq.streaming import fitting
 from lvq.workflow import fit_table, predict_table
 from lvq.workflow.streamed import HeldOut
 
@@ -61,13 +62,13 @@ def test_held_out_rows_are_not_trained_on(frame, tmp_path, monkeypatch):
     seen = []
 
     def recording(pipeline, batches, **settings):
-        seen.extend(X for X, _ in batches())
+        seen.extend(X for X, _ in batches.function())
         return fit(pipeline, batches, **settings)
 
     fit = streamed.fit_batches
     monkeypatch.setattr(streamed, "fit_batches", recording)
     fitted = streamed.fit_streamed(
-        write(frame, tmp_path / "table.csv"),
+        [write(frame[:1000], tmp_path / "one.csv"), write(frame[1000:], tmp_path / "two.csv")],
         "kind",
         streamed.streaming_model(make()),
         drop=("d",),
@@ -117,3 +118,39 @@ def test_bad_tables(change, options, message, frame, tmp_path):
     with pytest.raises(ValueError, match=message):
         fit_table(path, "kind", stream=True, out=tmp_path / "run", **options)
     assert not (tmp_path / "run").exists()
+
+
+def test_several_tables_and_a_checkpoint(frame, tmp_path, monkeypatch):
+    """A run that is interrupted between batches continues; the result is that of the whole table."""
+    from lvq.streaming.checkpoints import CheckpointFile
+
+    parts = [write(frame[:1700], tmp_path / "one.parquet"), write(frame[1700:], tmp_path / "two.parquet")]
+    whole = fit_table(write(frame, tmp_path / "all.parquet"), "kind", stream=True, model="glvq")
+    writes, write_file = [], CheckpointFile.write
+
+    def interrupted(self, checkpoint):
+        write_file(self, checkpoint)
+        writes.append(checkpoint)
+        if len(writes) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(CheckpointFile, "write", interrupted)
+    options = {"stream": True, "model": "glvq", "checkpoint": tmp_path / "run.checkpoint"}
+    monkeypatch.setattr("lvq.streaming.fitting._Run.to_the_end", _with_checkpoints)
+    with pytest.raises(KeyboardInterrupt):
+        fit_table(parts, "kind", **options)
+    result = fit_table(parts, "kind", **options)
+    np.testing.assert_array_equal(result.model.estimator_[-1].prototypes_, whole.model.estimator_[-1].prototypes_)
+    assert result.summary["data"]["name"] == "one.parquet, two.parquet"
+    with pytest.raises(ValueError, match="belongs to a run with another batches"):
+        fit_table(parts[0], "kind", **options)
+
+
+def _with_checkpoints(run, source, to_the_end=fitting._Run.to_the_end):
+    run.settings = run.settings._replace(every=1)
+    return to_the_end(run, source)
+
+
+def test_a_checkpoint_needs_a_stream(frame, tmp_path):
+    with pytest.raises(ValueError, match=r"checkpoint \(--checkpoint\) needs stream=True"):
+        fit_table(write(frame, tmp_path / "table.csv"), "kind", checkpoint=tmp_path / "run.checkpoint")

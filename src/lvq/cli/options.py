@@ -118,7 +118,10 @@ TestSize = Annotated[float, _fraction("Fraction of rows held out for the test.")
 Folds = Annotated[int, _number("Folds of the cross-validation; 0 for none.", 0)]
 CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
 Repeats = Annotated[int | None, _number("Repetitions with other folds. [default: 3; 1 with --time]", 1)]
-Stream = Annotated[bool, typer.Option("--stream", help="Read a table of numbers in parts, each row once.")]
+Stream = Annotated[bool, typer.Option("--stream", help="Read tables of numbers in parts, each row once.")]
+Checkpoint = Annotated[
+    Path | None, typer.Option("--checkpoint", help="With --stream: a file from which an interrupted run continues.")
+]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
 Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
 Quick = Annotated[bool, typer.Option("--quick", help="Run a small part.")]

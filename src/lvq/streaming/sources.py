@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-Batches: TypeAlias = "Callable[[], Iterable[object]] | str | os.PathLike[str] | Sequence[object]"
+Batches: TypeAlias = "Callable[[], Iterable[object]] | str | os.PathLike[str] | Sequence[object] | FunctionSource"
 Kind = Literal["text", "number", "as stored"]  # of the classes in a file
 SAMPLE_BYTES = 1 << 16  # at either end of a file, by which it is recognised
 
 
 def make_source(batches: Batches, target: str | None, features: Sequence[str] | None, classes: Labels | None) -> Source:
     """The source that an argument `batches` means."""
+    if isinstance(batches, FunctionSource):
+        return batches
     if isinstance(batches, str | os.PathLike):
         batches = [batches]
     if isinstance(batches, Sequence) and batches and all(isinstance(item, str | os.PathLike) for item in batches):
@@ -47,9 +49,13 @@ class FunctionSource:
     """Batches that a function returns, each (X, y) or a table with a column of classes."""
 
     def __init__(
-        self, function: Callable[[], Iterable[object]], target: str | None, features: Sequence[str] | None
+        self,
+        function: Callable[[], Iterable[object]],
+        target: str | None = None,
+        features: Sequence[str] | None = None,
+        recognised_by: JSONValue = "a function",
     ) -> None:
-        self.function, self.target, self.features = function, target, features
+        self.function, self.target, self.features, self.recognised_by = function, target, features, recognised_by
 
     def blocks(self, start: Position) -> Iterator[Block]:
         """Batches from a position on; those before are made again and skipped."""
@@ -90,8 +96,8 @@ class FunctionSource:
         return block_of(as_arrow(table, place), self.target, self.features, start, place, "as stored")
 
     def description(self) -> JSONValue:
-        """A function cannot be recognised."""
-        return "a function"
+        """What a checkpoint recognises the function by; by itself it cannot be recognised."""
+        return self.recognised_by
 
 
 def as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa.Table | pa.RecordBatch:

@@ -94,6 +94,7 @@ def fit_table(
     test_size: float = 0.25,
     folds: int = 5,
     stream: bool = False,
+    checkpoint: str | Path | None = None,
     seed: int = 0,
     threads: int | None = None,
     force: bool = False,
@@ -162,9 +163,11 @@ def fit_table(
         Number of folds of the cross-validation; 0 for none. With folds and up to 5,000 training rows the model is also
         refitted to 20 random halves, for the intervals of the features' importances.
     stream : bool, default=False
-        Read the table in parts, as it may be larger than memory, and train each row once by `lvq.fit_batches`. All
+        Read the tables in parts, as they may be larger than memory, and train each row once by `lvq.fit_batches`. All
         features must be numbers without gaps, there is no cross-validation, and up to 20,000 rows each are held out for
         the test and for the thresholds.
+    checkpoint : path, optional
+        With `stream`: a file from which an interrupted run continues; the result is that of an undisturbed run.
     seed : int, default=0
         Seed of all random numbers.
     threads : int, optional
@@ -208,14 +211,16 @@ def fit_table(
         unused |= {"group": group, "time": time, "test": test, "sample_prototypes": sample_prototypes}
         unused |= {"missing": missing == "ignore"}
         given = [name for name, value in unused.items() if value]
-        if given or not isinstance(table, str | Path):
+        if given:
             raise ValueError(
-                "stream=True (--stream) takes one table of numbers without a design; leave out "
-                f"{', '.join(given) or 'the other tables'}."
+                f"stream=True (--stream) takes tables of numbers without a design; leave out {', '.join(given)}."
             )
+        tables = [Path(table)] if isinstance(table, str | Path) else [Path(path) for path in table]
         return _fit_stream(
-            Path(table), target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, progress
+            tables, target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, checkpoint, progress
         )
+    if checkpoint is not None:
+        raise ValueError("checkpoint (--checkpoint) needs stream=True (--stream); leave it out.")
     steps = folds + 5
     progress("Reading", 0, steps)
     study = read_study(
@@ -277,7 +282,7 @@ def fit_table(
 
 
 def _fit_stream(
-    table: Path,
+    tables: list[Path],
     target: str,
     estimator: BaseEstimator,
     out: str | Path | None,
@@ -287,13 +292,16 @@ def _fit_stream(
     drop: Sequence[str],
     test_size: float,
     seed: int,
+    checkpoint: str | Path | None,
     progress: Progress,
 ) -> FitResult:
     from lvq.report import summarize
     from lvq.workflow.streamed import fit_streamed
 
     progress("Fitting", 0, 3)
-    fitted = fit_streamed(table, target, estimator, drop=tuple(drop), test_size=test_size, seed=seed)
+    fitted = fit_streamed(
+        tables, target, estimator, drop=tuple(drop), test_size=test_size, seed=seed, checkpoint=checkpoint
+    )
     classifier = make_reject_classifier(
         fitted.pipeline, max_error=max_error, confidence=confidence, coverage=coverage,
         n_samples=len(fitted.calibration[1]), seed=seed,
@@ -302,8 +310,8 @@ def _fit_stream(
     notes = (*fitted.notes, *_threshold_notes(classifier, len(fitted.calibration[1]), "rows held out for thresholds"))
     progress("Summarising", 1, 3)
     summary = summarize(
-        classifier, *fitted.test, name=type(estimator).__name__, data_name=table.name, target_name=target, seed=seed,
-        protocol=f"{fitted.notes[0]} Numbers were standardised.",
+        classifier, *fitted.test, name=type(estimator).__name__, target_name=target, seed=seed,
+        data_name=", ".join(table.name for table in tables), protocol=f"{fitted.notes[0]} Numbers were standardised.",
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
     summary["notes"], summary["rivals"] = list(notes), None

@@ -1,9 +1,9 @@
-"""Fit a model to a table larger than memory: numbers only, in passes over the file."""
+"""Fit a model to tables larger than memory: numbers only, in passes over the files."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq.streaming import fit_batches
 from lvq.streaming.blocks import Block, Layout, Position
-from lvq.streaming.sources import FileSource
+from lvq.streaming.sources import FileSource, FunctionSource
 from lvq.table_headers import check_columns, listed
 from lvq.tables import TableError, as_text, column_names, read_parts
 from lvq.workflow.preparation import MIN_CLASS_ROWS
@@ -38,22 +38,32 @@ class StreamedFit:
 
 
 def fit_streamed(
-    table: Path, target: str, estimator: BaseEstimator, *, drop: tuple[str, ...], test_size: float, seed: int
+    tables: Sequence[Path],
+    target: str,
+    estimator: BaseEstimator,
+    *,
+    drop: tuple[str, ...],
+    test_size: float,
+    seed: int,
+    checkpoint: str | Path | None = None,
 ) -> StreamedFit:
-    """Fit a pipeline of StandardScaler and a model to a table in three passes: classes, standardisation, training.
+    """Fit a pipeline of StandardScaler and a model to tables in three passes: classes, standardisation, training.
 
     The rows for the test and for the thresholds are drawn at random and never used in training. All columns must hold
-    numbers in every row.
+    numbers in every row. With a checkpoint an interrupted run continues where it was.
     """
-    names = column_names(table)
-    check_columns(names, [target, *drop], str(table))
+    names = column_names(tables[0])
+    check_columns(names, [target, *drop], str(tables[0]))
     features = [name for name in names if name and name not in (target, *drop)]
     if not features:
-        raise TableError(f"{table} has no column that can be a feature.")
-    source = FileSource([table], target, features, "text")
-    counts = _class_counts(table, target)
+        raise TableError(f"{tables[0]} has no column that can be a feature.")
+    source = FileSource(list(tables), target, features, "text")
+    counted = [_class_counts(table, target) for table in tables]
+    counts = sum(counted, Counter[str]())
+    _check_counts(counts, target, ", ".join(map(str, tables)))
     total = sum(counts.values())
-    held_out = HeldOut.drawn(total, test_size, seed)
+    sizes = [sum(count.values()) for count in counted]
+    held_out = HeldOut.drawn(total, test_size, seed, tuple(np.cumsum([0, *sizes[:-1]]).tolist()))
     layout = Layout(classes=np.array(sorted(counts)))
 
     def blocks() -> Iterator[Block]:
@@ -65,10 +75,12 @@ def fit_streamed(
             yield pd.DataFrame(block.X[kept], columns=features), block.y[kept]
 
     pipeline = make_pipeline(StandardScaler(), streaming_model(estimator))
-    fit_batches(pipeline, batches, classes=layout.classes, random_state=seed)
+    rows = FunctionSource(batches, recognised_by=[source.description(), test_size, seed])
+    fit_batches(pipeline, rows, classes=layout.classes, random_state=seed, checkpoint=checkpoint)
     test, calibration = held_out.collected(blocks(), features)
+    read = "tables were" if len(tables) > 1 else "table was"
     note = (
-        f"The table was read in parts (stream): {len(held_out.rows)} rows, drawn at random, were held out for test and "
+        f"The {read} read in parts (stream): {len(held_out.rows)} rows, drawn at random, were held out for test and "
         f"thresholds, and the model was trained on the {total - len(held_out.rows)} others, each once; there is no "
         "cross-validation."
     )
@@ -92,11 +104,16 @@ def _class_counts(table: Path, target: str) -> Counter[str]:
     for part in read_parts(table, [target]):
         counts.update(as_text(part[target]).tolist())
     missing = counts.pop(None, 0)  # type: ignore[call-overload]
-    rare = [name for name, count in counts.items() if count < MIN_CLASS_ROWS]
     if missing:
         raise TableError(
             f"{missing} rows of {table} have no value of {target!r}; with --stream (stream=True) every row needs one."
         )
+    return counts
+
+
+def _check_counts(counts: Counter[str], target: str, table: str) -> None:
+    """Raise TableError for too few classes or rows."""
+    rare = [name for name, count in counts.items() if count < MIN_CLASS_ROWS]
     if len(counts) < 2 or rare:
         raise TableError(
             f"The column {target!r} of {table} must have two classes or more with at least {MIN_CLASS_ROWS} rows each; "
@@ -107,30 +124,31 @@ def _class_counts(table: Path, target: str) -> Counter[str]:
             f"{table} has {sum(counts.values())} rows; --stream (stream=True) is for tables larger than memory and "
             f"needs {MIN_ROWS}. Leave it out."
         )
-    return counts
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Rows that are not for training: their numbers, ascending, and which of them are for the test."""
+    """Rows that are not for training: their numbers, ascending, which are for the test, and where files begin."""
 
     rows: np.ndarray
     for_test: np.ndarray
+    begins: tuple[int, ...] = (0,)
 
     @classmethod
-    def drawn(cls, total: int, test_size: float, seed: int) -> HeldOut:
-        """Rows drawn at random."""
+    def drawn(cls, total: int, test_size: float, seed: int, begins: tuple[int, ...] = (0,)) -> HeldOut:
+        """Rows drawn at random, of files whose first rows have the given numbers."""
         n_test = min(MAX_HELD_OUT, ceil(test_size * total))
         n_calibration = min(MAX_HELD_OUT, ceil(CALIBRATION * (total - n_test)))
         rng = np.random.default_rng(seed)  # which needs no memory for the rows that are not drawn
         rows = rng.choice(total, n_test + n_calibration, replace=False, shuffle=False)
-        return cls(np.sort(rows), rng.permutation(len(rows)) < n_test)
+        return cls(np.sort(rows), rng.permutation(len(rows)) < n_test, begins)
 
     def mask(self, block: Block) -> np.ndarray:
         """Which rows of a block are held out."""
-        begin, end = np.searchsorted(self.rows, [block.start.row, block.start.row + len(block.y)])
+        first = self.begins[block.start.file] + block.start.row
+        begin, end = np.searchsorted(self.rows, [first, first + len(block.y)])
         mask = np.zeros(len(block.y), dtype=bool)
-        mask[self.rows[begin:end] - block.start.row] = True
+        mask[self.rows[begin:end] - first] = True
         return mask
 
     def collected(
