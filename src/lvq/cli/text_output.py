@@ -54,7 +54,8 @@ def show_fit(result: FitResult) -> None:
     console.print(
         Text(
             f"{summary['name']} on {one_line(data['name'])}: {len(data['classes'])} classes of "
-            f"{one_line(data['target'])}, {data['n_train']} training rows, {data['n_samples']} test rows\n"
+            f"{one_line(data['target'])}, {data['n_train']} training rows{_tested(summary)}, {data['n_samples']} test "
+            "rows\n"
         )
     )
     table = _rows("left", "right", "left")
@@ -147,6 +148,13 @@ def _among_accepted(scores: dict[str, JSONValue]) -> str:
     low, high = scores["accepted_interval"]
     correct = round(scores["accepted_accuracy"] * scores["n_accepted"])
     return f"{correct} of {scores['n_accepted']} (95 % interval {percent(low)} to {percent(high)})"
+
+
+def _tested(summary: dict[str, JSONValue]) -> str:
+    """How many of the training rows were set aside to test a guarantee, in brackets."""
+    guarantee = (summary["model"]["rejection"] or {}).get("guarantee") or {}
+    tested = guarantee.get("n_testing") if summary["data"]["train_counts"] is not None else None
+    return f" ({tested} of them only tested the guarantee)" if tested else ""
 
 
 def _paragraph(console: Console, text: str) -> None:
