@@ -154,7 +154,7 @@ def _tested(summary: dict[str, JSONValue]) -> str:
     """How many of the training rows were set aside to test a guarantee, in brackets."""
     guarantee = (summary["model"]["rejection"] or {}).get("guarantee") or {}
     tested = guarantee.get("n_testing") if summary["data"]["train_counts"] is not None else None
-    return f" ({tested} of them only tested the guarantee)" if tested else ""
+    return f" ({tested} for the guarantee)" if tested else ""
 
 
 def _paragraph(console: Console, text: str) -> None:
