@@ -25,7 +25,13 @@ def _number(text: str, least: int) -> OptionInfo:
 
 
 def _fraction(text: str) -> OptionInfo:
-    return typer.Option(metavar="FRACTION", help=text, min=0, max=1)
+    return typer.Option(metavar="FRACTION", help=text, callback=_between_0_and_1)
+
+
+def _between_0_and_1(value: float | None) -> float | None:
+    if value is not None and not 0 <= value <= 1:
+        raise typer.BadParameter(f"must be a fraction between 0 and 1, got {value:g}; 5 % are 0.05.")
+    return value
 
 
 def _columns(text: str) -> OptionInfo:
