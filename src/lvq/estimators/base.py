@@ -33,7 +33,7 @@ from lvq.estimators.parts import Parts
 from lvq.estimators.prediction import ModelPredictions
 from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.specification import Specification
-from lvq.estimators.stream_steps import add_prototypes, measure_units, with_cost
+from lvq.estimators.stream_steps import add_prototypes, measure_units, next_samples, with_cost
 from lvq.estimators.tensor_checks import training_tensors
 from lvq.estimators.tensors import float_types, floating, on_device, require_torch
 from lvq.estimators.training import Training
@@ -43,7 +43,7 @@ from lvq.model.incomplete_samples import samples_of
 from lvq.model.links import Kernel
 from lvq.model.objective import Params
 from lvq.model.samples import ArraySamples
-from lvq.model.sparse_rows import is_sparse
+from lvq.model.sparse_rows import is_sparse, take_rows
 from lvq.model.starts import distribute, prototypes_per_class, start_prototypes
 from lvq.solvers.progress import progress_bar, silent
 from lvq.solvers.threads import product_threads, single_threaded_products
@@ -148,13 +148,13 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         check_parts(self, parts)
         check_stream(self, parts)
         X, y, weight, classes = check_batch(self, X, y, classes, sample_weight, first=first)
-        samples = ArraySamples(X, y, weight)
         if first:
+            samples = samples_of(X, y, weight) if parts.ignores_missing else ArraySamples(X, y, weight)
             training = self._begin(parts, samples, classes, check_random_state(self.random_state), stream=True)
             n_iter, history, temperature = 0, np.array([]), 1.0
         else:
             check_unchanged(self, parts, classes, stream=True)
-            training = with_cost(self._training(), parts)
+            training, samples = next_samples(with_cost(self._training(), parts), X, y, weight)
             training = self._add_classes(parts, training, samples, classes)
             training = measure_units(training, parts, samples)
             n_iter, history, temperature = self.n_iter_, self.objective_history_, self.model_.decision.temperature
@@ -253,7 +253,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         new = ~np.isin(samples.y, training.labels)
         if not new.any():
             return training
-        W, labels = self._start_prototypes(ArraySamples(*samples.take(new)), classes, training.state.random_state)
+        of_new = ArraySamples(take_rows(samples.X, new), samples.y[new], samples.weight[new])
+        W, labels = self._start_prototypes(of_new, classes, training.state.random_state)
         return add_prototypes(training, parts, W, labels, samples, len(classes))
 
     def _training(self) -> Training:

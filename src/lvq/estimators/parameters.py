@@ -188,10 +188,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "missing": (
         '{"raise", "ignore"}',
-        "[lbfgs, adam] What NaN in X means: an error, or a missing value, in `fit` and in predictions. With "
-        '"ignore" distances are over the observed features, divided by the fraction of the metric that they are, the '
-        "sum of Lambda_ll times the variance of feature l. A row without any value is left out in `fit`, and equally "
-        "far from all prototypes later: its prediction is the first class, of certainty 0.",
+        "What NaN in X means: an error, or a missing value, in `fit`, `partial_fit` and predictions of NumPy arrays. "
+        'With "ignore" distances are over the observed features, divided by the fraction of the metric that they are, '
+        "the sum of Lambda_ll times the variance of feature l in the training samples so far. A row without any value "
+        "is left out in `fit`, and equally far from all prototypes later: its prediction is the first class, of "
+        "certainty 0.",
     ),
     "sample_prototypes": (
         "bool",

@@ -81,7 +81,11 @@ def begin(
     start = rule if stream else rule.in_span(samples.n_samples, samples.n_features)
     relevance = start.start(*_rows_for(rule, samples), labels)
     params = Params(prototypes, relevance, None)
-    variances = samples.variances() if parts.ignores_missing else None
+    moments = samples.moments() if parts.ignores_missing and samples.in_memory else None
+    if moments is not None:
+        variances: np.ndarray | None = moments.variances()
+    else:
+        variances = samples.variances() if parts.ignores_missing else None
     plain = Objective(samples.measured(rule.metric(labels), variances), Identity(), parts.cost, labels)
     link, units = parts.kernel, _first_units(plain, parts, params, samples)
     scaled = rule.scaled_start(relevance, units.link)
@@ -97,7 +101,7 @@ def begin(
         units = units_of(replace(plain, link=link), rule, params, samples.thinned())
     rate, units = parts.online.learning_rate, units._replace(variance=variance)
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
-    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances)
+    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances, moments)
     return Training(params, labels, link, state)
 
 
@@ -127,7 +131,8 @@ def restarted(
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
     before = training.state
-    state = TrainingState(parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, before.variances)
+    known = before.variances, before.moments
+    state = TrainingState(parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, *known)
     return replace(training, state=state)
 
 

@@ -79,8 +79,16 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
     ours, theirs = state.variances, model.variances
     same = ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)
     require(same, "variances of the features that are not those of its model")
+    if state.moments is not None:
+        fits = all(_is_moment(values, model.n_features) for values in state.moments) and ours is not None
+        require(fits and np.array_equal(state.moments.variances(), ours), "moments of the features that do not fit it")
     units = all(0 < unit < np.inf for unit in state.units[:2])
     require(units and 0 <= state.step < np.inf, "a number of steps or units that are not valid")
+
+
+def _is_moment(values: object, n_features: int) -> bool:
+    fits = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.shape == (n_features,)
+    return fits and bool(np.isfinite(values).all())
 
 
 def _check_rejection(model: RejectClassifier) -> None:
