@@ -121,3 +121,31 @@ def test_infinite_values_stay_errors(gaps):
     X[77, 2] = -np.inf
     with pytest.raises(ValueError, match=r"batch 1, row 78: the value in column 2 is -inf, .* remove the row\.$"):
         fit_batches(GLVQ(missing="ignore"), [(X, y)])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_features_that_are_missing_in_whole_parts(dtype, gaps, monkeypatch):
+    """At the beginning, in the middle and at the end, of arrays and frames: the statistics are those of all rows."""
+    monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 1)
+    X, y = gaps[0].astype(dtype), gaps[1]
+    X[:300, 0], X[500:700, 1], X[900:, 2] = np.nan, np.nan, np.nan
+    frames = [(pd.DataFrame(X, columns=list("abcd")), y)]
+    for batches in ([(X, y)], frames):
+        model = fit_batches(make_pipeline(StandardScaler(), GMLVQ(missing="ignore")), batches, batch_rows=100)
+        np.testing.assert_allclose(model[0].mean_, np.nanmean(X, axis=0, dtype=float), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(model[0].var_, np.nanvar(X, axis=0, dtype=float), rtol=1e-6)
+        assert model[0].n_samples_seen_.tolist() == (~np.isnan(X)).sum(axis=0).tolist()
+        assert np.isfinite(model[1].prototypes_).all()
+
+
+def test_a_feature_without_any_value(gaps):
+    X, y = gaps[0].copy(), gaps[1]
+    X[:, 3] = np.nan
+    for scaler in (StandardScaler(), StandardScaler(with_mean=False), StandardScaler(with_std=False)):
+        model = fit_batches(make_pipeline(scaler, GMLVQ(missing="ignore")), [(X, y)], batch_rows=100)
+        assert np.isfinite(model[1].prototypes_).all()
+        assert model.score(X, y) > 0.5
+    with pytest.raises(
+        ValueError, match=r"MaxAbsScaler of fit_batches needs .* but column 3 has none .* StandardScaler"
+    ):
+        fit_batches(make_pipeline(MaxAbsScaler(), GLVQ(missing="ignore")), [(X, y)])

@@ -20,6 +20,7 @@ from lvq.persistence.files import to_bytes
 from lvq.streaming.blocks import Layout, Position, RowReader, Source
 from lvq.streaming.checkpoints import Checkpoint, CheckpointFile, Progress
 from lvq.streaming.drift import reseed_idle
+from lvq.streaming.scaling import learn_scale
 from lvq.streaming.sources import Batches, make_source
 from lvq.typing import Array, JSONValue, Labels, MatrixLike, Seed
 
@@ -245,7 +246,7 @@ class _Run:
         classes = self.layout.classes
         if self.progress.stage == 0:
             if self.scaler is not None:
-                self.scaler.partial_fit(self._named(X))
+                learn_scale(self.scaler, X, self._named(X))
             return
         assert classes is not None  # found in the first pass, or given
         self.final.partial_fit(self._named(X) if self.scaler is None else X, classes[y], classes=classes)
