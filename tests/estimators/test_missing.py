@@ -143,9 +143,12 @@ def test_class_and_feature_without_values(samples):
 def test_tag_follows_the_parameter():
     for model in (GLVQ(), LVQClassifierCV(), LVQClassifierCV(estimator=LVQClassifier()), LVQ1()):
         assert not model.__sklearn_tags__().input_tags.allow_nan
+        assert model.__sklearn_tags__().input_tags.sparse
         check_estimators_nan_inf(type(model).__name__, model)
     for model in (GLVQ(missing="ignore"), LVQClassifierCV(estimator=LVQClassifier(missing="ignore"))):
-        assert model.__sklearn_tags__().input_tags.allow_nan
+        tags = model.__sklearn_tags__().input_tags
+        assert tags.allow_nan
+        assert not tags.sparse  # what is not stored is zero, not missing
 
 
 def test_predictions_depend_on_the_fitted_model_alone(gaps, samples):

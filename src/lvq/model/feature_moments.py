@@ -28,9 +28,12 @@ class FeatureMoments(NamedTuple):
     @classmethod
     def of(cls, X: np.ndarray, weight: np.ndarray) -> FeatureMoments:
         """Of samples, in which NaN marks a missing value."""
-        mass = weight.astype(np.float64) @ ~np.isnan(X)
-        mean = weight @ np.nan_to_num(X, copy=True).astype(np.float64) / _divisor(mass)
-        return cls(mass, mean, weight @ np.nan_to_num(X - mean) ** 2)
+        missing = np.isnan(X)
+        mass = weight.astype(np.float64) @ ~missing
+        mean = weight @ np.where(missing, 0, X).astype(np.float64) / _divisor(mass)
+        deviations = X - mean
+        deviations[missing] = 0
+        return cls(mass, mean, weight @ deviations**2)
 
     def joined(self, other: FeatureMoments) -> FeatureMoments:
         """Of the samples of both, by their means: sums of squares would lose digits far from the origin."""
