@@ -149,3 +149,22 @@ def test_a_feature_without_any_value(gaps):
         ValueError, match=r"MaxAbsScaler of fit_batches needs .* but column 3 has none .* StandardScaler"
     ):
         fit_batches(make_pipeline(MaxAbsScaler(), GLVQ(missing="ignore")), [(X, y)])
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), StandardScaler(with_mean=False)], ids=str)
+def test_variances_come_from_the_first_pass(scaler, gaps, monkeypatch):
+    """Already in the first batch, whose rows here have a tenth of the deviation of the others in a feature."""
+    X, y = gaps[0].copy(), gaps[1]
+    X[:50, 1] /= 10
+    seen, learn = [], fitting._Run._learn
+
+    def recorded(self, X, y):
+        learn(self, X, y)
+        if self.progress.stage:
+            seen.append(self.final.model_.variances)
+
+    monkeypatch.setattr(fitting._Run, "_learn", recorded)
+    model = fit_batches(make_pipeline(scaler, GMLVQ(missing="ignore")), [(X, y)], batch_rows=50, shuffle_rows=0)
+    expected = np.nanvar(model[0].transform(X), axis=0)
+    np.testing.assert_allclose(seen[0], expected, rtol=0.1)  # this batch counts once more
+    np.testing.assert_allclose(seen[-1], expected, rtol=1e-10)

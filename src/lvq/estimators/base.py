@@ -39,6 +39,7 @@ from lvq.estimators.tensors import float_types, floating, on_device, require_tor
 from lvq.estimators.training import Training
 from lvq.estimators.validation import check_batch, check_training_data
 from lvq.model.arrays import as_numpy, is_tensor, namespace
+from lvq.model.feature_moments import FeatureMoments
 from lvq.model.incomplete_samples import samples_of
 from lvq.model.links import Kernel
 from lvq.model.objective import Params
@@ -139,7 +140,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             return self._partial_fit(as_numpy(X), as_numpy(y), as_numpy(classes), as_numpy(sample_weight))
 
     def _partial_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        moments: FeatureMoments | None = None,
     ) -> Self:
         refuse_dask(self, X, "partial_fit", "Give the partitions one after another.")
         first = not hasattr(self, "model_")
@@ -150,7 +156,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         X, y, weight, classes = check_batch(self, X, y, classes, sample_weight, first=first)
         if first:
             samples = samples_of(X, y, weight) if parts.ignores_missing else ArraySamples(X, y, weight)
-            training = self._begin(parts, samples, classes, check_random_state(self.random_state), stream=True)
+            random_state = check_random_state(self.random_state)
+            training = self._begin(parts, samples, classes, random_state, stream=True, moments=moments)
             n_iter, history, temperature = 0, np.array([]), 1.0
         else:
             check_unchanged(self, parts, classes, stream=True)
@@ -198,6 +205,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         random_state: RandomState,
         *,
         stream: bool = False,
+        moments: FeatureMoments | None = None,
     ) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
         check_structure(self, parts.relevance, samples.n_features)
@@ -209,7 +217,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             W, labels = self._start_prototypes(samples, classes, random_state)
         else:
             W, labels = given_prototypes(self, self._counts(classes), samples.X, classes)
-        training = steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream)
+        training = steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream, moments=moments)
         check_width(self, training.params.width)
         return training
 

@@ -13,6 +13,7 @@ from lvq.estimators.parts import Parts
 from lvq.model.arrays import as_numpy, beside, is_tensor, like
 from lvq.model.costs import MarginCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.decision import DecisionRule
+from lvq.model.feature_moments import FeatureMoments
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.objective import Objective, Params
@@ -72,8 +73,12 @@ def begin(
     random_state: np.random.RandomState,
     *,
     stream: bool = False,
+    moments: FeatureMoments | None = None,
 ) -> Training:
-    """Starting metric and kernel, and the units that make the rest independent of scale."""
+    """Starting metric and kernel, and the units that make the rest independent of scale.
+
+    `moments` are those of the features in a first pass over the stream, which the samples join; for missing values.
+    """
     rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
     rule = rule.for_online(samples.n_features) if stream or parts.solver == "online" else rule
     variance = samples.typical_variance() if rule.needs_unit else 1.0
@@ -81,7 +86,8 @@ def begin(
     start = rule if stream else rule.in_span(samples.n_samples, samples.n_features)
     relevance = start.start(*_rows_for(rule, samples), labels)
     params = Params(prototypes, relevance, None)
-    moments = samples.moments() if parts.ignores_missing and samples.in_memory else None
+    if parts.ignores_missing and samples.in_memory:
+        moments = samples.moments() if moments is None else moments.joined(samples.moments())
     if moments is not None:
         variances: np.ndarray | None = moments.variances()
     else:

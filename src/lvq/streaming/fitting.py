@@ -14,13 +14,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
+from lvq.estimators.first_batches import fit_first_batch
 from lvq.estimators.registry import estimator_types
 from lvq.model.sparse_rows import is_sparse
 from lvq.persistence.files import to_bytes
 from lvq.streaming.blocks import Layout, Position, RowReader, Source
 from lvq.streaming.checkpoints import Checkpoint, CheckpointFile, Progress
 from lvq.streaming.drift import reseed_idle
-from lvq.streaming.scaling import learn_scale
+from lvq.streaming.scaling import learn_scale, moments_after
 from lvq.streaming.sources import Batches, make_source
 from lvq.typing import Array, JSONValue, Labels, MatrixLike, Seed
 
@@ -249,11 +250,16 @@ class _Run:
                 learn_scale(self.scaler, X, self._named(X))
             return
         assert classes is not None  # found in the first pass, or given
-        self.final.partial_fit(self._named(X) if self.scaler is None else X, classes[y], classes=classes)
+        rows = self._named(X) if self.scaler is None else X
+        moments = moments_after(self.scaler) if self.layout.allow_nan and not hasattr(self.final, "model_") else None
+        if moments is not None and getattr(self.final, "missing", "raise") == "ignore":
+            fit_first_batch(self.final, rows, classes[y], classes, moments)
+        else:
+            self.final.partial_fit(rows, classes[y], classes=classes)
         if self.settings.reseed_after is not None:
-            progress, rows = self.progress, X if is_sparse(X) else np.asarray(X)
+            progress, X = self.progress, X if is_sparse(X) else np.asarray(X)
             random_state = np.random.RandomState([progress.seed, progress.batches])
-            progress.idle = reseed_idle(self.final, rows, y, progress.idle, self.settings.reseed_after, random_state)
+            progress.idle = reseed_idle(self.final, X, y, progress.idle, self.settings.reseed_after, random_state)
 
     def _write(self) -> None:
         if self.file is not None:

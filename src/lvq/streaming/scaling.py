@@ -1,9 +1,10 @@
-"""The first pass of a scaler, where some features have no value in a part of the rows."""
+"""The first pass of a scaler, where features may have no value in a part of the rows, and what it tells the model."""
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
+from lvq.model.feature_moments import FeatureMoments
 from lvq.model.sparse_rows import is_sparse
 from lvq.typing import Array, MatrixLike
 
@@ -49,6 +50,26 @@ def learn_scale(scaler: BaseEstimator, X: Array, rows: MatrixLike) -> None:
     for name, start in LEARNED.items():
         if getattr(scaler, name) is not None:
             getattr(scaler, name)[empty] = before[name][empty] if before else start
+
+
+def moments_after(scaler: BaseEstimator | None) -> FeatureMoments | None:
+    """Mean and variance of the features after standardisation, as a first pass has found them; None where it has not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> moments = moments_after(StandardScaler().fit([[1.0, 5.0], [3.0, 5.0]]))
+    >>> moments.mean.tolist(), moments.variances().tolist()
+    ([0.0, 0.0], [1.0, 0.0])
+    """
+    if not isinstance(scaler, StandardScaler) or not hasattr(scaler, "n_samples_seen_"):
+        return None
+    if scaler.mean_ is None or scaler.var_ is None:  # neither centres nor scales
+        return None
+    scale = np.ones(len(scaler.var_)) if scaler.scale_ is None else scaler.scale_
+    mass = np.broadcast_to(scaler.n_samples_seen_, scale.shape).astype(np.float64)
+    mean = np.zeros(len(scale)) if scaler.with_mean else scaler.mean_ / scale
+    return FeatureMoments(mass, mean, scaler.var_ / scale**2 * mass)
 
 
 def _without_values(X: Array) -> np.ndarray:
