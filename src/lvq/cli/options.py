@@ -93,7 +93,10 @@ Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
 Rivals = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
-PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated. [default: 1 and 3]", 1)]
+PrototypeNumbers = Annotated[
+    list[int] | None,
+    _number("Number for each class; may be repeated. [default: 1 and 3; lvq chooses, as in 'lvq fit']", 1),
+]
 Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
 Kernel = Annotated[
     str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)
