@@ -79,8 +79,12 @@ Time = Annotated[
 ]
 Features = Annotated[list[str] | None, _columns("Column that is a feature, or a pattern such as 'lab_*'")]
 Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
-Categorical = Annotated[list[str] | None, _columns("Column of numbers that are categories")]
+Categorical = Annotated[list[str] | None, _columns("Column of numbers, or of any texts, that are categories")]
 Date = Annotated[list[str] | None, _columns("Column of dates that becomes a number of days")]
+MissingMark = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MARK", help="Text or number that means missing, or COLUMN=MARK; may be repeated."),
+]
 Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Of CSV files: utf-8, utf-16, latin-1, ... Found by default.")
 ]

@@ -77,6 +77,7 @@ def compare_table(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
+    missing_marks: Sequence[str] = (),
     encoding: str | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -112,6 +113,8 @@ def compare_table(
         left out, with a note. The numbers of rivals are always filled.
     features, drop, categorical, dates : sequence of str, default=()
         Columns that are features, or not, or categories, or dates; as in `lvq.workflow.fit_table`.
+    missing_marks : sequence of str, default=()
+        Texts and numbers that mean a missing value beside the usual ones: "n.d." in all features, "glucose=0" in one.
     encoding : str, optional
         That of CSV files; by default it is found from their bytes.
     seed : int, default=0
@@ -156,7 +159,7 @@ def compare_table(
     }
     study = read_study(
         table, target, group=group, time=time, features=features, drop=drop, categorical=categorical, dates=dates,
-        encoding=encoding, min_class_rows=max(folds, 2),
+        missing_marks=missing_marks, encoding=encoding, min_class_rows=max(folds, 2),
     )  # fmt: skip
     samples, others = study.samples, make_rivals(study.samples, seed=seed) if rivals else {}
     ways: dict[str, dict[str, str]] = {}

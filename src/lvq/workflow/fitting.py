@@ -88,6 +88,7 @@ def fit_table(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
+    missing_marks: Sequence[str] = (),
     encoding: str | None = None,
     class_weight: Mapping[str, float] | str | None = None,
     prices: Mapping[str, float] | str | Path | None = None,
@@ -150,6 +151,9 @@ def fit_table(
         Columns of numbers, or of texts that look like notes, that are categories.
     dates : sequence of str, default=()
         Columns of dates that become numbers of days; other columns of dates are an error.
+    missing_marks : sequence of str, default=()
+        Texts and numbers that mean a missing value beside the usual ones: "n.d." in all features, "glucose=0" in one.
+        The run stores them, so that `predict_table` and `validate_table` use them too.
     encoding : str, optional
         That of CSV files, such as "latin-1"; by default it is found from their bytes.
     class_weight : mapping or str, optional
@@ -209,7 +213,7 @@ def fit_table(
     if stream:
         unused: dict[str, object] = {"categorical": categorical, "features": features, "prices": prices, "dates": dates}
         unused |= {"group": group, "time": time, "test": test, "sample_prototypes": sample_prototypes}
-        unused |= {"missing": missing == "ignore"}
+        unused |= {"missing": missing == "ignore", "missing_marks": missing_marks}
         given = [name for name, value in unused.items() if value]
         if given:
             raise ValueError(
@@ -225,7 +229,7 @@ def fit_table(
     progress("Reading", 0, steps)
     study = read_study(
         table, target, group=group, time=time, test=test, features=features, drop=drop, categorical=categorical,
-        dates=dates, encoding=encoding,
+        dates=dates, missing_marks=missing_marks, encoding=encoding,
     )  # fmt: skip
     samples, design = study.samples, study.design
     train, test_rows, notes = split_rows(samples, design, test_size, seed)
@@ -264,7 +268,7 @@ def fit_table(
         classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
         name=type(estimator).__name__, data_name=study.name, target_name=target, folds=checked and checked.results,
         intervals=intervals, seed=seed, exemplars=int(sample_prototypes),
-        protocol=protocol(samples, train, test_rows, design, folds, classifier, choice.sentence),
+        protocol=protocol(samples, train, test_rows, design, folds, classifier, choice.sentence, missing_marks),
         first_row=FIRST_ROW if test is None and isinstance(table, str | Path) else 0,
     )  # fmt: skip
     if sample_prototypes:
@@ -274,6 +278,7 @@ def fit_table(
         rows = "1 test row has" if n_little == 1 else f"{n_little} test rows have"
         notes.append(f"{rows} less than half of the usual values: rejected as {TOO_LITTLE}.")
     summary["notes"], summary["rivals"], summary["missing"] = notes, rivals, choice.section
+    summary["missing_marks"] = {name: texts for name, texts in study.marks.items() if name in samples.X}
     summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
     progress("Writing", steps - 1, steps)
     folder = None if out is None else write_run(classifier, summary, out)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lvq.rejection import RejectClassifier
@@ -19,13 +21,15 @@ def protocol(
     folds: int,
     classifier: RejectClassifier,
     missing: str,
+    marks: Sequence[str] = (),
 ) -> str:
-    """Text on how the data were prepared and split; `missing` is a sentence on missing numbers."""
+    """How the data were prepared and split; `missing` is a sentence on missing numbers, `marks` were named as such."""
     parts = [
         _test_part(train, test, design),
         _folds_part(design, folds),
         "Numbers were standardised.",
         "Texts were one-hot encoded." if samples.texts else "",
+        f"Values that were named as missing: {listed(list(marks))}." if marks else "",
         missing,
         _thresholds_part(design, classifier),
     ]

@@ -108,6 +108,14 @@ def load_model(path: str | Path) -> BaseEstimator:
     return load(file)
 
 
+def stored_marks(path: str | Path) -> dict[str, list[str]]:
+    """The marks of missing values, by column, that were given at the fit; none without the run's metrics.json."""
+    metrics = model_file(path).parent / METRICS
+    if not metrics.exists():
+        return {}
+    return json.loads(metrics.read_text(encoding="utf-8")).get("missing_marks", {})
+
+
 def report_run(folder: str | Path) -> Path:
     """Write report.html of a run again, from its metrics.json.
 
