@@ -114,6 +114,12 @@ def test_warnings_about_columns():
     ]
 
 
+def test_dates_are_no_identifiers():
+    days = pd.Series(np.random.default_rng(0).permutation(60)).astype(float)
+    table = mixed().assign(day=(pd.Timestamp("2024-01-01") + pd.to_timedelta(days, unit="D")).dt.strftime("%Y-%m-%d"))
+    assert prepare(table, "kind", dates=["day"]).notes == ()
+
+
 def test_a_different_text_in_every_row_is_refused():
     table = mixed().assign(name=[f"N{k}" for k in range(60)])
     with pytest.raises(TableError, match=r"'name' .* a different text in every row, such as 'N0'.*--drop 'name'"):

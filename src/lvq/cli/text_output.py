@@ -58,6 +58,11 @@ def show_fit(result: FitResult) -> None:
             "rows\n"
         )
     )
+    split = summary["time"]
+    if split is not None:
+        until, since = f"Trained on rows until {split['train_until']}", f"tested on rows from {split['test_from']} on"
+        _paragraph(console, f"{until}, {since} ({split['column']}).")
+        console.print()
     table = _rows("left", "right", "left")
     low, high = scores["interval"]
     table.add_row(

@@ -17,12 +17,13 @@ from lvq.rejection.known_values import TOO_LITTLE
 from lvq.rejection.point import CertifiedPoint
 from lvq.table_headers import FIRST_ROW
 from lvq.typing import JSONValue, Labels, MatrixLike
+from lvq.workflow.date_values import show_dates
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, split_rows
 from lvq.workflow.drift import reference_of
 from lvq.workflow.missing_values import candidates, check_way, choose
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
-from lvq.workflow.protocol import protocol, published_rows
+from lvq.workflow.protocol import protocol, published_rows, time_split
 from lvq.workflow.rivals import make_rivals, rival_section
 from lvq.workflow.runs import check_folder, write_run
 from lvq.workflow.study import Paths, read_study
@@ -263,12 +264,15 @@ def fit_table(
             n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
         )  # fmt: skip
     progress("Summarising", steps - 2, steps)
+    split = time_split(design, train, test_rows, time, study.dated)
     intervals = _intervals(classifier, X, y, inner, seed) if folds else None
     summary = summarize(
         classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
         name=type(estimator).__name__, data_name=study.name, target_name=target, folds=checked and checked.results,
         intervals=intervals, seed=seed, exemplars=int(sample_prototypes),
-        protocol=protocol(samples, train, test_rows, design, folds, classifier, choice.sentence, missing_marks),
+        protocol=protocol(
+            samples, train, test_rows, design, folds, classifier, choice.sentence, marks=missing_marks, split=split
+        ),
         first_row=FIRST_ROW if test is None and isinstance(table, str | Path) else 0,
     )  # fmt: skip
     if sample_prototypes:
@@ -279,7 +283,9 @@ def fit_table(
         notes.append(f"{rows} less than half of the usual values: rejected as {TOO_LITTLE}.")
     summary["notes"], summary["rivals"], summary["missing"] = notes, rivals, choice.section
     summary["missing_marks"] = {name: texts for name, texts in study.marks.items() if name in samples.X}
-    summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
+    summary["time"] = split
+    show_dates(summary, samples.X.iloc[test_rows], dates)
+    summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]), dates)
     progress("Writing", steps - 1, steps)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", steps, steps)
@@ -320,7 +326,7 @@ def _fit_stream(
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
     summary["notes"], summary["rivals"] = list(notes), None
-    summary["missing"], summary["reference"] = None, None
+    summary["missing"], summary["reference"], summary["time"] = None, None, None
     progress("Writing", 2, 3)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", 3, 3)

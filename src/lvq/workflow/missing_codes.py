@@ -31,7 +31,7 @@ def code_notes(features: pd.DataFrame, texts: Collection[str], limit: int) -> li
     features : DataFrame
         Numbers as float64, categories as texts.
     texts : collection of str
-        The columns of categories.
+        The columns of categories, and of dates.
     limit : int
         Number of notes; one more tells how many were left out.
 

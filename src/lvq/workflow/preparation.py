@@ -135,7 +135,8 @@ def prepare(
             f"{word} of another row, so some test rows may also be training rows; --group keeps such rows together."
         )
     classes = labels[known].astype(str)
-    notes += [*more, *column_warnings(features, classes, texts, listed), *code_notes(features, texts, MAX_LISTED)]
+    others = {*texts, *dates}
+    notes += [*more, *column_warnings(features, classes, others, listed), *code_notes(features, others, MAX_LISTED)]
     return Samples(features, classes, gaps, texts, tuple(notes))
 
 

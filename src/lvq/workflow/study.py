@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from lvq.table_headers import FIRST_ROW, check_columns, listed
-from lvq.tables import TableError, as_text, column_names, kind_of, read_table, reading_notes
+from lvq.tables import TableError, as_text, column_names, holds_dates, kind_of, read_table, reading_notes
 from lvq.tables.missing_marks import marks_by_column
 from lvq.workflow.design import Design, make_design
 from lvq.workflow.preparation import MIN_CLASS_ROWS, Samples, prepare
@@ -33,12 +33,15 @@ class Study:
         Names of the tables.
     marks : dict from str to list of str
         The texts and numbers that the user named as missing, by column.
+    dated : bool
+        Whether the times of the design are dates.
     """
 
     samples: Samples
     design: Design
     name: str
     marks: dict[str, list[str]] = field(default_factory=dict)
+    dated: bool = False
 
 
 def read_study(
@@ -89,7 +92,8 @@ def read_study(
     name = (
         paths[0].name if n_tables == 1 else f"{n_tables} tables ({', '.join(path.name for path in paths[:n_tables])})"
     )
-    return Study(samples, design, name if test is None else f"{name}, tested on {Path(test).name}", marks)
+    name = name if test is None else f"{name}, tested on {Path(test).name}"
+    return Study(samples, design, name, marks, dated=time is not None and holds_dates(whole[time]))
 
 
 def _row_name(place: int, paths: Sequence[Path], sizes: Sequence[int]) -> str:
