@@ -67,6 +67,14 @@ def test_a_higher_price_of_missing_a_class_finds_more_of_it(n_classes):
         assert all(sum(row) == len(y) for row in steps["called"][place])
 
 
+def test_many_classes_have_coarser_steps_and_no_slider_above_fifty():
+    y, predicted, table = predictions(n_classes=21)
+    steps = decision_steps(table, y, predicted, 21)
+    assert steps["factors"] == [2.0**k for k in range(-6, 7)]
+    assert steps["correct"][3][steps["in_use"]] == np.bincount(y[y == predicted], minlength=21).tolist()
+    assert decision_steps(table, y, predicted, 51) is None
+
+
 def test_thresholds_of_two_classes():
     y, predicted, table = predictions(n_classes=2)
     steps = decision_steps(table, y, predicted, 2)
