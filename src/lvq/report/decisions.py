@@ -1,8 +1,8 @@
 """The section of the summary about decisions: metrics by class, and what other prices of mistakes would change.
 
 Each step of the page's slider multiplies the price of missing one class by a factor. With two classes a step is a
-threshold on the probability of that class. All counts are computed here; the page only looks them up. Their number grows
-with the square of the number of classes, so that with many of them the steps are coarser.
+threshold on the probability of that class. All counts are computed here; the page only looks them up. Their number
+grows with the square of the number of classes, so that with many of them the steps are coarser.
 """
 
 from __future__ import annotations
