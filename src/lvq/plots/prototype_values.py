@@ -52,11 +52,13 @@ def standardised(values: Floats) -> Floats:
     return np.divide(differences, deviation, out=np.zeros_like(differences), where=deviation > 0)
 
 
-def differences_and_relevances(estimator: BaseEstimator, prototypes: Floats, values: Floats) -> dict[str, Argument]:
-    """Differences in the units of the model, and relevances, where each feature of the model is one of X."""
+def differences_and_relevances(
+    estimator: BaseEstimator, prototypes: Floats, values: Floats, *, original: bool
+) -> dict[str, Argument]:
+    """Differences in the units of the model, and relevances, where each feature of the model is one of the values."""
     used = np.flatnonzero(~np.isnan(values).all(axis=0))
-    own, original = names_of_features(estimator), names_of_features(estimator, original=True)[used]
-    if len(own) != len(original) or not all(new.endswith(old) for new, old in zip(own, original)):
+    own, shown = names_of_features(estimator), names_of_features(estimator, original=original)[used]
+    if len(own) != len(shown) or not all(new.endswith(old) for new, old in zip(own, shown)):
         return {}
     differences, relevances = np.full(values.shape, np.nan), np.zeros(values.shape[1])
     differences[:, used] = prototypes - prototypes.mean(axis=0)

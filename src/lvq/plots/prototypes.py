@@ -13,13 +13,14 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.found import need_model
 from lvq.input_columns import Names
 from lvq.nearest_samples import Exemplars
+from lvq.original_features import steps_without_inverse
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import prototype_names, prototypes_in_units
 from lvq.plots.images import pixel_places
 from lvq.plots.prototype_drawing import draw_images, draw_lines, draw_table
 from lvq.plots.prototype_values import differences_and_relevances, values_by_variable
-from lvq.plots.style import pyplot
+from lvq.plots.style import after, pyplot
 from lvq.typing import Argument, Labels
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class PrototypeDisplay(Display):
         Names of the nearest samples of each prototype, which are shown beside it.
     cells : sequence of shape (n_prototypes, n_features), optional
         What a table shows in place of the values: numbers, or the names of categories with their fractions.
+    steps : sequence of str, default=()
+        Names of the steps behind which the values are, where these cannot be inverted; stated in the title.
 
     Attributes
     ----------
@@ -104,6 +107,7 @@ class PrototypeDisplay(Display):
     relevances: ArrayLike | None = None
     exemplar_names: Sequence[str] | None = None
     cells: Sequence[Sequence[float | str]] | None = None
+    steps: Sequence[str] = ()
 
     @described
     def plot(
@@ -152,6 +156,8 @@ class PrototypeDisplay(Display):
             draw_lines(self, ax, line_kwargs)
         else:
             draw_table(self, ax, max_features, colorbar, image_kwargs)
+        if self.steps:
+            self.ax_.set_title(after(self.steps), size="small")
         return self
 
     def _kind(self, image_shape: tuple[int, int] | None) -> str:
@@ -174,8 +180,10 @@ class PrototypeDisplay(Display):
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
-        The steps of a Pipeline are inverted, see `lvq.original_features`. In a table, all columns of a one-hot encoding
-        are one row: the category with the largest fraction, and the fraction where it is not the only one.
+        The steps of a Pipeline are inverted, see `lvq.original_features`. Where one of them cannot be, such as
+        `lvq.StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. In a
+        table, all columns of a one-hot encoding are one row: the category with the largest fraction, and the fraction
+        where it is not the only one.
 
         Parameters
         ----------
@@ -194,19 +202,19 @@ class PrototypeDisplay(Display):
             The display, drawn.
         """
         pyplot(f"{cls.__name__}.from_estimator")
-        model = need_model(estimator, cls.__name__).model
+        found = need_model(estimator, cls.__name__)
+        model, steps = found.model, steps_without_inverse(found)
         classes = given_or_own(cls.__name__, "class_names", class_names, model.classes)
-        drawn = (
-            values_by_variable(estimator, feature_names)
-            if plot_kwargs.get("kind", "auto") in ("auto", "table")
-            else None
-        )
+        is_table = plot_kwargs.get("kind", "auto") in ("auto", "table")
+        drawn = values_by_variable(estimator, feature_names) if is_table and not steps else None
         if drawn is None:
-            values = prototypes_in_units(estimator)
+            W = model.prototypes.astype(np.float64)
+            values = W if steps else prototypes_in_units(estimator)
             drawn = {
                 "values": values,
-                "feature_names": check_names(cls.__name__, estimator, feature_names, original=True),
-                **differences_and_relevances(estimator, model.prototypes.astype(np.float64), values),
+                "feature_names": check_names(cls.__name__, estimator, feature_names, original=not steps),
+                **differences_and_relevances(estimator, W, values, original=not steps),
+                "steps": steps,
             }
         display = cls(
             prototype_names=prototype_names(estimator, classes).tolist(),
