@@ -184,6 +184,8 @@ def _show_guarantee(console: Console, rejection: dict[str, JSONValue] | None) ->
         )
         if guarantee.get("requested") is not None:
             console.print(f"{100 * guarantee['requested']:g} % were requested, which could not be guaranteed.")
+        if guarantee["weak"] is not None:
+            _paragraph(console, guarantee["weak"])
 
 
 def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) -> None:
