@@ -150,3 +150,23 @@ def test_lvq_is_the_model_that_fit_uses(lvq, fruit_csv, monkeypatch):
     assert fitted["lvq"] == make_model().get_params() == LVQClassifier(random_state=0).get_params()
     found = lvq(*options, "--prototypes", 2)
     assert set(json.loads(found.out)["scores"]) == {"lvq, 2", "glvq, 2"}
+
+
+def test_worse_is_explained_where_a_model_is_worse():
+    from lvq.cli.text_output import _worse
+
+    assert _worse(1, 3, 0.05).startswith("Worse: by the corrected resampled t-test against the best, by Holm for 3")
+    assert "The other 2 cannot be told from the best" in _worse(1, 3, 0.05)
+    assert "other" not in _worse(3, 3, 0.05)
+    assert _worse(0, 3, 0.05).startswith("None of the others can be told from the best by these splits (the corrected")
+    assert _worse(0, 0, 0.05) == ""
+
+
+def test_the_legend_explains_what_the_table_marks(lvq, fruit_csv):
+    found = lvq(
+        "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "lvq", "--folds", 2, "--repeats", 1,
+        "--no-rivals", "--missing", "impute",
+    )  # fmt: skip
+    assert "Worse" not in found.out
+    assert "told from the best" not in found.out
+    assert "Pareto (*)" in found.out

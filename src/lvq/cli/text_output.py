@@ -273,6 +273,15 @@ def _counts(fraction: dict[str, JSONValue]) -> str:
     return f"{fraction['count']} of {fraction['total']} (95 % interval {percent(low)} to {percent(high)})"
 
 
+def _worse(told: int, others: int, level: float) -> str:
+    """How many models are worse than the best, and by which test; nothing where there is one model only."""
+    test = f"the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}"
+    if told:
+        rest = f" The other {others - told} cannot be told from the best by these splits." if told < others else ""
+        return f"Worse: by {test}.{rest} "
+    return f"None of the others can be told from the best by these splits ({test}). " if others else ""
+
+
 def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     """Print models by accuracy, with the test and the Pareto set."""
     console = Console(highlight=False, soft_wrap=True)
@@ -295,11 +304,6 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     if result.sentence is not None:
         _paragraph(console, result.sentence)
-    _paragraph(
-        console,
-        f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "
-        f"other {others - told} cannot be told from the best by these splits. Pareto (*): no other is as accurate "
-        "with fewer prototypes.",
-    )
+    _paragraph(console, f"{_worse(told, others, level)}Pareto (*): no other is as accurate with fewer prototypes.")
     for name, why in result.comparison.failures.items():
         console.print(Text(f"Left out {name}: {one_line(why)}"))
