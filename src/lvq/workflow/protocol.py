@@ -34,6 +34,7 @@ def protocol(
     parts = [
         _test_part(train, test, design, split),
         _folds_part(design, folds),
+        _rows_of_folds(design, folds, classifier),
         "Numbers were standardised.",
         "Texts were one-hot encoded." if samples.texts else "",
         f"Values that were named as missing: {listed(list(marks))}." if marks else "",
@@ -85,6 +86,19 @@ def _folds_part(design: Design, folds: int) -> str:
         return f"Cross-validation among these in up to {folds} steps, each tested on later rows than it was trained on."
     return (
         f"{folds}-fold cross-validation among these{', in folds of whole groups' if design.groups is not None else ''}."
+    )
+
+
+def _rows_of_folds(design: Design, folds: int, classifier: RejectClassifier) -> str:
+    """That the models of the folds have more training rows than that of the run, some of whose rows are held out."""
+    holds_out = classifier.max_error is not None or not classifier.cv or classifier.cv == "prefit"
+    own = 1 - classifier.calibration_size
+    if not folds or design.times is not None or not holds_out or own >= 1 - 1 / folds:
+        return ""
+    what = "test the guarantee" if classifier.max_error is not None else "set the thresholds"
+    return (
+        f"Models of the folds were fitted to {1 - 1 / folds:.0%} of the training rows, the model of this run to "
+        f"{own:.0%}, as the others {what}; it may be less accurate than they are."
     )
 
 
