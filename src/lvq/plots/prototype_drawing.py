@@ -112,7 +112,6 @@ def draw_lines(display: PrototypeDisplay, ax: Axes | None, given: dict[str, Argu
     display._set_axes(ax, (7.8, 4.6))
 
     values, colours = np.asarray(display.values), class_colours(len(display.classes))
-    display.order_ = np.arange(values.shape[1])
     for row, index, label in zip(values, display.prototype_classes, _line_labels(display)):
         style = {"color": colours[index], "linewidth": 1.4, "label": label}
         display.lines_ += display.ax_.plot(display.order_, row, **merge_kwargs(style, given, "lines.Line2D"))
@@ -144,7 +143,6 @@ def draw_images(
     values = np.asarray(display.values, dtype=np.float64)
     values = values if places is None else places.whole(values, np.nan)
     grid = image_grid(values, display.prototype_classes, shape)
-    display.order_ = np.arange(np.shape(display.values)[1])
     tile = float(np.clip(10 / grid.columns, 0.45, 1.3))  # inches
     high, wide = grid.pixels.shape
     width = tile * grid.columns

@@ -150,6 +150,7 @@ class PrototypeDisplay(Display):
         self.colorbar_: Colorbar | None = None
         self.texts_: list[Text] = []
         self.lines_: list[Line2D] = []
+        self.order_: NDArray[np.intp] = np.arange(np.shape(self.values)[1])
         if kind == "image":
             draw_images(self, ax, image_shape, colorbar, image_kwargs)
         elif kind == "line":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 
 import numpy as np
 import pandas as pd
@@ -29,14 +29,14 @@ def check_not_dates(column: pd.Series, source: str) -> None:
         )
 
 
-def check_not_numbers(column: pd.Series, rows: Sequence[int], row_name: Callable[[int], str], source: str) -> None:
+def check_not_numbers(column: pd.Series, rows: np.ndarray, row_name: Callable[[int], str], source: str) -> None:
     """Raise TableError for texts of which nearly all are numbers: the others are typing errors or marks.
 
     Parameters
     ----------
     column : Series
         Texts, None where one is missing.
-    rows : sequence of int
+    rows : ndarray of int
         The positions of its rows in the table, from 0.
     row_name : callable
         The name of a row, by its position.
@@ -48,7 +48,7 @@ def check_not_numbers(column: pd.Series, rows: Sequence[int], row_name: Callable
     others = np.array([not is_number(value) for value in values])
     if not others.any() or (~others).sum() < MOSTLY * len(values):
         return
-    cells = [(values[k], row_name(rows[known[k]])) for k in np.flatnonzero(others)[:MAX_CELLS]]
+    cells = [(values[k], row_name(int(rows[known[k]]))) for k in np.flatnonzero(others)[:MAX_CELLS]]
     shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
     more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
     raise TableError(
