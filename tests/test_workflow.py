@@ -142,7 +142,8 @@ def test_columns_of_numbers_with_some_texts_are_refused_all_at_once():
     assert first.startswith(
         "'a' of t.csv holds numbers, but 2 of 200 values are none: '12,5x' in row 5, 'n/a?' in row 52;"
     )
-    assert "--missing-mark 'a=12,5x'" in first
+    assert "name them as missing with --missing-mark 'a=12,5x' --missing-mark 'a=n/a?', or" in first
+    assert second.count("--missing-mark") == 1
     assert "--categorical 'a'" in first
     assert (
         "7 of 200 values are none: '?9' in row 2, '?9' in row 3, '?9' in row 4, '?9' in row 5, '?9' in row 6 and 2 more"

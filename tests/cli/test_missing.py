@@ -273,3 +273,9 @@ def test_marks_of_the_fit_hold_for_predictions_and_validation(lvq, tmp_path):
     )
     assert given.code == 0, given.err
     pd.testing.assert_frame_equal(marked, pd.read_csv(out))
+    (tmp_path / "metrics.json").write_text("[1, 2]")  # of another program
+    assert lvq("predict", alone, path, "--out", out, "--force", "--missing-mark", "n.d.").code == 0
+    (tmp_path / "metrics.json").write_text("{")
+    damaged = lvq("predict", alone, path, "--out", out, "--force", "--missing-mark", "n.d.")
+    assert damaged.code == 1
+    assert "though it may name values that are missing" in damaged.err

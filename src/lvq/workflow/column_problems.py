@@ -51,9 +51,10 @@ def check_not_numbers(column: pd.Series, rows: np.ndarray, row_name: Callable[[i
     cells = [(values[k], row_name(int(rows[known[k]]))) for k in np.flatnonzero(others)[:MAX_CELLS]]
     shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
     more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
+    marks = " ".join(f"--missing-mark {f'{column.name}={value}'!r}" for value in dict(cells))
     raise TableError(
         f"The column {column.name!r} of {source} holds numbers, but {others.sum()} of {len(values)} values are none: "
-        f"{shown}{more}; correct them, name them as missing with --missing-mark {f'{column.name}={cells[0][0]}'!r}, or "
+        f"{shown}{more}; correct them, name them as missing with {marks}, or "
         f"use all values as categories with --categorical {column.name!r}."
     )
 

@@ -113,7 +113,14 @@ def stored_marks(path: str | Path) -> dict[str, list[str]]:
     metrics = model_file(path).parent / METRICS
     if not metrics.exists():
         return {}
-    return json.loads(metrics.read_text(encoding="utf-8")).get("missing_marks", {})
+    try:
+        summary = json.loads(metrics.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(
+            f"{metrics} cannot be read ({error}), though it may name values that are missing; restore it, or remove it "
+            "if no --missing-mark was given at the fit."
+        ) from error
+    return summary.get("missing_marks", {}) if isinstance(summary, dict) else {}
 
 
 def report_run(folder: str | Path) -> Path:
