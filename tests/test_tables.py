@@ -26,6 +26,7 @@ from lvq.tables import (  # noqa: E402
     read_parts,
     read_table,
 )
+from lvq.tables.missing_marks import marks_by_column  # noqa: E402
 from lvq.tables.writing import escape_formula  # noqa: E402
 
 CSV = """\
@@ -446,3 +447,41 @@ def test_dates_that_cannot_be_read(texts, message):
 @pytest.mark.parametrize("texts", [["1.5", "2.5"], ["10-20", "30-40"], ["a", "b"], ["12:30", "13:30"]])
 def test_what_is_no_date(texts):
     assert not holds_dates(pd.Series(texts, dtype=object))
+
+
+# -- marks of missing values -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_marked_values_are_missing_whole_and_in_parts(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    frame = pd.DataFrame(
+        {"a": ["1.5", "n.d.", "9999", "2"], "b": [0.0, 1.0, 9999.0, 2.0], "c": ["x", "n.d.", "y", "x"]}
+    )
+    frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path)
+    marks = marks_by_column(["n.d.", "9999", "b=0"], ["a", "b", "c"], "t")
+    assert marks == {"a": ["n.d.", "9999"], "b": ["n.d.", "9999", "0"], "c": ["n.d.", "9999"]}
+    whole = read_table(path, marks=marks)
+    (part,) = read_parts(path, numbers={"a", "b"}, marks=marks)
+    for table in (whole, part):
+        np.testing.assert_array_equal(table["a"], [1.5, np.nan, np.nan, 2.0])
+        np.testing.assert_array_equal(table["b"], [np.nan, 1.0, np.nan, 2.0])
+        assert table["c"].tolist() == ["x", None, "y", "x"]
+
+
+def test_marks_beside_decimal_commas_and_codes(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;code\n1,5;007\nk.A.;008\n2,5;k.A.\n")
+    table = read_table(path, codes={"code"}, marks={"a": ["k.A."], "code": ["k.A."]})
+    np.testing.assert_array_equal(table["a"], [1.5, np.nan, 2.5])
+    assert table["code"].tolist() == ["007", "008", None]
+
+
+def test_marks_of_columns_with_an_equals_sign():
+    assert marks_by_column(["a=b=0"], ["a=b", "a"], "t") == {"a=b": ["0"]}
+    with pytest.raises(
+        TableError, match=r"'glucos=0' \(--missing-mark\) names no feature of t.csv; write COLUMN=VALUE"
+    ):
+        marks_by_column(["glucos=0"], ["glucose"], "t.csv")
+    with pytest.raises(TableError, match=r"'a=' \(--missing-mark\) is empty"):
+        marks_by_column(["a="], ["a"], "t.csv")

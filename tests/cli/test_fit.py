@@ -170,6 +170,21 @@ def test_a_guarantee_that_is_not_achievable_is_weaker_and_reports_the_rows_it_ne
     assert metrics["model"]["rejection"]["guarantee"]["requested"] == 0.01
 
 
+@pytest.mark.parametrize(("rare", "weak"), [(0.1, True), (0.5, False)])
+def test_a_guarantee_that_a_constant_prediction_meets_is_called_weak(lvq, tmp_path, rare, weak):
+    rng = np.random.default_rng(0)
+    kind = np.where(np.arange(400) < rare * 400, "yes", "no")
+    values = rng.normal(size=400) + 3 * (kind == "yes")
+    completed = lvq(
+        "fit", table_of(tmp_path, kind=kind, a=values, b=rng.normal(size=400)), "--target", "kind", "--model", "glvq",
+        "--max-error", 0.2, "--folds", 0, "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert completed.code == 0, completed.err
+    sentence = "This bound is not better than always predicting the most frequent class"
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert (sentence in " ".join(completed.out.split())) == (sentence in page) == weak
+
+
 # -- tables that cannot be used ---------------------------------------------------------------------------------------
 
 
@@ -385,3 +400,23 @@ def test_a_stream(lvq, tmp_path):
     assert "Accuracy" in completed.out
     assert "Note: The table was read in parts" in completed.err
     assert {file.name for file in (tmp_path / "run").iterdir()} == FILES
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--max-error", 0.3, "--folds", 5), "to 80% of the training rows, the model of this run to 70%"),
+        (("--max-error", 0.3, "--folds", 2), None),  # 50 % of the rows
+        (("--max-error", 0.3, "--folds", 0), None),
+        (("--folds", 5), None),  # thresholds are cross-fitted: all rows train the model
+    ],
+)
+def test_cross_validation_with_more_rows_than_the_model_is_told(lvq, tmp_path, options, told):
+    completed = lvq(
+        "fit", table_of(tmp_path, **two_classes(n=200)), "--target", "kind", "--model", "glvq", *options, "--out",
+        tmp_path / "run",
+    )  # fmt: skip
+    assert completed.code == 0, completed.err
+    protocol = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["protocol"]
+    assert ("Models of the folds were fitted" in protocol) == (told is not None)
+    assert told is None or told in protocol

@@ -58,6 +58,11 @@ def show_fit(result: FitResult) -> None:
             "rows\n"
         )
     )
+    split = summary["time"]
+    if split is not None:
+        until, since = f"Trained on rows until {split['train_until']}", f"tested on rows from {split['test_from']} on"
+        _paragraph(console, f"{until}, {since} ({split['column']}).")
+        console.print()
     table = _rows("left", "right", "left")
     low, high = scores["interval"]
     table.add_row(
@@ -179,6 +184,8 @@ def _show_guarantee(console: Console, rejection: dict[str, JSONValue] | None) ->
         )
         if guarantee.get("requested") is not None:
             console.print(f"{100 * guarantee['requested']:g} % were requested, which could not be guaranteed.")
+        if guarantee["weak"] is not None:
+            _paragraph(console, guarantee["weak"])
 
 
 def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) -> None:
@@ -266,6 +273,15 @@ def _counts(fraction: dict[str, JSONValue]) -> str:
     return f"{fraction['count']} of {fraction['total']} (95 % interval {percent(low)} to {percent(high)})"
 
 
+def _worse(told: int, others: int, level: float) -> str:
+    """How many models are worse than the best, and by which test; nothing where there is one model only."""
+    test = f"the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}"
+    if told:
+        rest = f" The other {others - told} cannot be told from the best by these splits." if told < others else ""
+        return f"Worse: by {test}.{rest} "
+    return f"None of the others can be told from the best by these splits ({test}). " if others else ""
+
+
 def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     """Print models by accuracy, with the test and the Pareto set."""
     console = Console(highlight=False, soft_wrap=True)
@@ -288,11 +304,6 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     if result.sentence is not None:
         _paragraph(console, result.sentence)
-    _paragraph(
-        console,
-        f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "
-        f"other {others - told} cannot be told from the best by these splits. Pareto (*): no other is as accurate "
-        "with fewer prototypes.",
-    )
+    _paragraph(console, f"{_worse(told, others, level)}Pareto (*): no other is as accurate with fewer prototypes.")
     for name, why in result.comparison.failures.items():
         console.print(Text(f"Left out {name}: {one_line(why)}"))

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from lvq.table_headers import TableError, no_such_file, read_header
 from lvq.tables import arff, delimited, spreadsheet
 from lvq.tables.columns import cleaned, parsed, to_frame, with_commas
+from lvq.tables.missing_marks import Marks, without_marks
 
 PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part, at most
 READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
@@ -230,6 +231,7 @@ def read_parts(
     numbers: Collection[str] = (),
     exact: Collection[str] = (),
     encoding: str | None = None,
+    marks: Marks | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read a table part by part, as it may be larger than memory.
 
@@ -248,6 +250,8 @@ def read_parts(
         Columns whose integers stay integers, such as identifiers.
     encoding : str, optional
         That of a CSV file; found from its bytes by default.
+    marks : mapping from str to sequence of str, optional
+        Texts and numbers that mean a missing value, for some columns.
 
     Yields
     ------
@@ -264,7 +268,9 @@ def read_parts(
     """
     commas = open_table(Path(path), encoding)[1].commas
     for batch in read_batches(Path(path), columns, encoding):
-        yield to_frame(batch, numbers, exact, commas)
+        part = to_frame(batch, numbers, exact, commas)
+        without_marks(part, marks or {}, codes={name for name in part if name not in numbers}, commas=commas)
+        yield part
 
 
 def read_batches(
@@ -300,7 +306,9 @@ def read_batches(
         raise TableError(f"{path} has columns but no rows.")
 
 
-def read_table(path: str | Path, codes: Collection[str] = (), encoding: str | None = None) -> pd.DataFrame:
+def read_table(
+    path: str | Path, codes: Collection[str] = (), encoding: str | None = None, marks: Marks | None = None
+) -> pd.DataFrame:
     """Read a whole table; columns without a name are left out.
 
     Parameters
@@ -311,6 +319,8 @@ def read_table(path: str | Path, codes: Collection[str] = (), encoding: str | No
         Columns of codes. In a CSV file, codes with leading zeros or more than 15 digits stay texts.
     encoding : str, optional
         That of a CSV file, such as "latin-1"; by default it is found from its bytes.
+    marks : mapping from str to sequence of str, optional
+        Texts and numbers that mean a missing value, for some columns.
 
     Returns
     -------
@@ -338,7 +348,9 @@ def read_table(path: str | Path, codes: Collection[str] = (), encoding: str | No
         whole = pa.concat_tables(
             part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in parts
         )
-        return to_frame(_with_numbers(whole, codes, table.commas) if kind in ("CSV", "Excel") else whole, exact=codes)
+        frame = to_frame(_with_numbers(whole, codes, table.commas) if kind in ("CSV", "Excel") else whole, exact=codes)
+        without_marks(frame, marks or {}, codes=codes, commas=table.commas)
+        return frame
     except _READ_ERRORS as error:
         raise TableError(_unreadable(path, kind, error)) from error
 

@@ -110,8 +110,9 @@ def validate_table(
     numbers = {name for name in columns.names if name not in columns.categories}
     classes = [str(label) for label in model.classes_]
     for part in read_parts(
-        table, [*columns.names, target], numbers, exact={target, *columns.categories}, encoding=encoding
-    ):
+        table, [*columns.names, target], numbers, exact={target, *columns.categories}, encoding=encoding,
+        marks=fitted.get("missing_marks"),
+    ):  # fmt: skip
         for start in range(0, len(part), PART_ROWS):
             rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
             labels = _labels(rows[target], classes)
