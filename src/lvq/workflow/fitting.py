@@ -255,8 +255,8 @@ def fit_table(
         progress("Fitting rivals", steps - 3, steps)
         rivals = rival_section(
             type(estimator).__name__, [np.asarray(fold.predicted) for fold in checked.results],
-            make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, checked.folds, prices=priced,
-            n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
+            make_rivals(samples, np.unique(y), class_weight=weights, prices=priced, seed=seed), X, y, checked.folds,
+            prices=priced, n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
         )  # fmt: skip
     progress("Summarising", steps - 2, steps)
     intervals = _intervals(classifier, X, y, inner, seed) if folds else None

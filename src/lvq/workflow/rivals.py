@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -28,6 +28,7 @@ Score = Callable[[np.ndarray, np.ndarray], float]
 
 def make_rivals(
     samples: Samples,
+    classes: ArrayLike | None = None,
     *,
     class_weight: ClassWeight = None,
     prices: Mapping[str, float] | None = None,
@@ -39,8 +40,11 @@ def make_rivals(
     ----------
     samples : Samples
         Samples, whose columns determine the preprocessing.
+    classes : array-like of str, optional
+        The classes, by default those of the samples. With weights or prices the rivals are to be fitted to their
+        indices, as `rival_section` does: scikit-learn looks for the weight of the class "1" as that of the number 1.
     class_weight : dict or "balanced", optional
-        Weights of the classes.
+        Weights of the classes, by their names.
     prices : mapping, optional
         Prices of mistakes; the rivals then predict the class with the least expected price too.
     seed : int, optional
@@ -61,15 +65,19 @@ def make_rivals(
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import SVC
 
+    classes = np.unique(samples.y if classes is None else classes)
+    if isinstance(class_weight, dict):
+        class_weight = {index: class_weight.get(name, 1.0) for index, name in enumerate(classes.tolist())}
+    matrix = None if prices is None else price_matrix(prices, classes)
     rivals: dict[str, BaseEstimator] = {
         "logistic regression": LogisticRegression(max_iter=1000, class_weight=class_weight),
         "random forest": RandomForestClassifier(class_weight=class_weight, random_state=seed),
     }
     if len(samples.y) <= MAX_SVM_ROWS:
         machine = SVC(class_weight=class_weight)
-        rivals["RBF-SVM"] = machine if prices is None else CalibratedClassifierCV(machine, cv=3, ensemble=False)
+        rivals["RBF-SVM"] = machine if matrix is None else CalibratedClassifierCV(machine, cv=3, ensemble=False)
     made = {name: make_pipeline_for(samples, model) for name, model in rivals.items()}
-    return made if prices is None else {name: PriceClassifier(model, prices) for name, model in made.items()}
+    return made if matrix is None else {name: PriceClassifier(model, matrix) for name, model in made.items()}
 
 
 def rival_section(
@@ -92,7 +100,7 @@ def rival_section(
     predicted : sequence of ndarray
         Its predictions of the test part of each fold.
     rivals : mapping from str to estimator
-        They are fitted in each fold.
+        They are fitted in each fold, to the indices of the classes.
     X : DataFrame
         Samples.
     y : ndarray
@@ -105,9 +113,11 @@ def rival_section(
         Prototypes of the model.
     """
     score = scorer(y, prices)
+    classes, index = np.unique(y, return_inverse=True)
     table = {name: np.array([score(y[test], found) for (_, test), found in zip(splits, predicted)])}
     for rival, model in rivals.items():
-        table[rival] = np.array([score(y[test], _predicted(model, X, y, train, test)) for train, test in splits])
+        by_fold = ((test, classes[_predicted(model, X, index, train, test)]) for train, test in splits)
+        table[rival] = np.array([score(y[test], labels) for test, labels in by_fold])
     p_values = {}
     if len(splits) > 1:
         n_test = len(splits[0][1])
