@@ -11,6 +11,7 @@ import difflib
 import gzip
 import io
 import itertools
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -148,8 +149,11 @@ def found_encoding(start: bytes) -> str:
 
 def read_header(path: Path, source: str, encoding: str | None = None) -> Header:
     """The names of the columns."""
-    with opened(path) as raw:
-        start = raw.read(MAX_HEADER_BYTES)
+    try:
+        with opened(path) as raw:
+            start = raw.read(MAX_HEADER_BYTES)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise TableError(f"{source} is gzipped and damaged ({error}); copy the file again.") from error
     encoding = found_encoding(start) if encoding is None else checked_encoding(encoding)
     if b"\0" in start and "16" not in encoding and "32" not in encoding:
         raise TableError(

@@ -55,7 +55,7 @@ def _explained(source: str, header: Header, bad: Sequence[pc.InvalidRow], messag
         row = bad[0]
         where = "a line" if row.number is None else f"line {row.number}"
         return (
-            f"{source} has {row.actual_columns} values in {where}, but {row.expected_columns} columns in its first "
+            f"{source} has {_values(row.actual_columns)} in {where}, but {row.expected_columns} columns in its first "
             "line; correct that line, or quote a value that contains "
             f"{'a tab' if header.delimiter == chr(9) else repr(header.delimiter)}."
         )
@@ -64,3 +64,7 @@ def _explained(source: str, header: Header, bad: Sequence[pc.InvalidRow], messag
     if "Empty CSV" in message:
         return f"{source} has a first line with the columns' names but no rows."
     return f"{source} cannot be read as CSV ({message.splitlines()[0]}); save it as CSV in UTF-8."
+
+
+def _values(count: int) -> str:
+    return "1 value" if count == 1 else f"{count} values"
