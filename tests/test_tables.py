@@ -1,5 +1,6 @@
 """Tables on disk: every format gives the same columns, whole or in parts; damaged files raise clear errors."""
 
+import errno
 import gzip
 import subprocess
 import sys
@@ -389,6 +390,16 @@ def test_an_interrupted_table_leaves_nothing(tmp_path, suffix, error):
         raise error("stop")
     assert path.read_text(encoding="utf-8") == "before"
     assert [place.name for place in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_a_full_disk_names_the_file(tmp_path, suffix):
+    path = tmp_path / f"predictions{suffix}"
+    with pytest.raises(OSError, match="nothing is written; free some space") as error, TableWriter(path) as writer:  # noqa: PT012
+        writer.write(next(parts()))
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert error.value.filename == str(path)
+    assert not list(tmp_path.iterdir())
 
 
 FORMULAS = ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "=\n1"]
