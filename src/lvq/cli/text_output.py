@@ -210,7 +210,7 @@ def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) ->
 def show_predictions(result: PredictResult) -> None:
     """Print the result of a prediction."""
     console = Console(highlight=False, soft_wrap=True)
-    console.print(Text(f"{result.rows} rows predicted, {result.accepted} accepted: {one_line(result.path)}"))
+    console.print(Text(f"{_rows_of(result.rows)} predicted, {result.accepted} accepted: {one_line(result.path)}"))
     table = _rows("left", "right", "left")
     for label, count in sorted(result.labels.items(), key=lambda item: -item[1])[:10]:
         table.add_row(Text("  label ") + name_of(label), str(count), "")
@@ -226,7 +226,7 @@ def show_validation(result: ValidationResult) -> None:
     """Print the result of a validation."""
     console, s = Console(highlight=False, soft_wrap=True), result.summary
     console.print(
-        Text(f"{s['name']} of {one_line(s['fitted_on'])} on {one_line(s['table'])}: {s['n_labelled']} rows\n")
+        Text(f"{s['name']} of {one_line(s['fitted_on'])} on {one_line(s['table'])}: {_rows_of(s['n_labelled'])}\n")
     )
     table = _rows("left", "right", "left")
     if s["metrics"] is not None:
@@ -257,6 +257,10 @@ def show_validation(result: ValidationResult) -> None:
         table.add_row("Drift of certainty", "yes" if s["drift"]["certainty"]["drifted"] else "no", "")
     _print(console, table)
     console.print(Text(f"\nWritten: {one_line(result.page)}"))
+
+
+def _rows_of(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
 
 
 def _counts(fraction: dict[str, JSONValue]) -> str:
