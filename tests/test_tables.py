@@ -190,6 +190,7 @@ def test_a_column_without_a_name_is_left_out(tmp_path):
         ("t.csv", b"a,b\n", "no rows"),
         ("t.csv", b"a,b\n1,2\n3\n", "1 value in line 3, but 2 columns"),
         ("t.csv", b"a,b\n1,2\n3,4,5\n", "3 values in line 3, but 2 columns"),
+        ("t.csv", b"a,b\n" + b"12345,1234567\n" * 200_000 + b"1\n" * 9, "1 value in line 200002, but 2 columns"),
         ("t.csv", b"a,a,b\n1,2,3\n", "more than one column named 'a'"),
         ("t.csv", b",\n1,2\n", "no column with a name"),
         ("t.csv", b"a,b\n" + b"1,2\n" * 300_000 + b"1,\xff\n", "not in UTF-8 throughout; name its encoding"),
@@ -224,6 +225,15 @@ def test_a_file_that_cannot_be_read_raises_a_clear_error(tmp_path, name, content
         with pytest.raises(TableError, match=message) as error:
             read(path)
         assert "\n" not in str(error.value)
+
+
+def test_arrow_gets_no_function_of_python(tmp_path, monkeypatch):
+    """Its threads may drop one while Python ends, which aborted one of ten commands that had found no rows."""
+    options = reading.delimited.pc.ParseOptions
+    given = []
+    monkeypatch.setattr(reading.delimited.pc, "ParseOptions", lambda **names: given.append(names) or options(**names))
+    read_table(write(tmp_path, ".csv"))
+    assert [list(names) for names in given] == [["delimiter", "newlines_in_values"]]
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".xlsx"])
