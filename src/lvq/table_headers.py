@@ -55,6 +55,8 @@ def check_columns(present: Iterable[object], wanted: Sequence[str], source: str)
     close = difflib.get_close_matches(missing[0], names, n=1, cutoff=0.6)
     same = [name for name in names if name.lower() == missing[0].lower()]
     hint = f" Did you mean {(same or close)[0]!r}?" if same or close else ""
+    if "," in missing[0] and existing.issuperset(map(str.strip, missing[0].split(","))):
+        hint = " Give each of these names by itself; an option may be repeated."
     if sum(is_number(name) for name in names) > len(names) / 2:
         hint = " They look like values: is the first line with the names of the columns missing?"
     word = "column" if len(missing) == 1 else "columns"

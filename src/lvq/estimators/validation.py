@@ -177,11 +177,13 @@ def check_targets(estimator: BaseEstimator, y: np.ndarray) -> None:
     """Raise ValueError for targets that are no classes, or of kinds that cannot be ordered, such as text and None."""
     try:
         check_classification_targets(y)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        if isinstance(error, ValueError) and len(kinds) == 1:
+            raise
         raise ValueError(
             f"{type(estimator).__name__} needs y of one kind, all text or all whole numbers, and the class of every "
-            f"sample, got {', '.join(sorted({type(label).__name__ for label in y.tolist()}))}; leave out the rows "
-            "without a class."
+            f"sample, got {', '.join(kinds)}; leave out the rows without a class."
         ) from error
 
 
