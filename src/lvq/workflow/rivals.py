@@ -167,9 +167,10 @@ def _sentence(rows: list[dict[str, JSONValue]], kind: str, n_prototypes: int) ->
     else:
         size, better = f"{abs(gap):.3g} for each row", "cheaper" if gap < 0 else "more expensive"
         compared = f"{better} by {size} than" if abs(gap) > 1e-12 else "as cheap as"
-    chance = "more than chance explains" if sure else "a difference that these folds cannot tell from chance"
+    chance = " (more than chance explains)" if sure else " (a difference that these folds cannot tell from chance)"
+    chance = "" if compared.startswith("as ") else chance
     return (
-        f"{own['name']} is {compared} the best rival, {rival['name']} ({chance}); what is gained are predictions that "
+        f"{own['name']} is {compared} the best rival, {rival['name']}{chance}; what is gained are predictions that "
         f"can be traced to {n_prototypes} prototypes, and a reject option of its own."
     )
 
