@@ -295,9 +295,7 @@ def test_another_estimator_is_refused(wrong):
 @pytest.mark.parametrize(("cv", "said"), [(5, "n_splits=5"), (GroupKFold(2), "'groups' parameter")])
 def test_folds_that_are_not_possible(cv, said):
     X, y = np.arange(6.0).reshape(3, 2), [0, 1, 2]
-    with pytest.raises(
-        ValueError, match=rf"cv={re.escape(repr(cv))} of LVQClassifierCV cannot split.*{said}.*Give"
-    ):
+    with pytest.raises(ValueError, match=rf"cv={re.escape(repr(cv))} of LVQClassifierCV cannot split.*{said}.*Give"):
         LVQClassifierCV(cv=cv).fit(X, y)
 
 
