@@ -90,8 +90,10 @@ def rival_section(
     *,
     prices: Mapping[str, float] | None,
     n_prototypes: int,
-) -> dict[str, JSONValue]:
-    """Scores of a model and its rivals on the same folds, and a sentence on what is gained and lost.
+) -> tuple[dict[str, JSONValue] | None, list[str]]:
+    """Scores of a model and its rivals on the same folds, and a sentence on what is gained and lost; and notes.
+
+    A rival that cannot be fitted is left out with a note; where none can be, the scores are None.
 
     Parameters
     ----------
@@ -115,14 +117,19 @@ def rival_section(
     score = scorer(y, prices)
     classes, index = np.unique(y, return_inverse=True)
     table = {name: np.array([score(y[test], found) for (_, test), found in zip(splits, predicted)])}
+    notes = []
     for rival, model in rivals.items():
         by_fold = ((test, classes[_predicted(model, X, index, train, test)]) for train, test in splits)
-        table[rival] = np.array([score(y[test], labels) for test, labels in by_fold])
+        try:
+            table[rival] = np.array([score(y[test], labels) for test, labels in by_fold])
+        except ValueError as error:  # such as too few rows of a class in a fold; the model itself can have them
+            notes.append(f"Left out {rival} beside {name}, as it could not be fitted on the folds: {error}")
+    others = [rival for rival in table if rival != name]
     p_values = {}
-    if len(splits) > 1:
+    if len(splits) > 1 and others:
         n_test = len(splits[0][1])
-        tests = [corrected_t_test(table[name] - table[rival], len(splits[0][0]), n_test) for rival in rivals]
-        p_values = dict(zip(rivals, holm(tests)))
+        tests = [corrected_t_test(table[name] - table[rival], len(splits[0][0]), n_test) for rival in others]
+        p_values = dict(zip(others, holm(tests)))
     sign = 1.0 if prices is None else -1.0
     rows: list[dict[str, JSONValue]] = [
         {"name": each, "own": each == name, "score": sign * float(scores.mean()),
@@ -132,7 +139,10 @@ def rival_section(
     ]  # fmt: skip
     rows.sort(key=lambda row: -sign * row["score"])
     kind = "accuracy" if prices is None else "price"
-    return {"score": kind, "n_folds": len(splits), "models": rows, "sentence": _sentence(rows, kind, n_prototypes)}
+    if not others:
+        return None, notes
+    section = {"score": kind, "n_folds": len(splits), "models": rows, "sentence": _sentence(rows, kind, n_prototypes)}
+    return section, notes
 
 
 def scorer(y: np.ndarray, prices: Mapping[str, float] | None) -> Score:
