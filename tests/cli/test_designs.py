@@ -244,3 +244,48 @@ def test_designs_that_are_not_possible(lvq, tmp_path, options, message):
     completed = lvq("fit", path, *target, *options, "--drop", "visit", "--out", tmp_path / "run")
     assert completed.code == 1
     assert message in completed.err
+
+
+def late_class(n=120, first=100):
+    """Two classes, and a third one that only the last rows have."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(n) < first, np.where(np.arange(n) % 2, "a", "b"), "c")
+    return pd.DataFrame({"x": rng.normal(3.0 * (y == "a")), "v": rng.normal(size=n), "day": np.arange(n), "status": y})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--prices", "c:a=5"), "No training row has the class 'c', so prices (--prices) must not name it, got 'c:a'"),
+        (("--class-weight", "c=5"), "so class_weight (--class-weight) must not name it, got 'c'"),
+        (("--prices", "c:d=5"), "must be of pairs 'true:predicted' of the classes 'a', 'b', 'c'"),
+    ],
+)
+def test_prices_and_weights_of_a_class_of_the_test_rows_alone(lvq, tmp_path, options, message):
+    late_class().to_csv(tmp_path / "table.csv", index=False)
+    design = ("--time", "day", "--model", "glvq", "--folds", 0)
+    completed = lvq("fit", tmp_path / "table.csv", "--target", "status", *design, "--out", tmp_path / "run", *options)
+    assert completed.code == 1
+    assert message in completed.err
+
+
+def test_a_rival_that_cannot_be_fitted_is_left_out(lvq, tmp_path):
+    """The calibration of an SVM needs three rows of each class; the first folds of a time design have two."""
+    table = late_class(n=240, first=240)
+    table.loc[[1, 5, *range(140, 230, 10)], "status"] = "c"
+    options = ("--time", "day", "--model", "glvq", "--prices", "c:a=2", "--folds", 3)
+    completed, metrics = fitted(lvq, tmp_path, table, *options)
+    assert "Left out RBF-SVM beside GLVQ" in completed.err
+    names = {row["name"] for row in metrics["rivals"]["models"]}
+    assert names == {"GLVQ", "logistic regression", "random forest"}
+    assert "the best rival" in completed.out
+
+
+def test_a_guarantee_that_leaves_one_class_to_train_on(lvq, tmp_path):
+    table = late_class(n=60, first=60).assign(group=lambda table: table["day"] // 15)
+    table.loc[table["group"] < 2, "status"] = "a"
+    options = ("--time", "day", "--group", "group", "--model", "glvq", "--folds", 0, "--max-error", 0.2)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    completed = lvq("fit", tmp_path / "table.csv", "--target", "status", "--out", tmp_path / "run", *options)
+    assert completed.code == 1
+    assert "are held out to test the guarantee, which leaves fewer than two classes" in completed.err

@@ -58,6 +58,27 @@ def test_the_output_has_the_scores(run):
     assert max(map(len, completed.out.splitlines()[:-1])) <= 100
 
 
+@pytest.mark.parametrize(("n_classes", "intervals", "rows"), [(2, True, True), (7, False, True), (21, False, False)])
+def test_metrics_of_the_classes_on_the_console(lvq, tmp_path, n_classes, intervals, rows):
+    y = np.arange(10 * n_classes) % n_classes
+    path = table_of(tmp_path, a=np.random.default_rng(0).normal(3.0 * y), kind=y)
+    completed = lvq(
+        "fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run", "--prototypes", 1
+    )
+    assert completed.code == 0, completed.err
+    lines = completed.out.splitlines()
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["metrics"]["by_class"]
+    names = ("sensitivity", "specificity", "ppv", "npv")
+    values = [f"{100 * metrics[1][name]['value']:.1f} %" if metrics[1][name]["interval"] else "-" for name in names]
+    line = " ".join(["1", str(metrics[1]["sensitivity"]["total"]), *values])
+    assert (line in [" ".join(line.split()) for line in lines]) == rows
+    ends = [metrics[1][name]["interval"] for name in names]
+    shown = " ".join(["95 % interval", *("-".join(f"{100 * end:.1f}" for end in pair) for pair in ends if pair)])
+    assert (shown in [" ".join(line.split()) for line in lines]) == intervals
+    assert ("Lowest sensitivity" in completed.out) == (not rows)
+    assert max(map(len, lines[1:-1])) <= 80
+
+
 def test_notes_go_to_standard_error(run):
     _, completed = run
     assert "Note: Left out 1 column with no value in any row: 'nothing'." in completed.err.splitlines()
@@ -243,6 +264,13 @@ def wrong(name, columns, message, *options):
         wrong("few", {"a": [1, 3] * 5, "kind": ["x", "y"] * 5}, "test_size of 0.9 gives", "--test-size", 0.9),
         wrong("dropped target", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "cannot be left out", "--drop", "kind"),
         wrong("dropped nothing", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "no column 'c'", "--drop", "c"),
+        wrong(
+            "two in one",
+            {"a": [1, 3] * 10, "b": [1, 4] * 10, "kind": ["x", "y"] * 10},
+            "each of these names by",
+            "--drop",
+            "a,b",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_used_is_refused(lvq, tmp_path, columns, message, options):

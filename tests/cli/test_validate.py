@@ -109,6 +109,18 @@ def test_unknown_classes_categories_and_missing_labels(lvq, run, tmp_path):
     assert found["reasons"]["unknown category"] == 2
     assert any("not fitted to the class 'dead'" in note for note in found["notes"])
     assert sum(map(sum, found["confusion"])) == 45
+    accuracy = found["metrics"]["accuracy"]
+    assert accuracy["total"] == 44
+    assert found["difference"]["value"] == pytest.approx(accuracy["value"] - found["at_fit"]["accuracy"])
+
+
+def test_a_table_without_any_prediction(lvq, run, tmp_path):
+    completed = validated(lvq, run, tmp_path, hospital(seed=5, n=20).assign(age=np.nan))
+    assert completed.code == 0, completed.err
+    assert "0 of 20" in completed.out
+    page = (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
+    assert "20 rows have no prediction" in page
+    assert "The accuracy here" not in page
 
 
 def test_the_run_stores_counts_and_no_rows(run):

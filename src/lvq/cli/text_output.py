@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
-MAX_CLASSES = 6  # classes in a summary
+MAX_CLASSES = 20  # classes in a summary
+MAX_INTERVALS = 6  # classes whose metrics have intervals
 BAR_LENGTH = 20  # characters of the longest bar
 
 
@@ -125,7 +126,7 @@ def _add_missing(table: Table, missing: dict[str, JSONValue] | None) -> None:
 
 
 def _show_classes(console: Console, summary: dict[str, JSONValue]) -> None:
-    """Metrics of each class; of many classes the one with the lowest sensitivity."""
+    """Metrics of each class, of a few classes with intervals; of many classes the one with the lowest sensitivity."""
     rows, names = summary["metrics"]["by_class"], summary["data"]["classes"]
     if len(rows) > MAX_CLASSES:
         known = [place for place, row in enumerate(rows) if row["sensitivity"]["total"]]
@@ -142,9 +143,17 @@ def _show_classes(console: Console, summary: dict[str, JSONValue]) -> None:
     for title in ("Class", "rows", "sensitivity", "specificity", "PPV", "NPV"):
         table.add_column(title, justify="left" if title == "Class" else "right")
     for name, row in zip(names, rows):
-        fractions = (percent(row[metric]["value"]) for metric in ("sensitivity", "specificity", "ppv", "npv"))
-        table.add_row(Text("  ") + name_of(name), str(row["sensitivity"]["total"]), *fractions)
+        fractions = [row[metric] for metric in ("sensitivity", "specificity", "ppv", "npv")]
+        cells = (percent(fraction["value"]) for fraction in fractions)
+        table.add_row(Text("  ") + name_of(name), str(row["sensitivity"]["total"]), *cells)
+        if len(rows) <= MAX_INTERVALS:
+            table.add_row("    95 % interval", "", *map(_ends, fractions))
     _print(console, table)
+
+
+def _ends(fraction: dict[str, JSONValue]) -> str:
+    """The ends of an interval, in per cent."""
+    return "-" if fraction["interval"] is None else "-".join(f"{100 * end:.1f}" for end in fraction["interval"])
 
 
 def _among_accepted(scores: dict[str, JSONValue]) -> str:
@@ -217,7 +226,7 @@ def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) ->
 def show_predictions(result: PredictResult) -> None:
     """Print the result of a prediction."""
     console = Console(highlight=False, soft_wrap=True)
-    console.print(Text(f"{result.rows} rows predicted, {result.accepted} accepted: {one_line(result.path)}"))
+    console.print(Text(f"{_rows_of(result.rows)} predicted, {result.accepted} accepted: {one_line(result.path)}"))
     table = _rows("left", "right", "left")
     for label, count in sorted(result.labels.items(), key=lambda item: -item[1])[:10]:
         table.add_row(Text("  label ") + name_of(label), str(count), "")
@@ -233,7 +242,7 @@ def show_validation(result: ValidationResult) -> None:
     """Print the result of a validation."""
     console, s = Console(highlight=False, soft_wrap=True), result.summary
     console.print(
-        Text(f"{s['name']} of {one_line(s['fitted_on'])} on {one_line(s['table'])}: {s['n_labelled']} rows\n")
+        Text(f"{s['name']} of {one_line(s['fitted_on'])} on {one_line(s['table'])}: {_rows_of(s['n_labelled'])}\n")
     )
     table = _rows("left", "right", "left")
     if s["metrics"] is not None:
@@ -264,6 +273,10 @@ def show_validation(result: ValidationResult) -> None:
         table.add_row("Drift of certainty", "yes" if s["drift"]["certainty"]["drifted"] else "no", "")
     _print(console, table)
     console.print(Text(f"\nWritten: {one_line(result.page)}"))
+
+
+def _rows_of(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
 
 
 def _counts(fraction: dict[str, JSONValue]) -> str:

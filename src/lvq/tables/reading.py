@@ -28,6 +28,7 @@ FORMATS = {
     "ARFF": (".arff", ".arff.gz"),
     "Excel": (".xlsx", ".xlsm"),
 }
+BINARY = ("Parquet", "Arrow", "Excel")  # formats
 _SIGNATURES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"PK\x03\x04": "a spreadsheet or a zip archive"}
 _READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
 
@@ -99,7 +100,8 @@ def _check_signature(path: Path, kind: str) -> None:
     if found is not None and kind not in found and not (kind == "Excel" and "spreadsheet" in found):
         raise TableError(f"{path} is {found}, unlike its name; rename it, or save it as CSV.")
     if not start:
-        raise TableError(f"{path} is empty; the first line must name the columns.")
+        remedy = "copy it again." if kind in BINARY else "the first line must name the columns."
+        raise TableError(f"{path} is empty; {remedy}")
 
 
 def _unreadable(path: Path, kind: str, error: Exception) -> str:
@@ -289,7 +291,13 @@ def read_batches(
     kind, table = open_table(path, encoding)
     state = state or FileState.of(path) or FileState(0, 0)
     wanted = [name for name in table.names if name] if columns is None else list(columns)
-    parts, rows = table.parts(wanted), 0
+    yield from _checked_parts(path, kind, table.parts(wanted), state)
+
+
+def _checked_parts(
+    path: Path, kind: str, parts: Iterator[pa.Table | pa.RecordBatch], state: FileState
+) -> Iterator[pa.Table | pa.RecordBatch]:
+    rows = 0
     while True:
         state.check(path, rows)
         try:
@@ -339,15 +347,14 @@ def read_table(
     1   NaN   blue
     """
     path = Path(path)
+    state = FileState.of(path)
     kind, table = open_table(path, encoding)
-    wanted = [name for name in table.names if name]
+    parts = table.parts([name for name in table.names if name])
+    whole = pa.concat_tables(
+        part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
+        for part in _checked_parts(path, kind, parts, state or FileState(0, 0))
+    )
     try:
-        parts = list(table.parts(wanted))
-        if not sum(part.num_rows for part in parts):
-            raise TableError(f"{path} has columns but no rows.")
-        whole = pa.concat_tables(
-            part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in parts
-        )
         frame = to_frame(_with_numbers(whole, codes, table.commas) if kind in ("CSV", "Excel") else whole, exact=codes)
         without_marks(frame, marks or {}, codes=codes, commas=table.commas)
         return frame

@@ -234,7 +234,7 @@ def fit_table(
     )  # fmt: skip
     samples, design = study.samples, study.design
     train, test_rows, notes = split_rows(samples, design, test_size, seed)
-    notes = [*samples.notes, *notes, *check_classes(priced, weights, samples.y[train])]
+    notes = [*samples.notes, *notes, *check_classes(priced, weights, samples.y[train], samples.y)]
     X, y, inner = samples.X.iloc[train], samples.y[train], design.take(train)
     found = candidates(missing, estimator, X, samples, folds=folds, guarantee=max_error is not None)
     steps += folds * (len(found.estimators) - 1)
@@ -258,11 +258,12 @@ def fit_table(
     rivals = None
     if checked is not None:
         progress("Fitting rivals", steps - 3, steps)
-        rivals = rival_section(
+        rivals, left_out = rival_section(
             type(estimator).__name__, [np.asarray(fold.predicted) for fold in checked.results],
-            make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, checked.folds, prices=priced,
-            n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
+            make_rivals(samples, np.unique(y), class_weight=weights, prices=priced, seed=seed), X, y, checked.folds,
+            prices=priced, n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
         )  # fmt: skip
+        notes += left_out
     progress("Summarising", steps - 2, steps)
     split = time_split(design, train, test_rows, time, study.dated)
     intervals = _intervals(classifier, X, y, inner, seed) if folds else None
