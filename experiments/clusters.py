@@ -23,7 +23,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from lvq import GLVQ, GMLVQ
-from lvq.model.partitions import PartitionedSamples
+from lvq.model import arranged_partitions, partitions, placed_sums
 
 RESULT = Path(__file__).parent / "results" / "clusters.json"
 N_CLASSES = 4
@@ -61,19 +61,21 @@ def workers(count: int) -> Iterator[Client]:
 @contextmanager
 def before_each_sum(function: Callable[[int], None]) -> Iterator[None]:
     """Call a function with the number of each sum over the partitions before it begins."""
-    unchanged, number = PartitionedSamples.reduce, 0
+    modules, unchanged, number = (partitions, arranged_partitions), placed_sums.sum_over, 0
 
-    def counted(self: PartitionedSamples, *args: Any, **kwargs: Any) -> Any:
+    def counted(*args: Any, **kwargs: Any) -> Any:
         nonlocal number
         number += 1
         function(number)
-        return unchanged(self, *args, **kwargs)
+        return unchanged(*args, **kwargs)
 
-    PartitionedSamples.reduce = counted  # type: ignore[method-assign]
+    for module in modules:
+        module.sum_over = counted  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        PartitionedSamples.reduce = unchanged  # type: ignore[method-assign]
+        for module in modules:
+            module.sum_over = unchanged  # type: ignore[attr-defined]
 
 
 def kill_a_worker(client: Client) -> int:

@@ -182,8 +182,6 @@ def test_other_errors(data):
         lvq.GLVQ().fit(samples, X[:, 0])
     with pytest.raises(ValueError, match="all 2 partitions are empty"):
         lvq.GLVQ().fit(da.zeros((0, 5), chunks=((0, 0), (5,))), y[:0])
-    with pytest.raises(ValueError, match="GLVQ with solver='adam' takes samples"):
-        lvq.GLVQ(solver="adam").fit(samples, y)
     with pytest.raises(ValueError, match="LVQ1 with solver='online' takes samples"):
         lvq.LVQ1().fit(samples, y)
     with pytest.raises(TypeError, match=r"GLVQ\.partial_fit needs samples in memory"):

@@ -170,7 +170,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         if is_tensor(X):
             device = str(X.device) if hasattr(self, "device") else None
             X = floating(X, np.dtype(np.float32), type(self).__name__)
-        if device is not None:
+        if device is not None and not is_dask(X):  # of dask the workers' devices count
             require_torch(device)
         return X, device
 
@@ -179,8 +179,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     ) -> tuple[ArraySamples, np.ndarray]:
         """Checked samples where the solver computes, and their classes."""
         if is_dask(X):
-            check_partitioned_solver(self, parts.solver, parts.device)
-            return training_partitions(self, X, y, sample_weight, reset=reset)
+            check_partitioned_solver(self, parts.solver)
+            return training_partitions(self, X, y, sample_weight, reset=reset, device=parts.device)
         device = None if parts.solver == "online" else parts.device
         if is_tensor(X) and device is not None:
             return training_tensors(self, X, y, sample_weight, reset=reset)

@@ -8,7 +8,7 @@ import numpy as np
 from lvq.model.class_sums import rows_by_class
 from lvq.model.metrics import Metric
 from lvq.model.missing import Observed, has_missing, packed
-from lvq.model.samples import THINNED, ArraySamples, Block, observed_variances
+from lvq.model.samples import THINNED, ArraySamples, Block
 from lvq.typing import Array
 
 
@@ -54,6 +54,15 @@ class IncompleteSamples(ArraySamples):
         X = np.where(self.missing[rows], np.nan, self.X[rows]).astype(self.X.dtype, copy=False)
         return Block(packed(X), self.y[rows], self.weight[rows])
 
+    def filled(self) -> ArraySamples:
+        """The filled samples."""
+        return ArraySamples(self.X, self.y, self.weight)
+
+    def with_nan(self) -> ArraySamples:
+        """The samples as they were given."""
+        X = np.where(self.missing, np.nan, self.X).astype(self.X.dtype, copy=False)
+        return ArraySamples(X, self.y, self.weight)
+
     def arranged(self, centre: np.ndarray, *, single: bool = False) -> ArraySamples:  # type: ignore[override]
         """Packed rows class by class, relative to a centre, with weights of sum one; on request in float32."""
         order = np.argsort(self.y, kind="stable")
@@ -68,7 +77,7 @@ class IncompleteSamples(ArraySamples):
 
     def variances(self) -> np.ndarray:
         """Variance of the observed values of each feature."""
-        return observed_variances(np.where(self.missing, np.nan, self.X), self.weight)
+        return self.with_nan().variances()
 
     def measured(self, metric: Metric, variances: np.ndarray | None) -> Observed:
         """The metric for packed rows."""

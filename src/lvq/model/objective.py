@@ -10,6 +10,7 @@ The pullback touches two prototypes a sample and is a scatter of 2N rows, O(Nn),
 touch every prototype and need that second product.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -139,11 +140,20 @@ class Part:
     """The objective of a block of samples; `columns` is how many numbers it holds at a time for each sample."""
 
     columns: int
+    objective: Objective
     params: Params
 
     def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of their costs, and its gradient."""
         raise NotImplementedError
+
+    def __reduce__(self) -> "tuple[Callable[..., Part], tuple[Objective, Params]]":
+        """To another process only the parameters are sent; what follows from them is computed there."""
+        return _part_again, (self.objective, self.params)
+
+
+def _part_again(objective: Objective, params: Params) -> Part:
+    return objective.part(params, search_for(params.prototypes, objective.groups))
 
 
 class GeneralPart(Part):
