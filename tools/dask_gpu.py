@@ -33,10 +33,10 @@ from experiments.clusters import before_each_sum, count_bytes, data, kill_a_work
 from lvq import GMLVQ
 from lvq.model.objective import Params
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.samples import ArraySamples
+from lvq.model.samples import ArraySamples, Map
 from lvq.solvers import lbfgs
 from lvq.solvers.batch import Problem
-from lvq.typing import Argument, Array, MatrixLike
+from lvq.typing import Array, MatrixLike
 
 KILLED_AT = 12  # number of the sum before which a worker is killed
 SETTLED_AT = 8  # number of the sum from which evaluations are counted: starts and units come before
@@ -53,9 +53,9 @@ def lbfgs_alone() -> Iterator[list[float]]:
     """No epochs of Adam in memory, and samples keep their type, as in partitions; yields seconds of evaluations."""
     large, evaluate, seconds = lbfgs.LARGE, Problem.value_and_gradient, list[float]()
 
-    def timed(self: Problem, free: Params, samples: ArraySamples, *args: Argument) -> tuple[Array, Params]:
+    def timed(self: Problem, free: Params, samples: ArraySamples, mapping: Map = map) -> tuple[Array, Params]:
         start = time.perf_counter()
-        value, gradient = evaluate(self, free, samples, *args)
+        value, gradient = evaluate(self, free, samples, mapping)
         float(value)  # waits for the device
         seconds.append(time.perf_counter() - start)
         return value, gradient
@@ -136,12 +136,11 @@ def sizes(client: Client, model: GMLVQ, rows: int, n_workers: int, device: str, 
             seen[number] = sum(client.run(sent_bytes).values()) + sent_bytes()
 
     with before_each_sum(note):
-        clone(model).fit(X, y)
+        fitted = clone(model).fit(X, y).model_
     between = np.diff(list(seen.values()))
     show("rows", rows * 4, result)
     show("bytes_of_samples", rows * 4 * n_features * 8, result)
-    parameters = 8 * (model.n_prototypes * 4 * n_features + n_features**2)
-    show("bytes_of_parameters", parameters, result)
+    show("bytes_of_parameters", fitted.prototypes.nbytes + fitted.relevance.nbytes, result)
     show("bytes_sent_per_evaluation", float(np.median(between)), result)  # with the counting itself, some kB
     timed_fit(model, X, y, device)  # warms up
     show("with_workers", timed_fit(model, X, y, device)[1], result)

@@ -62,8 +62,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         ----------
         X : array-like, sparse matrix, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
             Samples. Sparse ones, best in CSR format, are never made dense as a whole. With lbfgs and adam tensors stay
-            on their device, from the start to the last iteration, and with lbfgs the samples of dask stay on their
-            workers.
+            on their device, from the start to the last iteration, and the samples of dask on their workers.
         y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional

@@ -40,7 +40,7 @@ def sum_over(
     """
     import dask
 
-    rows_of: Sequence[Chosen | None] = chosen or [None] * len(blocks)
+    rows_of: Sequence[Chosen | None] = [None] * len(blocks) if chosen is None else chosen
     futures = futures_of(blocks)
     if futures:
         return placed_sum(futures, function, rows, rows_of)
