@@ -1,8 +1,8 @@
 """dask.distributed with worker processes: equality with NumPy, a killed worker, one and two workers, bytes moved.
 
 `python -m experiments.clusters` writes experiments/results/clusters.json, with `kinds` the bytes and seconds of sums
-with missing values, on devices and of batches, experiments/results/cluster_kinds.json. The machine's processes share its
-cores, so times are those of a busy machine; sums of CPU seconds are given beside them.
+with missing values, on devices and of batches, experiments/results/cluster_kinds.json. The machine's processes share
+its cores, so times are those of a busy machine; sums of CPU seconds are given beside them.
 """
 
 import json

@@ -1,5 +1,7 @@
 """dask arrays and data frames: the models equal those of arrays, predictions too, and messages name the partition."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -151,8 +153,8 @@ def frames(*parts):
 def test_empty_partitions_of_a_data_frame(empty, data):
     X, y = pd.DataFrame(data[0], columns=list("abcde")), pd.Series(data[1])
     ends = [0, 60, 140, 240]
-    own = [X.iloc[begin:end] for begin, end in zip(ends, ends[1:])]
-    labels = [y.iloc[begin:end] for begin, end in zip(ends, ends[1:])]
+    own = [X.iloc[begin:end] for begin, end in pairwise(ends)]
+    labels = [y.iloc[begin:end] for begin, end in pairwise(ends)]
     for place in empty:
         own.insert(place, X.iloc[:0])
         labels.insert(place, y.iloc[:0])
