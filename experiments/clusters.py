@@ -148,7 +148,7 @@ def evaluations_of(
 
 def kinds() -> None:
     """Evaluations of further kinds, and batches of Adam, with two workers; into a file of its own."""
-    quick = {"random_state": 0, "n_prototypes": 5, "init": "samples", "max_iter": 40}
+    quick: dict[str, Any] = {"random_state": 0, "n_prototypes": 5, "init": "samples", "max_iter": 40}
     models = {
         "plain": GLVQ(**quick),
         "plain_missing": GLVQ(missing="ignore", **quick),

@@ -1,10 +1,11 @@
 """dask collections with `device="cuda"`: two worker processes of one machine, which may share its one GPU.
 
-`python tools/dask_gpu.py [--device cuda] [--workers 2] [--rows 250000] [--quick] [--out FILE]` needs dask, distributed,
-torch and scikit-learn, and nothing installed: the library is read from the folder beside. Each part is printed when it
-is known, and all of them as JSON at the end:
+`python tools/dask_gpu.py [--device cuda] [--workers 2] [--rows 4000000] [--dtype float32] [--quick] [--out FILE]` needs
+dask, distributed, torch and scikit-learn, and nothing installed: the library is read from the folder beside. Each part
+is printed when it is known, and all of them as JSON at the end:
 
-- largest differences of the model from that of NumPy, from that of the device in memory, and after a worker was killed;
+- largest differences of the model from that of NumPy, from that of the device in memory, and after a worker was killed,
+  in float64;
 - bytes that the workers hold on the GPU, and bytes sent by all processes in one evaluation;
 - seconds of a fit and of one evaluation, with the workers and in memory, where L-BFGS does all of the work in both.
 """
@@ -18,6 +19,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -120,28 +122,33 @@ def equality(client: Client, model: GMLVQ, rows: int, n_workers: int, result: di
     client.wait_for_workers(n_workers)
 
 
-def sizes(client: Client, model: GMLVQ, rows: int, n_workers: int, device: str, result: dict[str, object]) -> None:
+def all_sent(client: Client) -> int:
+    """Bytes sent so far by all processes."""
+    return sum(client.run(sent_bytes).values()) + sent_bytes()
+
+
+def sizes(client: Client, model: GMLVQ, rows: int, dtype: str, n_workers: int, result: dict[str, object]) -> None:
     """Seconds, bytes on the GPU, and bytes sent."""
-    n_features, partitions = 50, n_workers  # few large partitions: one for each worker
-    X, y = data(partitions, rows * 4 // partitions, n_features)
-    X, y = dask.persist(X, y)
+    n_features, device = 50, str(model.device)
+    X, y = data(n_workers, rows // n_workers, n_features)  # few large partitions: one for each worker
+    X, y = dask.persist(X.astype(dtype), y)
     client.run(count_bytes)
     count_bytes()
-    seen: dict[int, int] = {}
+    seen: list[tuple[int, int]] = []
 
     def note(number: int) -> None:
         if number == SETTLED_AT:
             show("bytes_on_the_gpu_of_each_worker", list(client.run(held_on_gpu).values()), result)
         if number >= SETTLED_AT:
-            seen[number] = sum(client.run(sent_bytes).values()) + sent_bytes()
+            seen.append((all_sent(client), all_sent(client)))  # the second without what the first has sent
 
     with before_each_sum(note):
         fitted = clone(model).fit(X, y).model_
-    between = np.diff(list(seen.values()))
-    show("rows", rows * 4, result)
-    show("bytes_of_samples", rows * 4 * n_features * 8, result)
+    between = [after[0] - before[1] for before, after in pairwise(seen)]
+    show("samples_timed", [rows, n_features, dtype], result)
+    show("bytes_of_samples", rows * n_features * np.dtype(dtype).itemsize, result)
     show("bytes_of_parameters", fitted.prototypes.nbytes + fitted.relevance.nbytes, result)
-    show("bytes_sent_per_evaluation", float(np.median(between)), result)  # with the counting itself, some kB
+    show("bytes_sent_per_evaluation", float(np.median(between)), result)
     timed_fit(model, X, y, device)  # warms up
     show("with_workers", timed_fit(model, X, y, device)[1], result)
     samples, labels = dask.compute(X, y)
@@ -157,11 +164,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--rows", type=int, default=250_000, help="a quarter of the rows of the timed fits")
+    parser.add_argument("--rows", type=int, default=4_000_000, help="rows of the timed fits, of 50 features")
+    parser.add_argument("--dtype", default="float32", choices=["float32", "float64"], help="type of these rows")
     parser.add_argument("--quick", action="store_true", help="small, to try the script")
     parser.add_argument("--out", type=pathlib.Path, help="file for the result as JSON")
     arguments = parser.parse_args()
-    rows, device = 2_000 if arguments.quick else arguments.rows, arguments.device
+    rows, device = 8_000 if arguments.quick else arguments.rows, arguments.device
     model = GMLVQ(n_prototypes=2, device=device, random_state=0, max_iter=15)
     result: dict[str, object] = {"device": device, "workers": arguments.workers, "torch": torch.__version__}
     if torch.cuda.is_available():
@@ -169,7 +177,7 @@ def main() -> None:
     warnings.simplefilter("ignore")  # fits end before they converge
     with workers(arguments.workers) as client:
         equality(client, model, 300 if arguments.quick else 2_000, arguments.workers, result)
-        sizes(client, model, rows, arguments.workers, device, result)
+        sizes(client, model, rows, arguments.dtype, arguments.workers, result)
     text = json.dumps(result, indent=1)
     print(text)
     if arguments.out is not None:

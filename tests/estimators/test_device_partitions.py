@@ -65,7 +65,8 @@ def assert_equal(one, other, tolerance):
 def test_the_model_is_that_of_arrays(model, device, data):
     X, y = data
     found = clone(model).set_params(device=device).fit(in_partitions(X), y)
-    assert_equal(clone(model).fit(X, y), found, 1e-8 if isinstance(model, lvq.RSLVQ) else 1e-10)
+    close = device == "cpu" and not isinstance(model, lvq.RSLVQ)  # a GPU adds in no fixed order
+    assert_equal(clone(model).fit(X, y), found, 1e-10 if close else 1e-7)
     assert found._device == device
 
 
