@@ -224,8 +224,14 @@ def test_messages_name_the_partition(data):
         clusters.fit_scaler(broken(X, 3, infinite))
     labels = y.astype(float)
     labels[130] = np.nan
-    with pytest.raises(ValueError, match=r"Partition 2 .* y contains NaN"):
+    message = r"Partition 2 .* y contains NaN .* first is in row 10, counted from 0"
+    with pytest.raises(ValueError, match=message):
         lvq.GLVQ().fit(da.from_array(X, chunks=(60, 5)), labels)
+    for missing in (None, np.nan, pd.NA):
+        names = np.array(["a", "b", "c"], dtype=object)[y]
+        names[130] = missing
+        with pytest.raises(ValueError, match=message):
+            lvq.GLVQ().fit(da.from_array(X, chunks=(60, 5)), names)
 
 
 def test_other_errors(data):

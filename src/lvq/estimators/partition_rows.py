@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from lvq.estimators.remedies import first_missing
 from lvq.estimators.tensors import require_torch
 from lvq.model.samples import Block
-from lvq.typing import MatrixLike
+from lvq.typing import Label, MatrixLike
 
 
 @contextmanager
@@ -56,12 +56,18 @@ def checked_block(
         y = column_of(y)
         if len(y) != len(X):
             raise ValueError(f"X has {len(X)} samples and y has {len(y)} labels.")
-        if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype == object and any(v is None for v in y)):
-            raise ValueError("y contains NaN or missing labels.")
+        missing = ~np.isfinite(y) if y.dtype.kind == "f" else y.dtype == object and np.array(list(map(_is_missing, y)))
+        if np.any(missing):
+            row = int(np.flatnonzero(missing)[0])
+            raise ValueError(f"y contains NaN or missing labels. The first is in row {row}, counted from 0.")
         weight = np.ones(len(X), X.dtype) if weight is None else check_array(weight, dtype=X.dtype, ensure_2d=False)
         if weight.shape != (len(X),) or weight.min() < 0:  # all may be 0 here: other partitions may have others
             raise ValueError("sample_weight must be one non-negative number for each sample.")
     return Block(X, y, weight)
+
+
+def _is_missing(label: Label) -> bool:
+    return label is None or type(label).__name__ == "NAType" or label != label
 
 
 def _check_device(number: int, device: str) -> None:
