@@ -1,5 +1,6 @@
 """Tables on disk: every format gives the same columns, whole or in parts; damaged files raise clear errors."""
 
+import errno
 import gzip
 import subprocess
 import sys
@@ -25,7 +26,9 @@ from lvq.tables import (  # noqa: E402
     kind_of,
     read_parts,
     read_table,
+    reading,
 )
+from lvq.tables.missing_marks import marks_by_column  # noqa: E402
 from lvq.tables.writing import escape_formula  # noqa: E402
 
 CSV = """\
@@ -61,8 +64,18 @@ def as_arrow():
     )
 
 
+def rows_of_noise():
+    """A CSV file of more than the first megabyte, in which the header is looked for."""
+    values = np.random.default_rng(0).normal(size=(60_000, 2)).tolist()
+    return b"a,b\n" + b"".join(f"{a},{b}\n".encode() for a, b in values)
+
+
 def write(folder, suffix):
     path = folder / f"fruit{suffix}"
+    if suffix == ".xlsx":
+        pytest.importorskip("openpyxl")
+        as_arrow().to_pandas().to_excel(path, index=False)
+        return path
     if suffix in (".parquet", ".pq"):
         pq.write_table(as_arrow(), path)
     elif suffix in (".arrow", ".feather"):
@@ -176,8 +189,9 @@ def test_a_column_without_a_name_is_left_out(tmp_path):
         ("t.csv", b"", "is empty"),
         ("t.csv", b"\n \n", "is empty"),
         ("t.csv", b"a,b\n", "no rows"),
-        ("t.csv", b"a,b\n1,2\n3\n", "1 values in line 3, but 2 columns"),
+        ("t.csv", b"a,b\n1,2\n3\n", "1 value in line 3, but 2 columns"),
         ("t.csv", b"a,b\n1,2\n3,4,5\n", "3 values in line 3, but 2 columns"),
+        ("t.csv", b"a,b\n" + b"12345,1234567\n" * 200_000 + b"1\n" * 9, "1 value in line 200002, but 2 columns"),
         ("t.csv", b"a,a,b\n1,2,3\n", "more than one column named 'a'"),
         ("t.csv", b",\n1,2\n", "no column with a name"),
         ("t.csv", b"a,b\n" + b"1,2\n" * 300_000 + b"1,\xff\n", "not in UTF-8 throughout; name its encoding"),
@@ -185,7 +199,9 @@ def test_a_column_without_a_name_is_left_out(tmp_path):
         ("t.csv", bytes(range(256)) * 50, "not a CSV file"),
         ("t.csv", b"PAR1....", "is a Parquet file, unlike its name"),
         ("t.csv", b"PK\x03\x04....", "is a spreadsheet or a zip archive"),
-        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], r"cannot be read as CSV \("),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], r"is gzipped and damaged \("),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-8] + bytes(8), r"gzipped and damaged \(CRC check failed"),
+        ("t.csv.gz", gzip.compress(rows_of_noise(), mtime=0)[:-9], r"cannot be read as CSV \("),
         ("t.parquet", b"PAR1 and then nonsense", r"cannot be read as Parquet \("),
         ("t.parquet", b"", "is empty"),
         ("t.arrow", b"nonsense", r"cannot be read as Arrow \("),
@@ -212,7 +228,16 @@ def test_a_file_that_cannot_be_read_raises_a_clear_error(tmp_path, name, content
         assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_arrow_gets_no_function_of_python(tmp_path, monkeypatch):
+    """Its threads may drop one while Python ends, which aborted one of ten commands that had found no rows."""
+    options = reading.delimited.pc.ParseOptions
+    given = []
+    monkeypatch.setattr(reading.delimited.pc, "ParseOptions", lambda **names: given.append(names) or options(**names))
+    read_table(write(tmp_path, ".csv"))
+    assert [list(names) for names in given] == [["delimiter", "newlines_in_values"]]
+
+
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".xlsx"])
 def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
     """Whatever its bytes: no other error, and no crash inside Arrow."""
     rng = np.random.default_rng(0)
@@ -232,6 +257,25 @@ def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
                 refused.append(str(error))
     assert len(refused) > 10
     assert not any("\n" in message for message in refused)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("change", ["removed", "cut"])
+def test_a_file_that_changes_before_its_rows_are_read(tmp_path, monkeypatch, suffix, change):
+    path, opened = write(tmp_path, suffix), reading.open_table
+
+    def open_and_change(*given):
+        found = opened(*given)
+        if change == "removed":
+            path.unlink()
+        else:
+            path.write_bytes(path.read_bytes()[:-9])
+        return found
+
+    monkeypatch.setattr(reading, "open_table", open_and_change)
+    said = "disappeared before its first row was read" if change == "removed" else "changed before its first row"
+    with pytest.raises(TableError, match=rf"fruit{suffix} {said}"):
+        read_table(path)
 
 
 def test_sparse_rows_tabs_and_a_brace_after_the_name_of_an_arff_file(tmp_path):
@@ -359,6 +403,16 @@ def test_an_interrupted_table_leaves_nothing(tmp_path, suffix, error):
     assert [place.name for place in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_a_full_disk_names_the_file(tmp_path, suffix):
+    path = tmp_path / f"predictions{suffix}"
+    with pytest.raises(OSError, match="nothing is written; free some space") as error, TableWriter(path) as writer:  # noqa: PT012
+        writer.write(next(parts()))
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert error.value.filename == str(path)
+    assert not list(tmp_path.iterdir())
+
+
 FORMULAS = ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "=\n1"]
 PLAIN = ["-1.5", "+2e3", "-", "+", "a=b", "", " =1", None]
 
@@ -446,3 +500,41 @@ def test_dates_that_cannot_be_read(texts, message):
 @pytest.mark.parametrize("texts", [["1.5", "2.5"], ["10-20", "30-40"], ["a", "b"], ["12:30", "13:30"]])
 def test_what_is_no_date(texts):
     assert not holds_dates(pd.Series(texts, dtype=object))
+
+
+# -- marks of missing values -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_marked_values_are_missing_whole_and_in_parts(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    frame = pd.DataFrame(
+        {"a": ["1.5", "n.d.", "9999", "2"], "b": [0.0, 1.0, 9999.0, 2.0], "c": ["x", "n.d.", "y", "x"]}
+    )
+    frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path)
+    marks = marks_by_column(["n.d.", "9999", "b=0"], ["a", "b", "c"], "t")
+    assert marks == {"a": ["n.d.", "9999"], "b": ["n.d.", "9999", "0"], "c": ["n.d.", "9999"]}
+    whole = read_table(path, marks=marks)
+    (part,) = read_parts(path, numbers={"a", "b"}, marks=marks)
+    for table in (whole, part):
+        np.testing.assert_array_equal(table["a"], [1.5, np.nan, np.nan, 2.0])
+        np.testing.assert_array_equal(table["b"], [np.nan, 1.0, np.nan, 2.0])
+        assert table["c"].tolist() == ["x", None, "y", "x"]
+
+
+def test_marks_beside_decimal_commas_and_codes(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;code\n1,5;007\nk.A.;008\n2,5;k.A.\n")
+    table = read_table(path, codes={"code"}, marks={"a": ["k.A."], "code": ["k.A."]})
+    np.testing.assert_array_equal(table["a"], [1.5, np.nan, 2.5])
+    assert table["code"].tolist() == ["007", "008", None]
+
+
+def test_marks_of_columns_with_an_equals_sign():
+    assert marks_by_column(["a=b=0"], ["a=b", "a"], "t") == {"a=b": ["0"]}
+    with pytest.raises(
+        TableError, match=r"'glucos=0' \(--missing-mark\) names no feature of t.csv; write COLUMN=VALUE"
+    ):
+        marks_by_column(["glucos=0"], ["glucose"], "t.csv")
+    with pytest.raises(TableError, match=r"'a=' \(--missing-mark\) is empty"):
+        marks_by_column(["a="], ["a"], "t.csv")

@@ -28,6 +28,7 @@ from lvq.workflow import (  # noqa: E402
     prepare,
 )
 from lvq.workflow.design import Design, split_rows  # noqa: E402
+from lvq.workflow.missing_codes import code_notes, missing_codes  # noqa: E402
 from lvq.workflow.model_columns import expected_columns  # noqa: E402
 from lvq.workflow.pipelines import CROSS_FIT_BELOW, NAMES  # noqa: E402
 from lvq.workflow.runs import check_folder  # noqa: E402
@@ -113,6 +114,12 @@ def test_warnings_about_columns():
     ]
 
 
+def test_dates_are_no_identifiers():
+    days = pd.Series(np.random.default_rng(0).permutation(60)).astype(float)
+    table = mixed().assign(day=(pd.Timestamp("2024-01-01") + pd.to_timedelta(days, unit="D")).dt.strftime("%Y-%m-%d"))
+    assert prepare(table, "kind", dates=["day"]).notes == ()
+
+
 def test_a_different_text_in_every_row_is_refused():
     table = mixed().assign(name=[f"N{k}" for k in range(60)])
     with pytest.raises(TableError, match=r"'name' .* a different text in every row, such as 'N0'.*--drop 'name'"):
@@ -121,8 +128,102 @@ def test_a_different_text_in_every_row_is_refused():
 
 def test_a_text_among_numbers_is_named():
     table = mixed(n=200).assign(dose=[*(f"{k}.5" for k in range(199)), "<0.5"])
-    with pytest.raises(TableError, match=r"200 different texts, such as '<0\.5' among numbers"):
+    with pytest.raises(TableError, match=r"1 of 200 values are none: '<0\.5' in row 201; .*mark 'dose=<0\.5'"):
         prepare(table, "kind")
+
+
+def test_columns_of_numbers_with_some_texts_are_refused_all_at_once():
+    table = mixed(n=200).astype({"a": object, "code": object})
+    table.loc[[3, 50], "a"] = ["12,5x", "n/a?"]
+    table.loc[:6, "code"] = "?9"
+    with pytest.raises(TableError) as raised:
+        prepare(table, "kind", source="t.csv")
+    first, second = str(raised.value).split("The column ")[1:]
+    assert first.startswith(
+        "'a' of t.csv holds numbers, but 2 of 200 values are none: '12,5x' in row 5, 'n/a?' in row 52;"
+    )
+    assert "name them as missing with --missing-mark 'a=12,5x' --missing-mark 'a=n/a?', or" in first
+    assert second.count("--missing-mark") == 1
+    assert "--categorical 'a'" in first
+    assert (
+        "7 of 200 values are none: '?9' in row 2, '?9' in row 3, '?9' in row 4, '?9' in row 5, '?9' in row 6 and 2 more"
+        in second
+    )
+    samples = prepare(table, "kind", categorical=["code"], drop=["a"])
+    assert "?9" in set(samples.X["code"])
+
+
+def test_at_a_tenth_of_texts_a_column_is_one_of_numbers():
+    values = np.array([str(k % 7) for k in range(100)], dtype=object)
+    for count, refused in ((10, True), (11, False)):
+        column = values.copy()
+        column[:count] = "none"
+        table = mixed(n=100).assign(dose=column)
+        if refused:
+            with pytest.raises(TableError, match="10 of 100 values are none"):
+                prepare(table, "kind")
+        else:
+            assert (
+                "to use it as numbers, name them as missing with --missing-mark 'dose=none'"
+                in prepare(table, "kind").notes[0]
+            )
+
+
+def test_rows_of_several_tables_are_named_by_their_file(tmp_path):
+    table = mixed(n=100).drop(columns=["colour", "gaps"])
+    table.to_csv(tmp_path / "one.csv", index=False)
+    table.astype({"a": object}).replace({"a": {table["a"][7]: "1.5 mg"}}).to_csv(tmp_path / "two.csv", index=False)
+    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    with pytest.raises(TableError, match=r"1 of 200 values are none: '1\.5 mg' in row 9 of two\.csv"):
+        fit_table(paths, "kind", folds=0)
+    fitted = fit_table(paths, "kind", model="glvq", folds=0, missing_marks=["a=1.5 mg"])
+    assert fitted.summary["missing_marks"] == {"a": ["1.5 mg"]}
+    assert "Values that were named as missing: 'a=1.5 mg'." in fitted.summary["protocol"]
+
+
+@pytest.mark.parametrize(
+    ("codes", "found"),
+    [
+        ([0.0] * 5, ["0"]),
+        ([-1.0] * 3 + [9999.0] * 4, ["-1", "9999"]),
+        ([777.0] * 3 + [888.0] * 3 + [999.0] * 3, ["777", "888", "999"]),
+        ([99.9] * 3, ["99.9"]),
+        ([0.0] * 2, []),  # in two rows only
+        ([0.0] * 300, []),  # in most rows
+        ([1000.0] * 5, []),  # not a usual code
+        ([49.0, 39.0, 29.0, 19.0, 9.0, 9.0, 9.0], []),  # the smallest of several outliers
+    ],
+)
+def test_codes_of_missing_values(codes, found):
+    rest = np.linspace(50, 80, 121)
+    assert [code for code, *_ in missing_codes(np.array([*codes, *rest, np.nan]))] == found
+    noted = code_notes(pd.DataFrame({"x": [*codes, *rest]}), (), 8)
+    assert (
+        [f"--missing-mark 'x={code}'" in note for code, note in zip(found, noted)]
+        == [True] * len(found)
+        == [True] * len(noted)
+    )
+
+
+def test_counts_and_continuous_values_hold_no_codes():
+    rng = np.random.default_rng(0)
+    for values in (
+        rng.poisson(5.0, 500),
+        rng.integers(0, 10, 500),
+        rng.normal(size=500).round(1),
+        rng.lognormal(size=500),
+    ):
+        assert missing_codes(values.astype(float)) == []
+
+
+def test_a_code_is_noted_and_nothing_is_changed():
+    table = mixed(n=100).assign(dose=np.where(np.arange(100) % 20, 60.0 + np.arange(100), -9.0))
+    samples = prepare(table, "kind")
+    assert samples.notes == (
+        "'dose' is -9 in 5 rows, far from its other values (61 to 159): if -9 means missing, use --missing-mark "
+        "'dose=-9'.",
+    )
+    assert (samples.X["dose"] == -9).sum() == 5
 
 
 def test_rows_without_a_class_are_counted_in_the_error():

@@ -1,4 +1,7 @@
-"""Files of the repository's root as pages: a page of these names holds what its file holds."""
+"""Files outside of docs/ as pages: a page of these names holds what its file holds, and examples are in the gallery.
+
+So pages have links that work where they are read as files, too.
+"""
 
 import re
 from pathlib import Path
@@ -12,9 +15,12 @@ FILES = {
     "releasing": "RELEASING.md",
 }
 
+EXAMPLE = re.compile(r"\]\(\.\./((?:\.\./)*)examples/(plot_\w+)\.py\)")
+
 
 def read(app: Sphinx, page: str, source: list[str]) -> None:
-    """Replace the source of such a page by its file, with links from docs/."""
+    """Replace the source of such a page by its file, with links from docs/; and links to examples by their pages."""
+    source[0] = EXAMPLE.sub(r"](\1gallery/\2.rst)", source[0]).replace("](../examples)", "](gallery/index.rst)")
     if page not in FILES:
         return
     path = Path(app.srcdir).parent / FILES[page]

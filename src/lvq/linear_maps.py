@@ -136,7 +136,10 @@ def _not_linear(step: BaseEstimator, purpose: str) -> str:
     names = ", ".join(kind.__name__.replace("SelectorMixin", "feature selectors") for kind in LINEAR_STEPS)
     supported = f"supports linear steps only ({names} and ColumnTransformers of these)"
     if isinstance(step, OneHotEncoder):
-        supported = "does not support categories without samples=, real samples that have them"
+        return (
+            f"{purpose} needs samples where a pipeline has categories, got {type(step).__name__} and no samples; pass "
+            "the training samples, or other real ones, as samples=."
+        )
     return (
         f"{purpose} {supported}, got {type(step).__name__}; transform X with that step first, and pass the rest of the "
         "pipeline."

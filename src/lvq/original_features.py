@@ -77,6 +77,30 @@ def to_original_units(found: FoundModel, rows: ArrayLike, purpose: str) -> Origi
     return OriginalValues(values, _with_indicators(names[0], names[min(1, len(found.steps))], values.shape[1]))
 
 
+def steps_without_inverse(found: FoundModel) -> list[str]:
+    """Names of the steps before a model, where they cannot be inverted: its features are then not columns of X.
+
+    A step such as `lvq.StandardNormalVariate` keeps the names of the columns, though each of its outputs depends on all
+    of them, so that a plot must tell.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lvq import GLVQ, StandardNormalVariate
+    >>> from lvq.estimators.found import need_model
+    >>> X, y = [[1.0, 2.0, 5.0], [2.0, 5.0, 1.0]], [0, 1]
+    >>> model = make_pipeline(StandardNormalVariate(), StandardScaler(), GLVQ()).fit(X, y)
+    >>> steps_without_inverse(need_model(model, "")), steps_without_inverse(need_model(model[1:], ""))
+    (['StandardNormalVariate', 'StandardScaler'], [])
+    """
+    try:
+        to_original_units(found, found.model.prototypes[:1], "")
+    except ValueError:
+        return [type(step).__name__ for step in found.steps]
+    return []
+
+
 def _with_indicators(before: Names, after: Names, width: int) -> Names:
     """Names before a step, then those of the indicators of missing values that an imputer appends."""
     return before if len(before) >= width else np.append(before, after[len(before) - width :])

@@ -11,6 +11,7 @@ import difflib
 import gzip
 import io
 import itertools
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -54,6 +55,8 @@ def check_columns(present: Iterable[object], wanted: Sequence[str], source: str)
     close = difflib.get_close_matches(missing[0], names, n=1, cutoff=0.6)
     same = [name for name in names if name.lower() == missing[0].lower()]
     hint = f" Did you mean {(same or close)[0]!r}?" if same or close else ""
+    if "," in missing[0] and existing.issuperset(map(str.strip, missing[0].split(","))):
+        hint = " Give each of these names by itself; an option may be repeated."
     if sum(is_number(name) for name in names) > len(names) / 2:
         hint = " They look like values: is the first line with the names of the columns missing?"
     word = "column" if len(missing) == 1 else "columns"
@@ -148,8 +151,11 @@ def found_encoding(start: bytes) -> str:
 
 def read_header(path: Path, source: str, encoding: str | None = None) -> Header:
     """The names of the columns."""
-    with opened(path) as raw:
-        start = raw.read(MAX_HEADER_BYTES)
+    try:
+        with opened(path) as raw:
+            start = raw.read(MAX_HEADER_BYTES)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise TableError(f"{source} is gzipped and damaged ({error}); copy the file again.") from error
     encoding = found_encoding(start) if encoding is None else checked_encoding(encoding)
     if b"\0" in start and "16" not in encoding and "32" not in encoding:
         raise TableError(

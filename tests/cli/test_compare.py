@@ -127,3 +127,46 @@ def test_every_estimator_is_compared():
     del types["LVQClassifierCV"]
     assert sorted(type(NAMES[name]()).__name__ for name in COMPARED) == sorted(types)
     assert {"lvq", "lvq1", "lvq2.1", "glvq", "mce", "gmlvq"} <= set(COMPARED)
+
+
+def test_lvq_is_the_model_that_fit_uses(lvq, fruit_csv, monkeypatch):
+    """Without --prototypes it chooses their number itself; a given number holds for all models."""
+    from lvq import LVQClassifier
+    from lvq.workflow import comparison, make_model
+
+    fitted = {}
+
+    def compare_models(pipelines, *args, **kwargs):
+        fitted.update({name: pipeline[-1].get_params() for name, pipeline in pipelines.items()})
+        return original(pipelines, *args, **kwargs)
+
+    original = comparison.compare_models
+    monkeypatch.setattr(comparison, "compare_models", compare_models)
+    options = ("compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "lvq", "--model", "glvq")
+    options += ("--folds", 2, "--repeats", 1, "--no-rivals", "--missing", "impute", "--json")
+    found = lvq(*options)
+    assert found.code == 0, found.err
+    assert set(json.loads(found.out)["scores"]) == {"lvq", "glvq, 1", "glvq, 3"}
+    assert fitted["lvq"] == make_model().get_params() == LVQClassifier(random_state=0).get_params()
+    found = lvq(*options, "--prototypes", 2)
+    assert set(json.loads(found.out)["scores"]) == {"lvq, 2", "glvq, 2"}
+
+
+def test_worse_is_explained_where_a_model_is_worse():
+    from lvq.cli.text_output import _worse
+
+    assert _worse(1, 3, 0.05).startswith("Worse: by the corrected resampled t-test against the best, by Holm for 3")
+    assert "The other 2 cannot be told from the best" in _worse(1, 3, 0.05)
+    assert "other" not in _worse(3, 3, 0.05)
+    assert _worse(0, 3, 0.05).startswith("None of the others can be told from the best by these splits (the corrected")
+    assert _worse(0, 0, 0.05) == ""
+
+
+def test_the_legend_explains_what_the_table_marks(lvq, fruit_csv):
+    found = lvq(
+        "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "lvq", "--folds", 2, "--repeats", 1,
+        "--no-rivals", "--missing", "impute",
+    )  # fmt: skip
+    assert "Worse" not in found.out
+    assert "told from the best" not in found.out
+    assert "Pareto (*)" in found.out

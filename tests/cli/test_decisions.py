@@ -72,6 +72,22 @@ def test_class_weights(lvq, credit, tmp_path):
         assert model.estimator_[-1].class_weight == weights
 
 
+@pytest.mark.parametrize("option", [("--class-weight", "balanced"), ("--class-weight", "1=5"), ("--prices", "1:2=5")])
+def test_classes_that_are_numbers(lvq, credit, tmp_path, option):
+    table = pd.read_csv(credit)
+    table["risk"] = table["risk"].map({"bad": 1, "good": 2})
+    table.to_csv(tmp_path / "numbers.csv", index=False)
+    named = tuple(part.replace("1", "bad").replace("2", "good") for part in option)
+    found = []
+    for path, given in ((tmp_path / "numbers.csv", option), (credit, named)):
+        out = tmp_path / path.stem
+        completed = lvq("fit", path, "--target", "risk", "--model", "glvq", "--folds", 2, "--out", out, *given)
+        assert completed.code == 0, completed.err
+        summary = json.loads((out / "metrics.json").read_text(encoding="utf-8"))
+        found.append((summary["rivals"]["models"], summary["scores"]))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -1,6 +1,7 @@
 """Designs of studies: groups, time, a given test table, several tables, chosen columns."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -76,15 +77,63 @@ def test_a_guarantee_with_groups_counts_groups(lvq, tmp_path):
 
 def test_time_tests_on_the_future(lvq, tmp_path):
     table = patients()
-    _, metrics = fitted(lvq, tmp_path, table, "--time", "visit", "--drop", "patient", "--model", "glvq", "--folds", 3)
+    completed, metrics = fitted(
+        lvq, tmp_path, table, "--time", "visit", "--drop", "patient", "--model", "glvq", "--folds", 3
+    )
     test_rows = metrics["map"]["points"]["index"]
     assert len(test_rows) == 50
     names = metrics["map"]["points"]["name"]
     later = table["visit"].sort_values().iloc[-50:]
     assert set(names) == {row + 2 for row in later.index}  # as a spreadsheet counts
     assert "The latest 50 of 200 rows" in metrics["protocol"]
+    until, since = table["visit"].sort_values().iloc[-51], later.iloc[0]
+    assert metrics["time"] == {"column": "visit", "train_until": until, "test_from": since}
+    assert f"those from {since} on (visit); the model was fitted to rows until {until}." in metrics["protocol"]
+    assert f"Trained on rows until {until}, tested on rows from {since} on (visit)." in completed.out
     assert sum(metrics["folds"]["n_samples"]) == pytest.approx(3 / 4 * 150, abs=1)  # the first quarter only trains
     assert "visit" not in metrics["data"]["features"]
+
+
+def test_times_that_are_numbers_are_shown_as_they_are(lvq, tmp_path):
+    table = patients().assign(visit=np.arange(200) + 0.5)
+    _, metrics = fitted(lvq, tmp_path, table, "--time", "visit", "--drop", "patient", "--model", "glvq", "--folds", 0)
+    assert metrics["time"] == {"column": "visit", "train_until": "149.5", "test_from": "150.5"}
+
+
+@pytest.mark.parametrize("clock", ["", " 22:59"])
+def test_features_that_are_dates_are_shown_as_dates(lvq, tmp_path, clock):
+    """In prototypes, explanations, on the map and in the drift; the number of days is nowhere."""
+    table = patients()
+    table["visit"] = table["visit"] + clock
+    options = ("--date", "visit", "--drop", "patient", "--model", "grlvq", "--folds", 0)
+    _, metrics = fitted(lvq, tmp_path, table, *options)
+    shown = metrics["prototypes"]
+    place = shown["features"].index("visit")
+    dates = [row[place] for row in shown["values"]] + [shown["low"][place], shown["high"][place]]
+    assert all(re.fullmatch(r"2020-\d\d-\d\d", date) for date in dates)
+    assert shown["low"][place] < min(dates[:2]) < shown["high"][place]
+    number, found = metrics["data"]["variables"].index("visit"), 0
+    for name, contributions in zip(metrics["map"]["points"]["name"], metrics["map"]["points"]["contributions"]):
+        for variable, _, value in contributions:
+            if variable == number:
+                assert value == table["visit"][name - 2]
+                found += 1
+    assert found > 10
+    for explained in metrics["explanations"]["wrong"] + metrics["explanations"]["least_certain"]:
+        for feature in explained["features"]:
+            if feature["name"] == "visit":
+                assert feature["value"] == table["visit"][explained["name"] - 2]
+                assert re.fullmatch(r"2020-\d\d-\d\d", feature["winner"])
+    assert "2020-0" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    table.to_csv(tmp_path / "table.csv", index=False)
+    validated = lvq("validate", tmp_path / "run", tmp_path / "table.csv", "--json")
+    assert validated.code == 0, validated.err
+    page = tmp_path / "run" / "validation-table.json"
+    (row,) = [row for row in json.loads(page.read_text())["drift"]["columns"] if row["name"] == "visit"]
+    assert re.fullmatch(r"2020-\d\d-\d\d", row["mean"])
+    assert re.fullmatch(r"2020-\d\d-\d\d", row["reference_mean"])
+    assert re.fullmatch(r"below 2020-\d\d-\d\d", row["bins"][0])
+    assert abs(row["shift"]) < 0.5
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -195,3 +244,48 @@ def test_designs_that_are_not_possible(lvq, tmp_path, options, message):
     completed = lvq("fit", path, *target, *options, "--drop", "visit", "--out", tmp_path / "run")
     assert completed.code == 1
     assert message in completed.err
+
+
+def late_class(n=120, first=100):
+    """Two classes, and a third one that only the last rows have."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(n) < first, np.where(np.arange(n) % 2, "a", "b"), "c")
+    return pd.DataFrame({"x": rng.normal(3.0 * (y == "a")), "v": rng.normal(size=n), "day": np.arange(n), "status": y})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--prices", "c:a=5"), "No training row has the class 'c', so prices (--prices) must not name it, got 'c:a'"),
+        (("--class-weight", "c=5"), "so class_weight (--class-weight) must not name it, got 'c'"),
+        (("--prices", "c:d=5"), "must be of pairs 'true:predicted' of the classes 'a', 'b', 'c'"),
+    ],
+)
+def test_prices_and_weights_of_a_class_of_the_test_rows_alone(lvq, tmp_path, options, message):
+    late_class().to_csv(tmp_path / "table.csv", index=False)
+    design = ("--time", "day", "--model", "glvq", "--folds", 0)
+    completed = lvq("fit", tmp_path / "table.csv", "--target", "status", *design, "--out", tmp_path / "run", *options)
+    assert completed.code == 1
+    assert message in completed.err
+
+
+def test_a_rival_that_cannot_be_fitted_is_left_out(lvq, tmp_path):
+    """The calibration of an SVM needs three rows of each class; the first folds of a time design have two."""
+    table = late_class(n=240, first=240)
+    table.loc[[1, 5, *range(140, 230, 10)], "status"] = "c"
+    options = ("--time", "day", "--model", "glvq", "--prices", "c:a=2", "--folds", 3)
+    completed, metrics = fitted(lvq, tmp_path, table, *options)
+    assert "Left out RBF-SVM beside GLVQ" in completed.err
+    names = {row["name"] for row in metrics["rivals"]["models"]}
+    assert names == {"GLVQ", "logistic regression", "random forest"}
+    assert "the best rival" in completed.out
+
+
+def test_a_guarantee_that_leaves_one_class_to_train_on(lvq, tmp_path):
+    table = late_class(n=60, first=60).assign(group=lambda table: table["day"] // 15)
+    table.loc[table["group"] < 2, "status"] = "a"
+    options = ("--time", "day", "--group", "group", "--model", "glvq", "--folds", 0, "--max-error", 0.2)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    completed = lvq("fit", tmp_path / "table.csv", "--target", "status", "--out", tmp_path / "run", *options)
+    assert completed.code == 1
+    assert "are held out to test the guarantee, which leaves fewer than two classes" in completed.err

@@ -58,6 +58,27 @@ def test_the_output_has_the_scores(run):
     assert max(map(len, completed.out.splitlines()[:-1])) <= 100
 
 
+@pytest.mark.parametrize(("n_classes", "intervals", "rows"), [(2, True, True), (7, False, True), (21, False, False)])
+def test_metrics_of_the_classes_on_the_console(lvq, tmp_path, n_classes, intervals, rows):
+    y = np.arange(10 * n_classes) % n_classes
+    path = table_of(tmp_path, a=np.random.default_rng(0).normal(3.0 * y), kind=y)
+    completed = lvq(
+        "fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run", "--prototypes", 1
+    )
+    assert completed.code == 0, completed.err
+    lines = completed.out.splitlines()
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["metrics"]["by_class"]
+    names = ("sensitivity", "specificity", "ppv", "npv")
+    values = [f"{100 * metrics[1][name]['value']:.1f} %" if metrics[1][name]["interval"] else "-" for name in names]
+    line = " ".join(["1", str(metrics[1]["sensitivity"]["total"]), *values])
+    assert (line in [" ".join(line.split()) for line in lines]) == rows
+    ends = [metrics[1][name]["interval"] for name in names]
+    shown = " ".join(["95 % interval", *("-".join(f"{100 * end:.1f}" for end in pair) for pair in ends if pair)])
+    assert (shown in [" ".join(line.split()) for line in lines]) == intervals
+    assert ("Lowest sensitivity" in completed.out) == (not rows)
+    assert max(map(len, lines[1:-1])) <= 80
+
+
 def test_notes_go_to_standard_error(run):
     _, completed = run
     assert "Note: Left out 1 column with no value in any row: 'nothing'." in completed.err.splitlines()
@@ -170,6 +191,21 @@ def test_a_guarantee_that_is_not_achievable_is_weaker_and_reports_the_rows_it_ne
     assert metrics["model"]["rejection"]["guarantee"]["requested"] == 0.01
 
 
+@pytest.mark.parametrize(("rare", "weak"), [(0.1, True), (0.5, False)])
+def test_a_guarantee_that_a_constant_prediction_meets_is_called_weak(lvq, tmp_path, rare, weak):
+    rng = np.random.default_rng(0)
+    kind = np.where(np.arange(400) < rare * 400, "yes", "no")
+    values = rng.normal(size=400) + 3 * (kind == "yes")
+    completed = lvq(
+        "fit", table_of(tmp_path, kind=kind, a=values, b=rng.normal(size=400)), "--target", "kind", "--model", "glvq",
+        "--max-error", 0.2, "--folds", 0, "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert completed.code == 0, completed.err
+    sentence = "This bound is not better than always predicting the most frequent class"
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert (sentence in " ".join(completed.out.split())) == (sentence in page) == weak
+
+
 # -- tables that cannot be used ---------------------------------------------------------------------------------------
 
 
@@ -228,6 +264,13 @@ def wrong(name, columns, message, *options):
         wrong("few", {"a": [1, 3] * 5, "kind": ["x", "y"] * 5}, "test_size of 0.9 gives", "--test-size", 0.9),
         wrong("dropped target", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "cannot be left out", "--drop", "kind"),
         wrong("dropped nothing", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "no column 'c'", "--drop", "c"),
+        wrong(
+            "two in one",
+            {"a": [1, 3] * 10, "b": [1, 4] * 10, "kind": ["x", "y"] * 10},
+            "each of these names by",
+            "--drop",
+            "a,b",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_used_is_refused(lvq, tmp_path, columns, message, options):
@@ -385,3 +428,23 @@ def test_a_stream(lvq, tmp_path):
     assert "Accuracy" in completed.out
     assert "Note: The table was read in parts" in completed.err
     assert {file.name for file in (tmp_path / "run").iterdir()} == FILES
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--max-error", 0.3, "--folds", 5), "to 80% of the training rows, the model of this run to 70%"),
+        (("--max-error", 0.3, "--folds", 2), None),  # 50 % of the rows
+        (("--max-error", 0.3, "--folds", 0), None),
+        (("--folds", 5), None),  # thresholds are cross-fitted: all rows train the model
+    ],
+)
+def test_cross_validation_with_more_rows_than_the_model_is_told(lvq, tmp_path, options, told):
+    completed = lvq(
+        "fit", table_of(tmp_path, **two_classes(n=200)), "--target", "kind", "--model", "glvq", *options, "--out",
+        tmp_path / "run",
+    )  # fmt: skip
+    assert completed.code == 0, completed.err
+    protocol = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["protocol"]
+    assert ("Models of the folds were fitted" in protocol) == (told is not None)
+    assert told is None or told in protocol

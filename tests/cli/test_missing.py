@@ -233,3 +233,49 @@ def test_onnx_names_the_remedy(lvq, tmp_path):
     assert found.code == 1
     assert "ignores missing values, which ONNX does not support; fit it again with --missing impute" in found.err
     assert not (tmp_path / "model.onnx").exists()
+
+
+def test_marks_of_the_fit_hold_for_predictions_and_validation(lvq, tmp_path):
+    table = penguins(missing=0)
+    table.loc[::20, "bill 0"] = -9.0
+    table = table.astype({"bill 1": object})
+    table.loc[1::40, "bill 1"] = "n.d."
+    path, out = tmp_path / "t.csv", tmp_path / "p.csv"
+    table.to_csv(path, index=False)
+    fit = ("fit", path, "--target", "species", "--model", "glvq", "--folds", 0, "--missing", "impute", "--out")
+    refused = lvq(*fit, tmp_path / "other")
+    assert refused.code == 1
+    assert "'bill 1' of" in refused.err
+    assert "'n.d.' in row 3, 'n.d.' in row 43" in refused.err
+    noted = lvq(*fit, tmp_path / "other", "--missing-mark", "n.d.")
+    assert noted.code == 0, noted.err
+    assert "'bill 0' is -9 in 10 rows" in " ".join(noted.err.split())
+    fitted = lvq(*fit, tmp_path / "run", "--missing-mark", "n.d.", "--missing-mark", "bill 0=-9")
+    assert fitted.code == 0, fitted.err
+    assert "is -9 in" not in fitted.err
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert metrics["missing_marks"]["bill 0"] == ["n.d.", "-9"]
+    assert lvq("predict", tmp_path / "run", path, "--out", out).code == 0
+    marked = pd.read_csv(out)
+    table.replace({"bill 0": {-9.0: None}, "bill 1": {"n.d.": None}}).to_csv(path, index=False)
+    assert lvq("predict", tmp_path / "run", path, "--out", out, "--force").code == 0
+    pd.testing.assert_frame_equal(marked, pd.read_csv(out))
+    validated = lvq("validate", tmp_path / "run", path, "--json")
+    assert validated.code == 0, validated.err
+    alone = tmp_path / "alone.lvq"
+    alone.write_bytes((tmp_path / "run" / "model.lvq").read_bytes())
+    table.to_csv(path, index=False)
+    failed = lvq("predict", alone, path, "--out", out, "--force")
+    assert failed.code == 1
+    assert "'n.d.' in row 3; correct it, leave the cell empty, or name the text as missing" in failed.err
+    given = lvq(
+        "predict", alone, path, "--out", out, "--force", "--missing-mark", "n.d.", "--missing-mark", "bill 0=-9"
+    )
+    assert given.code == 0, given.err
+    pd.testing.assert_frame_equal(marked, pd.read_csv(out))
+    (tmp_path / "metrics.json").write_text("[1, 2]")  # of another program
+    assert lvq("predict", alone, path, "--out", out, "--force", "--missing-mark", "n.d.").code == 0
+    (tmp_path / "metrics.json").write_text("{")
+    damaged = lvq("predict", alone, path, "--out", out, "--force", "--missing-mark", "n.d.")
+    assert damaged.code == 1
+    assert "though it may name values that are missing" in damaged.err

@@ -39,6 +39,12 @@ def test_version(lvq):
     assert lvq("--version")[:2] == (0, f"lvq {package.__version__}\n")
 
 
+@pytest.mark.parametrize("module", ["lvq", "lvq.cli"])
+def test_the_program_is_a_module(module):
+    completed = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
+    assert completed.stdout == f"lvq {package.__version__}\n"
+
+
 def test_no_or_an_unknown_command_is_wrong_usage(lvq):
     assert lvq().code == 2
     completed = lvq("fitt")

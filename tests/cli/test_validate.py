@@ -9,6 +9,8 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 pytest.importorskip("vl_convert")
 
+from lvq.report.validation_page import render_validation  # noqa: E402
+
 
 def hospital(n=600, seed=0, shift=0.0, noise=0.0):
     """Two classes with two laboratory values and a ward; `shift` moves one value, `noise` exchanges classes."""
@@ -107,6 +109,18 @@ def test_unknown_classes_categories_and_missing_labels(lvq, run, tmp_path):
     assert found["reasons"]["unknown category"] == 2
     assert any("not fitted to the class 'dead'" in note for note in found["notes"])
     assert sum(map(sum, found["confusion"])) == 45
+    accuracy = found["metrics"]["accuracy"]
+    assert accuracy["total"] == 44
+    assert found["difference"]["value"] == pytest.approx(accuracy["value"] - found["at_fit"]["accuracy"])
+
+
+def test_a_table_without_any_prediction(lvq, run, tmp_path):
+    completed = validated(lvq, run, tmp_path, hospital(seed=5, n=20).assign(age=np.nan))
+    assert completed.code == 0, completed.err
+    assert "0 of 20" in completed.out
+    page = (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
+    assert "20 rows have no prediction" in page
+    assert "The accuracy here" not in page
 
 
 def test_the_run_stores_counts_and_no_rows(run):
@@ -137,3 +151,13 @@ def test_probabilities_of_predictions(lvq, run, tmp_path):
     probabilities = found[["probability ill", "probability well"]]
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     assert (probabilities.idxmax(axis=1) == "probability " + found["label"]).all()
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0004, "is the same ("), (-0.02, "is lower by 2.0 points (")])
+def test_a_difference_of_no_point_is_none(lvq, run, tmp_path, value, text):
+    completed = validated(lvq, run, tmp_path, hospital(seed=1), "--json")
+    summary = json.loads((tmp_path / "validation" / "validation-elsewhere.json").read_text(encoding="utf-8"))
+    summary["difference"]["value"] = value
+    page = render_validation(summary)
+    assert completed.code == 0
+    assert f"The accuracy here {text}95&nbsp;% interval" in page

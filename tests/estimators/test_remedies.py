@@ -41,8 +41,9 @@ def test_missing_classes(y):
         lvq.GLVQ().fit(X, y)
 
 
-def test_classes_of_several_kinds():
-    y = np.array(["a", "a", None, "b"], dtype=object)
+@pytest.mark.parametrize("y", [["a", "a", None, "b"], [None, "a", "a", "b"]])
+def test_classes_of_several_kinds(y):
+    y = np.array(y, dtype=object)
     with pytest.raises(ValueError, match=r"GLVQ needs y of one kind.*got NoneType, str; leave out the rows without"):
         lvq.GLVQ().fit(X, y)
 

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -289,6 +290,13 @@ def test_another_estimator_is_refused(wrong):
     X, y = small_data()
     with pytest.raises(ValueError, match="'estimator' parameter of LVQClassifierCV must be an LVQClassifier or None"):
         LVQClassifierCV(estimator=wrong).fit(X, y)
+
+
+@pytest.mark.parametrize(("cv", "said"), [(5, "n_splits=5"), (GroupKFold(2), "'groups' parameter")])
+def test_folds_that_are_not_possible(cv, said):
+    X, y = np.arange(6.0).reshape(3, 2), [0, 1, 2]
+    with pytest.raises(ValueError, match=rf"cv={re.escape(repr(cv))} of LVQClassifierCV cannot split.*{said}.*Give"):
+        LVQClassifierCV(cv=cv).fit(X, y)
 
 
 def test_class_weight_of_the_estimator():

@@ -177,6 +177,23 @@ def test_class_weight_with_names(data):
     np.testing.assert_array_equal(named.prototypes_, plain.prototypes_)
 
 
+@pytest.mark.parametrize("names", [["ash", "birch", "cedar"], ["1", "2", "10"], ["01", "1", "x"]])
+def test_texts_of_digits_are_classes_by_their_text(names, data):
+    X, y = data
+    model = LVQClassifier(relevance=None, max_iter=3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        named = clone(model).set_params(class_weight={names[0]: 3.0}).fit(X, np.array(names)[y])
+        plain = model.fit(X, np.array(names)[y], sample_weight=np.where(y == 0, 3.0, 1.0))
+    np.testing.assert_array_equal(named.prototypes_, plain.prototypes_)
+
+
+def test_a_weight_of_no_class_is_an_error(data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"class_weight must name classes, \['0', '1', '2'\], got 1"):
+        GLVQ(class_weight={1: 3.0}).fit(X, y.astype(str))
+
+
 def test_class_weight_in_a_stream(data):
     """Batches that miss a class of the dict are no error."""
     X, y = data
@@ -187,6 +204,14 @@ def test_class_weight_in_a_stream(data):
         model.partial_fit(X[few], y[few], classes=[0, 1, 2])
         plain.partial_fit(X[few], y[few], classes=[0, 1, 2], sample_weight=weight[y[few]])
     np.testing.assert_array_equal(model.prototypes_, plain.prototypes_)
+
+
+def test_a_batch_without_the_only_weighted_class(data):
+    X, y = data
+    model = GLVQ(class_weight={0: 3.0}, random_state=0).partial_fit(X[y > 0], y[y > 0], classes=[0, 1, 2])
+    plain = GLVQ(random_state=0).partial_fit(X[y > 0], y[y > 0], classes=[0, 1, 2])
+    np.testing.assert_array_equal(model.prototypes_, plain.prototypes_)
+    assert model.objective_value(X[y > 0], y[y > 0]) == plain.objective_value(X[y > 0], y[y > 0])
 
 
 def test_balanced_needs_all_data(default, data):

@@ -9,7 +9,8 @@ import pytest
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost
 from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
 from lvq.model.missing import Observed, packed
-from lvq.model.objective import GeneralPart, MarginPart, Objective, Params
+from lvq.model.objective import Objective, Params
+from lvq.model.objective_parts import GeneralPart, MarginPart
 from lvq.model.pairs import search_for
 from lvq.model.relevance import GradientRelevance, LocalMatrixRelevance, MatrixRelevance, Relevance
 from lvq.model.samples import Block

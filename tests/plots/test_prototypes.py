@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, exemplars
+from lvq import GLVQ, GMLVQ, GRLVQ, StandardNormalVariate, exemplars
 from lvq.plots import PrototypeDisplay, prototypes_in_units
 from lvq.plots.style import short_number
 
@@ -161,3 +161,14 @@ def test_categories_are_one_row():
     assert np.isfinite(display.differences).all()
     lines = PrototypeDisplay.from_estimator(model, kind="line")
     assert len(lines.feature_names) == 3
+
+
+@pytest.mark.parametrize("kind", ["auto", "table", "line"])
+def test_prototypes_behind_steps_without_inverse_are_as_the_model_sees_them(data, kind):
+    model = make_pipeline(StandardNormalVariate(), StandardScaler(), GMLVQ(random_state=0)).fit(*data)
+    display = PrototypeDisplay.from_estimator(model, kind=kind)
+    assert_allclose(display.values, model[-1].prototypes_)
+    assert list(display.feature_names) == [f"feature {k}" for k in range(4)]
+    assert_allclose(display.relevances, model[-1].feature_importances_)
+    assert display.ax_.get_title() == "After StandardNormalVariate, StandardScaler"
+    assert PrototypeDisplay.from_estimator(model[1:], kind=kind).ax_.get_title() == ""

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.model_selection import cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GRLVQ, LGMLVQ, relevance_intervals
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, SavitzkyGolay, relevance_intervals, variable_importances
 from lvq.plots import RelevanceDisplay, relevance_profile
+from lvq.report import summarize
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -186,3 +189,23 @@ def test_values_that_are_not_available(fitted):
         RelevanceDisplay.from_estimator(fitted["plain"], values="importance")
     with pytest.raises(ValueError, match="must be 'lambda' for single matrices"):
         RelevanceDisplay.from_estimator(fitted["local by class"], values="importance", group=0)
+
+
+def test_columns_of_x_before_steps_that_keep_their_names(data):
+    """Behind a derivative a feature has the name of a column, but is another one; with X the columns are shown."""
+    X, y = data
+    model = make_pipeline(SavitzkyGolay(window=3, derivative=1), StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
+    own = RelevanceDisplay.from_estimator(model)
+    assert own.ax_.get_title() == "After SavitzkyGolay, StandardScaler"
+    assert_allclose(own.relevances, model[-1].feature_importances_)
+    of_columns = RelevanceDisplay.from_estimator(model, X=X)
+    assert of_columns.ax_.get_title() == ""
+    assert_allclose(of_columns.relevances, variable_importances(model, X).importances)
+    assert_allclose(of_columns.relevances.sum(), 1)
+    assert not np.allclose(of_columns.relevances, own.relevances)
+    summary = summarize(model, X, y)["relevance"]
+    assert_allclose(np.sort(of_columns.relevances)[::-1], summary["values"], rtol=1e-6)
+    folds = cross_validate(model, X, y, cv=2, return_estimator=True)
+    assert RelevanceDisplay.from_cv_results(folds).ax_.get_title() == "After SavitzkyGolay, StandardScaler"
+    with pytest.raises(ValueError, match=r"X of RelevanceDisplay\.from_estimator is for importances of its columns"):
+        RelevanceDisplay.from_estimator(model, X=X, values="lambda")

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, GMLVQ
+from lvq import GLVQ, GMLVQ, LVQClassifier
 from lvq.report import summarize, write
 from tests.report.test_ordered_features import spectra
 
@@ -85,6 +85,23 @@ def test_fifty_classes_have_different_marks_and_natural_order(opened):
     assert len(set(marks)) == 50
     options = page.locator("#only option").all_inner_texts()[1:]
     assert [option.strip() for option in options] == [f"class {k}" for k in range(1, 51)]
+
+
+def test_the_decision_slider_of_fifty_classes(opened):
+    X, codes = make_blobs(600, 4, centers=50, cluster_std=3, random_state=0)
+    y = np.array([f"class {code + 1}" for code in codes])
+    summary = summarize(LVQClassifier(n_prototypes=1, relevance=None, tol=1e-1, random_state=0).fit(X, y), X, y)
+    steps, page = summary["metrics"]["decisions"], opened(summary)
+    assert len(steps["factors"]) == 13
+    assert steps["factors"][steps["in_use"]] == 1
+    page.select_option("#decision-class", label="class 7")
+    page.evaluate("s => { s.value = s.max; s.dispatchEvent(new Event('input')); }", page.query_selector("#decision"))
+    moved = summary["data"]["classes"].index("class 7")
+    correct, total = steps["correct"][steps["classes"].index(moved)][-1][moved], steps["totals"][moved]
+    cell = page.inner_text(f'#by-decision td[data-metric="sensitivity"][data-class="{moved}"]')
+    assert f"{correct} of {total}" in cell
+    assert correct > steps["correct"][0][steps["in_use"]][moved]
+    assert page.inner_text("#decision-step") == "64 times"
 
 
 def test_labels_of_prototypes_do_not_overlap(opened):

@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ
+from lvq import GLVQ, GMLVQ, GRLVQ, StandardNormalVariate
 from lvq.report import summarize
 from lvq.report.features import Features
 
@@ -85,3 +85,11 @@ def test_pictures_where_constant_pixels_were_left_out():
         np.flatnonzero(features.as_pixels(np.ones((1, some.shape[1])))[0]).tolist()
         == np.flatnonzero(~left_out).tolist()
     )
+
+
+def test_a_block_that_keeps_names_but_not_columns_is_not_in_units():
+    table = pd.DataFrame(X, columns=list("abcd"))
+    blocks = make_column_transformer((StandardNormalVariate(), ["a", "b", "c"]), (StandardScaler(), ["d"]))
+    model = make_pipeline(blocks, GMLVQ(random_state=0)).fit(table, Y)
+    assert not Features(model).in_units
+    assert not summarize(model, table, Y)["prototypes"]["in_units"]

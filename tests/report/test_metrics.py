@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn import metrics as sk
 
 from lvq import GLVQ, LVQClassifier, PriceClassifier
 from lvq.report import classification_metrics, summarize
 from lvq.report.decisions import FACTORS, IN_USE, decision_steps
+from lvq.report.metrics import roc_auc
 
 
 def predictions(seed=0, n=200, n_classes=3):
@@ -36,15 +38,28 @@ def test_the_metrics_are_those_of_scikit_learn(n_classes):
             assert 0 <= low <= row[metric]["value"] <= high <= 1
 
 
-def test_intervals_of_the_auc_cover_it():
-    """The area of normal scores one deviation apart is 0.7602; 95 % intervals miss it in about 5 % of 400 draws."""
-    rng, missed = np.random.default_rng(0), 0
-    for _ in range(400):
-        y = np.arange(80) % 2
-        found = classification_metrics(y, y, [0, 1], np.stack([np.zeros(80), rng.normal(y)], axis=1))
-        low, high = found["by_class"][1]["auc"]["interval"]
-        missed += not low <= 0.7602 <= high
-    assert missed < 400 * 0.05 + 4 * np.sqrt(400 * 0.05 * 0.95)
+@pytest.mark.parametrize("area", [0.76, 0.97, 0.995])
+@pytest.mark.parametrize(("n_negative", "n_positive"), [(40, 40), (10, 300), (300, 10), (20, 5)])
+def test_intervals_of_the_auc_cover_it(area, n_negative, n_positive):
+    """The area of normal scores is known from their distance; 95 % intervals miss it in at most 5 % of the draws."""
+    rng, missed, n_draws = np.random.default_rng(0), 0, 200
+    y = np.repeat([False, True], [n_negative, n_positive])
+    for _ in range(n_draws):
+        low, high = roc_auc(y, rng.normal(np.sqrt(2) * norm.ppf(area) * y))["interval"]
+        missed += not low <= area <= high
+    assert missed < n_draws * 0.05 + 4 * np.sqrt(n_draws * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize(("n_negative", "n_positive"), [(1, 1), (5, 20), (490, 10), (400, 800)])
+def test_an_auc_of_one_or_zero_has_an_interval(n_negative, n_positive):
+    """The end is where a perfect order of all pairs is z standard deviations from the area."""
+    y = np.repeat([False, True], [n_negative, n_positive])
+    low, high = roc_auc(y, np.arange(len(y), dtype=float))["interval"]
+    assert high == 1
+    n = len(y) / 2 - 1
+    variance = low * (1 - low) * (1 + n * ((1 - low) / (2 - low) + low / (1 + low))) / (n_negative * n_positive)
+    assert 1 - low == pytest.approx(1.959964 * np.sqrt(variance), rel=1e-6)
+    assert roc_auc(y, -np.arange(len(y), dtype=float))["interval"] == pytest.approx([0, 1 - low])
 
 
 def test_classes_without_samples_or_predictions():
@@ -65,6 +80,14 @@ def test_a_higher_price_of_missing_a_class_finds_more_of_it(n_classes):
         assert own[0] < own[IN_USE] < own[-1]
         assert steps["correct"][place][IN_USE] == np.bincount(y[y == predicted], minlength=n_classes).tolist()
         assert all(sum(row) == len(y) for row in steps["called"][place])
+
+
+def test_many_classes_have_coarser_steps_and_no_slider_above_fifty():
+    y, predicted, table = predictions(n_classes=21)
+    steps = decision_steps(table, y, predicted, 21)
+    assert steps["factors"] == [2.0**k for k in range(-6, 7)]
+    assert steps["correct"][3][steps["in_use"]] == np.bincount(y[y == predicted], minlength=21).tolist()
+    assert decision_steps(table, y, predicted, 51) is None
 
 
 def test_thresholds_of_two_classes():

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
 from lvq.model.costs import GLVQCost, RSLVQCost
@@ -114,9 +115,19 @@ def test_convergence_warning_names_the_parameters(max_iter, data):
         rf"\(now {max_iter}\) or tol, or scale the features"
     )
     with pytest.warns(ConvergenceWarning, match=message) as warned:
-        model = LOGM(solver="lbfgs", n_prototypes=3, max_iter=max_iter, tol=1e-9, random_state=0).fit(X, y)
+        model = LOGM(solver="lbfgs", n_prototypes=3, max_iter=max_iter, tol=1e-9, random_state=0).fit(10 * X, y)
     assert model.n_iter_ == max_iter
     assert warned[0].filename == __file__  # the line that called fit
+
+
+def test_scaled_features_need_no_scaling(data):
+    """What is done already is not advised."""
+    X, y = data
+    scaled = StandardScaler().fit_transform(X)
+    for samples, advised in ((scaled, False), (100 * scaled, True), (np.hstack([scaled, 9 * scaled]), True)):
+        with pytest.warns(ConvergenceWarning, match="Increase max_iter") as warned:
+            LOGM(solver="lbfgs", n_prototypes=3, max_iter=1, tol=1e-9, random_state=0).fit(samples, y)
+        assert ("scale the features" in str(warned[0].message)) == advised
 
 
 def test_no_warning_after_convergence(data):

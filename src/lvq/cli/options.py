@@ -79,8 +79,12 @@ Time = Annotated[
 ]
 Features = Annotated[list[str] | None, _columns("Column that is a feature, or a pattern such as 'lab_*'")]
 Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
-Categorical = Annotated[list[str] | None, _columns("Column of numbers that are categories")]
+Categorical = Annotated[list[str] | None, _columns("Column of numbers, or of any texts, that are categories")]
 Date = Annotated[list[str] | None, _columns("Column of dates that becomes a number of days")]
+MissingMark = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MARK", help="Text or number that means missing, or COLUMN=MARK; may be repeated."),
+]
 Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Of CSV files: utf-8, utf-16, latin-1, ... Found by default.")
 ]
@@ -93,7 +97,10 @@ Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
 Rivals = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
-PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated. [default: 1 and 3]", 1)]
+PrototypeNumbers = Annotated[
+    list[int] | None,
+    _number("Number for each class; may be repeated. [default: 1 and 3; lvq chooses, as in 'lvq fit']", 1),
+]
 Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
 Kernel = Annotated[
     str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)

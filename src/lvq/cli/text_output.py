@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
-MAX_CLASSES = 6  # classes in a summary
+MAX_CLASSES = 20  # classes in a summary
+MAX_INTERVALS = 6  # classes whose metrics have intervals
 BAR_LENGTH = 20  # characters of the longest bar
 
 
@@ -58,6 +59,11 @@ def show_fit(result: FitResult) -> None:
             "rows\n"
         )
     )
+    split = summary["time"]
+    if split is not None:
+        until, since = f"Trained on rows until {split['train_until']}", f"tested on rows from {split['test_from']} on"
+        _paragraph(console, f"{until}, {since} ({split['column']}).")
+        console.print()
     table = _rows("left", "right", "left")
     low, high = scores["interval"]
     table.add_row(
@@ -120,7 +126,7 @@ def _add_missing(table: Table, missing: dict[str, JSONValue] | None) -> None:
 
 
 def _show_classes(console: Console, summary: dict[str, JSONValue]) -> None:
-    """Metrics of each class; of many classes the one with the lowest sensitivity."""
+    """Metrics of each class, of a few classes with intervals; of many classes the one with the lowest sensitivity."""
     rows, names = summary["metrics"]["by_class"], summary["data"]["classes"]
     if len(rows) > MAX_CLASSES:
         known = [place for place, row in enumerate(rows) if row["sensitivity"]["total"]]
@@ -137,9 +143,17 @@ def _show_classes(console: Console, summary: dict[str, JSONValue]) -> None:
     for title in ("Class", "rows", "sensitivity", "specificity", "PPV", "NPV"):
         table.add_column(title, justify="left" if title == "Class" else "right")
     for name, row in zip(names, rows):
-        fractions = (percent(row[metric]["value"]) for metric in ("sensitivity", "specificity", "ppv", "npv"))
-        table.add_row(Text("  ") + name_of(name), str(row["sensitivity"]["total"]), *fractions)
+        fractions = [row[metric] for metric in ("sensitivity", "specificity", "ppv", "npv")]
+        cells = (percent(fraction["value"]) for fraction in fractions)
+        table.add_row(Text("  ") + name_of(name), str(row["sensitivity"]["total"]), *cells)
+        if len(rows) <= MAX_INTERVALS:
+            table.add_row("    95 % interval", "", *map(_ends, fractions))
     _print(console, table)
+
+
+def _ends(fraction: dict[str, JSONValue]) -> str:
+    """The ends of an interval, in per cent."""
+    return "-" if fraction["interval"] is None else "-".join(f"{100 * end:.1f}" for end in fraction["interval"])
 
 
 def _among_accepted(scores: dict[str, JSONValue]) -> str:
@@ -179,6 +193,8 @@ def _show_guarantee(console: Console, rejection: dict[str, JSONValue] | None) ->
         )
         if guarantee.get("requested") is not None:
             console.print(f"{100 * guarantee['requested']:g} % were requested, which could not be guaranteed.")
+        if guarantee["weak"] is not None:
+            _paragraph(console, guarantee["weak"])
 
 
 def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) -> None:
@@ -210,7 +226,7 @@ def _show_relevance(console: Console, relevance: dict[str, JSONValue] | None) ->
 def show_predictions(result: PredictResult) -> None:
     """Print the result of a prediction."""
     console = Console(highlight=False, soft_wrap=True)
-    console.print(Text(f"{result.rows} rows predicted, {result.accepted} accepted: {one_line(result.path)}"))
+    console.print(Text(f"{_rows_of(result.rows)} predicted, {result.accepted} accepted: {one_line(result.path)}"))
     table = _rows("left", "right", "left")
     for label, count in sorted(result.labels.items(), key=lambda item: -item[1])[:10]:
         table.add_row(Text("  label ") + name_of(label), str(count), "")
@@ -226,7 +242,7 @@ def show_validation(result: ValidationResult) -> None:
     """Print the result of a validation."""
     console, s = Console(highlight=False, soft_wrap=True), result.summary
     console.print(
-        Text(f"{s['name']} of {one_line(s['fitted_on'])} on {one_line(s['table'])}: {s['n_labelled']} rows\n")
+        Text(f"{s['name']} of {one_line(s['fitted_on'])} on {one_line(s['table'])}: {_rows_of(s['n_labelled'])}\n")
     )
     table = _rows("left", "right", "left")
     if s["metrics"] is not None:
@@ -259,11 +275,24 @@ def show_validation(result: ValidationResult) -> None:
     console.print(Text(f"\nWritten: {one_line(result.page)}"))
 
 
+def _rows_of(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
 def _counts(fraction: dict[str, JSONValue]) -> str:
     if fraction["interval"] is None:
         return "no row"
     low, high = fraction["interval"]
     return f"{fraction['count']} of {fraction['total']} (95 % interval {percent(low)} to {percent(high)})"
+
+
+def _worse(told: int, others: int, level: float) -> str:
+    """How many models are worse than the best, and by which test; nothing where there is one model only."""
+    test = f"the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}"
+    if told:
+        rest = f" The other {others - told} cannot be told from the best by these splits." if told < others else ""
+        return f"Worse: by {test}.{rest} "
+    return f"None of the others can be told from the best by these splits ({test}). " if others else ""
 
 
 def show_comparison(result: TableComparison, level: float = 0.05) -> None:
@@ -288,11 +317,6 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     if result.sentence is not None:
         _paragraph(console, result.sentence)
-    _paragraph(
-        console,
-        f"Worse: by the corrected resampled t-test against the best, by Holm for {others} models, at {level:g}. The "
-        f"other {others - told} cannot be told from the best by these splits. Pareto (*): no other is as accurate "
-        "with fewer prototypes.",
-    )
+    _paragraph(console, f"{_worse(told, others, level)}Pareto (*): no other is as accurate with fewer prototypes.")
     for name, why in result.comparison.failures.items():
         console.print(Text(f"Left out {name}: {one_line(why)}"))

@@ -97,7 +97,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
                 training = shaped._begin(parts, samples, classes, random_state)
             training, result = steps.run(parts, training, samples, report)
             if parts.solver == "lbfgs":
-                warn_if_not_converged(self, result)
+                warn_if_not_converged(self, result, samples)
             if getattr(self, "sample_prototypes", False):
                 training = on_samples(parts, training, samples, classes)
             if temperature is None:

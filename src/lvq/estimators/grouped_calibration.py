@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing, compute_sample_weight
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_features, _num_samples, check_consistent_length, column_or_1d
 
 from lvq.estimators.calibration import ITERATIONS, MAX_SAMPLES, MIN_SAMPLES, N_FOLDS
 from lvq.estimators.choice import Form, best_of, can_choose, with_form
+from lvq.estimators.validation import class_weights
 from lvq.model.arrays import as_numpy
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _left_out(
     labels, members = column_or_1d(as_numpy(y)), column_or_1d(groups)
     check_consistent_length(X, labels, members)
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(as_numpy(sample_weight), dtype=np.float64)
-    counted = weight * compute_sample_weight(estimator.class_weight, labels)
+    counted = weight * class_weights(estimator.class_weight, labels)
     rows = np.flatnonzero(weight > 0)
     if len(rows) > MAX_SAMPLES:
         rows = np.sort(np.random.RandomState(0).choice(rows, MAX_SAMPLES, replace=False))

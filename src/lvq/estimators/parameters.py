@@ -223,8 +223,9 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "tol": (
         "float, optional",
         "Stop when the mean cost of an epoch has not fallen by more than this for `n_iter_no_change` epochs; None runs "
-        "all epochs. For lbfgs the relative fall of the objective in one iteration; None means 1e-5. From 15,000 "
-        "samples on None means 2e-5, and at most as many iterations as there were epochs of Adam before them.",
+        "all epochs. For lbfgs the relative fall of the objective in one iteration; None means 1e-5, and 3e-4 where "
+        "values are missing. From 15,000 samples on None means 1e-4, and at most as many iterations as there were "
+        "epochs of Adam before them.",
     ),
     "n_iter_no_change": ("int", "[online, adam] Patience of `tol`."),
     "shuffle": ("bool", "[online] A new order in every epoch; False keeps the order of the data."),

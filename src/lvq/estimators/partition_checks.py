@@ -10,13 +10,12 @@ from typing import TypeGuard
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
 from lvq.estimators.partition_rows import RowForm, checked_block, checked_rows, column_of, named
 from lvq.estimators.tensors import float_types, on_device
-from lvq.estimators.validation import check_classes, check_magnitude, check_range
+from lvq.estimators.validation import check_classes, check_magnitude, check_range, class_weights
 from lvq.model.incomplete_partitions import with_missing
 from lvq.model.partitions import PartitionedSamples, extent_of
 from lvq.model.placed_tasks import beside_sources, computed_beside, kept_beside
@@ -211,7 +210,7 @@ def _class_table(
 def _class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     if class_weight == "balanced":
         return counts.sum() / (len(classes) * counts)
-    return np.ones(len(classes)) if class_weight is None else compute_sample_weight(class_weight, classes)
+    return np.ones(len(classes)) if class_weight is None else class_weights(class_weight, classes)
 
 
 # -- what runs where the partitions lie --------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import take_rows
 from lvq.model.starts import canonical_order
-from lvq.typing import Argument, ClassWeight, CrossValidation, Seed
+from lvq.typing import Argument, ClassWeight, CrossValidation, Fold, Seed
 
 LOGM: dict[str, Argument] = {"cost": "logm", "xi": 2.0}
 MCE: dict[str, Argument] = {"cost": "mce", "xi": 2.0}
@@ -169,11 +169,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
             kept = [place for place, candidate in enumerate(given) if candidate["n_prototypes"] <= most]
             given, candidates = [given[place] for place in kept], [candidates[place] for place in kept]
         labels = classes[index]
-        if groups is not None and isinstance(self.cv, int):
-            splits = group_folds(labels, groups, self.cv)
-        else:
-            splits = check_cv(self.cv, labels, classifier=True).split(data, labels, groups)
-        folds = [make_fold(data, labels, weight, train, test) for train, test in splits]
+        folds = [make_fold(data, labels, weight, train, test) for train, test in self._splits(data, labels, groups)]
         scorer = None if self.scoring is None else get_scorer(self.scoring)
         with Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=10 * bool(self.verbose)) as parallel:
             outcome = successive_halving(candidates, folds, scorer, parallel)
@@ -187,6 +183,17 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         }
         self.__dict__.update(fitted)
         return self
+
+    def _splits(self, X: np.ndarray, y: np.ndarray, groups: ArrayLike | None) -> list[Fold]:
+        if groups is not None and isinstance(self.cv, int):
+            return group_folds(y, groups, self.cv)
+        try:
+            return list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
+        except ValueError as error:
+            raise ValueError(
+                f"cv={self.cv!r} of {type(self).__name__} cannot split these {len(y)} samples: {error} Give fewer "
+                "folds, more samples, or the groups that it needs to fit."
+            ) from error
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -75,7 +75,7 @@ def labelled_tensors(
         check_labelled(estimator, as_numpy(X), as_numpy(y), sample_weight)  # raises the error
     labels = _labels(estimator, X, y, reset=False)
     check_known(estimator, labels, estimator.classes_, "objective_value")
-    weight = _weights(estimator._class_weight, X, labels, sample_weight)
+    weight = _weights(estimator._class_weight, X, labels, sample_weight, estimator.classes_)
     check_some_weight(estimator, weight)
     return X, sys.modules["torch"].as_tensor(np.searchsorted(estimator.classes_, labels), device=X.device), weight
 
@@ -98,7 +98,13 @@ def _labels(estimator: BaseEstimator, X: Array, y: ArrayLike, *, reset: bool) ->
     return checked[1]
 
 
-def _weights(class_weight: ClassWeight, X: Array, labels: np.ndarray, sample_weight: ArrayLike | None) -> Array:
+def _weights(
+    class_weight: ClassWeight,
+    X: Array,
+    labels: np.ndarray,
+    sample_weight: ArrayLike | None,
+    classes: np.ndarray | None = None,
+) -> Array:
     if class_weight is None and sample_weight is None:
         return X.new_ones(X.shape[0])
-    return like(sample_weights(class_weight, _stand_in(X), labels, sample_weight), X)
+    return like(sample_weights(class_weight, _stand_in(X), labels, sample_weight, classes), X)

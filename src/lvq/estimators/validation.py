@@ -129,7 +129,7 @@ def check_labelled(
     X, y = _validated(estimator, X, y, reset=False, missing=estimator.model_.variances is not None)
     check_magnitude(estimator, X)
     check_known(estimator, y, estimator.classes_, "objective_value")
-    weight = sample_weights(estimator._class_weight, X, y, sample_weight)
+    weight = sample_weights(estimator._class_weight, X, y, sample_weight, estimator.classes_)
     check_some_weight(estimator, weight)
     return X, np.searchsorted(estimator.classes_, y), weight
 
@@ -177,11 +177,13 @@ def check_targets(estimator: BaseEstimator, y: np.ndarray) -> None:
     """Raise ValueError for targets that are no classes, or of kinds that cannot be ordered, such as text and None."""
     try:
         check_classification_targets(y)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        if isinstance(error, ValueError) and len(kinds) == 1:
+            raise
         raise ValueError(
             f"{type(estimator).__name__} needs y of one kind, all text or all whole numbers, and the class of every "
-            f"sample, got {', '.join(sorted({type(label).__name__ for label in y.tolist()}))}; leave out the rows "
-            "without a class."
+            f"sample, got {', '.join(kinds)}; leave out the rows without a class."
         ) from error
 
 
@@ -224,7 +226,7 @@ def check_batch(
     if first and len(known) < 2:
         raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")
     check_known(estimator, y, known, "partial_fit")
-    weight = sample_weights(estimator.class_weight, X, y, sample_weight)
+    weight = sample_weights(estimator.class_weight, X, y, sample_weight, known)
     keep = weight > 0
     if not keep.any():
         raise ValueError(f"{name}.partial_fit needs at least one sample of a weight above 0.")
@@ -232,12 +234,16 @@ def check_batch(
 
 
 def sample_weights(
-    class_weight: ClassWeight, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None
+    class_weight: ClassWeight,
+    X: np.ndarray,
+    y: np.ndarray,
+    sample_weight: ArrayLike | None,
+    classes: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Weights of the samples times those of their classes, of the type of X."""
+    """Weights of the samples times those of their classes, of the type of X; `classes` are all of them."""
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
-        weight = weight * compute_sample_weight(class_weight, y).astype(X.dtype)
+        weight = weight * class_weights(class_weight, y, classes).astype(X.dtype)
         if not (weight >= 0).all():
             raise ValueError(f"class_weight must hold non-negative numbers, got {class_weight!r}.")
     with np.errstate(over="ignore"):
@@ -247,3 +253,19 @@ def sample_weights(
                 "the largest."
             )
     return weight
+
+
+def class_weights(class_weight: ClassWeight, y: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
+    """Weight of each sample by its class; 1 for a class that a dict does not name.
+
+    The keys of a dict are compared with the classes as they are: scikit-learn's own function looks for the number 1
+    where the class is the text "1".
+    """
+    if not isinstance(class_weight, dict):
+        return compute_sample_weight(class_weight, y)
+    names, place = np.unique(y, return_inverse=True)
+    known = names.tolist() if classes is None else classes.tolist()
+    unknown = [key for key in class_weight if key not in known]
+    if unknown and not set(known) <= set(class_weight):
+        raise ValueError(f"class_weight must name classes, {known[:8]!r}, got {unknown[0]!r}.")
+    return np.array([class_weight.get(name, 1.0) for name in names.tolist()], dtype=np.float64)[place]

@@ -12,7 +12,8 @@ import numpy as np
 
 from lvq.model.arrays import as_numpy, beside, is_tensor, like
 from lvq.model.costs import MarginCost
-from lvq.model.objective import Objective, Params, Part, PartialSum
+from lvq.model.objective import Objective, Params, PartialSum
+from lvq.model.objective_parts import Part
 from lvq.model.pairs import search_for
 from lvq.model.samples import ArraySamples, Block, Total
 from lvq.typing import Argument, Array

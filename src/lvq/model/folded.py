@@ -62,9 +62,13 @@ def largest_value(dtype: DTypeLike, n_features: int) -> float:
     return float(np.sqrt(float(np.finfo(dtype).max) / n_features) * 1e-7)
 
 
-def within_limits(X: np.ndarray) -> bool:
-    """Whether all values are finite and none is too large."""
+def within_limits(X: np.ndarray, *, missing: bool = False) -> bool:
+    """Whether all values are finite and none is too large; or all that are not missing."""
     values, limit = numbers(X), largest_value(X.dtype, X.shape[1])
+    if missing:
+        return bool(
+            np.fmin.reduce(values, None, initial=0) >= -limit and np.fmax.reduce(values, None, initial=0) <= limit
+        )
     return bool(values.min(initial=0) >= -limit and values.max(initial=0) <= limit)
 
 
@@ -195,16 +199,16 @@ def _bound(
     of_distances = additions(m, dtype) + 3 + (additions(n, dtype) if isinstance(metric, Matrix) else 0)
     by_score = 4 * (n + 4) * u * _longest(F)
     by_distance = 4 * (of_distances * u + (n + m) * double) * _longest(_back(metric, P, R, absolute=True))
-    stretch, far, longest = _stretch(metric, R), float(np.sqrt(centre @ centre)), _longest(P)
-    around, single = stretch * far + longest, 8 * u + m * double
+    most, far, longest = stretch(metric, R), float(np.sqrt(centre @ centre)), _longest(P)
+    around, single = most * far + longest, 8 * u + m * double
     cut = float(np.abs(prepared.squares - np.einsum("ij,ij->i", P, P)).max()) + m * double * longest**2
     underflow = 16 * (n + m) * float(np.finfo(dtype).tiny) * (1 + float(np.abs(P).sum(axis=1).max()))
     slack = 1.01 / max(1 - 2 * (n + m) * u, LEAST)  # errors of errors, and of |x|
     constant = 8 * u * offset + by_distance * far + single * around**2 + cut + underflow
     return (
         slack * constant,
-        slack * (by_score + by_distance + 2 * single * stretch * around),
-        slack * single * stretch**2,
+        slack * (by_score + by_distance + 2 * single * most * around),
+        slack * single * most**2,
     )
 
 
@@ -222,7 +226,7 @@ def _back(metric: SharedMetric, P: np.ndarray, R: np.ndarray | None, *, absolute
     return P @ (np.abs(R) if absolute else R).astype(np.float64)
 
 
-def _stretch(metric: SharedMetric, R: np.ndarray | None) -> float:
+def stretch(metric: SharedMetric, R: np.ndarray | None) -> float:
     """A bound of |Omega x| for |x| = 1."""
     if R is None:
         return 1.0

@@ -24,7 +24,8 @@ Where s = 0 (nothing observed, or only features without weight or variance), d =
 Solvers see a sample as a packed row: its values, 0 where they are missing, followed by its mask. In a metric without
 products of features the distances are then one product, of twice the width:
 |m x|^2 - 2 (m x)'(Lambda w) + m'(Lambda w^2). A matrix needs Omega e for each prototype, N M m n multiplications, as
-many as local matrices need without missing values. With one matrix for all, `missing_pairs.py` needs fewer.
+many as local matrices need without missing values. Here the formulas are in NumPy, for every metric; where all
+prototypes share one, `missing_forms.py` is faster.
 """
 
 from dataclasses import dataclass
@@ -34,8 +35,8 @@ import numpy as np
 
 from lvq.model.arrays import round_centre
 from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.metrics import DistanceGradient, LocalMetric, Metric
-from lvq.model.missing_pairs import MAX_MISSING, Pairs, faster_by_pairs
+from lvq.model.metrics import Diagonal, DistanceGradient, Euclidean, LocalMetric, Matrix, Metric
+from lvq.model.missing_forms import Forms, kernels
 
 
 def has_missing(X: object) -> bool:
@@ -73,8 +74,7 @@ class Measured(NamedTuple):
 
     D: np.ndarray  # (N, M)
     fraction: np.ndarray  # (N, K), s of each row in each matrix
-    images: np.ndarray | None  # (N, M, m), Omega e; None in a metric without matrices, or by pairs
-    seen: np.ndarray | None = None  # (N, n), m Lambda x, where distances are found by pairs of missing features
+    images: np.ndarray | None  # (N, M, m), Omega e; None in a metric without matrices
 
 
 @dataclass(frozen=True)
@@ -95,31 +95,32 @@ class Observed:
     def of_samples(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> np.ndarray:
         """Squared distances, (N, M), of samples with NaN."""
         centre = round_centre(W)
-        return self.measure(packed(X - centre), W - centre, R, self.pairs(W - centre, R)).D
+        return self._of_packed(packed(X - centre), W - centre, R)
 
     def distances(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> np.ndarray:
         """Squared distances, (N, M), of packed rows."""
         centre = round_centre(W)
         values, mask = _split(X)
-        rows = np.concatenate((values - mask * centre, mask), axis=1)
-        return self.measure(rows, W - centre, R, self.pairs(W - centre, R)).D
+        return self._of_packed(np.concatenate((values - mask * centre, mask), axis=1), W - centre, R)
+
+    def _of_packed(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> np.ndarray:
+        forms = self.forms(W, R)
+        return self.measure(X, W, R).D if forms is None else forms.of(X).forward(X).D
 
     def pullback(
         self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None, by_distance: DistanceGradient
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Gradient by the prototypes and by the metric's parameters."""
-        pairs = self.pairs(W, R)
-        return self.back(X, W, R, self.measure(X, W, R, pairs), by_distance, pairs)
+        return self.back(X, W, R, self.measure(X, W, R), by_distance)
 
-    def pairs(self, W: np.ndarray, R: np.ndarray | None) -> Pairs | None:
-        """What distances by pairs of missing features need of the prototypes; None where they are not used."""
-        if R is None or self._has_weights(R) or not faster_by_pairs(W, R):
-            return None
-        return Pairs.of(W, R)
+    def forms(self, W: np.ndarray, R: np.ndarray | None) -> Forms | None:
+        """Compiled distances and gradients; None for a metric that is not shared, and without numba."""
+        shared = type(self.metric) in (Euclidean, Diagonal, Matrix)
+        return Forms(W, R, self.variances) if shared and kernels() is not None else None
 
-    def measure(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None, pairs: Pairs | None = None) -> Measured:
+    def measure(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> Measured:
         """Distances in the coordinates they are given, with what `back` needs."""
-        (values, mask), fraction, seen = _split(X), self.fractions(X, R), None
+        values, fraction = _split(X)[0], self.fractions(X, R)
         if self._has_weights(R):
             relevance = self._of_prototypes(R, W)
             D = X @ np.concatenate((-2 * relevance * W, relevance * W * W), axis=1).T
@@ -129,14 +130,12 @@ class Observed:
                 D += (values * values) @ np.atleast_2d(relevance).T
             np.maximum(D, 0, out=D)
             images = None
-        elif pairs is not None and mask.mean() >= 1 - MAX_MISSING:
-            images, (D, seen) = None, pairs.squares(values, mask)
         else:
             assert R is not None
             images = self._images(X, W, R)
             D = np.einsum("ijk,ijk->ij", images, images)
         D /= fraction if fraction.shape[1] == 1 else fraction[:, self._groups(len(W))]
-        return Measured(D, fraction, images, seen)
+        return Measured(D, fraction, images)
 
     def _images(self, X: np.ndarray, W: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Omega e, (N, M, m): with one Omega it is Omega x less a product of the mask with Omega diag(w_j)."""
@@ -167,9 +166,8 @@ class Observed:
         R: np.ndarray | None,
         found: Measured,
         by_distance: DistanceGradient,
-        pairs: Pairs | None = None,
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Gradient by prototypes and R, from what `measure` has found, with the same pairs."""
+        """Gradient by prototypes and R, from what `measure` has found."""
         groups, touched, D = self._groups(len(W)), by_distance.touched, found.D
         fraction = found.fraction  # one column where all prototypes share a metric
         if touched is not None:
@@ -179,10 +177,7 @@ class Observed:
             fraction = fraction[:, groups]
         scaled = DistanceGradient(by_distance.value / fraction, touched)
         by_relevance: np.ndarray | None
-        if found.seen is not None:
-            assert pairs is not None
-            by_prototype, by_relevance = pairs.pull_back(*_split(X), found.seen, scaled)
-        elif found.images is None:
+        if found.images is None:
             by_prototype, by_relevance = self._back_vectors(X, W, R, scaled)
         else:
             assert R is not None

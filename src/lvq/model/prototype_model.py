@@ -20,6 +20,7 @@ from lvq.model.folded import prepared_prototypes, within_limits
 from lvq.model.grouped_prediction import prediction_by
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, SharedMetric
 from lvq.model.missing import Observed, has_missing, require_complete
+from lvq.model.missing_prediction import observed_prototypes
 from lvq.model.model_arrays import ModelArrays
 from lvq.model.model_checks import checked_samples
 from lvq.model.sample_blocks import blocks_of
@@ -88,12 +89,9 @@ class PrototypeModel(ModelArrays):
 
     def _observed_distances(self, X: np.ndarray) -> np.ndarray:
         """Distances over observed features; those of complete rows as ever."""
-        complete, observed = ~np.isnan(X).any(axis=1), self.observed()
-        if not complete.any():
-            return observed.of_samples(X, self.prototypes, self.relevance)
-        D = np.empty((len(X), len(self.prototypes)), dtype=X.dtype)
-        D[complete] = self.distances(X[complete])
-        D[~complete] = observed.of_samples(X[~complete], self.prototypes, self.relevance)
+        D, complete = observed_prototypes(self).distances(X)
+        if len(complete):
+            D[complete] = self.distances(X[complete])
         return D
 
     def observed(self) -> Observed:
@@ -191,8 +189,10 @@ class PrototypeModel(ModelArrays):
     ) -> np.ndarray | None:
         """`over_blocks` of samples that need not be checked before; None where some are not finite or too large."""
 
+        missing = self.variances is not None and not is_sparse(X)
+
         def part(block: np.ndarray) -> np.ndarray | None:
-            return function(self.distances(block)) if within_limits(block) else None
+            return function(self.distances(block)) if within_limits(block, missing=missing) else None
 
         parts = [result for result in mapping(part, blocks_of(self, X)) if result is not None]
         if len(parts) < len(blocks_of(self, X)):
@@ -208,12 +208,18 @@ class PrototypeModel(ModelArrays):
     def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
         """Index of the predicted class of each sample, by folded prototypes or groups where all share a metric.
 
-        None where values are not finite or too large: such samples need not be checked before. Missing values count as
-        not finite, so that complete samples need no search for them.
+        None where values are not finite or too large: such samples need not be checked before.
         """
         if self.decision.by_posterior or is_sparse(X) or type(self.metric) not in (Euclidean, Diagonal, Matrix):
             return self.over_blocks_if_valid(self.decide, X, mapping)
-        decided = prediction_by(self, X).predicted(X, mapping)
+        if self.variances is not None and has_missing(X):
+            if not within_limits(X, missing=True):
+                return None
+            decided = observed_prototypes(self).predicted(X, mapping)
+            if decided is None:
+                return self.over_blocks(self.decide, X, mapping)
+        else:
+            decided = prediction_by(self, X).predicted(X, mapping)
         if decided is None or not len(decided.close):
             return None if decided is None else decided.labels
         predicted, close = decided

@@ -11,20 +11,17 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import need_model
+from lvq.importances import variable_importances
 from lvq.input_columns import Names
 from lvq.model.metrics import Euclidean, LocalMetric
-from lvq.original_features import Floats
+from lvq.original_features import Floats, steps_without_inverse
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import Values, chosen_values, group_classes, group_names, relevance_profile
 from lvq.plots.relevance_bars import draw_bars, draw_line
-from lvq.plots.style import (
-    percent,
-    place_legend,
-    pyplot,
-)
+from lvq.plots.style import after, percent, place_legend, pyplot
 from lvq.resampled_importances import RelevanceIntervals
-from lvq.typing import Argument
+from lvq.typing import Argument, MatrixLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,6 +62,8 @@ class RelevanceDisplay(Display):
         Ends of an interval of each importance, drawn as whiskers.
     confidence : float, optional
         Confidence of these intervals, for the legend.
+    steps : sequence of str, default=()
+        Names of the steps behind which the features are, where these cannot be inverted; stated in the title.
 
     Attributes
     ----------
@@ -102,6 +101,7 @@ class RelevanceDisplay(Display):
     lower: ArrayLike | None = None
     upper: ArrayLike | None = None
     confidence: float | None = None
+    steps: Sequence[str] = ()
 
     @described
     def plot(
@@ -155,7 +155,8 @@ class RelevanceDisplay(Display):
         weights = self.ax_.xaxis if kind == "bar" else self.ax_.yaxis
         weights.set_label_text(AXES[self.values])
         weights.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
-        self.ax_.set_title(self._title(relevances), size="small")
+        title = [after(self.steps)] * bool(self.steps) + [self._title(relevances)]
+        self.ax_.set_title("\n".join(filter(None, title)), size="small")
         # matplotlib would list lines before bars
         handles = sorted(self.ax_.get_legend_handles_labels()[0], key=lambda handle: handle.get_label() != "mean")
         self.legend_ = place_legend(self.ax_, handles) if self.each is not None or self.lower is not None else None
@@ -176,6 +177,7 @@ class RelevanceDisplay(Display):
         cls,
         estimator: BaseEstimator,
         *,
+        X: MatrixLike | None = None,
         values: Values | None = None,
         group: int | str | None = None,
         class_names: Sequence[str] | Names | None = None,
@@ -185,12 +187,16 @@ class RelevanceDisplay(Display):
     ) -> Self:
         """Plot the importances of a fitted model's features, or their weights in its distances.
 
-        The features are those that reach the model; `from_intervals` has the columns of a pipeline's input. Weights of
-        local matrices are drawn as their mean over the prototypes, with a marker for each.
+        The features are those that reach the model. With X, and in `from_intervals`, they are the columns of a
+        pipeline's input, as in the report: a step such as `lvq.SavitzkyGolay` keeps the names of the columns, but its
+        outputs are others, and the title then names the steps. Weights of local matrices are drawn as their mean over
+        the prototypes, with a marker for each.
 
         Parameters
         ----------
         {estimator}
+        X : array-like of shape (n_samples, n_features), optional
+            Samples, for the importances of its columns by `lvq.variable_importances`.
         values : {"importance", "lambda"}, optional
             "importance" for `feature_importances_`, "lambda" for `relevances_` or the diagonal of Lambda divided by
             its sum, which is arbitrary for correlated features. None is "importance" where the model has it and no
@@ -207,7 +213,10 @@ class RelevanceDisplay(Display):
             The display, drawn.
         """
         pyplot(f"{cls.__name__}.from_estimator")
-        model = need_model(estimator, cls.__name__).model
+        if X is not None:
+            return cls._of_columns(estimator, X, values, group, feature_names).plot(ax=ax, **plot_kwargs)
+        found = need_model(estimator, cls.__name__)
+        model = found.model
         shown = chosen_values(f"{cls.__name__}.from_estimator", model, values, per_matrix=group is not None)
         parameters: dict[str, Argument] = {"relevances": relevance_profile(estimator, values=shown), "values": shown}
         if group is not None:
@@ -220,8 +229,27 @@ class RelevanceDisplay(Display):
             parameters["each_classes"] = group_classes(model).tolist()
         names = check_names(cls.__name__, estimator, feature_names)
         euclidean = shown == "lambda" and isinstance(model.metric, Euclidean)
-        display = cls(feature_names=names, euclidean=euclidean, **parameters)
+        display = cls(feature_names=names, euclidean=euclidean, steps=steps_without_inverse(found), **parameters)
         return display.plot(ax=ax, **plot_kwargs)
+
+    @classmethod
+    def _of_columns(
+        cls,
+        estimator: BaseEstimator,
+        X: MatrixLike,
+        values: Values | None,
+        group: int | str | None,
+        names: Sequence[str] | Names | None,
+    ) -> Self:
+        """Importances of the columns of X."""
+        if values == "lambda" or group is not None:
+            raise ValueError(
+                f"X of {cls.__name__}.from_estimator is for importances of its columns; leave it out with "
+                "values='lambda' or a group, which belong to the features that reach the model."
+            )
+        found = variable_importances(estimator, X)
+        given = given_or_own(cls.__name__, "feature_names", names, found.names).tolist()
+        return cls(relevances=found.importances, feature_names=given, values="importance")
 
     @classmethod
     @described
@@ -302,5 +330,6 @@ class RelevanceDisplay(Display):
             each=np.array(profiles),
             euclidean=shown == "lambda" and all(isinstance(model.metric, Euclidean) for model in fitted),
             values=shown,
+            steps=steps_without_inverse(need_model(models[0], cls.__name__)),
         )
         return display.plot(ax=ax, **plot_kwargs)

@@ -157,6 +157,17 @@ def make_unique(names: Sequence[object], count: int | None = None) -> list[str]:
     return result
 
 
+def after(steps: Sequence[str]) -> str:
+    """A title that tells behind which steps of a pipeline features are.
+
+    Examples
+    --------
+    >>> after(["StandardNormalVariate", "StandardScaler"])
+    'After StandardNormalVariate, StandardScaler'
+    """
+    return f"After {', '.join(steps)}"
+
+
 def percent(fraction: float) -> str:
     """A fraction as text, never rounded up to 100 % or down to 0 %.
 

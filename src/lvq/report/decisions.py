@@ -1,7 +1,8 @@
 """The section of the summary about decisions: metrics by class, and what other prices of mistakes would change.
 
 Each step of the page's slider multiplies the price of missing one class by a factor. With two classes a step is a
-threshold on the probability of that class. All counts are computed here; the page only looks them up.
+threshold on the probability of that class. All counts are computed here; the page only looks them up. Their number
+grows with the square of the number of classes, so that with many of them the steps are coarser.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from lvq.typing import JSONValue, MatrixLike
 
 FACTORS = 2.0 ** np.arange(-6, 6.25, 0.25)
 IN_USE = 24  # the step with a factor of one
-MAX_CLASSES = 20  # with more classes the slider is left out
+FINE_CLASSES, COARSE = 20, 4  # with more classes every fourth factor is a step
+MAX_CLASSES = 50  # with more classes the slider is left out
 
 
 def metrics_section(
@@ -64,21 +66,22 @@ def decision_steps(
     n_classes = table.shape[1]
     if n_labels > MAX_CLASSES or n_classes < 2:
         return None
+    factors, in_use = (FACTORS, IN_USE) if n_labels <= FINE_CLASSES else (FACTORS[::COARSE], IN_USE // COARSE)
     base = 1.0 - np.eye(n_classes) if priced is None else priced.prices_
     counts = np.bincount(codes, minlength=n_labels)[:n_classes]
     chosen = [int(counts.argmin()) if counts[0] != counts[-1] else 1] if n_classes == 2 else list(range(n_classes))
     correct, called, paid = [], [], []
     for moved in chosen:
-        steps = [_moved(table, base, moved, factor) for factor in FACTORS]
-        steps[IN_USE] = predicted  # also where a tie was decided otherwise
+        steps = [_moved(table, base, moved, factor) for factor in factors]
+        steps[in_use] = predicted  # also where a tie was decided otherwise
         called.append([np.bincount(step, minlength=n_labels).tolist() for step in steps])
         correct.append([np.bincount(codes[step == codes], minlength=n_labels).tolist() for step in steps])
         paid.append([_mean_price(base, codes, step, n_classes) for step in steps])
     return {
         "classes": chosen,
-        "factors": FACTORS.tolist(),
-        "in_use": IN_USE,
-        "thresholds": [_threshold(base, chosen[0], factor) for factor in FACTORS] if n_classes == 2 else None,
+        "factors": factors.tolist(),
+        "in_use": in_use,
+        "thresholds": [_threshold(base, chosen[0], factor) for factor in factors] if n_classes == 2 else None,
         "correct": correct,
         "called": called,
         "price": paid if priced is not None else None,

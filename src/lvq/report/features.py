@@ -24,7 +24,7 @@ from lvq.model.arrays import as_numpy
 from lvq.original_features import OriginalValues, names_by_step, to_original_units
 from lvq.plots.images import pixel_places
 
-SEPARATE = (OneToOneFeatureMixin, SelectorMixin, SimpleImputer, KNNImputer, OneHotEncoder, OrdinalEncoder)
+SEPARATE = (SelectorMixin, SimpleImputer, KNNImputer, OneHotEncoder, OrdinalEncoder)
 ROUNDING = 1e-12  # of a feature's size: an inverted scaler leaves as much instead of 0
 
 Floats = NDArray[np.float64]
@@ -162,4 +162,6 @@ def _is_separate(step: BaseEstimator | str | None, first: bool) -> bool:
         return first and all(_is_separate(part, False) for _, part, _ in step.transformers_)
     if isinstance(step, FunctionTransformer):  # what "passthrough" becomes in newer versions of scikit-learn
         return step.func is None
+    if isinstance(step, OneToOneFeatureMixin) and not isinstance(step, OrdinalEncoder):
+        return hasattr(step, "inverse_transform")  # StandardNormalVariate and SavitzkyGolay keep names, not columns
     return step is None or isinstance(step, (str, *SEPARATE))

@@ -154,17 +154,24 @@ def shortened(name: str, length: int = 40) -> str:
     return name if len(name) <= length else name[: length - 1] + "…"
 
 
-def fraction_of_range(value: float | None, low: float | None, high: float | None) -> float:
-    """Position of a value between two bounds, from 0 to 1.
+def fraction_of_range(value: float | str | None, low: float | str | None, high: float | str | None) -> float:
+    """Position of a number, or of a date such as 2024-03-01, between two bounds, from 0 to 1.
 
     Examples
     --------
     >>> fraction_of_range(5.0, 0.0, 10.0), fraction_of_range(99.0, 0.0, 10.0), fraction_of_range(1.0, 1.0, 1.0)
     (0.5, 1.0, 0.5)
+    >>> fraction_of_range("2024-03-02", "2024-03-01", "2024-03-05")
+    0.25
     """
+    value, low, high = (_days(end) if isinstance(end, str) else end for end in (value, low, high))
     if value is None or low is None or high is None or high <= low:
         return 0.5
     return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
+def _days(date: str) -> float:
+    return float(np.datetime64(date, "D").astype(int))
 
 
 def aspect_ratio(width: float, height: float) -> str:

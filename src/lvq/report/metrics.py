@@ -1,6 +1,12 @@
 """Metrics of predictions that accuracy hides: by class, with intervals, and of the probabilities.
 
-Intervals of fractions are those of Clopper and Pearson; that of an AUC is by the formula of Hanley and McNeil.
+Intervals of fractions are those of Clopper and Pearson. That of an AUC, A of m positive and n negative samples, holds
+all t with |A - t| <= z sqrt(V(t)), where V is the variance of Hanley and McNeil (1982) in the form of Newcombe (2006,
+method 5):
+
+    V(t) = t (1 - t) (1 + N ((1 - t) / (2 - t) + t / (1 + t))) / (m n),  N = (m + n) / 2 - 1.
+
+V is that of t, not of A, so that an AUC of 1, for which V(A) = 0, has an interval too.
 """
 
 from __future__ import annotations
@@ -50,6 +56,8 @@ def roc_auc(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> dict[str
     --------
     >>> roc_auc(np.array([False, False, True, True]), np.array([0.1, 0.4, 0.35, 0.8]))["value"]
     0.75
+    >>> [round(end, 3) for end in roc_auc(np.arange(60) >= 30, np.arange(60.0))["interval"]]
+    [0.933, 1.0]
     """
     from scipy.stats import rankdata
 
@@ -57,10 +65,24 @@ def roc_auc(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> dict[str
     if not n_positive or not n_negative:
         return None
     area = (rankdata(score)[positive].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative)
-    q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
-    variance = area * (1 - area) + (n_positive - 1) * (q1 - area**2) + (n_negative - 1) * (q2 - area**2)
-    width = NORMAL * float(np.sqrt(max(variance, 0.0) / (n_positive * n_negative)))
-    return {"value": float(area), "interval": [max(0.0, float(area) - width), min(1.0, float(area) + width)]}
+    interval = [
+        _auc_lower(float(area), n_positive, n_negative),
+        1 - _auc_lower(1 - float(area), n_positive, n_negative),
+    ]
+    return {"value": float(area), "interval": interval}
+
+
+def _auc_lower(area: float, n_positive: int, n_negative: int) -> float:
+    """Lower end of the interval of an AUC; the upper one is that of 1 less the AUC, as the variance is symmetric."""
+    from scipy.optimize import brentq
+
+    def excess(t: float) -> float:
+        n = (n_positive + n_negative) / 2 - 1
+        variance = t * (1 - t) * (1 + n * ((1 - t) / (2 - t) + t / (1 + t))) / (n_positive * n_negative)
+        return area - t - NORMAL * float(np.sqrt(variance))
+
+    # from above 0 to below 0 or, at an area of 1, back to 0
+    return 0.0 if area <= 0 else float(brentq(excess, 0.0, min(area, 1 - 1e-9)))
 
 
 def classification_metrics(

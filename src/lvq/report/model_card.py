@@ -111,6 +111,22 @@ def _rejection(reject: RejectClassifier) -> dict[str, JSONValue]:
     return to_json(found | {"notes": list(reject.notes_)})
 
 
+def add_weak_guarantee(summary: dict[str, JSONValue]) -> None:
+    """Add a sentence to a guarantee that is not better than always predicting the most frequent class."""
+    rejection = summary["model"]["rejection"]
+    guarantee = None if rejection is None else rejection["guarantee"]
+    if guarantee is None:
+        return
+    baseline = 1 - summary["scores"]["majority_accuracy"]
+    weak = not guarantee["per_class"] and guarantee["max_error"] >= baseline
+    guarantee["weak"] = (
+        f"This bound is not better than always predicting the most frequent class, which has an error rate of "
+        f"{percent(baseline)} here."
+        if weak
+        else None
+    )
+
+
 def limits(summary: dict[str, JSONValue]) -> list[str]:
     """What the numbers do not show, as sentences."""
     data, score = summary["data"], summary["scores"]

@@ -11,6 +11,7 @@ import os
 
 from lvq.files import write_atomically
 from lvq.report import assets, charts, formatting, map_chart
+from lvq.report.prototype_ranges import outside_sentence
 from lvq.report.terms import terms
 from lvq.typing import JSONValue
 
@@ -60,6 +61,7 @@ def render(summary: dict[str, JSONValue]) -> str:
         symbol=map_chart.symbol,
         colour=map_chart.colour,
         terms=terms(summary),
+        outside=outside_sentence,
         text=formatting,
     )  # fmt: skip
 

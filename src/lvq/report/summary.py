@@ -25,6 +25,7 @@ from lvq.report.model_sections import importances_of_model
 from lvq.report.operating_points import operating_points, rejection_section
 from lvq.report.ordered_features import curve_section
 from lvq.report.probabilities import probability_section
+from lvq.report.prototype_ranges import outside_section
 from lvq.report.sample_sections import HeldOut, explanation_section, map_section, stratified
 from lvq.report.variables import variables_of
 from lvq.resampled_importances import RelevanceIntervals
@@ -123,6 +124,8 @@ def summarize(
     winners = features.model.over_blocks(lambda d: features.model.nearest(d)[0].winner, features.inputs(X))
     complete = completed(features.model, inputs)
     prototypes = model_sections.prototype_section(features, complete, winners, relevance, named)
+    seen = features.inputs(X if X_train is None else X_train)
+    prototypes["outside"] = outside_section(features, seen, named)
     summary = {
         "format": SUMMARY_FORMAT,
         "name": name,
@@ -167,6 +170,7 @@ def summarize(
     prototypes["exemplars"] = names
     _name_samples(summary, _index(X), first_row)
     summary = in_natural_order(to_json(summary), len(features.model.classes))
+    model_card.add_weak_guarantee(summary)
     return summary | {"limits": model_card.limits(summary)}
 
 

@@ -13,7 +13,7 @@ except ModuleNotFoundError as _error:
 
 from lvq.table_headers import TableError, is_number
 from lvq.tables.columns import as_numbers, as_text, kind_of
-from lvq.tables.dates import as_days, holds_dates
+from lvq.tables.dates import as_days, holds_dates, iso_date
 from lvq.tables.reading import column_names, read_parts, read_table, reading_notes
 from lvq.tables.writing import TableWriter, check_output
 
@@ -27,6 +27,7 @@ __all__ = [
     "column_names",
     "holds_dates",
     "is_number",
+    "iso_date",
     "kind_of",
     "read_parts",
     "read_table",

@@ -184,7 +184,7 @@ def as_numbers(column: pd.Series, source: str = "the table", first_row: int = FI
         what = f"values of type {column.dtype}"
     raise TableError(
         f"The column {column.name!r} of {source} must hold numbers, as it did when the model was fitted, but holds "
-        f"{what}; correct it or leave the cell empty."
+        f"{what}; correct it, leave the cell empty, or name the text as missing with --missing-mark."
     )
 
 

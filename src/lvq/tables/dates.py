@@ -84,6 +84,30 @@ def as_days(column: pd.Series, source: str = "the table") -> np.ndarray:
     return days.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
+def iso_date(days: float, with_time: bool = False) -> str:
+    """The date of a number of days since 1970-01-01, to the second where the time of the day is wanted.
+
+    Parameters
+    ----------
+    days : float
+        As `as_days` gives it.
+    with_time : bool, default=False
+        Whether the time of the day is shown.
+
+    Returns
+    -------
+    text : str
+
+    Examples
+    --------
+    >>> iso_date(19783.0), iso_date(19783.5), iso_date(19783.5, with_time=True)
+    ('2024-03-01', '2024-03-01', '2024-03-01 12:00')
+    """
+    seconds = np.datetime64(round(days * 86400), "s")
+    text = str(seconds.astype("datetime64[D]") if not with_time else seconds).replace("T", " ")
+    return text.removesuffix(":00") if with_time else text
+
+
 def _is_arrow_date(column: pd.Series) -> bool:
     return any(word in str(column.dtype) for word in ("date32", "date64", "timestamp"))
 

@@ -9,6 +9,7 @@ Rules:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,16 +18,12 @@ import pyarrow.csv as pc
 
 from lvq.table_headers import Header, TableError, is_gzipped, not_in
 
+_BAD_ROW = re.compile(r"CSV parse error: (?:Row #(?P<row>\d+): )?Expected (?P<expected>\d+) columns, got (?P<got>\d+)")
+
 
 def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Parts of the table as Arrow batches of texts; only the named columns."""
     names = [name or f"\0{index}" for index, name in enumerate(header.names)]
-    bad: list[pc.InvalidRow] = []
-
-    def refuse(row: pc.InvalidRow) -> str:
-        bad.append(row)
-        return "error"
-
     stream = pa.input_stream(str(path), compression="gzip" if is_gzipped(path) else None)
     try:
         yield from pc.open_csv(
@@ -39,23 +36,24 @@ def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -
                 skip_rows_after_names=1,
                 encoding="utf8" if header.encoding == "utf-8" else header.encoding,
             ),
-            pc.ParseOptions(delimiter=header.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+            pc.ParseOptions(delimiter=header.delimiter, newlines_in_values=True),
             pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(columns)),
         )
     except UnicodeError as error:
         raise TableError(not_in(source, header.encoding)) from error
     except pa.ArrowInvalid as error:
-        raise TableError(_explained(source, header, bad, str(error))) from error
+        raise TableError(_explained(source, header, str(error))) from error
     finally:
         stream.close()
 
 
-def _explained(source: str, header: Header, bad: Sequence[pc.InvalidRow], message: str) -> str:
+def _explained(source: str, header: Header, message: str) -> str:
+    # Not by invalid_row_handler: a thread of Arrow may drop that function while Python ends, which aborts the process.
+    bad = _BAD_ROW.search(message)
     if bad:
-        row = bad[0]
-        where = "a line" if row.number is None else f"line {row.number}"
+        where = "a line" if bad["row"] is None else f"line {bad['row']}"
         return (
-            f"{source} has {row.actual_columns} values in {where}, but {row.expected_columns} columns in its first "
+            f"{source} has {_values(int(bad['got']))} in {where}, but {bad['expected']} columns in its first "
             "line; correct that line, or quote a value that contains "
             f"{'a tab' if header.delimiter == chr(9) else repr(header.delimiter)}."
         )
@@ -64,3 +62,7 @@ def _explained(source: str, header: Header, bad: Sequence[pc.InvalidRow], messag
     if "Empty CSV" in message:
         return f"{source} has a first line with the columns' names but no rows."
     return f"{source} cannot be read as CSV ({message.splitlines()[0]}); save it as CSV in UTF-8."
+
+
+def _values(count: int) -> str:
+    return "1 value" if count == 1 else f"{count} values"

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from lvq.table_headers import TableError, no_such_file, read_header
 from lvq.tables import arff, delimited, spreadsheet
 from lvq.tables.columns import cleaned, parsed, to_frame, with_commas
+from lvq.tables.missing_marks import Marks, without_marks
 
 PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part, at most
 READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
@@ -27,6 +28,7 @@ FORMATS = {
     "ARFF": (".arff", ".arff.gz"),
     "Excel": (".xlsx", ".xlsm"),
 }
+BINARY = ("Parquet", "Arrow", "Excel")  # formats
 _SIGNATURES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"PK\x03\x04": "a spreadsheet or a zip archive"}
 _READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
 
@@ -98,7 +100,8 @@ def _check_signature(path: Path, kind: str) -> None:
     if found is not None and kind not in found and not (kind == "Excel" and "spreadsheet" in found):
         raise TableError(f"{path} is {found}, unlike its name; rename it, or save it as CSV.")
     if not start:
-        raise TableError(f"{path} is empty; the first line must name the columns.")
+        remedy = "copy it again." if kind in BINARY else "the first line must name the columns."
+        raise TableError(f"{path} is empty; {remedy}")
 
 
 def _unreadable(path: Path, kind: str, error: Exception) -> str:
@@ -230,6 +233,7 @@ def read_parts(
     numbers: Collection[str] = (),
     exact: Collection[str] = (),
     encoding: str | None = None,
+    marks: Marks | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read a table part by part, as it may be larger than memory.
 
@@ -248,6 +252,8 @@ def read_parts(
         Columns whose integers stay integers, such as identifiers.
     encoding : str, optional
         That of a CSV file; found from its bytes by default.
+    marks : mapping from str to sequence of str, optional
+        Texts and numbers that mean a missing value, for some columns.
 
     Yields
     ------
@@ -264,7 +270,9 @@ def read_parts(
     """
     commas = open_table(Path(path), encoding)[1].commas
     for batch in read_batches(Path(path), columns, encoding):
-        yield to_frame(batch, numbers, exact, commas)
+        part = to_frame(batch, numbers, exact, commas)
+        without_marks(part, marks or {}, codes={name for name in part if name not in numbers}, commas=commas)
+        yield part
 
 
 def read_batches(
@@ -283,7 +291,13 @@ def read_batches(
     kind, table = open_table(path, encoding)
     state = state or FileState.of(path) or FileState(0, 0)
     wanted = [name for name in table.names if name] if columns is None else list(columns)
-    parts, rows = table.parts(wanted), 0
+    yield from _checked_parts(path, kind, table.parts(wanted), state)
+
+
+def _checked_parts(
+    path: Path, kind: str, parts: Iterator[pa.Table | pa.RecordBatch], state: FileState
+) -> Iterator[pa.Table | pa.RecordBatch]:
+    rows = 0
     while True:
         state.check(path, rows)
         try:
@@ -300,7 +314,9 @@ def read_batches(
         raise TableError(f"{path} has columns but no rows.")
 
 
-def read_table(path: str | Path, codes: Collection[str] = (), encoding: str | None = None) -> pd.DataFrame:
+def read_table(
+    path: str | Path, codes: Collection[str] = (), encoding: str | None = None, marks: Marks | None = None
+) -> pd.DataFrame:
     """Read a whole table; columns without a name are left out.
 
     Parameters
@@ -311,6 +327,8 @@ def read_table(path: str | Path, codes: Collection[str] = (), encoding: str | No
         Columns of codes. In a CSV file, codes with leading zeros or more than 15 digits stay texts.
     encoding : str, optional
         That of a CSV file, such as "latin-1"; by default it is found from its bytes.
+    marks : mapping from str to sequence of str, optional
+        Texts and numbers that mean a missing value, for some columns.
 
     Returns
     -------
@@ -329,16 +347,17 @@ def read_table(path: str | Path, codes: Collection[str] = (), encoding: str | No
     1   NaN   blue
     """
     path = Path(path)
+    state = FileState.of(path)
     kind, table = open_table(path, encoding)
-    wanted = [name for name in table.names if name]
+    parts = table.parts([name for name in table.names if name])
+    whole = pa.concat_tables(
+        part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
+        for part in _checked_parts(path, kind, parts, state or FileState(0, 0))
+    )
     try:
-        parts = list(table.parts(wanted))
-        if not sum(part.num_rows for part in parts):
-            raise TableError(f"{path} has columns but no rows.")
-        whole = pa.concat_tables(
-            part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in parts
-        )
-        return to_frame(_with_numbers(whole, codes, table.commas) if kind in ("CSV", "Excel") else whole, exact=codes)
+        frame = to_frame(_with_numbers(whole, codes, table.commas) if kind in ("CSV", "Excel") else whole, exact=codes)
+        without_marks(frame, marks or {}, codes=codes, commas=table.commas)
+        return frame
     except _READ_ERRORS as error:
         raise TableError(_unreadable(path, kind, error)) from error
 

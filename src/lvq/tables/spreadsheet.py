@@ -7,11 +7,10 @@ among them is a column of texts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile
 
 import pyarrow as pa
 
@@ -28,20 +27,19 @@ ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}  #
 def _opened(path: Path) -> Iterator[Workbook]:
     try:
         from openpyxl import load_workbook
-        from openpyxl.utils.exceptions import InvalidFileException
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f'{path} is an Excel file, which needs openpyxl: pip install "lvq[excel]"; or save it as CSV.',
             name="openpyxl",
         ) from error
     try:
-        book = load_workbook(path, read_only=True, data_only=True)
-    except (BadZipFile, InvalidFileException, KeyError, ValueError) as error:
-        raise TableError(f"{path} cannot be read as an Excel file ({error}); save it again, or as CSV.") from error
-    try:
-        yield book
-    finally:
-        book.close()
+        with closing(load_workbook(path, read_only=True, data_only=True)) as book:
+            yield book
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # of zip, of XML and of openpyxl itself, also while rows are read
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise TableError(f"{path} cannot be read as an Excel file ({reason}); save it again, or as CSV.") from error
 
 
 def _rows(book: Workbook, name: str) -> list[list[Cell]]:

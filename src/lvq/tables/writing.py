@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TextIO, TypeVar
 
 import pandas as pd
 
-from lvq.files import check_writable, temporary_beside
+from lvq.files import check_writable, naming_a_full_disk, temporary_beside
 from lvq.table_headers import TableError, is_number
 from lvq.tables.columns import kind_of
 
@@ -105,6 +105,7 @@ class TableWriter:
         self._first = True
 
     def __enter__(self) -> Self:
+        self._context.enter_context(naming_a_full_disk(self.path))
         self._temporary = self._context.enter_context(temporary_beside(self.path))
         name = self.path.name.lower()
         if name.endswith(".csv.gz"):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import numpy as np
 import pandas as pd
 
-from lvq.tables import TableError, holds_dates
+from lvq.tables import TableError, holds_dates, is_number
 from lvq.workflow.column_warnings import stray_text
 
 MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
 MANY_ROWS = 20  # from this number of rows on, texts that rarely repeat are names or notes
+MOSTLY = 0.9  # of the values of a column of numbers; if the others are texts, they are errors or marks
+MAX_CELLS = 5  # in a message
 SENTENCE_WORDS, LONG_TEXT = 4, 40  # words, and characters, from which a text is a sentence
 _COMMA_NUMBER = re.compile(r"[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?|[-+]?[0-9]+(\.[0-9]+)?")
 
@@ -25,6 +27,36 @@ def check_not_dates(column: pd.Series, source: str) -> None:
             f"The column {column.name!r} of {source} holds dates, such as {str(first)!r}; leave it out with --drop "
             f"{column.name!r}, use it as a number of days with --date {column.name!r}, or split by it with --time."
         )
+
+
+def check_not_numbers(column: pd.Series, rows: np.ndarray, row_name: Callable[[int], str], source: str) -> None:
+    """Raise TableError for texts of which nearly all are numbers: the others are typing errors or marks.
+
+    Parameters
+    ----------
+    column : Series
+        Texts, None where one is missing.
+    rows : ndarray of int
+        The positions of its rows in the table, from 0.
+    row_name : callable
+        The name of a row, by its position.
+    source : str
+        Name of the table.
+    """
+    known = np.flatnonzero(column.notna())
+    values = column.iloc[known].astype(str).to_numpy()
+    others = np.array([not is_number(value) for value in values])
+    if not others.any() or (~others).sum() < MOSTLY * len(values):
+        return
+    cells = [(values[k], row_name(int(rows[known[k]]))) for k in np.flatnonzero(others)[:MAX_CELLS]]
+    shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
+    more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
+    marks = " ".join(f"--missing-mark {f'{column.name}={value}'!r}" for value in dict(cells))
+    raise TableError(
+        f"The column {column.name!r} of {source} holds numbers, but {others.sum()} of {len(values)} values are none: "
+        f"{shown}{more}; correct them, name them as missing with {marks}, or "
+        f"use all values as categories with --categorical {column.name!r}."
+    )
 
 
 def check_texts(column: pd.Series, texts: np.ndarray, different: Collection[str], missing: str, source: str) -> None:

@@ -29,7 +29,7 @@ def column_warnings(
     labels : ndarray of str
         The classes of its rows.
     texts : collection of str
-        The columns of categories.
+        The columns of categories, and of dates.
     listed : callable
         Formats a list of names.
 

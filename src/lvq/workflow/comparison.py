@@ -22,6 +22,8 @@ from lvq.workflow.thread_limit import limited_threads
 
 #: Models that are compared by default: every estimator but the search.
 COMPARED = tuple(short_name(name) for name in ESTIMATORS if name != "LVQClassifierCV")
+#: Numbers of prototypes of models that do not choose it themselves.
+PROTOTYPES = (1, 3)
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class TableComparison:
     ----------
     comparison : Comparison
         Scores and ranking; GLVQ with two prototypes per class is named "glvq, 2", and "glvq, 2, ignore" where it
-        ignores missing numbers.
+        ignores missing numbers. A model that chooses the number of prototypes itself is named "lvq".
     largest_class : float
         Fraction of the rows in the most frequent class: the accuracy of always predicting it.
     n_samples, n_classes, n_features : int
@@ -66,7 +68,7 @@ def compare_table(
     group: str | None = None,
     time: str | None = None,
     models: Sequence[str] = COMPARED,
-    prototypes: Sequence[int] = (1, 3),
+    prototypes: Sequence[int] | None = None,
     folds: int = 5,
     repeats: int | None = None,
     rivals: bool = True,
@@ -75,6 +77,7 @@ def compare_table(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
+    missing_marks: Sequence[str] = (),
     encoding: str | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -95,8 +98,9 @@ def compare_table(
         order of time, folds are not repeated. It is not a feature.
     models : sequence of str
         Names that `make_model` accepts; by default every estimator once.
-    prototypes : sequence of int, default=(1, 3)
-        Numbers of prototypes for each class; every model is fitted with each.
+    prototypes : sequence of int, optional
+        Numbers of prototypes for each class; every model is fitted with each. By default these are 1 and 3, but "lvq"
+        and "lvq-cv" are as `lvq.workflow.fit_table` fits them: they choose the number themselves.
     folds : int, default=5
         Number of folds.
     repeats : int, optional
@@ -109,6 +113,8 @@ def compare_table(
         left out, with a note. The numbers of rivals are always filled.
     features, drop, categorical, dates : sequence of str, default=()
         Columns that are features, or not, or categories, or dates; as in `lvq.workflow.fit_table`.
+    missing_marks : sequence of str, default=()
+        Texts and numbers that mean a missing value beside the usual ones: "n.d." in all features, "glucose=0" in one.
     encoding : str, optional
         That of CSV files; by default it is found from their bytes.
     seed : int, default=0
@@ -147,13 +153,13 @@ def compare_table(
     unable = [name for name in models if way == "ignore" and not _ignores(name)]
     models = [name for name in models if name not in unable] or models  # of none `make_model` tells why
     named = {
-        f"{name}, {count}": make_model(name, prototypes=count, seed=seed, missing=way)
+        name if count is None else f"{name}, {count}": make_model(name, prototypes=count, seed=seed, missing=way)
         for name in models
-        for count in prototypes
+        for count in _numbers_of_prototypes(name, prototypes)
     }
     study = read_study(
         table, target, group=group, time=time, features=features, drop=drop, categorical=categorical, dates=dates,
-        encoding=encoding, min_class_rows=max(folds, 2),
+        missing_marks=missing_marks, encoding=encoding, min_class_rows=max(folds, 2),
     )  # fmt: skip
     samples, others = study.samples, make_rivals(study.samples, seed=seed) if rivals else {}
     ways: dict[str, dict[str, str]] = {}
@@ -186,6 +192,14 @@ def compare_table(
     sentence = comparison_sentence(comparison, list(others))
     largest = float(counts.max() / counts.sum())
     return TableComparison(comparison, largest, *sizes, tuple(notes), sentence, design, section)
+
+
+def _numbers_of_prototypes(name: str, given: Sequence[int] | None) -> Sequence[int | None]:
+    """Numbers of prototypes with which a model is fitted; None for that of `fit_table`, where the model chooses it."""
+    if given is not None:
+        return given
+    chooses = name.lower() in NAMES and NAMES[name.lower()]().get_params().get("n_prototypes") is None
+    return (None,) if chooses else PROTOTYPES
 
 
 def _ignores(name: str) -> bool:

@@ -91,13 +91,20 @@ def _pairs(text: str, option: str, form: str) -> dict[str, float]:
     return found
 
 
-def check_classes(prices: Mapping[str, float] | None, class_weight: ClassWeight, y: np.ndarray) -> list[str]:
-    """Raise a ValueError for prices or weights of classes that the table does not have; notes on a doubtful choice."""
-    classes = np.unique(y)
+def check_classes(
+    prices: Mapping[str, float] | None, class_weight: ClassWeight, y: np.ndarray, everyone: np.ndarray
+) -> list[str]:
+    """Raise a ValueError for prices or weights of classes that no training row has; notes on a doubtful choice.
+
+    `y` are the classes of the training rows, `everyone` those of all rows.
+    """
+    names = [str(name) for name in np.unique(everyone)]
+    absent = sorted(set(names) - {str(name) for name in np.unique(y)})
     if prices is not None:
-        price_matrix(prices, classes)
+        price_matrix(prices, names)
+        pairs = {f"{true}:{other}" for one in absent for name in names for true, other in ((one, name), (name, one))}
+        _need_rows(pairs.intersection(prices), absent, "prices (--prices)")
     if isinstance(class_weight, dict):
-        names = [str(name) for name in classes]
         for name, weight in class_weight.items():
             if name not in names:
                 close = difflib.get_close_matches(str(name), names, n=1)
@@ -107,9 +114,18 @@ def check_classes(prices: Mapping[str, float] | None, class_weight: ClassWeight,
                 )
             if not weight > 0:
                 raise ValueError(f"class_weight (--class-weight) must be above 0, got {weight:g} for {name!r}.")
+        _need_rows(set(absent).intersection(class_weight), absent, "class_weight (--class-weight)")
     if prices is None or class_weight is None:
         return []
     return [
         "Class weights change the probabilities, so that prices in addition count twice what is rare or expensive; one "
         "of the two is enough."
     ]
+
+
+def _need_rows(given: set[str], absent: list[str], option: str) -> None:
+    if given:
+        raise ValueError(
+            f"No training row has the class {listed(absent)}, so {option} must not name it, got {sorted(given)[0]!r}; "
+            "leave it out, or choose other test rows."
+        )

@@ -8,7 +8,7 @@ index of 0.1 or more).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lvq.evaluation import holm
-from lvq.tables import kind_of
+from lvq.tables import iso_date, kind_of
 from lvq.typing import JSONValue
 
 N_BINS = 10
@@ -25,10 +25,11 @@ MISSING, OTHER = "(missing)", "(other)"
 MAX_CATEGORIES = 100
 
 
-def reference_of(X: pd.DataFrame, certainty: NDArray[np.float64]) -> dict[str, JSONValue]:
+def reference_of(X: pd.DataFrame, certainty: NDArray[np.float64], dates: Collection[str] = ()) -> dict[str, JSONValue]:
     """Counts in bins of the training rows' columns, and of the certainties of held-out rows.
 
-    Certainties of training rows are higher than those of new rows, so that they are no reference.
+    Certainties of training rows are higher than those of new rows, so that they are no reference. Columns of `dates`
+    hold days, which are shown as dates.
 
     Examples
     --------
@@ -36,7 +37,7 @@ def reference_of(X: pd.DataFrame, certainty: NDArray[np.float64]) -> dict[str, J
     >>> reference["columns"][0]["counts"], len(reference["certainty"]["edges"])
     ([10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 0], 9)
     """
-    columns = [_column_reference(X[name]) for name in X]
+    columns = [_column_reference(X[name]) | ({"dated": True} if name in dates else {}) for name in X]
     return {"columns": columns, "certainty": _number_reference("certainty", certainty)}
 
 
@@ -102,8 +103,9 @@ class TableCounts:
         for column, counts, (total, n_known) in zip(self.columns, self.counts, self.sums):
             row = _compared(column, counts)
             if column["kind"] == "number" and n_known and column["standard_deviation"]:
-                row["mean"] = total / n_known
-                row["shift"] = (row["mean"] - column["mean"]) / column["standard_deviation"]
+                mean = total / n_known
+                row["mean"] = _shown(mean, column)
+                row["shift"] = (mean - column["mean"]) / column["standard_deviation"]
             rows.append(row)
         for row, p_value in zip(rows, holm([row["p_value"] for row in rows])):
             _judge(row, float(p_value))
@@ -125,14 +127,19 @@ def _compared(column: Mapping[str, JSONValue], counts: NDArray[np.intp]) -> dict
     return {
         "name": column["name"], "kind": column["kind"], "index": index, "p_value": p_value, "bins": names,
         "reference": (expected / max(expected.sum(), 1)).tolist(), "table": (counts / max(counts.sum(), 1)).tolist(),
-        "reference_mean": column.get("mean"), "mean": None, "shift": None,
+        "reference_mean": _shown(column.get("mean"), column), "mean": None, "shift": None,
     }  # fmt: skip
+
+
+def _shown(mean: float | None, column: Mapping[str, JSONValue]) -> float | str | None:
+    """A mean, as a date where the column holds dates."""
+    return iso_date(mean) if mean is not None and column.get("dated") else mean
 
 
 def _bin_names(column: Mapping[str, JSONValue]) -> list[str]:
     if column["kind"] == "category":
         return [*column["bins"], OTHER]
-    edges = [f"{edge:.4g}" for edge in column["edges"]]
+    edges = [iso_date(edge) if column.get("dated") else f"{edge:.4g}" for edge in column["edges"]]
     if not edges:
         return ["all", MISSING]
     inner = [f"{low} to {high}" for low, high in pairwise(edges)]

@@ -17,12 +17,13 @@ from lvq.rejection.known_values import TOO_LITTLE
 from lvq.rejection.point import CertifiedPoint
 from lvq.table_headers import FIRST_ROW
 from lvq.typing import JSONValue, Labels, MatrixLike
+from lvq.workflow.date_values import show_dates
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, split_rows
 from lvq.workflow.drift import reference_of
 from lvq.workflow.missing_values import candidates, check_way, choose
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
-from lvq.workflow.protocol import protocol, published_rows
+from lvq.workflow.protocol import protocol, published_rows, time_split
 from lvq.workflow.rivals import make_rivals, rival_section
 from lvq.workflow.runs import check_folder, write_run
 from lvq.workflow.study import Paths, read_study
@@ -88,6 +89,7 @@ def fit_table(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
+    missing_marks: Sequence[str] = (),
     encoding: str | None = None,
     class_weight: Mapping[str, float] | str | None = None,
     prices: Mapping[str, float] | str | Path | None = None,
@@ -150,6 +152,9 @@ def fit_table(
         Columns of numbers, or of texts that look like notes, that are categories.
     dates : sequence of str, default=()
         Columns of dates that become numbers of days; other columns of dates are an error.
+    missing_marks : sequence of str, default=()
+        Texts and numbers that mean a missing value beside the usual ones: "n.d." in all features, "glucose=0" in one.
+        The run stores them, so that `predict_table` and `validate_table` use them too.
     encoding : str, optional
         That of CSV files, such as "latin-1"; by default it is found from their bytes.
     class_weight : mapping or str, optional
@@ -209,7 +214,7 @@ def fit_table(
     if stream:
         unused: dict[str, object] = {"categorical": categorical, "features": features, "prices": prices, "dates": dates}
         unused |= {"group": group, "time": time, "test": test, "sample_prototypes": sample_prototypes}
-        unused |= {"missing": missing == "ignore"}
+        unused |= {"missing": missing == "ignore", "missing_marks": missing_marks}
         given = [name for name, value in unused.items() if value]
         if given:
             raise ValueError(
@@ -225,11 +230,11 @@ def fit_table(
     progress("Reading", 0, steps)
     study = read_study(
         table, target, group=group, time=time, test=test, features=features, drop=drop, categorical=categorical,
-        dates=dates, encoding=encoding,
+        dates=dates, missing_marks=missing_marks, encoding=encoding,
     )  # fmt: skip
     samples, design = study.samples, study.design
     train, test_rows, notes = split_rows(samples, design, test_size, seed)
-    notes = [*samples.notes, *notes, *check_classes(priced, weights, samples.y[train])]
+    notes = [*samples.notes, *notes, *check_classes(priced, weights, samples.y[train], samples.y)]
     X, y, inner = samples.X.iloc[train], samples.y[train], design.take(train)
     found = candidates(missing, estimator, X, samples, folds=folds, guarantee=max_error is not None)
     steps += folds * (len(found.estimators) - 1)
@@ -253,18 +258,22 @@ def fit_table(
     rivals = None
     if checked is not None:
         progress("Fitting rivals", steps - 3, steps)
-        rivals = rival_section(
+        rivals, left_out = rival_section(
             type(estimator).__name__, [np.asarray(fold.predicted) for fold in checked.results],
-            make_rivals(samples, class_weight=weights, prices=priced, seed=seed), X, y, checked.folds, prices=priced,
-            n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
+            make_rivals(samples, np.unique(y), class_weight=weights, prices=priced, seed=seed), X, y, checked.folds,
+            prices=priced, n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
         )  # fmt: skip
+        notes += left_out
     progress("Summarising", steps - 2, steps)
+    split = time_split(design, train, test_rows, time, study.dated)
     intervals = _intervals(classifier, X, y, inner, seed) if folds else None
     summary = summarize(
         classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
         name=type(estimator).__name__, data_name=study.name, target_name=target, folds=checked and checked.results,
         intervals=intervals, seed=seed, exemplars=int(sample_prototypes),
-        protocol=protocol(samples, train, test_rows, design, folds, classifier, choice.sentence),
+        protocol=protocol(
+            samples, train, test_rows, design, folds, classifier, choice.sentence, marks=missing_marks, split=split
+        ),
         first_row=FIRST_ROW if test is None and isinstance(table, str | Path) else 0,
     )  # fmt: skip
     if sample_prototypes:
@@ -274,7 +283,10 @@ def fit_table(
         rows = "1 test row has" if n_little == 1 else f"{n_little} test rows have"
         notes.append(f"{rows} less than half of the usual values: rejected as {TOO_LITTLE}.")
     summary["notes"], summary["rivals"], summary["missing"] = notes, rivals, choice.section
-    summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]))
+    summary["missing_marks"] = {name: texts for name, texts in study.marks.items() if name in samples.X}
+    summary["time"] = split
+    show_dates(summary, samples.X.iloc[test_rows], dates)
+    summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]), dates)
     progress("Writing", steps - 1, steps)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", steps, steps)
@@ -315,7 +327,7 @@ def _fit_stream(
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
     summary["notes"], summary["rivals"] = list(notes), None
-    summary["missing"], summary["reference"] = None, None
+    summary["missing"], summary["reference"], summary["time"] = None, None, None
     progress("Writing", 2, 3)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", 3, 3)

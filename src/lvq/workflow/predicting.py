@@ -42,9 +42,10 @@ from lvq.tables import (
     read_parts,
     reading_notes,
 )
+from lvq.tables.missing_marks import marks_by_column
 from lvq.workflow.missing_values import is_ignoring
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
-from lvq.workflow.runs import load_model
+from lvq.workflow.runs import load_model, stored_marks
 from lvq.workflow.thread_limit import limited_threads
 
 PART_ROWS = 5_000  # predicted at a time; their features and distances are in memory
@@ -91,6 +92,7 @@ def predict_table(
     *,
     keep: Sequence[str] = (),
     probabilities: bool = False,
+    missing_marks: Sequence[str] = (),
     encoding: str | None = None,
     escape_formulas: bool = True,
     threads: int | None = None,
@@ -120,6 +122,9 @@ def predict_table(
         Columns of the table to copy into the predictions, such as an identifier.
     probabilities : bool, default=False
         Whether to add a column "probability CLASS" for each class.
+    missing_marks : sequence of str, default=()
+        Texts and numbers that mean a missing value, as in `lvq.workflow.fit_table`; those of the fit, which are in the
+        folder of the run, hold in any case.
     encoding : str, optional
         That of a CSV file; found from its bytes by default.
     escape_formulas : bool, default=True
@@ -152,8 +157,9 @@ def predict_table(
     table, out = Path(table), check_output(out, force=force)
     if out.exists() and table.exists() and out.samefile(table):
         raise TableError(f"{out} is the table itself, which the predictions would replace; choose another name.")
+    marks: dict[str, list[str]] = {}
     if isinstance(model, str | Path):
-        model = load_model(model)
+        marks, model = stored_marks(model), load_model(model)
     columns = expected_columns(model)
     result = PredictResult(path=out, notes=match_columns(column_names(table, encoding), columns, keep, table))
     predict = RowPredictor(model, columns, str(table), probabilities=probabilities)
@@ -161,9 +167,12 @@ def predict_table(
     if taken:
         raise TableError(f"The column {taken[0]!r} cannot be kept: the predictions have a column of that name.")
     wanted = list(dict.fromkeys([*columns.names, *keep]))
+    for name, texts in marks_by_column(missing_marks, columns.names, str(table)).items():
+        marks[name] = [*marks.get(name, []), *texts]
     numbers = {name for name in columns.names if name not in columns.categories and name not in keep}
     with TableWriter(out, escape_formulas=escape_formulas) as writer:
-        for part in read_parts(table, wanted, numbers, exact={*keep, *columns.categories}, encoding=encoding):
+        exact = {*keep, *columns.categories}
+        for part in read_parts(table, wanted, numbers, exact=exact, encoding=encoding, marks=marks):
             for start in range(0, len(part), PART_ROWS):
                 rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
                 predictions = predict(rows, result)

@@ -11,7 +11,7 @@ Rules:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,13 +21,19 @@ import pandas as pd
 from lvq.rejection.known_values import MISSING_TEXT  # the category of a missing text
 from lvq.table_headers import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
 from lvq.tables import as_days, as_numbers, as_text, kind_of
-from lvq.workflow.column_problems import MAX_CATEGORIES, check_not_dates, check_texts
+from lvq.workflow.column_problems import MAX_CATEGORIES, check_not_dates, check_not_numbers, check_texts
 from lvq.workflow.column_warnings import column_warnings, stray_text
+from lvq.workflow.missing_codes import code_notes
 
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
 MISSING_CELL = "an empty cell, or a text such as NA or None"
+
+
+def row_of_table(place: int) -> str:
+    """The name of a row in messages, by its position from 0."""
+    return f"row {place + FIRST_ROW}"
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,7 @@ def prepare(
     source: str = "the table",
     min_class_rows: int = MIN_CLASS_ROWS,
     groups: pd.Series | None = None,
+    row_name: Callable[[int], str] = row_of_table,
 ) -> Samples:
     """Extract features and classes from a table.
 
@@ -86,6 +93,8 @@ def prepare(
         Number of rows that every class must have.
     groups : Series, optional
         The group of each row; rows that repeat one of their own group are not noted.
+    row_name : callable, optional
+        The name of a row in messages, by its position in the table from 0; by default as a spreadsheet counts.
 
     Returns
     -------
@@ -115,7 +124,7 @@ def prepare(
         _check_classes(table[target], labels, target, source, min_class_rows)
     except TableError as error:
         problems.append(str(error))
-    places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source)
+    places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source, row_name)
     features, more = _features(table.loc[known].drop(columns=[target, *drop]), places, kinds, problems)
     texts = tuple(name for name in features if kind_of(features[name]) == "text")
     gaps = tuple(name for name in features if kind_of(features[name]) == "number" and features[name].isna().any())
@@ -126,7 +135,8 @@ def prepare(
             f"{word} of another row, so some test rows may also be training rows; --group keeps such rows together."
         )
     classes = labels[known].astype(str)
-    notes += [*more, *column_warnings(features, classes, texts, listed)]
+    others = {*texts, *dates}
+    notes += [*more, *column_warnings(features, classes, others, listed), *code_notes(features, others, MAX_LISTED)]
     return Samples(features, classes, gaps, texts, tuple(notes))
 
 
@@ -180,6 +190,7 @@ class Kinds(NamedTuple):
     categorical: set[str]
     dates: set[str]
     source: str
+    row_name: Callable[[int], str]
 
     def values(self, column: pd.Series, places: np.ndarray) -> np.ndarray:
         """The values of a feature; TableError where they cannot be used."""
@@ -188,8 +199,10 @@ class Kinds(NamedTuple):
         if column.name not in self.categorical:
             check_not_dates(column, self.source)
         if column.name in self.categorical or kind_of(column) == "text":
+            if column.name not in self.categorical:
+                check_not_numbers(column, places, self.row_name, self.source)
             return _categories(column, self.source, checked=column.name not in self.categorical)
-        return _numbers(column, places, self.source)
+        return _numbers(column, places, self)
 
 
 def _features(
@@ -214,7 +227,7 @@ def _features(
         if stray is not None and name not in kinds.categorical:
             notes.append(
                 f"The column {name!r} holds numbers, but also texts such as {stray!r}, so its values are categories; "
-                "leave such cells empty to use it as numbers."
+                f"to use it as numbers, name them as missing with --missing-mark {f'{name}={stray}'!r}."
             )
     if problems:
         more = f" {len(problems) - MAX_LISTED} more columns have problems." if len(problems) > MAX_LISTED else ""
@@ -249,7 +262,8 @@ def _categories(column: pd.Series, source: str, *, checked: bool) -> np.ndarray:
     return texts
 
 
-def _numbers(column: pd.Series, places: np.ndarray, source: str) -> np.ndarray:
+def _numbers(column: pd.Series, places: np.ndarray, kinds: Kinds) -> np.ndarray:
+    source = kinds.source
     if kind_of(column) == "other":
         raise TableError(
             f"The column {column.name!r} of {source} holds values of type {column.dtype}, neither numbers nor texts; "
@@ -260,7 +274,7 @@ def _numbers(column: pd.Series, places: np.ndarray, source: str) -> np.ndarray:
     if large.any():
         row = int(large.argmax())
         raise TableError(
-            f"The column {column.name!r} of {source} holds {values[row]:g} in row {places[row] + FIRST_ROW}, which "
+            f"The column {column.name!r} of {source} holds {values[row]:g} in {kinds.row_name(places[row])}, which "
             "is too large to compute with; correct it or leave the cell empty."
         )
     return values

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lvq.rejection import RejectClassifier
 from lvq.table_headers import listed
 from lvq.typing import JSONValue
+from lvq.workflow.date_values import time_texts
 from lvq.workflow.design import Design
 from lvq.workflow.preparation import Samples
 
@@ -19,13 +22,22 @@ def protocol(
     folds: int,
     classifier: RejectClassifier,
     missing: str,
+    *,
+    marks: Sequence[str] = (),
+    split: dict[str, str] | None = None,
 ) -> str:
-    """Text on how the data were prepared and split; `missing` is a sentence on missing numbers."""
+    """How the data were prepared and split.
+
+    `missing` is a sentence on missing numbers, `marks` are values that were named as missing, and `split` is that of
+    `time_split`.
+    """
     parts = [
-        _test_part(train, test, design),
+        _test_part(train, test, design, split),
         _folds_part(design, folds),
+        _rows_of_folds(design, folds, classifier),
         "Numbers were standardised.",
         "Texts were one-hot encoded." if samples.texts else "",
+        f"Values that were named as missing: {listed(list(marks))}." if marks else "",
         missing,
         _thresholds_part(design, classifier),
     ]
@@ -41,12 +53,23 @@ def published_rows(summary: dict[str, JSONValue]) -> str:
     )
 
 
-def _test_part(train: np.ndarray, test: np.ndarray, design: Design) -> str:
+def time_split(
+    design: Design, train: np.ndarray, test: np.ndarray, column: str | None, dated: bool
+) -> dict[str, str] | None:
+    """The last time of the training rows and the first of the test; None where time does not divide them."""
+    if column is None or design.times is None or design.tested is not None:
+        return None
+    until, since = time_texts([design.times[train].max(), design.times[test].min()], dated)
+    return {"column": column, "train_until": until, "test_from": since}
+
+
+def _test_part(train: np.ndarray, test: np.ndarray, design: Design, split: dict[str, str] | None) -> str:
     count = f"{len(test)} of {len(train) + len(test)} rows"
     if design.tested is not None:
         how = f"The {len(test)} rows of a table given for it were the test"
-    elif design.times is not None:
-        how = f"The latest {count} were held out for the test"
+    elif split is not None:
+        how = f"The latest {count} were held out for the test, those from {split['test_from']} on ({split['column']}); "
+        return f"{how}the model was fitted to rows until {split['train_until']}."
     elif design.groups is not None:
         n_groups = len(np.unique(design.groups[test]))
         how = f"{count}, all of {n_groups} groups, stratified by class as far as possible, were held out for the test"
@@ -63,6 +86,19 @@ def _folds_part(design: Design, folds: int) -> str:
         return f"Cross-validation among these in up to {folds} steps, each tested on later rows than it was trained on."
     return (
         f"{folds}-fold cross-validation among these{', in folds of whole groups' if design.groups is not None else ''}."
+    )
+
+
+def _rows_of_folds(design: Design, folds: int, classifier: RejectClassifier) -> str:
+    """That the models of the folds have more training rows than that of the run, some of whose rows are held out."""
+    holds_out = classifier.max_error is not None or not classifier.cv or classifier.cv == "prefit"
+    own = 1 - classifier.calibration_size
+    if not folds or design.times is not None or not holds_out or own >= 1 - 1 / folds:
+        return ""
+    what = "test the guarantee" if classifier.max_error is not None else "set the thresholds"
+    return (
+        f"Models of the folds were fitted to {1 - 1 / folds:.0%} of the training rows, the model of this run to "
+        f"{own:.0%}, as the others {what}; it may be less accurate than they are."
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -28,6 +28,7 @@ Score = Callable[[np.ndarray, np.ndarray], float]
 
 def make_rivals(
     samples: Samples,
+    classes: ArrayLike | None = None,
     *,
     class_weight: ClassWeight = None,
     prices: Mapping[str, float] | None = None,
@@ -39,8 +40,11 @@ def make_rivals(
     ----------
     samples : Samples
         Samples, whose columns determine the preprocessing.
+    classes : array-like of str, optional
+        The classes, by default those of the samples. With weights or prices the rivals are to be fitted to their
+        indices, as `rival_section` does: scikit-learn looks for the weight of the class "1" as that of the number 1.
     class_weight : dict or "balanced", optional
-        Weights of the classes.
+        Weights of the classes, by their names.
     prices : mapping, optional
         Prices of mistakes; the rivals then predict the class with the least expected price too.
     seed : int, optional
@@ -61,15 +65,19 @@ def make_rivals(
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import SVC
 
+    classes = np.unique(samples.y if classes is None else classes)
+    if isinstance(class_weight, dict):
+        class_weight = {index: class_weight.get(name, 1.0) for index, name in enumerate(classes.tolist())}
+    matrix = None if prices is None else price_matrix(prices, classes)
     rivals: dict[str, BaseEstimator] = {
         "logistic regression": LogisticRegression(max_iter=1000, class_weight=class_weight),
         "random forest": RandomForestClassifier(class_weight=class_weight, random_state=seed),
     }
     if len(samples.y) <= MAX_SVM_ROWS:
         machine = SVC(class_weight=class_weight)
-        rivals["RBF-SVM"] = machine if prices is None else CalibratedClassifierCV(machine, cv=3, ensemble=False)
+        rivals["RBF-SVM"] = machine if matrix is None else CalibratedClassifierCV(machine, cv=3, ensemble=False)
     made = {name: make_pipeline_for(samples, model) for name, model in rivals.items()}
-    return made if prices is None else {name: PriceClassifier(model, prices) for name, model in made.items()}
+    return made if matrix is None else {name: PriceClassifier(model, matrix) for name, model in made.items()}
 
 
 def rival_section(
@@ -82,8 +90,10 @@ def rival_section(
     *,
     prices: Mapping[str, float] | None,
     n_prototypes: int,
-) -> dict[str, JSONValue]:
-    """Scores of a model and its rivals on the same folds, and a sentence on what is gained and lost.
+) -> tuple[dict[str, JSONValue] | None, list[str]]:
+    """Scores of a model and its rivals on the same folds, and a sentence on what is gained and lost; and notes.
+
+    A rival that cannot be fitted is left out with a note; where none can be, the scores are None.
 
     Parameters
     ----------
@@ -92,7 +102,7 @@ def rival_section(
     predicted : sequence of ndarray
         Its predictions of the test part of each fold.
     rivals : mapping from str to estimator
-        They are fitted in each fold.
+        They are fitted in each fold, to the indices of the classes.
     X : DataFrame
         Samples.
     y : ndarray
@@ -105,14 +115,21 @@ def rival_section(
         Prototypes of the model.
     """
     score = scorer(y, prices)
+    classes, index = np.unique(y, return_inverse=True)
     table = {name: np.array([score(y[test], found) for (_, test), found in zip(splits, predicted)])}
+    notes = []
     for rival, model in rivals.items():
-        table[rival] = np.array([score(y[test], _predicted(model, X, y, train, test)) for train, test in splits])
+        by_fold = ((test, classes[_predicted(model, X, index, train, test)]) for train, test in splits)
+        try:
+            table[rival] = np.array([score(y[test], labels) for test, labels in by_fold])
+        except ValueError as error:  # such as too few rows of a class in a fold; the model itself can have them
+            notes.append(f"Left out {rival} beside {name}, as it could not be fitted on the folds: {error}")
+    others = [rival for rival in table if rival != name]
     p_values = {}
-    if len(splits) > 1:
+    if len(splits) > 1 and others:
         n_test = len(splits[0][1])
-        tests = [corrected_t_test(table[name] - table[rival], len(splits[0][0]), n_test) for rival in rivals]
-        p_values = dict(zip(rivals, holm(tests)))
+        tests = [corrected_t_test(table[name] - table[rival], len(splits[0][0]), n_test) for rival in others]
+        p_values = dict(zip(others, holm(tests)))
     sign = 1.0 if prices is None else -1.0
     rows: list[dict[str, JSONValue]] = [
         {"name": each, "own": each == name, "score": sign * float(scores.mean()),
@@ -122,7 +139,10 @@ def rival_section(
     ]  # fmt: skip
     rows.sort(key=lambda row: -sign * row["score"])
     kind = "accuracy" if prices is None else "price"
-    return {"score": kind, "n_folds": len(splits), "models": rows, "sentence": _sentence(rows, kind, n_prototypes)}
+    if not others:
+        return None, notes
+    section = {"score": kind, "n_folds": len(splits), "models": rows, "sentence": _sentence(rows, kind, n_prototypes)}
+    return section, notes
 
 
 def scorer(y: np.ndarray, prices: Mapping[str, float] | None) -> Score:
@@ -157,9 +177,10 @@ def _sentence(rows: list[dict[str, JSONValue]], kind: str, n_prototypes: int) ->
     else:
         size, better = f"{abs(gap):.3g} for each row", "cheaper" if gap < 0 else "more expensive"
         compared = f"{better} by {size} than" if abs(gap) > 1e-12 else "as cheap as"
-    chance = "more than chance explains" if sure else "a difference that these folds cannot tell from chance"
+    chance = " (more than chance explains)" if sure else " (a difference that these folds cannot tell from chance)"
+    chance = "" if compared.startswith("as ") else chance
     return (
-        f"{own['name']} is {compared} the best rival, {rival['name']} ({chance}); what is gained are predictions that "
+        f"{own['name']} is {compared} the best rival, {rival['name']}{chance}; what is gained are predictions that "
         f"can be traced to {n_prototypes} prototypes, and a reject option of its own."
     )
 

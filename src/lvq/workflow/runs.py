@@ -108,6 +108,21 @@ def load_model(path: str | Path) -> BaseEstimator:
     return load(file)
 
 
+def stored_marks(path: str | Path) -> dict[str, list[str]]:
+    """The marks of missing values, by column, that were given at the fit; none without the run's metrics.json."""
+    metrics = model_file(path).parent / METRICS
+    if not metrics.exists():
+        return {}
+    try:
+        summary = json.loads(metrics.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(
+            f"{metrics} cannot be read ({error}), though it may name values that are missing; restore it, or remove it "
+            "if no --missing-mark was given at the fit."
+        ) from error
+    return summary.get("missing_marks", {}) if isinstance(summary, dict) else {}
+
+
 def report_run(folder: str | Path) -> Path:
     """Write report.html of a run again, from its metrics.json.
 

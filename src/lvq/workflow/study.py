@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from lvq.table_headers import FIRST_ROW, check_columns, listed
-from lvq.tables import TableError, as_text, column_names, kind_of, read_table, reading_notes
+from lvq.tables import TableError, as_text, column_names, holds_dates, kind_of, read_table, reading_notes
+from lvq.tables.missing_marks import marks_by_column
 from lvq.workflow.design import Design, make_design
 from lvq.workflow.preparation import MIN_CLASS_ROWS, Samples, prepare
 
@@ -30,11 +31,17 @@ class Study:
         Groups, times and test rows.
     name : str
         Names of the tables.
+    marks : dict from str to list of str
+        The texts and numbers that the user named as missing, by column.
+    dated : bool
+        Whether the times of the design are dates.
     """
 
     samples: Samples
     design: Design
     name: str
+    marks: dict[str, list[str]] = field(default_factory=dict)
+    dated: bool = False
 
 
 def read_study(
@@ -48,6 +55,7 @@ def read_study(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
+    missing_marks: Sequence[str] = (),
     encoding: str | None = None,
     min_class_rows: int = MIN_CLASS_ROWS,
 ) -> Study:
@@ -59,22 +67,23 @@ def read_study(
     if not paths:
         raise TableError("At least one table is needed, got none.")
     source, codes = ", ".join(map(str, paths)), {target, *categorical} | ({group} if group else set())
-    parts = [read_table(path, codes=codes, encoding=encoding) for path in paths]
-    check_columns(parts[0].columns, [name for name in (target, group, time) if name], source)
-    if test is not None:
-        paths, parts = [*paths, Path(test)], [*parts, read_table(test, codes=codes, encoding=encoding)]
+    names = column_names(paths[0], encoding)
+    check_columns(names, [name for name in (target, group, time) if name], source)
+    kept = chosen_columns([name for name in names if name], features, drop, (target, group, time), source)
+    marks = marks_by_column(missing_marks, [name for name in kept if name != target], source)
+    paths += [] if test is None else [Path(test)]
+    parts = [read_table(path, codes=codes, encoding=encoding, marks=marks) for path in paths]
     whole, sizes = joined(parts, paths), [len(part) for part in parts]
-    kept = chosen_columns(list(map(str, whole.columns)), features, drop, (target, group, time), source)
     check_columns(whole.columns, [*categorical, *dates], source)
     samples = prepare(
         whole[kept], target, categorical=[name for name in categorical if name in kept],
         dates=[name for name in dates if name in kept], source=source,
         min_class_rows=min_class_rows, groups=None if group is None else whole[group],
+        row_name=lambda place: _row_name(place, paths, sizes),
     )  # fmt: skip
     rows = samples.X.index.to_numpy()
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - sizes[-1]
     design = make_design(whole, rows, group, time, tested, source)
-    names = column_names(paths[0], encoding)
     unnamed = [place for place, name in enumerate(names, start=1) if not name]
     notes = [note for path in paths for note in reading_notes(path, encoding)]
     notes += [f"Left out column {place}: it has no name (a row index?)." for place in unnamed]
@@ -83,7 +92,16 @@ def read_study(
     name = (
         paths[0].name if n_tables == 1 else f"{n_tables} tables ({', '.join(path.name for path in paths[:n_tables])})"
     )
-    return Study(samples, design, name if test is None else f"{name}, tested on {Path(test).name}")
+    name = name if test is None else f"{name}, tested on {Path(test).name}"
+    return Study(samples, design, name, marks, dated=time is not None and holds_dates(whole[time]))
+
+
+def _row_name(place: int, paths: Sequence[Path], sizes: Sequence[int]) -> str:
+    """The name in messages of a row of the joined table, by its position from 0."""
+    starts = np.cumsum([0, *sizes[:-1]])
+    table = int(np.searchsorted(starts, place, side="right")) - 1
+    where = "" if len(paths) == 1 else f" of {paths[table].name}"
+    return f"row {place - starts[table] + FIRST_ROW}{where}"
 
 
 def _named_rows(X: pd.DataFrame, paths: Sequence[Path], sizes: Sequence[int]) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.found import find_layer, last_step
 from lvq.rejection import RejectClassifier
+from lvq.table_headers import TableError
 from lvq.typing import FittedFold, Fold
 from lvq.workflow.design import Design, calibration_rows, inner_folds, threshold_folds
 
@@ -47,6 +48,11 @@ def fit_rejecting(
     train, held_out = calibration_rows(
         design, classifier.calibration_size, seed, independent=classifier.max_error is not None
     )
+    if len(np.unique(y[train])) < 2:
+        raise TableError(
+            f"Of {len(y)} training rows {len(y) - len(train)} are held out to test the guarantee, which leaves fewer "
+            "than two classes to train on; give more rows or groups, or leave out --max-error."
+        )
     fitted = clone(pipeline).fit(X.iloc[train], y[train], **group_arguments(pipeline, design.take(train)))
     return classifier.set_params(estimator=fitted, cv="prefit").fit(X.iloc[held_out], y[held_out])
 

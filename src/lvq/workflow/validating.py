@@ -110,8 +110,9 @@ def validate_table(
     numbers = {name for name in columns.names if name not in columns.categories}
     classes = [str(label) for label in model.classes_]
     for part in read_parts(
-        table, [*columns.names, target], numbers, exact={target, *columns.categories}, encoding=encoding
-    ):
+        table, [*columns.names, target], numbers, exact={target, *columns.categories}, encoding=encoding,
+        marks=fitted.get("missing_marks"),
+    ):  # fmt: skip
         for start in range(0, len(part), PART_ROWS):
             rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
             labels = _labels(rows[target], classes)
@@ -174,7 +175,8 @@ def _summary(
 ) -> dict[str, JSONValue]:
     unknown = sorted(set(y.tolist()) - set(classes))
     if unknown:
-        notes.append(f"The model was not fitted to the class {listed(unknown)}; its rows count as wrong.")
+        which = "class" if len(unknown) == 1 else "classes"
+        notes.append(f"The model was not fitted to the {which} {listed(unknown)}; rows of it count as wrong.")
     if _is_table_of_fit(fitted["data"], y):
         notes.append(
             "The table has as many rows of each class as the one that the model was fitted to. If it is the same, this "
@@ -193,7 +195,8 @@ def _summary(
     n_errors = int((accepted & ~correct).sum())
     guarantee = (fitted["model"]["rejection"] or {}).get("guarantee")
     return {
-        "format": 1, "name": fitted["name"], "table": table.name, "fitted_on": fitted["data"]["name"],
+        "format": 1, "name": fitted["name"], "table": table.name,
+        "fitted_on": fitted["data"]["name"].partition(", tested on ")[0],
         "target": fitted["data"]["target"], "classes": labels, "n_rows": n_rows, "n_labelled": len(y),
         "class_counts": [int((y == name).sum()) for name in labels],
         "n_predicted": int(made.sum()), "metrics": metrics,
@@ -203,7 +206,7 @@ def _summary(
         "at_fit": {name: fitted["scores"][name] for name in ("accuracy", "interval", "n_samples", "coverage",
                                                               "accepted_accuracy", "accepted_interval")},
         "price": _price(fitted, y[made], predicted[made]),
-        "difference": _difference(int(correct.sum()), len(y), fitted["scores"]),
+        "difference": _difference(int(correct.sum()), int(made.sum()), fitted["scores"]) if made.any() else None,
         "guarantee": None if guarantee is None else _verdict(guarantee, n_errors, int(accepted.sum())),
         "confusion": _confusion(y, predicted, accepted, labels),
         "notes": notes,

@@ -1,0 +1,105 @@
+"""Predictions of samples with missing values: the labels are those of the distances, complete rows are as ever."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier
+from lvq.model import missing_prediction
+from lvq.model.missing_prediction import observed_prototypes
+
+MODELS = {
+    "plain": GLVQ(n_prototypes=2), "relevances": GRLVQ(), "matrix": GMLVQ(n_prototypes=2), "rank 1": GMLVQ(rank=1),
+    "local": LVQClassifier(calibration=None),
+}  # fmt: skip
+
+
+def fitted(name, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 150)
+    X = (rng.normal(size=(150, 6)) + 2 * np.eye(6)[y] + 30).astype(dtype)
+    gaps = np.where(rng.random(X.shape) < 0.2, np.nan, X).astype(dtype)
+    return clone(MODELS[name]).set_params(missing="ignore", max_iter=5, random_state=0).fit(gaps, y), X, gaps
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_labels_are_those_of_the_distances(name, dtype):
+    estimator, X, gaps = fitted(name, dtype)
+    model, mixed = estimator.model_, np.concatenate((gaps, X[:40]))
+    D = model.distances(mixed)
+    assert D.dtype == dtype
+    expected = model.observed().of_samples(mixed, model.prototypes, model.relevance)
+    np.testing.assert_allclose(D, expected, rtol=1e-7, atol=1e-7 if dtype == np.float64 else 1e-2)
+    np.testing.assert_array_equal(model.predicted(mixed), model.labels[D.argmin(axis=1)])
+    complete = ~np.isnan(mixed).any(axis=1)
+    np.testing.assert_array_equal(D[complete], model.distances(mixed[complete]))  # to the last bit
+    for rows in (slice(0, 1), slice(20, 60)):
+        np.testing.assert_array_equal(model.predicted(mixed[rows]), model.predicted(mixed)[rows])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_ties_and_rows_without_values_are_decided_by_the_distances():
+    """Two equal prototypes of different classes: every row is within the bound, and the first one wins."""
+    estimator, _, gaps = fitted("matrix")
+    model = estimator.model_
+    twins = type(model)(
+        np.repeat(model.prototypes[:1], len(model.prototypes), axis=0), model.labels, model.classes, model.metric,
+        model.relevance, model.link, model.decision, variances=model.variances,
+    )  # fmt: skip
+    rows = np.concatenate((gaps, np.full((1, 6), np.nan)))
+    decided = observed_prototypes(twins).predicted(rows)
+    assert len(decided.close) == len(rows)
+    assert (twins.predicted(rows) == 0).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_bound_covers_the_errors_of_scores_and_distances():
+    """Far from the origin, with an ill-conditioned matrix: no label outside the bound differs from exact arithmetic."""
+    from fractions import Fraction
+
+    rng = np.random.default_rng(3)
+    estimator, _, gaps = fitted("matrix")
+    model = estimator.model_
+    W = model.prototypes + rng.normal(size=model.prototypes.shape) * 1e-7  # nearly equal distances
+    near = type(model)(
+        np.repeat(W[:1], len(W), axis=0) + rng.normal(size=W.shape) * 1e-6, model.labels, model.classes, model.metric,
+        model.relevance, model.link, model.decision, variances=model.variances,
+    )  # fmt: skip
+    decided = observed_prototypes(near).predicted(gaps)
+    sure = np.setdiff1d(np.arange(len(gaps)), decided.close)
+    assert len(sure) > 20
+    omega = [[Fraction(float(value)) for value in row] for row in near.relevance]
+    for i in sure[:20]:
+        known = np.flatnonzero(~np.isnan(gaps[i]))
+        squares = []
+        for w in near.prototypes:
+            e = {k: Fraction(float(gaps[i, k])) - Fraction(float(w[k])) for k in known}
+            squares.append(sum(sum(row[k] * e[k] for k in known) ** 2 for row in omega))
+        assert near.labels[squares.index(min(squares))] == decided.labels[i]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_prepared_once_and_forgotten_with_the_model():
+    import gc
+
+    estimator, *_ = fitted("plain")
+    assert observed_prototypes(estimator.model_) is observed_prototypes(estimator.model_)
+    del estimator
+    gc.collect()
+    assert not any(model.prototypes.shape == (6, 6) for model in missing_prediction._known)
+
+
+@pytest.mark.parametrize("name", ["plain", "matrix"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_infinite_and_too_large_values_are_refused(name):
+    estimator, _, gaps = fitted(name)
+    for value in (np.inf, -np.inf, 1e200):
+        wrong = gaps.copy()
+        wrong[5, 2] = value
+        assert estimator.model_.predicted(wrong) is None
+        with pytest.raises(ValueError, match=r"infinity|overflow|too large"):
+            estimator.predict(wrong)
+        with pytest.raises(ValueError, match=r"infinity|overflow|too large"):
+            estimator.predict_proba(wrong)
