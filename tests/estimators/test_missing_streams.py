@@ -1,5 +1,7 @@
 """`partial_fit` with missing="ignore": running variances, the same bits where nothing is missing, and later classes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -115,6 +117,16 @@ def test_partial_fit_continues_fit(solver, gaps):
     np.testing.assert_allclose(model.model_.variances, np.nanvar(X, axis=0), rtol=1e-12)
     assert model.n_iter_ == steps + 1
     assert model.score(X, y) > 0.85
+
+
+def test_variances_without_moments_stay(gaps):
+    """As after `fit` of a dask collection, of which only the variances are kept."""
+    X, y = gaps
+    model = ignoring(GLVQ()).fit(X[:100], y[:100])
+    model._state, before = replace(model._state, moments=None), model.model_.variances
+    model.partial_fit(X[100:], y[100:])
+    np.testing.assert_array_equal(model.model_.variances, before)
+    assert model.score(X, y) > 0.75
 
 
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)

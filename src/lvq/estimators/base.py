@@ -63,8 +63,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         ----------
         X : array-like, sparse matrix, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
             Samples. Sparse ones, best in CSR format, are never made dense as a whole. With lbfgs and adam tensors stay
-            on their device, from the start to the last iteration, and with lbfgs the samples of dask stay on their
-            workers.
+            on their device, from the start to the last iteration, and the samples of dask on their workers.
         y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -177,7 +176,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         if is_tensor(X):
             device = str(X.device) if hasattr(self, "device") else None
             X = floating(X, np.dtype(np.float32), type(self).__name__)
-        if device is not None:
+        if device is not None and not is_dask(X):  # of dask the workers' devices count
             require_torch(device)
         return X, device
 
@@ -186,8 +185,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     ) -> tuple[ArraySamples, np.ndarray]:
         """Checked samples where the solver computes, and their classes."""
         if is_dask(X):
-            check_partitioned_solver(self, parts.solver, parts.device)
-            return training_partitions(self, X, y, sample_weight, reset=reset)
+            check_partitioned_solver(self, parts.solver)
+            return training_partitions(self, X, y, sample_weight, reset=reset, device=parts.device)
         device = None if parts.solver == "online" else parts.device
         if is_tensor(X) and device is not None:
             return training_tensors(self, X, y, sample_weight, reset=reset)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lvq.estimators.parts import Parts
-from lvq.model.arrays import as_numpy, beside, is_tensor, like
-from lvq.model.costs import MarginCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.arrays import as_numpy, like
+from lvq.model.costs import SoftCost, WindowRule, WinnerRule
 from lvq.model.decision import DecisionRule
+from lvq.model.device_blocks import beside_samples
 from lvq.model.feature_moments import FeatureMoments
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
@@ -34,9 +35,6 @@ from lvq.solvers.state import (
     stretched,
     units_of,
 )
-from lvq.typing import Array
-
-GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
 
 
 @dataclass(frozen=True)
@@ -198,17 +196,6 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     params = Params(W, R, None if learned is None else float(learned))
     result = result._replace(params=params)
     return training.with_result(result, state), result
-
-
-def beside_samples(objective: Objective, params: Params, X: Array) -> tuple[Objective, Params]:
-    """The same with all arrays where the samples are."""
-    cost = objective.cost
-    if isinstance(cost, MarginCost) and cost.prices is not None:
-        cost = replace(cost, prices=like(beside(cost.prices, X), X))
-    relevance = None if params.relevance is None else beside(params.relevance, X)
-    there = Params(beside(params.prototypes, X), relevance, params.width)
-    memory = GPU_BYTES if is_tensor(X) and X.is_cuda else objective.memory
-    return replace(objective, cost=cost, labels=beside(objective.labels, X), memory=memory), there
 
 
 def fitted_model(

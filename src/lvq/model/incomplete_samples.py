@@ -55,6 +55,15 @@ class IncompleteSamples(ArraySamples):
         X = np.where(self.missing[rows], np.nan, self.X[rows]).astype(self.X.dtype, copy=False)
         return Block(packed(X), self.y[rows], self.weight[rows])
 
+    def filled(self) -> ArraySamples:
+        """The filled samples."""
+        return ArraySamples(self.X, self.y, self.weight)
+
+    def with_nan(self) -> ArraySamples:
+        """The samples as they were given."""
+        X = np.where(self.missing, np.nan, self.X).astype(self.X.dtype, copy=False)
+        return ArraySamples(X, self.y, self.weight)
+
     def arranged(self, centre: np.ndarray, *, single: bool = False) -> ArraySamples:  # type: ignore[override]
         """Packed rows class by class, relative to a centre, with weights of sum one; on request in float32."""
         order = np.argsort(self.y, kind="stable")
@@ -69,7 +78,7 @@ class IncompleteSamples(ArraySamples):
 
     def moments(self) -> FeatureMoments:
         """Mean and variance of the observed values of each feature."""
-        return FeatureMoments.of(np.where(self.missing, np.nan, self.X), self.weight)
+        return self.with_nan().moments()
 
     def measured(self, metric: Metric, variances: np.ndarray | None) -> Observed:
         """The metric for packed rows."""

@@ -125,6 +125,23 @@ class ArraySamples:
         """
         return np.zeros(self.n_features, dtype=self.X.dtype) if is_sparse(self.X) else round_centre(self.thinned().X)
 
+    def chosen(self, rows: Array, factor: float = 1.0) -> "ArraySamples":
+        """Some samples by index, their weights multiplied by a factor."""
+        block = self.take(rows)
+        return ArraySamples(block.X, block.y, block.weight * factor)
+
+    def normalised(self) -> "ArraySamples":
+        """The same samples with weights of sum one."""
+        return ArraySamples(self.X, self.y, self.weight / self.weight.sum())
+
+    def filled(self) -> "ArraySamples":
+        """The same samples, with a number in place of each missing value."""
+        return self
+
+    def with_nan(self) -> "ArraySamples":
+        """The same samples, with NaN in place of each missing value."""
+        return self
+
     def variances(self) -> np.ndarray:
         """Weighted variance of each feature."""
         return self.moments().variances()
