@@ -1,7 +1,8 @@
 """dask.distributed with worker processes: equality with NumPy, a killed worker, one and two workers, bytes moved.
 
-`python -m experiments.clusters` writes experiments/results/clusters.json. The machine's processes share its cores, so
-times are those of a busy machine; sums of CPU seconds are given beside them.
+`python -m experiments.clusters` writes experiments/results/clusters.json, with `kinds` the bytes and seconds of sums
+with missing values, on devices and of batches, experiments/results/cluster_kinds.json. The machine's processes share
+its cores, so times are those of a busy machine; sums of CPU seconds are given beside them.
 """
 
 import json
@@ -23,9 +24,10 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from lvq import GLVQ, GMLVQ
-from lvq.model.partitions import PartitionedSamples
+from lvq.model import arranged_partitions, partitions, placed_sums
 
 RESULT = Path(__file__).parent / "results" / "clusters.json"
+KINDS = RESULT.with_name("cluster_kinds.json")
 N_CLASSES = 4
 
 
@@ -61,19 +63,21 @@ def workers(count: int) -> Iterator[Client]:
 @contextmanager
 def before_each_sum(function: Callable[[int], None]) -> Iterator[None]:
     """Call a function with the number of each sum over the partitions before it begins."""
-    unchanged, number = PartitionedSamples.reduce, 0
+    modules, unchanged, number = (partitions, arranged_partitions), placed_sums.sum_over, 0
 
-    def counted(self: PartitionedSamples, *args: Any, **kwargs: Any) -> Any:
+    def counted(*args: Any, **kwargs: Any) -> Any:
         nonlocal number
         number += 1
         function(number)
-        return unchanged(self, *args, **kwargs)
+        return unchanged(*args, **kwargs)
 
-    PartitionedSamples.reduce = counted  # type: ignore[method-assign]
+    for module in modules:
+        module.sum_over = counted  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        PartitionedSamples.reduce = unchanged  # type: ignore[method-assign]
+        for module in modules:
+            module.sum_over = unchanged  # type: ignore[attr-defined]
 
 
 def kill_a_worker(client: Client) -> int:
@@ -113,23 +117,54 @@ def _difference(one: Any, other: Any) -> float:
 
 def evaluations(n_workers: int, n_partitions: int, rows: int, n_features: int, n_prototypes: int) -> dict[str, float]:
     """Bytes, seconds and CPU seconds of one evaluation of value and gradient."""
-    start: dict[str, float] = {}
+    model = GLVQ(n_prototypes=n_prototypes, init="samples", random_state=0, max_iter=10)
+    return evaluations_of(model, n_workers, n_partitions, rows, n_features)
+
+
+def evaluations_of(
+    model: GLVQ | GMLVQ, n_workers: int, n_partitions: int, rows: int, n_features: int, first: int = 6, last: int = 0
+) -> dict[str, float]:
+    """The same for a model, between two sums past the starts; with missing="ignore" a tenth is missing."""
+    start, end = dict[str, float](), dict[str, float]()
     count = 0
     with workers(n_workers) as client:
         client.run(count_bytes)
         count_bytes()
         X, y = data(n_partitions, rows, n_features)
+        if model.missing == "ignore":
+            X = da.where(X > 1.4, np.nan, X)
 
         def begin(number: int) -> None:
             nonlocal count
             count = number
-            if number == 6:  # past the starts and the first evaluations
-                start.update(_totals(client))
+            if number in (first, last):
+                (start if number == first else end).update(_totals(client))
 
         with before_each_sum(begin):
-            _without_warnings(GLVQ(n_prototypes=n_prototypes, init="samples", random_state=0, max_iter=10).fit, X, y)
-        end = _totals(client)
-    return {name: (end[name] - start[name]) / (count - 5) for name in end}
+            _without_warnings(model.fit, X, y)
+        end = end or _totals(client)
+    return {name: (end[name] - start[name]) / ((last or count + 1) - first) for name in end}
+
+
+def kinds() -> None:
+    """Evaluations of further kinds, and batches of Adam, with two workers; into a file of its own."""
+    quick: dict[str, Any] = {"random_state": 0, "n_prototypes": 5, "init": "samples", "max_iter": 40}
+    models = {
+        "plain": GLVQ(**quick),
+        "plain_missing": GLVQ(missing="ignore", **quick),
+        "matrix": GMLVQ(**quick),
+        "matrix_missing": GMLVQ(missing="ignore", **quick),
+        "matrix_on_a_device": GMLVQ(device="cpu", **quick),
+        "matrix_batch_of_adam": GMLVQ(**quick | {"max_iter": 2}, solver="adam", batch_size=500),
+    }
+    sizes = {"n_workers": 2, "n_partitions": 8, "rows": 2000, "n_features": 20}
+    result: dict[str, Any] = dict(sizes)
+    for name, model in models.items():
+        shape = 20 * N_CLASSES * 5
+        parameters = 8 * (shape if isinstance(model, GLVQ) else shape + 20 * 20)
+        result[name] = {"bytes_of_parameters": parameters} | evaluations_of(model, **sizes, first=12, last=32)
+    KINDS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=1))
 
 
 def _without_warnings(call: Callable[..., Any], *args: Any) -> None:
@@ -194,4 +229,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    import_module("experiments.clusters").main()  # workers find its functions by that name
+    module = import_module("experiments.clusters")  # workers find its functions by that name
+    module.kinds() if sys.argv[1:] == ["kinds"] else module.main()

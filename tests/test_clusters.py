@@ -62,6 +62,42 @@ def test_two_processes_and_a_killed_worker(client):
     client.wait_for_workers(2)
 
 
+KINDS = {
+    "missing values": GMLVQ(n_prototypes=2, missing="ignore", random_state=0, max_iter=12),
+    "missing values in batches": GMLVQ(missing="ignore", solver="adam", batch_size=300, random_state=0, max_iter=2),
+    "device": GMLVQ(n_prototypes=2, device="cpu", random_state=0, max_iter=12),
+    "batches on a device": GMLVQ(device="cpu", solver="adam", batch_size=300, random_state=0, max_iter=2),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_values_devices_and_batches(client, kind):
+    """The model is that of arrays, no partition moves, and a killed worker changes nothing."""
+    if "device" in kind:
+        pytest.importorskip("torch")
+    client.wait_for_workers(2)
+    X, y = data(n_partitions=6, rows=400, n_features=8)
+    if "missing" in kind:
+        X = da.where(X > 1.5, np.nan, X)
+    held = spread(client, X)
+    client.run(lambda dask_worker: dask_worker.transfer_incoming_log.clear())
+    arrays = clone(KINDS[kind]).set_params(**{"device": None} if "device" in kind else {})
+    quiet, killed = clone(KINDS[kind]).fit(held, y).model_, []
+    moved = [size for sizes in client.run(received).values() for size in sizes]
+    assert max(moved, default=0) < 400 * 8 * 8 / 2
+    assert_close(arrays.fit(*dask.compute(X, y, scheduler="sync")).model_, quiet, 1e-10)
+
+    def kill(number):
+        if number == 15:
+            killed.append(kill_a_worker(client))
+
+    with before_each_sum(kill):
+        disturbed = clone(KINDS[kind]).fit(X, y).model_
+    assert len(killed) == 1
+    assert_close(quiet, disturbed, 0.0)
+    client.wait_for_workers(2)
+
+
 def test_searches_by_joblib(client):
     samples, labels = dask.compute(*data(n_partitions=1, rows=90, n_features=4), scheduler="sync")
     candidates = ({"n_prototypes": 1, "ridge": 0.01}, {"n_prototypes": 2, "ridge": 0.01})
@@ -127,15 +163,15 @@ def test_partitions_stay_where_they_are(client):
     busy = []
     unchanged = placed_sums.placed_sum
 
-    def watched(futures, function, rows):
-        result = unchanged(futures, function, rows)
+    def watched(futures, *arguments):
+        result = unchanged(futures, *arguments)
         for key, workers_of in client.who_has(futures).items():
             copies.append(len(workers_of))
             assert places.setdefault(key, workers_of) == workers_of
         return result
 
     with pytest.MonkeyPatch.context() as patch, before_each_sum(watch):
-        patch.setattr(partitions, "placed_sum", watched)
+        patch.setattr(placed_sums, "placed_sum", watched)
         GLVQ(n_prototypes=2, init="samples", random_state=0, max_iter=4).fit(X, y)
     assert busy
     assert set(copies) == {1}

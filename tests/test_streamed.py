@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from lvq.persistence import load
+from lvq.persistence.files import to_bytes
 from lvq.streaming import fitting
 from lvq.workflow import fit_table, predict_table
 from lvq.workflow.streamed import HeldOut
@@ -154,3 +155,64 @@ def _with_checkpoints(run, source, to_the_end=fitting._Run.to_the_end):
 def test_a_checkpoint_needs_a_stream(frame, tmp_path):
     with pytest.raises(ValueError, match=r"checkpoint \(--checkpoint\) needs stream=True"):
         fit_table(write(frame, tmp_path / "table.csv"), "kind", checkpoint=tmp_path / "run.checkpoint")
+
+
+@pytest.fixture
+def gaps(frame):
+    """A fifth of the numbers is missing, all of one row; the second half of a column."""
+    holes = np.random.default_rng(1).random((3000, 4)) < 0.2
+    holes[17], holes[1500:, 3] = True, True
+    return frame.assign(**frame[["a", "b", "c", "d"]].mask(holes))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather"])
+@pytest.mark.parametrize("model", ["lvq", "glvq", "gmlvq"])
+def test_missing_numbers_are_ignored(model, suffix, gaps, tmp_path):
+    path = write(gaps, tmp_path / f"table{suffix}")
+    result = fit_table(path, "kind", stream=True, model=model, missing="ignore", out=tmp_path / "run")
+    assert result.summary["scores"]["accuracy"] > 0.8
+    section = result.summary["missing"]
+    assert section["way"] == section["requested"] == "ignore"
+    assert section["fraction"] == pytest.approx(0.3, abs=0.02)
+    assert "in 4 of 4 columns) were ignored" in section["sentence"]
+    assert section["sentence"] in result.summary["protocol"]
+    predicted = predict_table(tmp_path / "run", path, tmp_path / "predicted.csv")
+    assert predicted.rows == 3000
+    assert "missing value" not in predicted.reasons
+
+
+def test_without_missing_numbers_it_is_the_ordinary_run(frame, tmp_path):
+    path = write(frame, tmp_path / "table.parquet")
+    one, two = (fit_table(path, "kind", stream=True, model="gmlvq", missing=way) for way in ("auto", "ignore"))
+    np.testing.assert_array_equal(one.model.estimator_[-1].prototypes_, two.model.estimator_[-1].prototypes_)
+    assert one.summary["missing"] is two.summary["missing"] is None
+
+
+def test_a_column_without_any_number(frame, tmp_path):
+    """It stays missing everywhere, and a note tells it."""
+    path = write(frame.assign(e=np.nan), tmp_path / "table.csv")
+    result = fit_table(path, "kind", stream=True, model="gmlvq", missing="ignore")
+    assert result.summary["scores"]["accuracy"] > 0.9
+    assert np.isfinite(result.model.estimator_[-1].prototypes_).all()
+    assert "Columns without a value in the training rows, which the model cannot use: 'e'." in result.notes
+
+
+def test_an_interrupted_run_with_missing_numbers_continues(gaps, tmp_path, monkeypatch):
+    from lvq.streaming.checkpoints import CheckpointFile
+
+    path = write(gaps, tmp_path / "table.csv")
+    options = {"stream": True, "model": "gmlvq", "missing": "ignore"}
+    monkeypatch.setattr("lvq.streaming.fitting._Run.to_the_end", _with_checkpoints)
+    whole = fit_table(path, "kind", **options)
+    write_file = CheckpointFile.write
+
+    def interrupted(self, checkpoint):
+        write_file(self, checkpoint)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CheckpointFile, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fit_table(path, "kind", **options, checkpoint=tmp_path / "run.checkpoint")
+    monkeypatch.setattr(CheckpointFile, "write", write_file)
+    again = fit_table(path, "kind", **options, checkpoint=tmp_path / "run.checkpoint")
+    assert to_bytes(again.model.estimator_) == to_bytes(whole.model.estimator_)

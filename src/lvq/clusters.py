@@ -17,7 +17,8 @@ def fit_scaler(X: Delayed) -> StandardScaler:
     Parameters
     ----------
     X : dask array or data frame of shape (n_samples, n_features)
-        Samples. They stay where they are; two sums of n_features numbers come from each partition.
+        Samples. They stay where they are; a few sums of n_features numbers come from each partition. NaN is a missing
+        value, which does not count, as in StandardScaler.
 
     Returns
     -------
@@ -38,10 +39,11 @@ def fit_scaler(X: Delayed) -> StandardScaler:
     _check(X)
     scaler = StandardScaler()
     dtype = check_columns(scaler, X, reset=True)
-    count, mean, square = partition_moments(X, dtype, scaler.n_features_in_)
+    counts, mean, square = partition_moments(scaler, X, dtype)
     variance = np.where(np.sqrt(square) <= 10 * np.finfo(dtype).eps * np.abs(mean), 0.0, square)  # rounding alone
-    scaler.n_samples_seen_, scaler.mean_, scaler.var_ = count, mean, variance
-    scaler.scale_ = np.where(variance > 0, np.sqrt(variance), 1.0)
+    scaler.n_samples_seen_ = int(counts[0]) if (counts == counts[0]).all() else counts
+    scaler.mean_, scaler.var_ = mean, variance
+    scaler.scale_ = np.where(variance == 0, 1.0, np.sqrt(variance))
     return scaler
 
 

@@ -30,6 +30,12 @@ MODELS = [
     LVQClassifier(relevance="matrix", rank=2, ridge=0.01),
     LVQClassifier(relevance="local_diagonal"),
     GLVQ(relevance="local_diagonal", n_prototypes=2),
+    GLVQ(solver="online", n_prototypes=2, max_iter=30),
+    GLVQ(solver="online", kernel="gaussian", kernel_width="learned", slope="time", max_iter=30),
+    GRLVQ(solver="online", max_iter=30),
+    GMLVQ(solver="online", max_iter=30),
+    LGMLVQ(solver="online", step="relative", n_prototypes=2, max_iter=30),
+    RSLVQ(solver="online", relevance="local_diagonal", max_iter=30),
 ]
 NAMES = [f"{index}-{type(model).__name__}" for index, model in enumerate(MODELS)]
 
@@ -137,9 +143,12 @@ def test_class_and_feature_without_values(samples):
 def test_tag_follows_the_parameter():
     for model in (GLVQ(), LVQClassifierCV(), LVQClassifierCV(estimator=LVQClassifier()), LVQ1()):
         assert not model.__sklearn_tags__().input_tags.allow_nan
+        assert model.__sklearn_tags__().input_tags.sparse
         check_estimators_nan_inf(type(model).__name__, model)
     for model in (GLVQ(missing="ignore"), LVQClassifierCV(estimator=LVQClassifier(missing="ignore"))):
-        assert model.__sklearn_tags__().input_tags.allow_nan
+        tags = model.__sklearn_tags__().input_tags
+        assert tags.allow_nan
+        assert not tags.sparse  # what is not stored is zero, not missing
 
 
 def test_predictions_depend_on_the_fitted_model_alone(gaps, samples):
@@ -211,10 +220,12 @@ def test_what_cannot_ignore_missing_values_names_the_parameter(gaps, samples):
         with pytest.raises(ValueError, match=f"{name} needs samples without missing values.*missing='ignore'"):
             call(X[:5])
         call(samples[0][:2])
-    with pytest.raises(ValueError, match=r"missing='ignore' of GLVQ needs solver='lbfgs' or 'adam'.*solver='online'"):
-        GLVQ(missing="ignore", solver="online").fit(X, y)
-    with pytest.raises(ValueError, match=r"GLVQ\.partial_fit learns online, which does not support missing='ignore'"):
-        GLVQ(missing="ignore").partial_fit(*samples, classes=np.unique(y))
+    for relevance in ("hebbian", "fc1", "fc2"):
+        rule = GLVQ(missing="ignore", relevance=relevance)
+        message = rf"missing='ignore' of GLVQ needs a relevance with a gradient, and '{relevance}'.*Use relevance None"
+        for call in (rule.fit, lambda X, y, rule=rule: rule.partial_fit(X, y, classes=np.unique(y))):
+            with pytest.raises(ValueError, match=message):
+                call(X, y)
     with pytest.raises(ValueError, match="Input X contains NaN"):
         GLVQ().fit(X, y)
 
@@ -231,7 +242,7 @@ def test_tensors(gaps):
     """Trained on arrays; tensors are predicted as arrays are."""
     torch = pytest.importorskip("torch")
     X, y = gaps
-    with pytest.raises(ValueError, match=r"missing='ignore' of GLVQ needs .* NumPy arrays, without a device; got the"):
+    with pytest.raises(ValueError, match=r"missing='ignore' of GLVQ needs NumPy arrays, without a device; got the"):
         GLVQ(missing="ignore").fit(torch.tensor(X), y)
     model = GLVQ(missing="ignore", random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.predict(torch.tensor(X)), model.predict(X))

@@ -1,5 +1,7 @@
 """dask arrays and data frames: the models equal those of arrays, predictions too, and messages name the partition."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,6 +143,54 @@ def test_predictions_of_an_empty_partition(data):
     np.testing.assert_array_equal(model.predict(samples).compute(), model.predict(X))
 
 
+def frames(*parts):
+    """A dask data frame, or series, of given partitions, whose columns dask takes from the first."""
+    return dd.from_map(parts.__getitem__, range(len(parts)), meta=parts[0].iloc[:0], enforce_metadata=False)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("empty", [[0], [1, 2], [4]])
+def test_empty_partitions_of_a_data_frame(empty, data):
+    X, y = pd.DataFrame(data[0], columns=list("abcde")), pd.Series(data[1])
+    ends = [0, 60, 140, 240]
+    own = [X.iloc[begin:end] for begin, end in pairwise(ends)]
+    labels = [y.iloc[begin:end] for begin, end in pairwise(ends)]
+    for place in empty:
+        own.insert(place, X.iloc[:0])
+        labels.insert(place, y.iloc[:0])
+    frame = frames(*own)
+    model = clone(MODELS[4]).set_params(max_iter=3)
+    expected = fitted(model, X, y)
+    for given in (frames(*labels), y):
+        found = fitted(model, frame, given)
+        assert_equal(expected, found)
+    np.testing.assert_array_equal(found.predict(frame).compute(), found.predict(X))
+    assert found.score(frame, y) == found.score(X, y)
+    np.testing.assert_allclose(clusters.fit_scaler(frame).mean_, X.mean(), atol=1e-12)
+    rejecting = lvq.RejectClassifier(clone(model), random_state=0)
+    thresholds = [clone(rejecting).fit(samples, y).point_.thresholds for samples in (X, frame)]
+    np.testing.assert_allclose(*thresholds, rtol=1e-9)
+
+
+def test_messages_name_the_partition_of_a_data_frame(data):
+    X, y = pd.DataFrame(data[0], columns=list("abcde")), data[1]
+    parts = [X.iloc[begin : begin + 60] for begin in range(0, 240, 60)]
+    holed = parts[2].copy()
+    holed.iloc[7, 1] = np.nan
+    model = lvq.GLVQ(random_state=0, max_iter=2).set_params(tol=1.0).fit(X, y)
+    for number, part, fitting, predicting in (
+        (1, parts[1].drop(columns="e"), "X has 4 features, but GLVQ is expecting 5", "feature names should match"),
+        (2, holed, "contains NaN. The first is in row 7, counted from 0, column 'b'", "row 7, counted from 0"),
+        (3, parts[3][list("abced")], r"X has the columns \['a', 'b', 'c', 'e', 'd'\]", "feature names"),
+        (1, parts[1].astype({"c": str}).replace({"c": {parts[1]["c"].astype(str).iloc[0]: "x"}}), "'x'", "'x'"),
+    ):
+        frame = frames(*parts[:number], part, *parts[number + 1 :])
+        with pytest.raises(ValueError, match=rf"Partition {number} .*{fitting}"):
+            lvq.GLVQ().fit(frame, y)
+        with pytest.raises(ValueError, match=rf"(?s)Partition {number} .*{predicting}"):
+            model.predict(frame).compute()
+
+
 def broken(X, number, part):
     """A dask array whose partition of a number is replaced; its declared shape stays."""
     parts = list(da.from_array(X, chunks=(60, 5)).to_delayed().ravel())
@@ -165,10 +215,23 @@ def test_messages_name_the_partition(data):
     model = lvq.GLVQ(random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"Partition 1 .* contains NaN"):
         model.predict(broken(X, 1, holed)).compute()
+    with pytest.raises(ValueError, match=r"Partition 2 .* X has 4 features, but GLVQ is expecting 5"):
+        model.predict_proba(broken(X, 2, X[:60, :4])).compute()
+    infinite = X[:60].copy()
+    infinite[5, 1] = np.inf
+    message = r"Partition 3 .* row 5, counted from 0, column 1. StandardScaler needs numbers that are not infinite"
+    with pytest.raises(ValueError, match=message):
+        clusters.fit_scaler(broken(X, 3, infinite))
     labels = y.astype(float)
     labels[130] = np.nan
-    with pytest.raises(ValueError, match=r"Partition 2 .* y contains NaN"):
+    message = r"Partition 2 .* y contains NaN .* first is in row 10, counted from 0"
+    with pytest.raises(ValueError, match=message):
         lvq.GLVQ().fit(da.from_array(X, chunks=(60, 5)), labels)
+    for missing in (None, np.nan, pd.NA):
+        names = np.array(["a", "b", "c"], dtype=object)[y]
+        names[130] = missing
+        with pytest.raises(ValueError, match=message):
+            lvq.GLVQ().fit(da.from_array(X, chunks=(60, 5)), names)
 
 
 def test_other_errors(data):
@@ -182,8 +245,6 @@ def test_other_errors(data):
         lvq.GLVQ().fit(samples, X[:, 0])
     with pytest.raises(ValueError, match="all 2 partitions are empty"):
         lvq.GLVQ().fit(da.zeros((0, 5), chunks=((0, 0), (5,))), y[:0])
-    with pytest.raises(ValueError, match="GLVQ with solver='adam' takes samples"):
-        lvq.GLVQ(solver="adam").fit(samples, y)
     with pytest.raises(ValueError, match="LVQ1 with solver='online' takes samples"):
         lvq.LVQ1().fit(samples, y)
     with pytest.raises(TypeError, match=r"GLVQ\.partial_fit needs samples in memory"):

@@ -1,5 +1,6 @@
 """The objective by the two nearest prototypes equals that by the whole matrix, in any blocks and within its memory."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost
 from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
+from lvq.model.missing import Observed, packed
 from lvq.model.objective import Objective, Params
 from lvq.model.objective_parts import GeneralPart, MarginPart
 from lvq.model.pairs import search_for
@@ -51,6 +53,29 @@ def assert_same(one, other, rtol=1e-9):
         assert (ours is None) == (theirs is None)
         if ours is not None:
             np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=1e-12)
+
+
+@pytest.mark.parametrize("cost", [GLVQCost(), RSLVQCost()], ids=["margin", "soft"])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("relevance", [Relevance(), MatrixRelevance(), LocalMatrixRelevance()])
+def test_what_is_sent_is_of_the_size_of_the_parameters(relevance, missing, cost):
+    """A part makes the rest anew: with pairs of missing features that would be a table of n^2 M numbers."""
+    n, labels = 32, np.repeat([0, 1, 2], 4)
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(len(labels), n))
+    R = relevance.start(W, labels, np.ones(len(W)), labels)
+    metric = relevance.metric(labels)
+    objective = Objective(Observed(metric, np.ones(n)) if missing else metric, Identity(), cost, labels)
+    part = objective.part(Params(W, R), search_for(W))
+    sent = pickle.dumps(part)
+    assert len(sent) < W.nbytes + (0 if R is None else R.nbytes) + 2_000
+    X = rng.normal(size=(40, n))
+    X[rng.uniform(size=X.shape) < 0.1] = np.nan if missing else 0.0
+    block = Block(packed(X) if missing else X, rng.integers(3, size=40), np.full(40, 1 / 40))
+    one, other = part(block), pickle.loads(sent)(block)
+    assert one.value == other.value
+    for ours, theirs in zip(one.gradient, other.gradient):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("relevance", SHARED.values(), ids=SHARED)

@@ -73,8 +73,8 @@ def test_all_samples_where_they_are_few():
 def test_single_samples_cannot_be_taken():
     with pytest.raises(TypeError, match="no index"):
         samples_of()[0].take(slice(3))
-    with pytest.raises(TypeError, match="not moved"):
-        samples_of()[0].to(np.asarray)
+    with pytest.raises(TypeError, match="stay there"):
+        samples_of()[0].arranged(np.zeros(3)).take(slice(3))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -38,7 +38,8 @@ def test_every_partition_is_summed_once_where_it_lies(n_partitions, lost, monkey
     blocks = [
         Block(np.full((3, 1), float(number)), np.zeros(3, dtype=int), np.ones(3)) for number in range(n_partitions)
     ]
-    total = placed_sum([Future(client, block) for block in blocks], lambda block: block.X.sum(), rows=2)
+    futures, whole = [Future(client, block) for block in blocks], [None] * n_partitions
+    total = placed_sum(futures, lambda block: block.X.sum(), 2, whole)
     assert total == 3 * sum(range(n_partitions))
     assert client.workers == (lost + 1) * places
 

@@ -187,5 +187,5 @@ def test_other_errors():
         RejectClassifier(MODEL).fit(samples, None)
     with pytest.raises(GuaranteeError, match="max_error"):
         RejectClassifier(MODEL, max_error=0.001).fit(samples, y)
-    with pytest.raises(ValueError, match="GLVQ with solver='adam' takes samples"):
-        RejectClassifier(GLVQ(solver="adam")).fit(samples, y)
+    with pytest.raises(ValueError, match="GLVQ with solver='online' takes samples"):
+        RejectClassifier(GLVQ(solver="online")).fit(samples, y)

@@ -28,6 +28,8 @@ def test_only_functions_of_the_version_are_stored():
     compiled = [part for part in parts.values() if isinstance(part, CPUDispatcher)]
     stored = [part for part in compiled if not isinstance(part._cache, NullCache)]
     assert sorted(part.__name__ for part in stored) == [
+        "incomplete_matrix_epochs",
+        "incomplete_weight_epochs",
         "matrix_epochs",
         "plain_epochs",
         "soft_matrix_epochs",

@@ -210,8 +210,8 @@ import sys
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 import lvq
-folder, checkpoint = sys.argv[1:]
-model = make_pipeline(StandardScaler(), lvq.GMLVQ())
+folder, missing, checkpoint = sys.argv[1:]
+model = make_pipeline(StandardScaler(), lvq.GMLVQ(missing=missing))
 print("ready", flush=True)
 lvq.fit_batches(
     model, [folder + "/one.parquet", folder + "/two.csv"], target="kind", epochs=3, batch_rows=20, shuffle_rows=500,
@@ -221,9 +221,9 @@ lvq.save(model, folder + "/model.lvq")
 """
 
 
-def run_program(folder, checkpoint="", kill_after=None):
+def run_program(folder, missing, checkpoint="", kill_after=None):
     """Run the program; killed after so many checkpoints and seconds."""
-    command = [sys.executable, "-c", PROGRAM, str(folder), str(checkpoint)]
+    command = [sys.executable, "-c", PROGRAM, str(folder), missing, str(checkpoint)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
@@ -243,20 +243,23 @@ def inode(path):
     return path.stat().st_mtime_ns if path.exists() else None
 
 
+@pytest.mark.parametrize("missing", ["raise", "ignore"])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
-def test_killed_at_random_moments(seed, tmp_path):
+def test_killed_at_random_moments(seed, missing, tmp_path):
     X, y = make_rows(2000, seed)
+    if missing == "ignore":
+        X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(kind=np.array(["x", "y", "z"])[y])
     frame[:700].to_parquet(tmp_path / "one.parquet", index=False)
     frame[700:].to_csv(tmp_path / "two.csv", index=False)
-    run_program(tmp_path)
+    run_program(tmp_path, missing)
     expected = (tmp_path / "model.lvq").read_bytes()
     (tmp_path / "model.lvq").unlink()
     draw, checkpoint = random.Random(seed), tmp_path / "run.checkpoint"
     for _ in range(3):  # of about 130 checkpoints, so that no run ends before it is killed
-        run_program(tmp_path, checkpoint, (draw.randrange(30), draw.uniform(0, 0.02)))
+        run_program(tmp_path, missing, checkpoint, (draw.randrange(30), draw.uniform(0, 0.02)))
         assert not (tmp_path / "model.lvq").exists()
-    run_program(tmp_path, checkpoint)
+    run_program(tmp_path, missing, checkpoint)
     assert (tmp_path / "model.lvq").read_bytes() == expected
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".tmp") == []
     save(load(tmp_path / "model.lvq"), tmp_path / "again.lvq")

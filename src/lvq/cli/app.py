@@ -80,8 +80,8 @@ def fit(
     indicator feature, or is ignored where that is better on the folds; a missing text is a category. Rows without a
     class, and columns that are empty, constant, without a name or row numbers, are left out with a note.
 
-    With --stream the table may be larger than memory: all features must be numbers without gaps, and there is no
-    cross-validation.
+    With --stream the table may be larger than memory: all features must be numbers, of which some may be missing with
+    --missing ignore, and there is no cross-validation.
     """
     with report_errors(debug):
         check_tables(*table, *([] if test is None else [test]))

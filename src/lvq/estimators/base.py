@@ -33,17 +33,18 @@ from lvq.estimators.parts import Parts
 from lvq.estimators.prediction import ModelPredictions
 from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.specification import Specification
-from lvq.estimators.stream_steps import add_prototypes, measure_units, with_cost
+from lvq.estimators.stream_steps import add_prototypes, measure_units, next_samples, with_cost
 from lvq.estimators.tensor_checks import training_tensors
 from lvq.estimators.tensors import float_types, floating, on_device, require_torch
 from lvq.estimators.training import Training
 from lvq.estimators.validation import check_batch, check_training_data
 from lvq.model.arrays import as_numpy, is_tensor, namespace
+from lvq.model.feature_moments import FeatureMoments
 from lvq.model.incomplete_samples import samples_of
 from lvq.model.links import Kernel
 from lvq.model.objective import Params
 from lvq.model.samples import ArraySamples
-from lvq.model.sparse_rows import is_sparse
+from lvq.model.sparse_rows import is_sparse, take_rows
 from lvq.model.starts import distribute, prototypes_per_class, start_prototypes
 from lvq.solvers.progress import progress_bar, silent
 from lvq.solvers.threads import product_threads, single_threaded_products
@@ -62,8 +63,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         ----------
         X : array-like, sparse matrix, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
             Samples. Sparse ones, best in CSR format, are never made dense as a whole. With lbfgs and adam tensors stay
-            on their device, from the start to the last iteration, and with lbfgs the samples of dask stay on their
-            workers.
+            on their device, from the start to the last iteration, and the samples of dask on their workers.
         y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -139,7 +139,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             return self._partial_fit(as_numpy(X), as_numpy(y), as_numpy(classes), as_numpy(sample_weight))
 
     def _partial_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        moments: FeatureMoments | None = None,
     ) -> Self:
         refuse_dask(self, X, "partial_fit", "Give the partitions one after another.")
         first = not hasattr(self, "model_")
@@ -148,13 +153,14 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         check_parts(self, parts)
         check_stream(self, parts)
         X, y, weight, classes = check_batch(self, X, y, classes, sample_weight, first=first)
-        samples = ArraySamples(X, y, weight)
         if first:
-            training = self._begin(parts, samples, classes, check_random_state(self.random_state), stream=True)
+            samples = samples_of(X, y, weight) if parts.ignores_missing else ArraySamples(X, y, weight)
+            random_state = check_random_state(self.random_state)
+            training = self._begin(parts, samples, classes, random_state, stream=True, moments=moments)
             n_iter, history, temperature = 0, np.array([]), 1.0
         else:
             check_unchanged(self, parts, classes, stream=True)
-            training = with_cost(self._training(), parts)
+            training, samples = next_samples(with_cost(self._training(), parts), X, y, weight)
             training = self._add_classes(parts, training, samples, classes)
             training = measure_units(training, parts, samples)
             n_iter, history, temperature = self.n_iter_, self.objective_history_, self.model_.decision.temperature
@@ -170,7 +176,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         if is_tensor(X):
             device = str(X.device) if hasattr(self, "device") else None
             X = floating(X, np.dtype(np.float32), type(self).__name__)
-        if device is not None:
+        if device is not None and not is_dask(X):  # of dask the workers' devices count
             require_torch(device)
         return X, device
 
@@ -179,8 +185,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     ) -> tuple[ArraySamples, np.ndarray]:
         """Checked samples where the solver computes, and their classes."""
         if is_dask(X):
-            check_partitioned_solver(self, parts.solver, parts.device)
-            return training_partitions(self, X, y, sample_weight, reset=reset)
+            check_partitioned_solver(self, parts.solver)
+            return training_partitions(self, X, y, sample_weight, reset=reset, device=parts.device)
         device = None if parts.solver == "online" else parts.device
         if is_tensor(X) and device is not None:
             return training_tensors(self, X, y, sample_weight, reset=reset)
@@ -198,6 +204,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         random_state: RandomState,
         *,
         stream: bool = False,
+        moments: FeatureMoments | None = None,
     ) -> Training:
         check_rank(self, parts.relevance, samples.n_features)
         check_structure(self, parts.relevance, samples.n_features)
@@ -209,7 +216,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             W, labels = self._start_prototypes(samples, classes, random_state)
         else:
             W, labels = given_prototypes(self, self._counts(classes), samples.X, classes)
-        training = steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream)
+        training = steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream, moments=moments)
         check_width(self, training.params.width)
         return training
 
@@ -253,7 +260,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         new = ~np.isin(samples.y, training.labels)
         if not new.any():
             return training
-        W, labels = self._start_prototypes(ArraySamples(*samples.take(new)), classes, training.state.random_state)
+        of_new = ArraySamples(take_rows(samples.X, new), samples.y[new], samples.weight[new])
+        W, labels = self._start_prototypes(of_new, classes, training.state.random_state)
         return add_prototypes(training, parts, W, labels, samples, len(classes))
 
     def _training(self) -> Training:

@@ -13,7 +13,7 @@ from numpy.random import RandomState
 from lvq.estimators import training as steps
 from lvq.estimators.parts import Parts
 from lvq.model.arrays import as_numpy
-from lvq.model.incomplete_samples import IncompleteSamples, samples_of
+from lvq.model.incomplete_samples import samples_of
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.samples import ArraySamples, Block
 from lvq.model.sparse_rows import take_rows
@@ -104,10 +104,7 @@ def log_probabilities(model: PrototypeModel, X: Array) -> np.ndarray:
 
 def sampled_rows(samples: ArraySamples) -> Block:
     """The samples, or some of many; NaN where values are missing."""
-    if isinstance(samples, IncompleteSamples):
-        X = np.where(samples.missing, np.nan, samples.X).astype(samples.X.dtype, copy=False)
-        samples = ArraySamples(X, samples.y, samples.weight)
-    return samples.sample(MAX_SAMPLES, RandomState(0))
+    return samples.with_nan().sample(MAX_SAMPLES, RandomState(0))
 
 
 def short_fit(

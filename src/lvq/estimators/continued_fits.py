@@ -70,11 +70,6 @@ def check_stream(estimator: BaseEstimator, parts: Parts) -> None:
             f"sample_prototypes=True of {type(estimator).__name__} needs all samples at once, which partial_fit does "
             "not have. Set sample_prototypes=False."
         )
-    if parts.ignores_missing:
-        raise ValueError(
-            f"{type(estimator).__name__}.partial_fit learns online, which does not support missing='ignore'. Set "
-            "missing='raise', and fill missing values first, for example with sklearn.impute.SimpleImputer."
-        )
     if not getattr(parts.relevance, "unit_trace", True):
         raise ValueError(
             f"{type(estimator).__name__}.partial_fit learns online, which keeps every Omega at unit trace; this model "

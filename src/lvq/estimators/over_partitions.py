@@ -13,7 +13,9 @@ from uuid import uuid4
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.partition_checks import held_partitions, is_dask, is_frame, lengths_of, named, partitions_of
+from lvq.estimators.partition_checks import held_partitions, is_dask, is_frame, lengths_of, partitions_of
+from lvq.estimators.partition_rows import named
+from lvq.estimators.tensors import on_host
 from lvq.model.placed_tasks import computed_beside, kept_beside
 from lvq.typing import Argument, Array, Delayed, MatrixLike
 
@@ -41,7 +43,8 @@ def method_of_partitions(
     import dask
     import dask.array as da
 
-    shown = np.asarray(getattr(estimator, name)(_example(estimator, X), *args, **kwargs))
+    with on_host():  # the device may be one of the workers alone
+        shown = np.asarray(getattr(estimator, name)(_example(estimator, X), *args, **kwargs))
     sent, parts = dask.delayed(estimator, traverse=False), partitions_of(X)
     lengths = [np.nan] * len(parts) if is_frame(X) else X.chunks[0]
     results = [

@@ -184,14 +184,16 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "device": (
         "str, optional",
         '[lbfgs, adam] Where to compute, as torch names it ("cuda", "mps", "cpu"); None is NumPy, or the device of the '
-        'tensors given to `fit`. Predictions of arrays are computed there too. On "mps" in float32.',
+        'tensors given to `fit`. Predictions of arrays are computed there too. On "mps" in float32. Of dask '
+        "collections it is the device of each worker: one GPU for each, as dask-cuda sets them.",
     ),
     "missing": (
         '{"raise", "ignore"}',
-        "[lbfgs, adam] What NaN in X means: an error, or a missing value, in `fit` and in predictions. With "
+        "What NaN in X means: an error, or a missing value, in `fit`, `partial_fit` and predictions. With "
         '"ignore" distances are over the observed features, divided by the fraction of the metric that they are, the '
-        "sum of Lambda_ll times the variance of feature l. A row without any value is left out in `fit`, and equally "
-        "far from all prototypes later: its prediction is the first class, of certainty 0.",
+        "sum of Lambda_ll times the variance of feature l in the training samples so far. A row without any value is "
+        "left out in `fit`, and equally far from all prototypes later: its prediction is the first class, of certainty "
+        "0. Also in dask collections; not on a `device`.",
     ),
     "sample_prototypes": (
         "bool",

@@ -91,12 +91,8 @@ def check_solver(estimator: BaseEstimator, parts: Parts) -> None:
     name, solver, relevance = type(estimator).__name__, parts.solver, parts.relevance
     if solver == "online":
         _check_online(name, relevance)
-    if parts.ignores_missing and (solver == "online" or parts.device is not None):
-        what = "solver='online'" if solver == "online" else f"the device {parts.device!r}"
-        raise ValueError(
-            f"missing='ignore' of {name} needs solver='lbfgs' or 'adam' and NumPy arrays, without a device; got "
-            f"{what}. Change that, or fill missing values first, for example with sklearn.impute.SimpleImputer."
-        )
+    if parts.ignores_missing:
+        _check_missing(estimator, parts)
     if solver != "online":
         _check_batch_solver(estimator, parts)
     if getattr(estimator, "cost_matrix", None) is not None:
@@ -119,6 +115,21 @@ def _check_online(name: str, relevance: Relevance) -> None:
         )
     if getattr(relevance, "log_determinant", 0) > 0:
         raise ValueError(f"log_determinant of {name} is a penalty of the batch solvers; use solver='lbfgs' or 'adam'.")
+
+
+def _check_missing(estimator: BaseEstimator, parts: Parts) -> None:
+    name, fill = type(estimator).__name__, "fill missing values first, for example with sklearn.impute.SimpleImputer"
+    if parts.device is not None:
+        raise ValueError(
+            f"missing='ignore' of {name} needs NumPy arrays, without a device; got the device {parts.device!r}. Change "
+            f"that, or {fill}."
+        )
+    if not parts.relevance.smooth:
+        raise ValueError(
+            f"missing='ignore' of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
+            "without one. Use relevance None, 'gradient', 'matrix', 'local_matrix' or 'local_diagonal', or "
+            f"{fill}, with missing='raise'."
+        )
 
 
 def _check_batch_solver(estimator: BaseEstimator, parts: Parts) -> None:

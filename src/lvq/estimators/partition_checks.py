@@ -4,18 +4,19 @@ Only counts, ranges and labels come to the client. dask is imported where it is 
 """
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from functools import partial
 from typing import TypeGuard
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
-from lvq.estimators.remedies import first_missing
+from lvq.estimators.partition_rows import RowForm, checked_block, checked_rows, column_of, named
+from lvq.estimators.tensors import float_types, on_device
 from lvq.estimators.validation import check_classes, check_magnitude, check_range, class_weights
+from lvq.model.incomplete_partitions import with_missing
 from lvq.model.partitions import PartitionedSamples, extent_of
 from lvq.model.placed_tasks import beside_sources, computed_beside, kept_beside
 from lvq.model.samples import ArraySamples, Block
@@ -45,18 +46,12 @@ def refuse_dask(estimator: BaseEstimator, X: object, call: str, advice: str) -> 
         raise TypeError(f"{type(estimator).__name__}.{call} needs samples in memory, got a dask collection. {advice}")
 
 
-def check_partitioned_solver(estimator: BaseEstimator, solver: str, device: str | None) -> None:
-    """Raise ValueError for solvers that take single samples, and for devices."""
-    name = type(estimator).__name__
-    if solver != "lbfgs":
+def check_partitioned_solver(estimator: BaseEstimator, solver: str) -> None:
+    """Raise ValueError for solvers that take single samples."""
+    if solver == "online":
         raise ValueError(
-            f"{name} with solver={solver!r} takes samples one by one or in random batches, and dask collections stay "
-            "in their partitions. Use a model with solver='lbfgs', or give X.compute() where it fits in memory."
-        )
-    if device is not None:
-        raise ValueError(
-            f"device={device!r} of {name} is for arrays and tensors; dask collections are computed on their workers. "
-            "Use device=None."
+            f"{type(estimator).__name__} with solver='online' takes samples one by one, and dask collections stay in "
+            "their partitions. Use a model with solver='lbfgs' or 'adam', or give X.compute() where it fits in memory."
         )
 
 
@@ -79,23 +74,34 @@ def held_partitions(X: Delayed) -> list[Delayed]:
 
 
 def training_partitions(
-    estimator: BaseEstimator, X: Delayed, y: MatrixLike, sample_weight: MatrixLike | None, *, reset: bool
+    estimator: BaseEstimator,
+    X: Delayed,
+    y: MatrixLike,
+    sample_weight: MatrixLike | None,
+    *,
+    reset: bool,
+    device: str | None = None,
 ) -> tuple[PartitionedSamples, np.ndarray]:
-    """Samples with class indices and weights in their partitions, and the classes; as `check_training_data`."""
+    """Samples with class indices and weights in their partitions, and the classes; as `check_training_data`.
+
+    With a device the samples go to that of their workers for training.
+    """
     import dask
 
     dtype = check_columns(estimator, X, reset=reset)
+    dtype = dtype if dtype in float_types(device) else np.dtype(np.float32)
     parts = held_partitions(X)
     lengths = lengths_of(X, parts)
     if sum(lengths) == 0:
         raise ValueError(f"X of {type(estimator).__name__}.fit has no samples: all {len(parts)} partitions are empty.")
     labels, weights = (_aligned(estimator, name, part, lengths) for name, part in (("y", y), ("weight", sample_weight)))
     numbers = [number for number, length in enumerate(lengths) if length]
-    size, name = estimator.n_features_in_, type(estimator).__name__
+    missing = getattr(estimator, "missing", "raise") == "ignore"
+    form = RowForm.of(estimator, dtype, missing=missing)
 
     def checked(place: int) -> Delayed:
         number = numbers[place]
-        return dask.delayed(_checked)(number, parts[number], labels[number], weights[number], dtype, size, name)
+        return dask.delayed(checked_block)(number, parts[number], labels[number], weights[number], form, device)
 
     rows = kept_beside([parts[number] for number in numbers], checked)
     found = computed_beside(rows, lambda p: dask.delayed(_label_counts)(rows[p]))
@@ -108,7 +114,8 @@ def training_partitions(
             check_magnitude(estimator, np.stack((extent.low, extent.high)))
     samples = PartitionedSamples.of([block for _, block, _ in kept], [extent for _, _, extent in kept], dtype)
     check_range(estimator, np.stack((samples.extent.low, samples.extent.high)))
-    return samples, classes
+    samples = with_missing(samples) if missing else samples
+    return samples if device is None else samples.to(partial(on_device, device=device)), classes
 
 
 def check_columns(estimator: BaseEstimator, X: Delayed, *, reset: bool) -> np.dtype:
@@ -162,24 +169,25 @@ def _aligned(estimator: BaseEstimator, name: str, values: MatrixLike | None, len
     import dask
     import dask.array as da
 
-    columns = [dask.delayed(_column)(part) for part in here]
+    columns = [dask.delayed(column_of)(part) for part in here]
     arrays = [da.from_delayed(part, shape=(length,), dtype=object) for part, length in zip(columns, known)]
     return partitions_of(da.concatenate(arrays).rechunk((tuple(lengths),)))
 
 
-def partition_moments(X: Delayed, dtype: np.dtype, n_features: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """Number of samples, mean and variance of each feature; from sums over the partitions."""
+def partition_moments(estimator: BaseEstimator, X: Delayed, dtype: np.dtype) -> tuple[np.ndarray, ...]:
+    """Number, mean and variance of the observed values of each feature; from sums over the partitions."""
     import dask
 
-    parts = held_partitions(X)
-    rows = kept_beside(parts, lambda p: dask.delayed(_checked_rows)(p, parts[p], dtype, n_features, "X"))
-    counts, totals = zip(*computed_beside(rows, lambda p: dask.delayed(_total)(rows[p])))
-    count = sum(counts)
-    if count == 0:
+    parts, form = held_partitions(X), RowForm.of(estimator, dtype, missing=True)
+    rows = kept_beside(parts, lambda p: dask.delayed(checked_rows)(p, parts[p], form))
+    lengths, counts, totals = zip(*computed_beside(rows, lambda p: dask.delayed(_total)(rows[p])))
+    if sum(lengths) == 0:
         raise ValueError(f"X has no samples: all {len(parts)} partitions are empty.")
-    mean = sum(totals) / count
-    squares = computed_beside(rows, lambda p: dask.delayed(_squares)(rows[p], mean))
-    return count, mean, sum(squares) / count
+    count = sum(counts)
+    with np.errstate(invalid="ignore"):  # NaN where no value is known, as in scikit-learn
+        mean = sum(totals) / count
+        squares = computed_beside(rows, lambda p: dask.delayed(_squares)(rows[p], mean))
+        return count, mean, sum(squares) / count
 
 
 def _class_table(
@@ -208,60 +216,13 @@ def _class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.nd
 # -- what runs where the partitions lie --------------------------------------------------------------------------------
 
 
-@contextmanager
-def named(number: int) -> Iterator[None]:
-    """Errors inside name the partition."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"Partition {number} of the dask collection: {error}") from error
-
-
-def _checked(
-    number: int, X: MatrixLike, y: MatrixLike, weight: MatrixLike, dtype: np.dtype, n_features: int, name: str
-) -> Block:
-    """A partition as arrays: its samples in the common type, its labels as they are, its weights."""
-    X = _checked_rows(number, X, dtype, n_features, name)
-    with named(number):
-        y = _column(y)
-        if len(y) != len(X):
-            raise ValueError(f"X has {len(X)} samples and y has {len(y)} labels.")
-        if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype == object and any(v is None for v in y)):
-            raise ValueError("y contains NaN or missing labels.")
-        weight = np.ones(len(X), X.dtype) if weight is None else check_array(weight, dtype=X.dtype, ensure_2d=False)
-        if weight.shape != (len(X),) or weight.min() < 0:  # all may be 0 here: other partitions may have others
-            raise ValueError("sample_weight must be one non-negative number for each sample.")
-    return Block(X, y, weight)
-
-
-def _checked_rows(number: int, X: MatrixLike, dtype: np.dtype, n_features: int, name: str) -> np.ndarray:
-    """Samples of a partition in the common type; it may have none."""
-    with named(number):
-        try:
-            X = check_array(X, dtype=dtype, estimator=name, input_name="X", ensure_min_samples=0)
-        except ValueError as error:
-            if not str(error).startswith("Input X contains"):
-                raise
-            found = " ".join((str(error).splitlines()[0], first_missing(X)))
-            advice = (
-                "needs finite numbers in dask collections, also with missing='ignore'; correct, fill or remove the row."
-            )
-            raise ValueError(f"{found} {name} {advice}") from error
-        if X.shape[1] != n_features:
-            raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {n_features} features as input.")
-    return X
-
-
-def _total(X: np.ndarray) -> tuple[int, np.ndarray]:
-    return len(X), X.sum(axis=0, dtype=np.float64)
+def _total(X: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+    known = ~np.isnan(X)
+    return len(X), known.sum(axis=0), np.where(known, X, 0).sum(axis=0, dtype=np.float64)
 
 
 def _squares(X: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    return np.square(X - mean).sum(axis=0)
-
-
-def _column(values: MatrixLike) -> np.ndarray:
-    return column_or_1d(np.asarray(values))
+    return np.nansum(np.square(X - mean), axis=0)
 
 
 def _label_counts(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.over_partitions import by_partition
 from lvq.estimators.partition_checks import in_memory
 from lvq.estimators.tensor_checks import within_limits
-from lvq.estimators.tensors import float_types, floating, on_device, same_kind
+from lvq.estimators.tensors import float_types, floating, on_device, predicting_device, same_kind
 from lvq.estimators.validation import check_samples
 from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.contributions import Explanation
@@ -69,8 +69,9 @@ class ModelPredictions:
         """Validated samples: an array, or a tensor on the device where it is predicted."""
         check_is_fitted(self)
         if not is_tensor(X) or self.model_.variances is not None:
-            X = check_samples(self, as_numpy(X), types=float_types(self._device))
-            return X if self._device is None else on_device(X, self._device)
+            device = predicting_device(self._device)
+            X = check_samples(self, as_numpy(X), types=float_types(device))
+            return X if device is None else on_device(X, device)
         tensor = floating(X, self.model_.dtype, type(self).__name__)
         if tensor.ndim != 2 or tensor.shape[1] != self.n_features_in_ or not within_limits(tensor):
             check_samples(self, as_numpy(tensor))  # raises the error
@@ -94,7 +95,7 @@ class ModelPredictions:
         """
         check_is_fitted(self)
         model = self.model_
-        if is_tensor(X) or self._device is not None:
+        if is_tensor(X) or predicting_device(self._device) is not None:
             return same_kind(model.classes[self._of_distances(model.decide, X)], X)
         samples = check_samples(self, X, values=False)
         with block_threads(samples.size * len(model.prototypes)) as mapping:
@@ -107,7 +108,7 @@ class ModelPredictions:
         """A function of the distances of samples. Values of arrays are checked in the same pass over the blocks."""
         check_is_fitted(self)
         model = self.model_
-        if is_tensor(X) or self._device is not None:
+        if is_tensor(X) or predicting_device(self._device) is not None:
             return model.over_blocks(function, self._inputs(X))
         samples = check_samples(self, X, values=False)
         with block_threads(samples.shape[0] * model.products) as mapping:

@@ -22,8 +22,10 @@ def with_remedies(estimator: BaseEstimator, X: MatrixLike) -> Iterator[None]:
         raise ValueError(remedy) from error
 
 
-def first_missing(X: MatrixLike) -> str:
+def first_missing(X: MatrixLike, *, infinite: bool = False) -> str:
     """Row and column of the first value that is missing or infinite, as a sentence; "" where it cannot be told.
+
+    Where missing values are allowed only infinite ones are looked for.
 
     Examples
     --------
@@ -31,15 +33,15 @@ def first_missing(X: MatrixLike) -> str:
     'The first is in row 1, counted from 0, column 1.'
     """
     try:
-        row, column = _first_sparse(X) if is_sparse(X) else _first(np.asarray(X, dtype=np.float64))
+        row, column = _first_sparse(X) if is_sparse(X) else _first(np.asarray(X, dtype=np.float64), infinite)
     except (TypeError, ValueError, IndexError):  # text, or none
         return ""
     name = repr(X.columns[column]) if hasattr(X, "columns") else column
     return f"The first is in row {row}, counted from 0, column {name}."
 
 
-def _first(values: np.ndarray) -> tuple[int, int]:
-    rows, columns = np.nonzero(~np.isfinite(values))
+def _first(values: np.ndarray, infinite: bool) -> tuple[int, int]:
+    rows, columns = np.nonzero(np.isinf(values) if infinite else ~np.isfinite(values))
     return int(rows[0]), int(columns[0])
 
 

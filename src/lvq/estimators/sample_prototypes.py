@@ -11,8 +11,9 @@ import numpy as np
 
 from lvq.estimators import training as steps
 from lvq.estimators.parts import Parts
-from lvq.estimators.training import Training, beside_samples
+from lvq.estimators.training import Training
 from lvq.model.arrays import as_numpy
+from lvq.model.device_blocks import beside_samples
 from lvq.model.objective import Params
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.samples import ArraySamples

@@ -197,7 +197,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = getattr(self.estimator, "device", None) is None
+        tags.input_tags.sparse = getattr(self.estimator, "device", None) is None and self.missing == "raise"
         tags.input_tags.allow_nan = self.missing == "ignore"
         return tags
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from lvq.estimators.parts import Parts
 from lvq.estimators.training import Training
+from lvq.model.feature_moments import FeatureMoments
+from lvq.model.incomplete_samples import samples_of
 from lvq.model.links import Identity, Kernel
 from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Objective, Params
@@ -24,13 +26,26 @@ def with_cost(training: Training, parts: Parts) -> Training:
     return replace(training, state=replace(training.state, cost=parts.cost))
 
 
+def next_samples(training: Training, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[Training, ArraySamples]:
+    """The next samples of a stream; where missing values are ignored, they count in the variances of the features."""
+    state = training.state
+    if state.variances is None:
+        return training, ArraySamples(X, y, weight)
+    if state.moments is None:
+        return training, samples_of(X, y, weight)
+    moments = state.moments.joined(FeatureMoments.of(X, weight))
+    state = replace(state, moments=moments, variances=moments.variances())
+    return replace(training, state=state), samples_of(X, y, weight, moments.mean)
+
+
 def measure_units(training: Training, parts: Parts, samples: ArraySamples) -> Training:
     """The units of a stream, measured on its first samples: a first batch may have no spread at all."""
     state = training.state
     if state.units.samples >= MIN_UNIT_SAMPLES:
         return training
     params, link = training.params, training.link
-    plain = Objective(state.relevance.metric(training.labels), Identity(), state.cost, training.labels)
+    metric = samples.measured(state.relevance.metric(training.labels), state.variances)
+    plain = Objective(metric, Identity(), state.cost, training.labels)
     if isinstance(link, Kernel) and isinstance(parts.kernel_width, str) and not parts.learns_width:
         here = units_of(plain, Relevance(), params, samples)
         width = _mean_width(link.width, state.units.samples, here.link, here.samples)

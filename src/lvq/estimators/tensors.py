@@ -1,12 +1,32 @@
 """torch at the interface: tensors in, tensors out, and the device a model is fitted on. torch is imported late."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import ModuleType
 
 import numpy as np
 
 from lvq.model.arrays import has_float64, is_tensor
 from lvq.typing import Array
+
+_HOST_ONLY: ContextVar[bool] = ContextVar("host_only", default=False)
+
+
+@contextmanager
+def on_host() -> Iterator[None]:
+    """Inside, predictions of arrays are computed without the device of a model, which need not be here."""
+    token = _HOST_ONLY.set(True)
+    try:
+        yield
+    finally:
+        _HOST_ONLY.reset(token)
+
+
+def predicting_device(device: str | None) -> str | None:
+    """The device on which arrays are predicted; None inside `on_host`."""
+    return None if _HOST_ONLY.get() else device
 
 
 def same_kind(values: np.ndarray, X: object) -> Array:

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lvq.estimators.parts import Parts
-from lvq.model.arrays import as_numpy, beside, is_tensor, like
-from lvq.model.costs import MarginCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.arrays import as_numpy, like
+from lvq.model.costs import SoftCost, WindowRule, WinnerRule
 from lvq.model.decision import DecisionRule
+from lvq.model.device_blocks import beside_samples
+from lvq.model.feature_moments import FeatureMoments
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.objective import Objective, Params
@@ -33,9 +35,6 @@ from lvq.solvers.state import (
     stretched,
     units_of,
 )
-from lvq.typing import Array
-
-GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,12 @@ def begin(
     random_state: np.random.RandomState,
     *,
     stream: bool = False,
+    moments: FeatureMoments | None = None,
 ) -> Training:
-    """Starting metric and kernel, and the units that make the rest independent of scale."""
+    """Starting metric and kernel, and the units that make the rest independent of scale.
+
+    `moments` are those of the features in a first pass over the stream, which the samples join; for missing values.
+    """
     rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
     rule = rule.for_online(samples.n_features) if stream or parts.solver == "online" else rule
     variance = samples.typical_variance() if rule.needs_unit else 1.0
@@ -81,7 +84,12 @@ def begin(
     start = rule if stream else rule.in_span(samples.n_samples, samples.n_features)
     relevance = start.start(*_rows_for(rule, samples), labels)
     params = Params(prototypes, relevance, None)
-    variances = samples.variances() if parts.ignores_missing else None
+    if parts.ignores_missing and samples.in_memory:
+        moments = samples.moments() if moments is None else moments.joined(samples.moments())
+    if moments is not None:
+        variances: np.ndarray | None = moments.variances()
+    else:
+        variances = samples.variances() if parts.ignores_missing else None
     plain = Objective(samples.measured(rule.metric(labels), variances), Identity(), parts.cost, labels)
     link, units = parts.kernel, _first_units(plain, parts, params, samples)
     scaled = rule.scaled_start(relevance, units.link)
@@ -97,7 +105,7 @@ def begin(
         units = units_of(replace(plain, link=link), rule, params, samples.thinned())
     rate, units = parts.online.learning_rate, units._replace(variance=variance)
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
-    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances)
+    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances, moments)
     return Training(params, labels, link, state)
 
 
@@ -127,7 +135,8 @@ def restarted(
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
     before = training.state
-    state = TrainingState(parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, before.variances)
+    known = before.variances, before.moments
+    state = TrainingState(parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, *known)
     return replace(training, state=state)
 
 
@@ -187,17 +196,6 @@ def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: R
     params = Params(W, R, None if learned is None else float(learned))
     result = result._replace(params=params)
     return training.with_result(result, state), result
-
-
-def beside_samples(objective: Objective, params: Params, X: Array) -> tuple[Objective, Params]:
-    """The same with all arrays where the samples are."""
-    cost = objective.cost
-    if isinstance(cost, MarginCost) and cost.prices is not None:
-        cost = replace(cost, prices=like(beside(cost.prices, X), X))
-    relevance = None if params.relevance is None else beside(params.relevance, X)
-    there = Params(beside(params.prototypes, X), relevance, params.width)
-    memory = GPU_BYTES if is_tensor(X) and X.is_cuda else objective.memory
-    return replace(objective, cost=cost, labels=beside(objective.labels, X), memory=memory), there
 
 
 def fitted_model(

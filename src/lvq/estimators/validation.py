@@ -220,7 +220,8 @@ def check_batch(
         raise ValueError(
             f"classes={classes!r} is not the same as on the first call to {name}.partial_fit: {known.tolist()!r}."
         )
-    X, y = _validated(estimator, X, y, reset=first)
+    missing = getattr(estimator, "missing", "raise") == "ignore"
+    X, y = _validated(estimator, X, y, reset=first, missing=missing)
     check_range(estimator, X)
     check_targets(estimator, y)
     if first and len(known) < 2:

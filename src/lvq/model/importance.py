@@ -126,9 +126,9 @@ def _block_rows(samples: ArraySamples, model: PrototypeModel) -> int:
 
 def _in_bounds(samples: ArraySamples, model: PrototypeModel) -> ArraySamples:
     """The samples, missing values filled; a random part of very many in memory."""
+    samples = samples.filled()
     if not samples.in_memory:
         return samples
-    samples = ArraySamples(*samples.metric_rows())
     stored, outputs = _numbers(samples, model)
     most = max(500, min(int(MOST / stored), MOST_OUTPUTS // outputs))
     return samples if samples.n_samples <= most else ArraySamples(*samples.sample(most, np.random.RandomState(0)))

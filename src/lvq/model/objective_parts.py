@@ -3,6 +3,7 @@
 A part is made for one value of the parameters; what is the same for all blocks is computed then.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,7 @@ from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import DistanceGradient, Matrix, SharedMetric
 from lvq.model.missing import Measured, Observed, complete_rows
 from lvq.model.missing_forms import Forms, nearest_pairs
-from lvq.model.pairs import NearestPair, Search
+from lvq.model.pairs import NearestPair, Search, search_for
 from lvq.model.samples import Block
 from lvq.model.sparse_rows import squared
 from lvq.typing import Array
@@ -51,11 +52,20 @@ class Part:
     """The objective of a block of samples; `columns` is how many numbers it holds at a time for each sample."""
 
     columns: int
+    objective: "Objective"
     params: Params
 
     def __call__(self, block: Block) -> PartialSum:
         """Weighted sum of their costs, and its gradient."""
         raise NotImplementedError
+
+    def __reduce__(self) -> "tuple[Callable[..., Part], tuple[Objective, Params]]":
+        """To another process only the parameters are sent; what follows from them is computed there."""
+        return _part_again, (self.objective, self.params)
+
+
+def _part_again(objective: "Objective", params: Params) -> Part:
+    return objective.part(params, search_for(params.prototypes, objective.groups))
 
 
 class GeneralPart(Part):

@@ -8,16 +8,18 @@ dask is imported where it is used.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, reduce
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from lvq.model.arranged_partitions import ArrangedPartitions, stand_in
 from lvq.model.arrays import rounded_centre
 from lvq.model.class_sums import class_sums, rows_by_class
-from lvq.model.placed_sums import TREE, futures_of, partition_sum, placed_sum, sum_of
+from lvq.model.device_blocks import DeviceBlock, Move
+from lvq.model.placed_sums import sum_over
 from lvq.model.placed_tasks import computed_beside, kept_beside
 from lvq.model.samples import ArraySamples, Block, Map, Total, median_variance
 from lvq.typing import Array, Delayed
@@ -28,7 +30,10 @@ START_NUMBERS = 2**25  # in all of them together, about; at least 10 samples of 
 
 @dataclass(frozen=True)
 class Extent:
-    """What is known of a partition: samples of each class, range and sum of each feature, sum of the weights."""
+    """What is known of a partition: samples of each class, range and sum of each feature, sum of the weights.
+
+    Where values are missing the range is that of the others, NaN without any, and the sum is NaN.
+    """
 
     counts: np.ndarray
     low: np.ndarray
@@ -37,15 +42,15 @@ class Extent:
     weight: float
 
     def __add__(self, other: "Extent") -> "Extent":
-        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
         return Extent(self.counts + other.counts, low, high, self.total + other.total, self.weight + other.weight)
 
 
 def extent_of(block: Block, n_classes: int) -> Extent:
     """Extent of a block that has at least one sample."""
     X, y, weight = block
-    total = X.sum(axis=0, dtype=np.float64)
-    return Extent(np.bincount(y, minlength=n_classes), X.min(0), X.max(0), total, float(weight.sum(dtype=np.float64)))
+    total, low, high = X.sum(axis=0, dtype=np.float64), np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    return Extent(np.bincount(y, minlength=n_classes), low, high, total, float(weight.sum(dtype=np.float64)))
 
 
 class Moments(NamedTuple):
@@ -68,11 +73,14 @@ class PartitionedSamples(ArraySamples):
         The partitions, each a `Block` of at least one sample, in the workers' memory.
     extents : tuple of Extent
         Their extents.
+    move : callable, optional
+        Moves arrays of a partition to a device of the worker that holds it, for solvers.
     """
 
     in_memory: ClassVar[bool] = False
-    blocks: tuple[Delayed, ...] = ()
-    extents: tuple[Extent, ...] = ()
+    blocks: tuple[Delayed, ...]
+    extents: tuple[Extent, ...]
+    move: Move | None = None
 
     @classmethod
     def of(cls, blocks: Sequence[Delayed], extents: Sequence[Extent], dtype: np.dtype) -> Self:
@@ -92,17 +100,7 @@ class PartitionedSamples(ArraySamples):
         One sum comes back. `mapping` is not used: dask works in parallel. On a cluster each partition is summed by a
         worker that holds it, see `lvq.model.placed_sums`.
         """
-        import dask
-
-        futures = futures_of(self.blocks)
-        if futures:
-            return placed_sum(futures, function, rows)
-        sent = dask.delayed(function, traverse=False)
-        level = [dask.delayed(partition_sum)(sent, block, rows) for block in self.blocks]
-        while len(level) > 1:
-            groups = [level[begin : begin + TREE] for begin in range(0, len(level), TREE)]
-            level = [dask.delayed(sum_of)(*group) for group in groups]
-        return dask.compute(level[0], traverse=False)[0]
+        return sum_over(self.blocks, function, rows)
 
     def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
         """At most k samples, drawn without replacement; None for all, but of a large class only some thousands."""
@@ -163,23 +161,35 @@ class PartitionedSamples(ArraySamples):
         raise TypeError("samples in partitions have no index; use reduce or sample")
 
     def to(self, move: Callable[[Array], Array]) -> Self:
-        """Not possible: the samples stay where they are."""
-        raise TypeError("samples in partitions are not moved")
+        """The same samples; once they are arranged, those of each partition are moved where it lies."""
+        return replace(self, move=move)
 
     def thinned(self) -> Self:
         """All samples: sums over them cost no more than a draw."""
         return self
 
-    def arranged(self, centre: Array, *, single: bool = False) -> Self:
+    def arranged(self, centre: Array, *, single: bool = False) -> ArrangedPartitions:  # type: ignore[override]
         """The same samples relative to a centre, with weights of sum one, class by class in each partition.
 
-        They keep their type.
+        They keep their type, and are kept on the workers' devices where these are set.
         """
+        task = partial(arranged_block, centre=centre, total=self.extent.weight)
+        return self._kept(task if self.move is None else partial(_moved, task, self.move), self.X)
+
+    def _kept(self, task: Callable[[Block], Block | DeviceBlock], X: np.ndarray) -> ArrangedPartitions:
+        """The blocks that a function makes of each partition, kept beside it; X has the shape of their rows."""
         import dask
 
-        blocks, weight = self.blocks, self.extent.weight
-        shifted = kept_beside(blocks, lambda p: dask.delayed(_arranged)(blocks[p], centre, weight))
-        return type(self)(self.X, self.y, self.weight, shifted, self.extents)
+        blocks, sent = self.blocks, dask.delayed(task, traverse=False)
+        kept = kept_beside(blocks, lambda p: sent(blocks[p]))
+        return ArrangedPartitions(X, self.y, self.weight, kept, np.stack([extent.counts for extent in self.extents]))
+
+    def variances(self) -> np.ndarray:
+        """Variance of the observed values of each feature; by two sums."""
+        given = self.with_nan()
+        mass, total = given.reduce(_observed_sums, rows=2**16)
+        mass = np.where(mass > 0, mass, 1)
+        return given.reduce(_ObservedSquares(total / mass), rows=2**16) / mass
 
     def typical_variance(self) -> float:
         """Median of the features' variances."""
@@ -191,11 +201,6 @@ class PartitionedSamples(ArraySamples):
         """A point near the mean with few digits, as that of samples in memory."""
         known, dtype = self.extent, self.X.dtype
         return rounded_centre((known.total / self.n_samples).astype(dtype), known.low, known.high)
-
-
-def stand_in(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Zeros of a shape and type; of one number in memory."""
-    return np.broadcast_to(np.zeros((), dtype=dtype), shape)
 
 
 def rows_of(moments: Moments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -245,10 +250,31 @@ class _Scatter:
         return residual.T @ residual
 
 
-def _arranged(block: Block, centre: np.ndarray, total: float) -> Block:
+def _observed_sums(block: Block) -> np.ndarray:
+    """Weight and weighted sum of the observed values of each feature."""
+    weight = block.weight.astype(np.float64)
+    return np.stack((weight @ ~np.isnan(block.X), weight @ np.nan_to_num(block.X)))
+
+
+@dataclass(frozen=True)
+class _ObservedSquares:
+    """Weighted sum of the squared differences of the observed values from their mean."""
+
+    mean: np.ndarray
+
+    def __call__(self, block: Block) -> np.ndarray:
+        return block.weight.astype(np.float64) @ np.nan_to_num(block.X - self.mean) ** 2
+
+
+def arranged_block(block: Block, centre: np.ndarray, total: float) -> Block:
+    """Samples of a partition relative to a centre, class by class, with their fraction of the total weight."""
     shifted = ArraySamples(*block).arranged(centre)
     fraction = block.weight.sum(dtype=np.float64) / total
     return Block(shifted.X, shifted.y, shifted.weight * fraction.astype(centre.dtype))
+
+
+def _moved(task: Callable[[Block], Block], move: Move, block: Block) -> DeviceBlock:
+    return DeviceBlock.of(task(block), move)
 
 
 def _drawn(block: Block, wanted: np.ndarray, seed: tuple[int, int]) -> Block:

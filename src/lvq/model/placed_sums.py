@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 
+from lvq.model.device_blocks import Chosen, DeviceBlock
 from lvq.model.samples import ArraySamples, Block, Total
 from lvq.typing import Delayed
 
@@ -27,15 +28,44 @@ def futures_of(blocks: Sequence[Delayed]) -> list[Delayed]:
     return [found[0] for found in futures] if all(len(found) == 1 for found in futures) else []
 
 
-def placed_sum(futures: Sequence[Delayed], function: Callable[[Block], Total], rows: int) -> Total:
-    """Sum of a function over partitions; only the function and sums are sent."""
+def sum_over(
+    blocks: Sequence[Delayed],
+    function: Callable[[Block], Total],
+    rows: int,
+    chosen: Sequence[Chosen] | None = None,
+) -> Total:
+    """Sum of a function over partitions, or over chosen rows of each, in blocks of rows; in a fixed order.
+
+    On a cluster each partition is summed by a worker that holds it. One sum comes back.
+    """
+    import dask
+
+    rows_of: Sequence[Chosen | None] = [None] * len(blocks) if chosen is None else chosen
+    futures = futures_of(blocks)
+    if futures:
+        return placed_sum(futures, function, rows, rows_of)
+    sent = dask.delayed(function, traverse=False)
+    level = [
+        dask.delayed(partition_sum)(sent, block, rows, dask.delayed(own, traverse=False) if own else None)
+        for block, own in zip(blocks, rows_of)
+    ]
+    while len(level) > 1:
+        groups = [level[begin : begin + TREE] for begin in range(0, len(level), TREE)]
+        level = [dask.delayed(sum_of)(*group) for group in groups]
+    return dask.compute(level[0], traverse=False)[0]
+
+
+def placed_sum(
+    futures: Sequence[Delayed], function: Callable[[Block], Total], rows: int, chosen: Sequence[Chosen | None]
+) -> Total:
+    """Sum of a function over partitions; only the function, numbers of rows and sums are sent."""
     client = futures[0].client
     while True:
         pinned = places_of(futures)
         sent = client.submit(_same, function, pure=False)
         level = [
-            client.submit(partition_sum, sent, future, rows, workers=workers, pure=False)
-            for future, workers in zip(futures, pinned)
+            client.submit(partition_sum, sent, future, rows, own, workers=workers, pure=False)
+            for future, own, workers in zip(futures, chosen, pinned)
         ]
         while len(level) > 1:
             groups = [level[begin : begin + TREE] for begin in range(0, len(level), TREE)]
@@ -77,9 +107,14 @@ def _wait(futures: Sequence[Delayed]) -> bool:
     return False
 
 
-def partition_sum(function: Callable[[Block], Total], block: Block, rows: int) -> Total:
-    """Sum of a function over a partition, in blocks of rows."""
-    return ArraySamples(*block).reduce(function, rows)
+def partition_sum(
+    function: Callable[[Block], Total], block: Block | DeviceBlock, rows: int, chosen: Chosen | None = None
+) -> Total:
+    """Sum of a function over a partition, or over some rows of it, in blocks of rows."""
+    if isinstance(block, DeviceBlock):
+        return block.sum(function, chosen)
+    samples = ArraySamples(*block)
+    return (samples if chosen is None else samples.chosen(*chosen)).reduce(function, rows)
 
 
 def sum_of(*parts: Total) -> Total:

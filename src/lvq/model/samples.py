@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from lvq.model.arrays import as_numpy, is_tensor, like, namespace, round_centre, wide
+from lvq.model.feature_moments import FeatureMoments
 from lvq.model.metrics import Metric
 from lvq.model.sparse_rows import is_sparse, squared, take_rows
 from lvq.typing import Array
@@ -124,9 +125,30 @@ class ArraySamples:
         """
         return np.zeros(self.n_features, dtype=self.X.dtype) if is_sparse(self.X) else round_centre(self.thinned().X)
 
+    def chosen(self, rows: Array, factor: float = 1.0) -> "ArraySamples":
+        """Some samples by index, their weights multiplied by a factor."""
+        block = self.take(rows)
+        return ArraySamples(block.X, block.y, block.weight * factor)
+
+    def normalised(self) -> "ArraySamples":
+        """The same samples with weights of sum one."""
+        return ArraySamples(self.X, self.y, self.weight / self.weight.sum())
+
+    def filled(self) -> "ArraySamples":
+        """The same samples, with a number in place of each missing value."""
+        return self
+
+    def with_nan(self) -> "ArraySamples":
+        """The same samples, with NaN in place of each missing value."""
+        return self
+
     def variances(self) -> np.ndarray:
         """Weighted variance of each feature."""
-        return observed_variances(self.X, self.weight)
+        return self.moments().variances()
+
+    def moments(self) -> FeatureMoments:
+        """Mean and variance of each feature, which a stream continues."""
+        return FeatureMoments.of(self.X, self.weight)
 
     def thinned(self) -> Self:
         """Every k-th sample where there are many, for what is computed once and needs not be exact."""
@@ -193,7 +215,4 @@ def observed_variances(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     >>> observed_variances(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2)).tolist()
     [1.0, 0.0]
     """
-    mass = weight.astype(np.float64) @ ~np.isnan(X)
-    mass = np.where(mass > 0, mass, 1)
-    mean = weight @ np.nan_to_num(X, copy=True).astype(np.float64) / mass
-    return weight @ np.nan_to_num(X - mean) ** 2 / mass
+    return FeatureMoments.of(X, weight).variances()

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from lvq.estimators.registry import estimator_types
+from lvq.model.feature_moments import FeatureMoments
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.path import ThresholdPath
@@ -79,8 +80,21 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
     ours, theirs = state.variances, model.variances
     same = ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)
     require(same, "variances of the features that are not those of its model")
+    if state.moments is not None:
+        require(_fit_together(state.moments, ours), "moments of the features that do not fit its variances")
     units = all(0 < unit < np.inf for unit in state.units[:2])
     require(units and 0 <= state.step < np.inf, "a number of steps or units that are not valid")
+
+
+def _fit_together(moments: FeatureMoments, variances: np.ndarray | None) -> bool:
+    """Whether these are moments with the given variances."""
+    if variances is None or not isinstance(moments, FeatureMoments):
+        return False
+    for values in moments:
+        if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != variances.shape:
+            return False
+    finite = all(np.isfinite(values).all() for values in moments)
+    return finite and bool((moments.mass >= 0).all()) and np.array_equal(moments.variances(), variances)
 
 
 def _check_rejection(model: RejectClassifier) -> None:

@@ -35,7 +35,7 @@ def outside_section(features: Features, inputs: Floats, variables: Variables | N
 
 def _of_features(features: Features, inputs: Floats) -> Floats:
     values = features.values(inputs)
-    return _beyond(features.values(features.model.prototypes), np.nanmin(values, axis=0), np.nanmax(values, axis=0))
+    return _beyond(features.values(features.model.prototypes), np.fmin.reduce(values), np.fmax.reduce(values))
 
 
 def _of_variables(variables: Variables, inputs: Floats) -> Floats:

@@ -155,9 +155,10 @@ def _decay(schedule: str, epochs: float, total: int) -> float:
 
 def _take(samples: ArraySamples, rows: Array, prototypes: Array) -> ArraySamples:
     """Some samples in the prototypes' type; weights are scaled so that their weighted sum estimates the whole mean."""
-    block = samples.take(rows)
-    scale = samples.n_samples / rows.shape[0]
-    return ArraySamples(like(block.X, prototypes), block.y, like(block.weight * scale, prototypes))
+    part = samples.chosen(rows, samples.n_samples / rows.shape[0])
+    if not part.in_memory:
+        return part
+    return ArraySamples(like(part.X, prototypes), part.y, like(part.weight, prototypes))
 
 
 def _rows(order: Array) -> Array:
@@ -182,8 +183,5 @@ def _split(
     if count == 0:
         return samples, None
     order = _permutation(samples.X, random_state)
-    parts = []
-    for rows in (order[count:], order[:count]):
-        block = samples.take(rows)
-        parts.append(ArraySamples(block.X, block.y, block.weight / block.weight.sum()))
-    return parts[0], parts[1]
+    training, held_out = (samples.chosen(rows).normalised() for rows in (order[count:], order[:count]))
+    return training, held_out

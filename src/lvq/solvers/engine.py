@@ -161,7 +161,7 @@ class Engine:
 
     def run(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, orders: np.ndarray) -> np.ndarray:
         """Run the epochs of `orders`; the sum of costs of each."""
-        _check_rows(X, y, weight, orders, self.W.shape[1], len(self.starts) - 1)
+        check_rows(X, y, weight, orders, self.W.shape[1], len(self.starts) - 1)
         if is_sparse(X):
             return self._run_sparse(X, y, weight, orders)
         costs = np.zeros(len(orders))
@@ -260,23 +260,23 @@ def _check_arrays(
     elif isinstance(relevance, VectorRelevance):
         expected = (features,)
     needed = new_statistics(relevance, objective.cost, (count, features), n_classes, 0.0)
-    _check_equal("prototypes", params.prototypes.shape, (count, features))
-    _check_equal("ascending labels", bool(labels[0] >= 0 and (np.diff(labels) >= 0).all()), True)
-    _check_equal("parameters of the metric", None if R is None else R.shape, expected)
+    check_equal("prototypes", params.prototypes.shape, (count, features))
+    check_equal("ascending labels", bool(labels[0] >= 0 and (np.diff(labels) >= 0).all()), True)
+    check_equal("parameters of the metric", None if R is None else R.shape, expected)
     for name, found, wanted in zip(Statistics._fields, statistics, needed):
-        _check_equal(name, found.shape, wanted.shape)
+        check_equal(name, found.shape, wanted.shape)
 
 
-def _check_rows(
+def check_rows(
     X: np.ndarray, y: np.ndarray, weight: np.ndarray, orders: np.ndarray, features: int, n_classes: int
 ) -> None:
-    _check_equal("samples", X.shape, (len(y), features))
-    _check_equal("weights", weight.shape, y.shape)
-    _check_equal("class indices", bool(y.min() >= 0 and y.max() < n_classes), True)
-    _check_equal("orders", (orders.shape[1], bool(orders.min() >= 0 and orders.max() < len(y))), (len(y), True))
+    check_equal("samples", X.shape, (len(y), features))
+    check_equal("weights", weight.shape, y.shape)
+    check_equal("class indices", bool(y.min() >= 0 and y.max() < n_classes), True)
+    check_equal("orders", (orders.shape[1], bool(orders.min() >= 0 and orders.max() < len(y))), (len(y), True))
 
 
-def _check_equal(name: str, found: object, wanted: object) -> None:
+def check_equal(name: str, found: object, wanted: object) -> None:
     if found != wanted:
         raise ValueError(
             f"The online solver was called with {name} that do not fit the model: got {found}, expected {wanted}. A "

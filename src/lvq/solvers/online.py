@@ -9,10 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from lvq.model.incomplete_samples import IncompleteSamples
 from lvq.model.objective import Objective, Params
 from lvq.model.samples import ArraySamples
 from lvq.model.sparse_rows import is_sparse
 from lvq.solvers.engine import Engine
+from lvq.solvers.incomplete_engine import IncompleteEngine
 from lvq.solvers.online_rule import Online
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result, StoppingRule, TrainingState
@@ -37,7 +39,7 @@ def train(
     params : Params
         Where to start; left as it is.
     samples : ArraySamples
-        Samples, class indices, and the factors of each sample's step.
+        Samples, class indices, and the factors of each sample's step; `IncompleteSamples` where values are missing.
     settings : Online
         Rates, schedule, epochs.
     state : TrainingState
@@ -61,7 +63,12 @@ def train(
     y, weight = samples.y, np.ascontiguousarray(samples.weight, dtype=np.float64)
     statistics = state.statistics.shifted(-centre)
     moved = params if is_sparse(X) else params._replace(prototypes=params.prototypes - centre)
-    engine = Engine(objective, state.relevance, moved, X, statistics, state.step)
+    arguments = objective, state.relevance, moved, X, statistics, state.step
+    if isinstance(samples, IncompleteSamples):
+        assert state.variances is not None
+        engine: Engine = IncompleteEngine(*arguments, samples.missing, state.variances)
+    else:
+        engine = Engine(*arguments)
     epochs = 1 if stream else settings.max_iter
     schedule = "constant" if stream and settings.schedule == "linear" else settings.schedule
     horizon = count * (settings.max_iter if schedule == "linear" else 1)

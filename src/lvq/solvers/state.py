@@ -12,6 +12,7 @@ import numpy as np
 
 from lvq.model.arrays import beside, first_argmin, is_tensor, namespace, take_columns, wide
 from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
+from lvq.model.feature_moments import FeatureMoments
 from lvq.model.groups import GroupedPrototypes, group_prototypes
 from lvq.model.metrics import Metric, SharedMetric
 from lvq.model.objective import GROUPED, Objective, Params
@@ -162,6 +163,8 @@ class TrainingState:
         Parameters that the prototypes, the metric and the kernel started from.
     variances : ndarray of shape (n_features,), optional
         Variance of each feature, where missing values are ignored.
+    moments : FeatureMoments, optional
+        What these variances come from, so that a stream can continue them; where it is None they stay as they are.
     """
 
     cost: CostOrRule
@@ -172,6 +175,7 @@ class TrainingState:
     random_state: np.random.RandomState
     start: tuple[tuple[str, object], ...] = ()
     variances: np.ndarray | None = None
+    moments: FeatureMoments | None = None
 
     def copy(self) -> Self:
         """The same with a random state of its own; statistics are copied by the solver."""

@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 
-from lvq.typing import JSONValue, Labels
+from lvq.model.sparse_rows import is_sparse, numbers, take_rows
+from lvq.typing import Array, JSONValue, Labels
+
+INDEX_BYTES = 4  # of a column in a sparse row
 
 
 class Position(NamedTuple):
@@ -21,7 +25,7 @@ class Position(NamedTuple):
 class Block(NamedTuple):
     """Some consecutive rows, and the position of the first of them."""
 
-    X: np.ndarray
+    X: Array  # dense, or a CSR array
     y: Labels
     start: Position
     place: str  # where the rows are, for messages: a file, or the number of a batch
@@ -49,7 +53,9 @@ def rows_from(block: Block, first: int) -> Block | None:
         return block
     if skip >= len(block.y):
         return None
-    return block._replace(X=block.X[skip:], y=block.y[skip:], start=block.start._replace(row=first))
+    return block._replace(
+        X=take_rows(block.X, slice(skip, None)), y=block.y[skip:], start=block.start._replace(row=first)
+    )
 
 
 @dataclass
@@ -62,12 +68,21 @@ class Layout:
     n_features: int | None = None
     dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
     names: tuple[str, ...] | None = None
+    stored: int | None = None  # numbers that a sparse row of the first block has, rounded up; None for dense rows
+
+    @property
+    def row_bytes(self) -> int:
+        """Memory that a row takes, about; sparse ones by the first block."""
+        if self.stored is None:
+            return (self.n_features or 1) * self.dtype.itemsize
+        return self.stored * (self.dtype.itemsize + INDEX_BYTES) + INDEX_BYTES
 
     def checked(self, block: Block) -> Block:
         """The block with samples of the common type; ValueError where it does not fit, with its place."""
         if self.n_features is None:
             self.n_features, self.names = block.X.shape[1], block.names
             self.dtype = np.dtype(np.float32 if block.X.dtype == np.float32 else np.float64)
+            self.stored = 1 + block.X.nnz // len(block.y) if is_sparse(block.X) else None
         if block.X.shape[1] != self.n_features:
             raise ValueError(
                 f"{block.row(0)}: {block.X.shape[1]} features, but the rows before have {self.n_features}; every "
@@ -78,22 +93,31 @@ class Layout:
                 f"{block.row(0)}: the columns are {_listed(block.names)}, but those of the rows before are "
                 f"{_listed(self.names)}; every batch must have the same columns in the same order."
             )
+        if is_sparse(block.X) != (self.stored is not None):
+            kinds = ("sparse", "dense") if is_sparse(block.X) else ("dense", "sparse")
+            raise ValueError(
+                f"{block.row(0)}: the rows are {kinds[0]}, but those before are {kinds[1]}; give all batches in the "
+                "same form."
+            )
         with np.errstate(over="ignore"):
             X = block.X.astype(self.dtype, copy=False)
         self._check_values(block, X)
         self._check_classes(block)
         return block._replace(X=X)
 
-    def _check_values(self, block: Block, X: np.ndarray) -> None:
-        if np.isfinite(X.sum(dtype=np.float64)):  # one pass without a copy; a sum may overflow, hence the second look
+    def _check_values(self, block: Block, X: Array) -> None:
+        values = numbers(X)
+        if np.isfinite(values.sum(dtype=np.float64)):  # one pass without a copy; it may overflow, hence the second look
             return
-        bad = np.isinf(X) if self.allow_nan else ~np.isfinite(X)
+        allowed = self.allow_nan and not is_sparse(X)  # what a sparse row does not store is zero, not missing
+        bad = np.isinf(values) if allowed else ~np.isfinite(values)
         if bad.any():
-            row, column = np.argwhere(bad)[0].tolist()
-            name = repr(block.names[column]) if block.names else str(column)
+            row, column = _place(X, bad)
+            name, value = repr(block.names[column]) if block.names else str(column), X[row, column]
+            ignore = ", or use missing='ignore' of the models (--missing ignore)"
             raise ValueError(
-                f"{block.row(row)}: the value in column {name} is {X[row, column]}, and the model needs finite "
-                "numbers; correct or remove the row."
+                f"{block.row(row)}: the value in column {name} is {value}, and the model needs finite numbers; correct "
+                f"or remove the row{ignore if np.isnan(value) and not is_sparse(X) else ''}."
             )
 
     def _check_classes(self, block: Block) -> None:
@@ -116,6 +140,15 @@ def _listed(names: tuple[str, ...] | None) -> str:
     return "without names" if names is None else ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
 
 
+def _place(X: Array, found: np.ndarray) -> tuple[int, int]:
+    """Row and column of the first number of X for which `found` is true."""
+    if not is_sparse(X):
+        row, column = np.argwhere(found)[0].tolist()
+        return row, column
+    place = int(np.argmax(found))
+    return int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+
+
 def _missing(y: Labels) -> np.ndarray:
     if y.dtype == object:
         return np.array([label is None or label != label for label in y.tolist()], dtype=bool)
@@ -125,14 +158,14 @@ def _missing(y: Labels) -> np.ndarray:
 class Rows(NamedTuple):
     """A group of rows: samples, and the indices of their classes; -1 where the classes are not known yet."""
 
-    X: np.ndarray
+    X: Array
     y: Labels
 
 
 class RowReader:
     """Reads groups of rows of a source from a position on; blocks may end anywhere.
 
-    The samples of a group are in one array that the next group overwrites.
+    Dense samples of a group are in one array that the next group overwrites.
     """
 
     def __init__(self, source: Source, layout: Layout, start: Position) -> None:
@@ -146,19 +179,29 @@ class RowReader:
         self._rest = self._rest or self._next_block()
         if self._rest is None:
             return None
-        count, filled = group_rows(), 0
-        shape, dtype = (count, self._rest.X.shape[1]), self._rest.X.dtype
-        if self._samples.shape != shape:
-            self._samples = np.empty(shape, dtype=dtype)
+        count, done = group_rows(), 0
+        buffer, parts = self._buffer(count, self._rest.X), list[Array]()
         labels = np.full(count, -1)
-        while filled < count and self._rest is not None:
-            block, taken = self._rest, min(count - filled, len(self._rest.y))
-            self._samples[filled : filled + taken] = block.X[:taken]
-            labels[filled : filled + taken] = self._indices(block.y[:taken])
-            filled += taken
+        while done < count and self._rest is not None:
+            block, taken = self._rest, min(count - done, len(self._rest.y))
+            part = take_rows(block.X, slice(0, taken))
+            if buffer is None:
+                parts.append(part)
+            else:
+                buffer[done : done + taken] = part
+            labels[done : done + taken] = self._indices(block.y[:taken])
+            done += taken
             self.position = Position(block.start.file, block.start.row + taken)
             self._rest = rows_from(block, self.position.row) or self._next_block()
-        return Rows(self._samples[:filled], labels[:filled])
+        return Rows(sparse.vstack(parts, format="csr") if buffer is None else buffer[:done], labels[:done])
+
+    def _buffer(self, count: int, like: Array) -> np.ndarray | None:
+        """The array of dense rows; None for sparse ones, which are joined."""
+        if is_sparse(like):
+            return None
+        if self._samples.shape != (count, like.shape[1]):
+            self._samples = np.empty((count, like.shape[1]), dtype=like.dtype)
+        return self._samples
 
     def _next_block(self) -> Block | None:
         found = next((block for block in self._blocks if len(block.y)), None)

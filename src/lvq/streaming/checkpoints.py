@@ -73,6 +73,7 @@ class CheckpointFile:
             "n_features": layout.n_features,
             "dtype": layout.dtype.str,
             "names": layout.names,
+            "stored": layout.stored,
         }
         body = json.dumps(header).encode() + b"\n" + to_bytes(checkpoint.model)
         try:
@@ -107,6 +108,7 @@ class CheckpointFile:
             n_features=header["n_features"],
             dtype=np.dtype(header["dtype"]),
             names=None if names is None else tuple(names),
+            stored=header["stored"],
         )
         return Checkpoint(arguments, Progress(**progress), layout, from_bytes(model)[0])
 

@@ -5,9 +5,12 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from lvq.model.sparse_rows import filled
+from lvq.typing import Array
+
 
 def reseed_idle(
-    model: BaseEstimator, X: np.ndarray, y: np.ndarray, idle: list[int], after: int, random_state: np.random.RandomState
+    model: BaseEstimator, X: Array, y: np.ndarray, idle: list[int], after: int, random_state: np.random.RandomState
 ) -> list[int]:
     """Move idle prototypes of a fitted model of this library to wrongly predicted samples of their class.
 
@@ -16,7 +19,8 @@ def reseed_idle(
     model : estimator
         With a `model_`, which is replaced where a prototype moves.
     X, y : ndarray
-        The last batch: samples and class indices.
+        The last batch: samples, also sparse ones, and class indices. A prototype keeps its value of a feature that is
+        missing in its sample.
     idle : list of int
         For each prototype, the number of rows of its class since it was the nearest of them.
     after : int
@@ -42,8 +46,9 @@ def reseed_idle(
     for label in np.unique(labels[waited >= after]):
         places = np.flatnonzero((labels == label) & (waited >= after))
         rows = random_state.permutation(np.flatnonzero(wrong & (y == label)))[: len(places)]
-        prototypes[places[: len(rows)]] = X[rows]
-        waited[places[: len(rows)]] = 0
+        moved, found = places[: len(rows)], filled(X[rows])
+        prototypes[moved] = np.where(np.isnan(found), prototypes[moved], found)
+        waited[moved] = 0
     if not np.array_equal(prototypes, fitted.prototypes):
         model.model_ = replace(fitted, prototypes=prototypes)
     return [int(rows) for rows in waited]

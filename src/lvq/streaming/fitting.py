@@ -14,13 +14,16 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
+from lvq.estimators.first_batches import fit_first_batch
 from lvq.estimators.registry import estimator_types
+from lvq.model.sparse_rows import is_sparse
 from lvq.persistence.files import to_bytes
 from lvq.streaming.blocks import Layout, Position, RowReader, Source
 from lvq.streaming.checkpoints import Checkpoint, CheckpointFile, Progress
 from lvq.streaming.drift import reseed_idle
+from lvq.streaming.scaling import learn_scale, moments_after
 from lvq.streaming.sources import Batches, make_source
-from lvq.typing import JSONValue, Labels, MatrixLike, Seed
+from lvq.typing import Array, JSONValue, Labels, MatrixLike, Seed
 
 BUFFER_BYTES = 1 << 26  # of rows that are read at a time in a first pass, or shuffled, where their number is not given
 
@@ -50,10 +53,13 @@ def fit_batches(
     ----------
     estimator : estimator
         An estimator with `partial_fit`, or a Pipeline of a scaler with `partial_fit`, such as StandardScaler, and one.
-        It is fitted, and stays as it was where an error is raised.
+        It is fitted, and stays as it was where an error is raised. With ``missing="ignore"`` rows may have missing
+        values; standardisation is by the observed ones.
     batches : callable, path, or list of batches or paths
         A function that returns an iterator of batches, the same at each call: pairs (X, y), or tables (pandas, Arrow)
-        with the column `target`. Or CSV, Parquet, Arrow or ARFF files, one or several with the same columns.
+        with the column `target`. X may be sparse, in all batches; it stays so, with a scaler that does not centre, such
+        as ``StandardScaler(with_mean=False)``. Or CSV, Parquet, Arrow or ARFF files, one or several with the same
+        columns.
     target : str, optional
         The column of classes, needed for tables. Integers in Parquet and Arrow files stay integers, other classes are
         texts; in CSV files all are texts, unless `classes` are numbers.
@@ -66,7 +72,8 @@ def fit_batches(
     batch_rows : int, default=4096
         Number of rows in a call of `partial_fit`. The first batch sets the starting prototypes.
     shuffle_rows : int, optional
-        Number of rows in the buffer, in which rows are shuffled; 0 keeps their order. By default as many as take 64 MB.
+        Number of rows in the buffer, in which rows are shuffled; 0 keeps their order. By default as many as take 64 MB;
+        of sparse rows, as many as would if all were like those of the first batch.
         A stream that is sorted by class needs a buffer that spans the classes, or files in another order.
     reseed_after : int, optional
         For streams that drift: a prototype that has not been the nearest of its class for so many rows moves to a
@@ -189,14 +196,15 @@ class _Run:
         progress = self.progress
         reader = RowReader(source, self.layout, progress.position)
         while (rows := reader.next_rows(self._group_rows)) is not None:
-            order, X = self._order(len(rows.X)), self._scaled(rows.X)
-            size = self.settings.batch_rows if progress.stage else len(X)
-            for begin in range(progress.done * size, len(X), size):
+            count = len(rows.y)
+            order, X = self._order(count), self._scaled(rows.X)
+            size = self.settings.batch_rows if progress.stage else count
+            for begin in range(progress.done * size, count, size):
                 part = slice(begin, begin + size) if order is None else order[begin : begin + size]
                 self._learn(_safe_indexing(X, part), rows.y[part])
                 progress.done += 1
                 before, every = progress.batches, self.settings.every
-                progress.batches += -(-min(size, len(rows.y) - begin) // self.settings.batch_rows)
+                progress.batches += -(-min(size, count - begin) // self.settings.batch_rows)
                 if progress.batches // every > before // every:
                     self._write()
             progress.position, progress.group, progress.done = reader.position, progress.group + 1, 0
@@ -212,7 +220,7 @@ class _Run:
         if self.progress.stage > 0 and wanted == 0:
             return rows
         if self.progress.stage == 0 or wanted is None:
-            return rows * max(1, BUFFER_BYTES // (rows * (layout.n_features or 1) * layout.dtype.itemsize))
+            return rows * max(1, BUFFER_BYTES // (rows * layout.row_bytes))
         return max(rows, wanted)
 
     def _order(self, count: int) -> np.ndarray | None:
@@ -221,8 +229,13 @@ class _Run:
             return None
         return np.random.RandomState([progress.seed, progress.stage, progress.group]).permutation(count)
 
-    def _scaled(self, X: np.ndarray) -> MatrixLike:
+    def _scaled(self, X: Array) -> MatrixLike:
         """A group of rows as the model gets them; unchanged in the first pass, which the scaler learns from."""
+        if is_sparse(X) and getattr(self.scaler, "with_mean", False):
+            raise ValueError(
+                f"{type(self.scaler).__name__} of fit_batches centres the features, which would make sparse rows "
+                f"dense; use {type(self.scaler).__name__}(with_mean=False) or MaxAbsScaler."
+            )
         if self.scaler is None or self.progress.stage == 0:
             return X
         return self.scaler.transform(self._named(X))
@@ -234,23 +247,26 @@ class _Run:
         classes = self.layout.classes
         if self.progress.stage == 0:
             if self.scaler is not None:
-                self.scaler.partial_fit(self._named(X))
+                learn_scale(self.scaler, X, self._named(X))
             return
         assert classes is not None  # found in the first pass, or given
-        self.final.partial_fit(self._named(X) if self.scaler is None else X, classes[y], classes=classes)
+        rows = self._named(X) if self.scaler is None else X
+        moments = moments_after(self.scaler) if self.layout.allow_nan and not hasattr(self.final, "model_") else None
+        if moments is not None and getattr(self.final, "missing", "raise") == "ignore":
+            fit_first_batch(self.final, rows, classes[y], classes, moments)
+        else:
+            self.final.partial_fit(rows, classes[y], classes=classes)
         if self.settings.reseed_after is not None:
-            progress = self.progress
+            progress, X = self.progress, X if is_sparse(X) else np.asarray(X)
             random_state = np.random.RandomState([progress.seed, progress.batches])
-            progress.idle = reseed_idle(
-                self.final, np.asarray(X), y, progress.idle, self.settings.reseed_after, random_state
-            )
+            progress.idle = reseed_idle(self.final, X, y, progress.idle, self.settings.reseed_after, random_state)
 
     def _write(self) -> None:
         if self.file is not None:
             self.file.write(Checkpoint(self.arguments, self.progress, self.layout, self.model))
 
 
-def _frame(X: np.ndarray, names: tuple[str, ...]) -> MatrixLike:
+def _frame(X: MatrixLike, names: tuple[str, ...]) -> MatrixLike:
     """Samples with the names of their columns, without a copy."""
     import pandas as pd
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from lvq.model.sparse_rows import is_sparse
+from lvq.model.sparse_rows import canonical, is_sparse
 from lvq.streaming.blocks import Block, Position, Source, rows_from
 from lvq.typing import Argument, JSONValue, Labels
 
@@ -73,15 +73,13 @@ class FunctionSource:
         if len(batch) != 2:
             raise ValueError(f"{place}: a batch must be a pair (X, y) or a table, got {len(batch)} items.")
         X, y = batch
-        if is_sparse(X):
-            raise TypeError(f"{place}: X is sparse, but fit_batches takes dense rows. Call partial_fit for each batch.")
         names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
         try:
-            X, y = np.asarray(X), np.asarray(y)
+            X, y = canonical(X) if is_sparse(X) else np.asarray(X), np.asarray(y)
             X = X if X.dtype == np.float32 else X.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{place}: X must hold numbers ({error}).") from error
-        if X.ndim != 2 or y.shape != (len(X),):
+        if X.ndim != 2 or y.shape != X.shape[:1]:
             raise ValueError(
                 f"{place}: X must have two dimensions and y one value for each row, got the shapes {X.shape} and "
                 f"{y.shape}."

@@ -169,8 +169,8 @@ def fit_table(
         refitted to 20 random halves, for the intervals of the features' importances.
     stream : bool, default=False
         Read the tables in parts, as they may be larger than memory, and train each row once by `lvq.fit_batches`. All
-        features must be numbers without gaps, there is no cross-validation, and up to 20,000 rows each are held out for
-        the test and for the thresholds.
+        features must be numbers, of which some may be missing with ``missing="ignore"``; there is no cross-validation,
+        and up to 20,000 rows each are held out for the test and for the thresholds.
     checkpoint : path, optional
         With `stream`: a file from which an interrupted run continues; the result is that of an undisturbed run.
     seed : int, default=0
@@ -214,11 +214,16 @@ def fit_table(
     if stream:
         unused: dict[str, object] = {"categorical": categorical, "features": features, "prices": prices, "dates": dates}
         unused |= {"group": group, "time": time, "test": test, "sample_prototypes": sample_prototypes}
-        unused |= {"missing": missing == "ignore", "missing_marks": missing_marks}
+        unused |= {"missing_marks": missing_marks}
         given = [name for name, value in unused.items() if value]
         if given:
             raise ValueError(
                 f"stream=True (--stream) takes tables of numbers without a design; leave out {', '.join(given)}."
+            )
+        if missing == "impute":
+            raise ValueError(
+                "stream=True (--stream) cannot fill missing numbers, as medians need the whole table. Use "
+                "missing='ignore' (--missing ignore), or leave it out for tables without missing numbers."
             )
         tables = [Path(table)] if isinstance(table, str | Path) else [Path(path) for path in table]
         return _fit_stream(
@@ -321,13 +326,15 @@ def _fit_stream(
     classifier.set_params(cv="prefit").fit(*fitted.calibration)
     notes = (*fitted.notes, *_threshold_notes(classifier, len(fitted.calibration[1]), "rows held out for thresholds"))
     progress("Summarising", 1, 3)
+    done = "" if fitted.missing is None else f" {fitted.missing['sentence']}"
+    sentences = f"{fitted.notes[0]} Numbers were standardised.{done}"
     summary = summarize(
         classifier, *fitted.test, name=type(estimator).__name__, target_name=target, seed=seed,
-        data_name=", ".join(table.name for table in tables), protocol=f"{fitted.notes[0]} Numbers were standardised.",
+        data_name=", ".join(table.name for table in tables), protocol=sentences,
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
     summary["notes"], summary["rivals"] = list(notes), None
-    summary["missing"], summary["reference"], summary["time"] = None, None, None
+    summary["missing"], summary["reference"], summary["time"] = fitted.missing, None, None
     progress("Writing", 2, 3)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", 3, 3)

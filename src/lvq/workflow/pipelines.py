@@ -117,7 +117,7 @@ def make_model(
 
 
 def can_ignore(parameters: dict[str, object]) -> bool:
-    """Whether a model with these parameters can ignore missing values; those that learn online cannot.
+    """Whether a model with these parameters can ignore missing values; rules without a gradient cannot.
 
     Examples
     --------

@@ -19,6 +19,8 @@ from lvq.streaming.blocks import Block, Layout, Position
 from lvq.streaming.sources import FileSource, FunctionSource
 from lvq.table_headers import check_columns, listed
 from lvq.tables import TableError, as_text, column_names, read_parts
+from lvq.typing import JSONValue
+from lvq.workflow.missing_values import streamed_section
 from lvq.workflow.preparation import MIN_CLASS_ROWS
 
 MIN_ROWS = 1000  # fewer rows are no stream
@@ -35,6 +37,7 @@ class StreamedFit:
     calibration: tuple[pd.DataFrame, np.ndarray]
     n_train: int
     notes: tuple[str, ...]
+    missing: dict[str, JSONValue] | None = None
 
 
 def fit_streamed(
@@ -50,7 +53,8 @@ def fit_streamed(
     """Fit a pipeline of StandardScaler and a model to tables in three passes: classes, standardisation, training.
 
     The rows for the test and for the thresholds are drawn at random and never used in training. All columns must hold
-    numbers in every row. With a checkpoint an interrupted run continues where it was.
+    numbers; an estimator with ``missing="ignore"`` takes rows in which some are missing. With a checkpoint an
+    interrupted run continues where it was.
     """
     names = column_names(tables[0])
     check_columns(names, [target, *drop], str(tables[0]))
@@ -64,7 +68,8 @@ def fit_streamed(
     total = sum(counts.values())
     sizes = [sum(count.values()) for count in counted]
     held_out = HeldOut.drawn(total, test_size, seed, tuple(np.cumsum([0, *sizes[:-1]]).tolist()))
-    layout = Layout(classes=np.array(sorted(counts)))
+    ignores = getattr(estimator, "missing", "raise") == "ignore"
+    layout = Layout(allow_nan=ignores, classes=np.array(sorted(counts)))
 
     def blocks() -> Iterator[Block]:
         return map(layout.checked, source.blocks(Position()))
@@ -84,7 +89,12 @@ def fit_streamed(
         f"thresholds, and the model was trained on the {total - len(held_out.rows)} others, each once; there is no "
         "cross-validation."
     )
-    return StreamedFit(pipeline, test, calibration, total - len(held_out.rows), (note,))
+    n_train, notes = total - len(held_out.rows), [note]
+    known = np.broadcast_to(pipeline[0].n_samples_seen_, len(features))  # one number where nothing is missing
+    if (known == 0).any():
+        empty = listed([name for name, count in zip(features, known) if not count])
+        notes.append(f"Columns without a value in the training rows, which the model cannot use: {empty}.")
+    return StreamedFit(pipeline, test, calibration, n_train, tuple(notes), streamed_section(known, n_train))
 
 
 def streaming_model(estimator: BaseEstimator) -> BaseEstimator:

@@ -17,6 +17,7 @@ It repeats the formulas of `lvq.model` in compiled form; a test compares the two
 `w += 2 rate derivative Lambda (x - w)` (up to sign). Rules without a cost (LVQ1 and its variants) have the same form
 with a derivative of 1/2. `Rule.slope` is the steepness of GLVQ's sigmoid.
 
-The loops are in `plain.py`, `weighted.py`, `matrices.py`, `sparse.py` and `sparse_relevances.py`, which are imported
-when they are first needed; the other modules are parts of their steps.
+The loops are in `plain.py`, `weighted.py`, `matrices.py`, `sparse.py` and `sparse_relevances.py`, and for samples with
+missing values in `incomplete_weights.py` and `incomplete_matrices.py`. They are imported when they are first needed;
+the other modules are parts of their steps.
 """

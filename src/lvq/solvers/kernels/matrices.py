@@ -13,22 +13,9 @@ from lvq.solvers.kernels.matrix_products import (
     square_norm,
     update_projections,
 )
-from lvq.solvers.kernels.steps import decay_of, learn_width
+from lvq.solvers.kernels.steps import bounded_step, decay_of, learn_width
 from lvq.solvers.kernels.winners import choose
 from lvq.typing import Argument
-
-
-@helper
-def _bounded_step(rule, W, j, u, direction, change):
-    """w_j += change * direction, unless that leads out of reach; u = x - w_j."""
-    factor = W.dtype.type(change)
-    reached = 0.0
-    for k in range(u.shape[0]):
-        rest = u[k] - factor * direction[k]
-        reached += rest * rest
-    if reached <= rule.reach:
-        for k in range(u.shape[0]):
-            W[j, k] += factor * direction[k]
 
 
 @helper
@@ -92,8 +79,8 @@ def _matrix_epoch(
             pull_back(omega[g], a, a, u_back, v_back)
             pull_back(omega[h], b, b, v_back, wide[4])
         rate = 2.0 * rule.rate * decay
-        _bounded_step(rule, W, first, u, u_back, rate * first_derivative * scales[g] * scales[g])
-        _bounded_step(rule, W, second, v, v_back, rate * second_derivative * scales[h] * scales[h])
+        bounded_step(rule, W, first, u, u_back, rate * first_derivative * scales[g] * scales[g])
+        bounded_step(rule, W, second, v, v_back, rate * second_derivative * scales[h] * scales[h])
         omega_rate = 2.0 * rule.relevance_rate * decay
         first_step, second_step = omega_rate * first_derivative, omega_rate * second_derivative
         if not _step_is_finite(first_step, second_step, first_distance, second_distance, u, v):
@@ -186,7 +173,7 @@ def _soft_matrix_epoch(
             rate = 2.0 * rule.rate * decay * scales[g] * scales[g]
             back = np.dot(A[low:high], omega[g])
             for j in range(low, high):
-                _bounded_step(rule, W, j, U[j], back[j - low], rate)
+                bounded_step(rule, W, j, U[j], back[j - low], rate)
             if size <= 1e6:
                 omega[g] -= x.dtype.type(omega_rate) * np.dot(A[low:high].T, U[low:high])
                 scales[g] = square_norm(omega[g])

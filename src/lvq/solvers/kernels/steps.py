@@ -43,3 +43,16 @@ def length_after(length, change, product, square):
     """Squared length of w + change (x - w)."""
     rest = 1.0 - change
     return max(0.0, rest * rest * length + 2.0 * change * rest * product + change * change * square)
+
+
+@helper
+def bounded_step(rule, W, j, u, direction, change):
+    """w_j += change * direction, unless that leads out of reach; u = x - w_j."""
+    factor = W.dtype.type(change)
+    reached = 0.0
+    for k in range(u.shape[0]):
+        rest = u[k] - factor * direction[k]
+        reached += rest * rest
+    if reached <= rule.reach:
+        for k in range(u.shape[0]):
+            W[j, k] += factor * direction[k]

@@ -1,0 +1,252 @@
+"""`partial_fit` with missing="ignore": running variances, the same bits where nothing is missing, and later classes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.preprocessing import StandardScaler
+
+import lvq
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC
+from lvq.estimators.registry import estimator_types
+from lvq.persistence.files import to_bytes
+from lvq.solvers.online_rule import relevance_code
+
+MODELS = [
+    GLVQ(),
+    GLVQ(kernel="gaussian", n_prototypes=2),
+    GRLVQ(n_prototypes=2, init="samples"),
+    GMLVQ(),
+    GMLVQ(rank=2, n_prototypes=2),
+    LGMLVQ(),
+    MCE(kernel="gaussian", kernel_width="learned"),
+    LOGM(relevance="local_diagonal"),
+    SNPC(),
+    RSLVQ(relevance="matrix"),
+]
+NAMES = [f"{index}-{type(model).__name__}" for index, model in enumerate(MODELS)]
+
+
+@pytest.fixture(scope="module")
+def samples():
+    """Iris, scaled, in random order."""
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    return StandardScaler().fit_transform(X)[order], y[order]
+
+
+@pytest.fixture(scope="module")
+def gaps(samples):
+    """Iris without a fifth of its values; one row has none."""
+    X = samples[0].copy()
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    X[40] = np.nan
+    return X, samples[1]
+
+
+def stream(model, X, y, size=30, weight=None):
+    for begin in range(0, len(X), size):
+        part = slice(begin, begin + size)
+        given = None if weight is None else weight[part]
+        model.partial_fit(X[part], y[part], classes=[0, 1, 2], sample_weight=given)
+    return model
+
+
+def ignoring(model, **parameters):
+    return clone(model).set_params(missing="ignore", random_state=0, **parameters)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=NAMES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_same_bits_where_nothing_is_missing(model, dtype, samples):
+    X, y = samples[0].astype(dtype), samples[1]
+    one, other = stream(clone(model).set_params(random_state=0), X, y), stream(ignoring(model), X, y)
+    np.testing.assert_array_equal(one.prototypes_, other.prototypes_)
+    np.testing.assert_array_equal(one.objective_history_, other.objective_history_)
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+    if one.model_.relevance is not None:
+        np.testing.assert_array_equal(one.model_.relevance, other.model_.relevance)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=NAMES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_learns_and_predicts(model, dtype, gaps):
+    X, y = gaps[0].astype(dtype), gaps[1]
+    model = ignoring(model, learning_rate=0.05)
+    for _ in range(8):
+        stream(model, X, y)
+    assert model.prototypes_.dtype == dtype
+    assert model.score(X, y) > 0.8
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert np.isfinite(model.objective_value(X, y))
+
+
+@pytest.mark.parametrize("size", [1, 7, 50, 150])
+def test_variances_are_those_of_all_samples_so_far(size, gaps):
+    """Weighted, of the observed values, far from the origin."""
+    X, y = gaps[0] * [1, 10, 0.1, 3] + [1e4, 0, 5, -1e6], gaps[1]
+    weight = np.random.default_rng(2).uniform(0.2, 3, len(y))
+    model = stream(ignoring(GLVQ()), X, y, size, weight)
+    known = ~np.isnan(X)
+    mass = weight @ known
+    mean = weight @ np.nan_to_num(X) / mass
+    expected = weight @ np.where(known, X - mean, 0) ** 2 / mass
+    np.testing.assert_allclose(model.model_.variances, expected, rtol=1e-7)
+
+
+def test_memory_is_three_numbers_a_feature(gaps):
+    sizes = []
+    for copies in (1, 4):
+        model = stream(ignoring(GLVQ()), np.tile(gaps[0], (copies, 1)), np.tile(gaps[1], copies))
+        model.objective_history_ = model.objective_history_[:5]  # one number a batch
+        model.n_iter_ = 5
+        sizes.append(len(to_bytes(model)))
+    assert abs(sizes[1] - sizes[0]) < 100  # digits of numbers
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "adam", "online"])
+def test_partial_fit_continues_fit(solver, gaps):
+    X, y = gaps
+    model = ignoring(GMLVQ(solver=solver, max_iter=20, tol=1e-3)).fit(X[:100], y[:100])
+    variances, steps = model.model_.variances, model.n_iter_
+    np.testing.assert_allclose(variances, np.nanvar(X[:100], axis=0), rtol=1e-12)
+    model.partial_fit(X[100:], y[100:])
+    np.testing.assert_allclose(model.model_.variances, np.nanvar(X, axis=0), rtol=1e-12)
+    assert model.n_iter_ == steps + 1
+    assert model.score(X, y) > 0.85
+
+
+def test_variances_without_moments_stay(gaps):
+    """As after `fit` of a dask collection, of which only the variances are kept."""
+    X, y = gaps
+    model = ignoring(GLVQ()).fit(X[:100], y[:100])
+    model._state, before = replace(model._state, moments=None), model.model_.variances
+    model.partial_fit(X[100:], y[100:])
+    np.testing.assert_array_equal(model.model_.variances, before)
+    assert model.score(X, y) > 0.75
+
+
+@pytest.mark.parametrize("model", MODELS, ids=NAMES)
+def test_one_batch_is_one_epoch(model, gaps):
+    model = ignoring(model, solver="online", schedule="constant", max_iter=1)
+    epoch = clone(model).fit(*gaps)
+    batch = model.partial_fit(*gaps, classes=[0, 1, 2])
+    np.testing.assert_array_equal(batch.prototypes_, epoch.prototypes_)
+    np.testing.assert_array_equal(batch.model_.variances, epoch.model_.variances)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=NAMES)
+def test_cutting_a_batch_changes_nothing(model, gaps):
+    """As long as the variances are the same: here in every part."""
+    X, y = gaps
+    model = ignoring(model, shuffle=False, schedule="constant").partial_fit(X, y, classes=[0, 1, 2])
+    whole = ignoring(model).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    halves = model.partial_fit(X, y).partial_fit(X, y)
+    np.testing.assert_allclose(halves.prototypes_, whole.prototypes_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(halves.model_.variances, whole.model_.variances, rtol=1e-12)
+    if whole.model_.relevance is not None:
+        np.testing.assert_allclose(halves.model_.relevance, whole.model_.relevance, rtol=1e-6, atol=1e-9)
+
+
+def test_a_weight_is_the_factor_of_a_step(gaps):
+    """And none of a sample of weight 0, also in the variances."""
+    X, y = gaps
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)
+    model = ignoring(GMLVQ(), shuffle=False)
+    given = clone(model).partial_fit(X, y, classes=[0, 1, 2], sample_weight=weight)
+    chosen = model.partial_fit(X[weight > 0], y[weight > 0], classes=[0, 1, 2])
+    np.testing.assert_array_equal(given.prototypes_, chosen.prototypes_)
+    np.testing.assert_array_equal(given.model_.variances, chosen.model_.variances)
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+@pytest.mark.parametrize("model", [GLVQ(n_prototypes=2), LGMLVQ(), GLVQ(relevance="local_diagonal")], ids=str)
+def test_a_class_first_seen_later(model, late, gaps):
+    """Its missing features start at the mean of all values so far."""
+    X, y = gaps
+    early = y != late
+    model = ignoring(model).partial_fit(X[early], y[early], classes=[0, 1, 2])
+    first = X[~early][:6].copy()
+    first[:, 2] = np.nan
+    model.set_params(learning_rate=0, relevance_rate=0).partial_fit(first, y[~early][:6])
+    born = model.prototypes_[model.prototype_labels_ == late]
+    np.testing.assert_allclose(born[:, 2], np.nanmean(X[early][:, 2]), rtol=1e-12)
+    model.set_params(learning_rate=0.1, relevance_rate=0.01)
+    for _ in range(5):
+        stream(model, X, y)
+    assert model.score(X, y) > 0.75
+
+
+def test_batches_without_any_value(gaps):
+    """Also the first one: nothing is learned, and nothing becomes NaN."""
+    X, y = gaps
+    empty = np.full((6, 4), np.nan), np.arange(6) % 3
+    model = ignoring(GMLVQ()).partial_fit(*empty, classes=[0, 1, 2])
+    np.testing.assert_array_equal(model.prototypes_, 0)
+    before = stream(model, X, y).prototypes_.copy()
+    model.partial_fit(*empty)
+    np.testing.assert_allclose(model.prototypes_, before, rtol=1e-12)
+    np.testing.assert_allclose(model.model_.variances, np.nanvar(X, axis=0), rtol=1e-12)
+
+
+def test_stored_models_continue(gaps, tmp_path):
+    X, y = gaps
+    model = stream(ignoring(GMLVQ()), X[:90], y[:90])
+    lvq.save(model, tmp_path / "model.lvq")
+    again = lvq.load(tmp_path / "model.lvq")
+    assert to_bytes(stream(again, X[90:], y[90:])) == to_bytes(stream(model, X[90:], y[90:]))
+
+
+def test_the_parameter_cannot_change_within_a_stream(gaps, samples):
+    model = GLVQ(missing="ignore").partial_fit(*gaps, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="'missing' has changed"):
+        model.set_params(missing="raise").partial_fit(*samples)
+    strict = GLVQ().partial_fit(*samples, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        strict.partial_fit(*gaps)
+    with pytest.raises(ValueError, match="'missing' has changed"):
+        strict.set_params(missing="ignore").partial_fit(*gaps)
+
+
+def test_a_failed_batch_changes_nothing(gaps):
+    X, y = gaps
+    model = ignoring(GLVQ()).partial_fit(X, y, classes=[0, 1, 2])
+    before = to_bytes(model)
+    bad = X.copy()
+    bad[3, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        model.partial_fit(bad, y)
+    assert to_bytes(model) == before
+
+
+@pytest.mark.parametrize("name", sorted(estimator_types()))
+def test_every_estimator_learns_online_or_says_why_not(name, gaps):
+    """LVQ1 and its variants have no parameter `missing`; all others learn from streams with missing values."""
+    X, y = gaps
+    model = estimator_types()[name]()
+    if "missing" not in model.get_params():
+        assert isinstance(model, LVQ1) or not hasattr(model, "solver")
+        return
+    if not hasattr(model, "partial_fit"):
+        model.set_params(ridge=0.0)
+    model.set_params(missing="ignore", random_state=0)
+    assert stream(model, X, y).score(X, y) > 0.6
+    assert relevance_code(model._state.relevance) is not None
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ()], ids=str)
+def test_accuracy_is_that_of_adam(model):
+    """WDBC without 30 % of its values, five folds."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    scores = [
+        cross_val_score(ignoring(model, solver=solver, max_iter=20), X, y, cv=folds).mean()
+        for solver in ("online", "adam")
+    ]
+    assert scores[0] > scores[1] - 0.02
+    assert scores[0] > 0.9

@@ -1,0 +1,170 @@
+"""`fit_batches` of rows with missing values: as `partial_fit` by hand, with checkpoints; errors name the row."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from lvq import GLVQ, GMLVQ, GRLVQ, fit_batches
+from lvq.persistence.files import to_bytes
+from lvq.streaming import fitting
+from lvq.streaming.drift import reseed_idle
+
+
+class Stop(Exception):
+    """An interruption."""
+
+
+@pytest.fixture
+def gaps(rows):
+    """The rows without a quarter of their values."""
+    X, y = rows[0].copy(), rows[1]
+    X[np.random.default_rng(3).random(X.shape) < 0.25] = np.nan
+    return X, y
+
+
+def batches_of(X, y, size=130):
+    return lambda: ((X[begin : begin + size], y[begin : begin + size]) for begin in range(0, len(X), size))
+
+
+@pytest.mark.parametrize("make", [GLVQ, GRLVQ, GMLVQ])
+def test_it_is_partial_fit_batch_by_batch(make, gaps):
+    X, y = gaps
+    expected = make(random_state=3, missing="ignore")
+    for _ in range(2):
+        for begin in range(0, len(X), 64):
+            expected.partial_fit(X[begin : begin + 64], y[begin : begin + 64], classes=[0, 1, 2])
+    model = make(random_state=3, missing="ignore")
+    fit_batches(model, batches_of(X, y), epochs=2, batch_rows=64, shuffle_rows=0)
+    np.testing.assert_array_equal(model.prototypes_, expected.prototypes_)
+    np.testing.assert_array_equal(model.model_.variances, expected.model_.variances)
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), MaxAbsScaler()], ids=str)
+def test_the_first_pass_is_over_the_observed_values(scaler, gaps):
+    X, y = gaps
+    model = fit_batches(make_pipeline(scaler, GMLVQ(missing="ignore")), batches_of(X, y), epochs=5, batch_rows=64)
+    if isinstance(scaler, StandardScaler):
+        np.testing.assert_allclose(model[0].mean_, np.nanmean(X, axis=0), rtol=1e-12)
+        np.testing.assert_allclose(model[0].var_, np.nanvar(X, axis=0), rtol=1e-12)
+        np.testing.assert_allclose(model[1].model_.variances, 1.0, rtol=1e-12)
+    assert model.score(X, y) > 0.7
+
+
+def test_same_bits_where_nothing_is_missing(rows):
+    models = [
+        fit_batches(make_pipeline(StandardScaler(), GMLVQ(missing=missing)), batches_of(*rows), batch_rows=64)
+        for missing in ("raise", "ignore")
+    ]
+    np.testing.assert_array_equal(models[0][1].prototypes_, models[1][1].prototypes_)
+    np.testing.assert_array_equal(models[0][1].omega_, models[1][1].omega_)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_files(suffix, gaps, tmp_path):
+    X, y = gaps
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(kind=np.array(["x", "y", "z"])[y])
+    path = tmp_path / f"rows.{suffix}"
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path, index=False)
+    settings = {"batch_rows": 64, "epochs": 3}
+    model = fit_batches(make_pipeline(StandardScaler(), GLVQ(missing="ignore")), path, target="kind", **settings)
+    other = fit_batches(make_pipeline(StandardScaler(), GLVQ(missing="ignore")), batches_of(X, y), **settings)
+    np.testing.assert_array_equal(model[1].prototypes_, other[1].prototypes_)
+    assert model.score(frame[["a", "b", "c", "d"]], frame["kind"]) > 0.7
+
+
+@pytest.mark.parametrize("count", [0, 5, 17, 23, 40])
+def test_interrupted_anywhere(count, gaps, tmp_path, monkeypatch):
+    """In the first pass and in later ones, with prototypes that are reseeded: the bits of an undisturbed run."""
+    monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 1)
+    settings = {"epochs": 2, "batch_rows": 50, "shuffle_rows": 170, "every": 1, "reseed_after": 40}
+    make = lambda: make_pipeline(StandardScaler(), GMLVQ(n_prototypes=2, missing="ignore"))  # noqa: E731
+    expected = to_bytes(fit_batches(make(), batches_of(*gaps), **settings))
+    learn, left = fitting._Run._learn, [count]
+
+    def counted(self, X, y):
+        left[0] -= 1
+        if left[0] < 0:
+            raise Stop
+        learn(self, X, y)
+
+    monkeypatch.setattr(fitting._Run, "_learn", counted)
+    with pytest.raises(Stop):
+        fit_batches(make(), batches_of(*gaps), checkpoint=tmp_path / "run", **settings)
+    monkeypatch.setattr(fitting._Run, "_learn", learn)
+    again = fit_batches(make(), batches_of(*gaps), checkpoint=tmp_path / "run", **settings)
+    assert to_bytes(again) == expected
+
+
+def test_a_reseeded_prototype_keeps_what_its_sample_does_not_have():
+    init = (np.array([[0.0, 1.0], [100.0, 2.0], [5.0, 3.0]]), np.array([0, 0, 1]))
+    model = GLVQ(init=init, learning_rate=0, missing="ignore")
+    model.partial_fit([[0.0, 1.0], [5.0, np.nan]], [0, 1], classes=[0, 1])
+    X, y = np.array([[0.0, 1.0], [1.0, 1.0], [6.0, np.nan]]), np.array([0, 0, 0])
+    assert reseed_idle(model, X, y, [0, 2, 0], 4, np.random.RandomState(0)) == [0, 0, 0]
+    assert model.prototypes_.tolist() == [[0, 1], [6, 2], [5, 3]]
+
+
+@pytest.mark.parametrize("model", [GLVQ(), make_pipeline(StandardScaler(), GLVQ()), SGDClassifier()], ids=str)
+def test_a_model_that_needs_all_values_names_the_row(model, gaps):
+    X, y = gaps
+    row, column = np.argwhere(np.isnan(X[130:]))[0]
+    complete = np.nan_to_num(X[:130])
+    with pytest.raises(ValueError, match=rf"batch 2, row {131 + row}: the value in column {column} is nan.*'ignore'"):
+        fit_batches(model, [(complete, y[:130]), (X[130:], y[130:])], classes=[0, 1, 2])
+
+
+def test_infinite_values_stay_errors(gaps):
+    X, y = gaps[0].copy(), gaps[1]
+    X[77, 2] = -np.inf
+    with pytest.raises(ValueError, match=r"batch 1, row 78: the value in column 2 is -inf, .* remove the row\.$"):
+        fit_batches(GLVQ(missing="ignore"), [(X, y)])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_features_that_are_missing_in_whole_parts(dtype, gaps, monkeypatch):
+    """At the beginning, in the middle and at the end, of arrays and frames: the statistics are those of all rows."""
+    monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 1)
+    X, y = gaps[0].astype(dtype), gaps[1]
+    X[:300, 0], X[500:700, 1], X[900:, 2] = np.nan, np.nan, np.nan
+    frames = [(pd.DataFrame(X, columns=list("abcd")), y)]
+    for batches in ([(X, y)], frames):
+        model = fit_batches(make_pipeline(StandardScaler(), GMLVQ(missing="ignore")), batches, batch_rows=100)
+        np.testing.assert_allclose(model[0].mean_, np.nanmean(X, axis=0, dtype=float), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(model[0].var_, np.nanvar(X, axis=0, dtype=float), rtol=1e-6)
+        assert model[0].n_samples_seen_.tolist() == (~np.isnan(X)).sum(axis=0).tolist()
+        assert np.isfinite(model[1].prototypes_).all()
+
+
+def test_a_feature_without_any_value(gaps):
+    X, y = gaps[0].copy(), gaps[1]
+    X[:, 3] = np.nan
+    for scaler in (StandardScaler(), StandardScaler(with_mean=False), StandardScaler(with_std=False)):
+        model = fit_batches(make_pipeline(scaler, GMLVQ(missing="ignore")), [(X, y)], batch_rows=100)
+        assert np.isfinite(model[1].prototypes_).all()
+        assert model.score(X, y) > 0.5
+    with pytest.raises(
+        ValueError, match=r"MaxAbsScaler of fit_batches needs .* but column 3 has none .* StandardScaler"
+    ):
+        fit_batches(make_pipeline(MaxAbsScaler(), GLVQ(missing="ignore")), [(X, y)])
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), StandardScaler(with_mean=False)], ids=str)
+def test_variances_come_from_the_first_pass(scaler, gaps, monkeypatch):
+    """Already in the first batch, whose rows here have a tenth of the deviation of the others in a feature."""
+    X, y = gaps[0].copy(), gaps[1]
+    X[:50, 1] /= 10
+    seen, learn = [], fitting._Run._learn
+
+    def recorded(self, X, y):
+        learn(self, X, y)
+        if self.progress.stage:
+            seen.append(self.final.model_.variances)
+
+    monkeypatch.setattr(fitting._Run, "_learn", recorded)
+    model = fit_batches(make_pipeline(scaler, GMLVQ(missing="ignore")), [(X, y)], batch_rows=50, shuffle_rows=0)
+    expected = np.nanvar(model[0].transform(X), axis=0)
+    np.testing.assert_allclose(seen[0], expected, rtol=0.1)  # this batch counts once more
+    np.testing.assert_allclose(seen[-1], expected, rtol=1e-10)

@@ -1,0 +1,179 @@
+"""`fit_batches` of sparse rows: as dense ones to rounding, never dense, with checkpoints."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, fit_batches
+from lvq.persistence.files import to_bytes
+from lvq.streaming import fitting
+
+SETTINGS = {"epochs": 2, "batch_rows": 50, "shuffle_rows": 170}
+
+
+class Stop(Exception):
+    """An interruption."""
+
+
+@pytest.fixture
+def rows():
+    """Three classes, each with some features of its own; nine tenths of the values are zero."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=600)
+    X = rng.random((600, 30)) * (rng.random((600, 30)) < 0.1)
+    X[np.arange(600), 10 * y + rng.integers(10, size=600)] = 1.0 + rng.random(600)
+    return X * np.linspace(0.1, 10, 30), y
+
+
+def batches_of(X, y, size=130, form=sparse.csr_array):
+    return lambda: ((form(X[begin : begin + size]), y[begin : begin + size]) for begin in range(0, len(y), size))
+
+
+@pytest.mark.parametrize("scaler", [None, MaxAbsScaler(), StandardScaler(with_mean=False)], ids=str)
+@pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ(rank=3), LOGM(), RSLVQ(), LVQ1()], ids=str)
+def test_the_same_as_dense_rows(model, scaler, rows):
+    def fitted(form):
+        pipeline = type(model)(**model.get_params()).set_params(random_state=0, learning_rate=0.02)
+        pipeline = pipeline if scaler is None else make_pipeline(scaler, pipeline)
+        return fit_batches(pipeline, batches_of(*rows, form=form), **SETTINGS)
+
+    ours, theirs = fitted(sparse.csr_array), fitted(np.asarray)
+    final = [part if scaler is None else part[-1] for part in (ours, theirs)]
+    np.testing.assert_allclose(final[0].prototypes_, final[1].prototypes_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(ours.predict(sparse.csr_array(rows[0])), theirs.predict(rows[0]))
+    if scaler is not None:
+        assert ours.score(rows[0], rows[1]) > 0.6
+
+
+def test_the_same_with_k_means(rows):
+    models = [
+        fit_batches(GLVQ(n_prototypes=2, random_state=0), batches_of(*rows, form=form), **SETTINGS, reseed_after=20)
+        for form in (sparse.csr_array, np.asarray)
+    ]
+    np.testing.assert_allclose(models[0].prototypes_, models[1].prototypes_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("form", [sparse.csc_array, sparse.coo_matrix, sparse.csr_matrix])
+def test_any_sparse_form_and_any_cut(form, rows):
+    models = [
+        fit_batches(GLVQ(random_state=0), batches_of(*rows, size, form), batch_rows=64, shuffle_rows=200)
+        for size, form in ((130, form), (37, sparse.csr_array))
+    ]
+    np.testing.assert_array_equal(models[0].prototypes_, models[1].prototypes_)
+
+
+def test_float32_stays_float32(rows):
+    X, y = rows
+    model = fit_batches(make_pipeline(MaxAbsScaler(), GLVQ()), batches_of(X.astype(np.float32), y))
+    assert model[-1].prototypes_.dtype == np.float32
+
+
+def test_other_estimators(rows):
+    model = fit_batches(make_pipeline(MaxAbsScaler(), SGDClassifier(random_state=0)), batches_of(*rows), epochs=3)
+    assert model.score(sparse.csr_array(rows[0]), rows[1]) > 0.8
+
+
+def test_the_buffer_is_in_numbers_that_are_stored(rows, monkeypatch):
+    """64 MB of these rows are more than one batch, whatever the number of features."""
+    X, y = rows
+    wide = sparse.csr_array(sparse.hstack((sparse.csr_array(X), sparse.csr_array((len(y), 200_000)))))
+    monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 3 * 64 * 100)
+    groups, order = [], fitting._Run._order
+    monkeypatch.setattr(fitting._Run, "_order", lambda self, count: groups.append(count) or order(self, count))
+    fit_batches(GLVQ(), batches_of(wide, y), classes=[0, 1, 2], batch_rows=64)
+    assert max(groups) > 128
+
+
+@pytest.mark.parametrize("count", [0, 3, 9, 14, 21])
+def test_interrupted_anywhere(count, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 5000)
+    settings = {"epochs": 2, "batch_rows": 50, "every": 1, "reseed_after": 30}
+    make = lambda: make_pipeline(StandardScaler(with_mean=False), GLVQ(n_prototypes=2))  # noqa: E731
+    expected = to_bytes(fit_batches(make(), batches_of(*rows), **settings))
+    learn, left = fitting._Run._learn, [count]
+
+    def counted(self, X, y):
+        left[0] -= 1
+        if left[0] < 0:
+            raise Stop
+        learn(self, X, y)
+
+    monkeypatch.setattr(fitting._Run, "_learn", counted)
+    with pytest.raises(Stop):
+        fit_batches(make(), batches_of(*rows), checkpoint=tmp_path / "run", **settings)
+    monkeypatch.setattr(fitting._Run, "_learn", learn)
+    assert to_bytes(fit_batches(make(), batches_of(*rows), checkpoint=tmp_path / "run", **settings)) == expected
+
+
+def with_value(X, row, column, value):
+    X = X.toarray()
+    X[row, column] = value
+    return sparse.csr_array(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "message"),
+    [
+        (
+            make_pipeline(StandardScaler(), GLVQ()),
+            lambda X: X,
+            r"StandardScaler .* use StandardScaler\(with_mean=False\)",
+        ),
+        (make_pipeline(MinMaxScaler(), GLVQ()), lambda X: X, "does not support sparse input"),
+        (GLVQ(missing="ignore"), lambda X: X, "'missing' parameter of GLVQ must be 'raise' for sparse X"),
+        (GLVQ(), lambda X: with_value(X, 5, 7, np.nan), r"batch 2, row 306: .* column 7 is nan, .* remove the row\.$"),
+        (GLVQ(missing="ignore"), lambda X: with_value(X, 5, 7, np.nan), r"batch 2, row 306: .* column 7 is nan"),
+        (GLVQ(), lambda X: with_value(X, 0, 0, np.inf), r"batch 2, row 301: .* column 0 is inf"),
+        (GLVQ(), lambda X: X[:, :-1], "batch 2, row 301: 29 features, but the rows before have 30"),
+        (GLVQ(), lambda X: X.toarray(), "batch 2, row 301: the rows are dense, but those before are sparse"),
+    ],
+)
+def test_bad_rows_name_their_place(model, change, message, rows):
+    X, y = sparse.csr_array(rows[0]), rows[1]
+    with pytest.raises((ValueError, TypeError), match=message):
+        fit_batches(model, [(X[:300], y[:300]), (change(X[300:]), y[300:])], classes=[0, 1, 2])
+
+
+def test_sparse_after_dense_is_an_error(rows):
+    X, y = rows
+    with pytest.raises(ValueError, match="batch 2, row 301: the rows are sparse, but those before are dense"):
+        fit_batches(GLVQ(), [(X[:300], y[:300]), (sparse.csr_array(X[300:]), y[300:])], classes=[0, 1, 2])
+
+
+MEMORY = """
+import resource
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+import lvq
+from lvq.streaming import fitting
+
+fitting.BUFFER_BYTES = 1 << 22
+
+def batches(count):
+    for seed in range(count):
+        y = np.arange(5000) % 2
+        yield sparse.random_array((5000, 5000), density=0.01, format="csr", rng=np.random.default_rng(seed)), y
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+make = lambda: make_pipeline(MaxAbsScaler(), lvq.GLVQ())
+lvq.fit_batches(make(), lambda: batches(4))
+before = peak()
+lvq.fit_batches(make(), lambda: batches(24))
+print(peak() - before)
+"""
+
+
+def test_memory_does_not_grow_with_the_stream():
+    """24 batches store 72 MB, and are 4.8 GB as dense rows; after 4 of them no more than 12 MB are added."""
+    result = subprocess.run([sys.executable, "-c", MEMORY], check=True, capture_output=True, text=True)
+    assert int(result.stdout) < 12 * 1024
