@@ -391,6 +391,39 @@ def test_the_models_of_the_folds_are_fitted_once(tmp_path, monkeypatch):
     np.testing.assert_array_equal(*(result.model.estimator_[-1].prototypes_ for result in results[:2]))
 
 
+@pytest.mark.parametrize("folds", [0, 2, 5])
+def test_folds_of_thresholds_are_drawn_at_random(tmp_path, monkeypatch, folds):
+    """Rows that are neighbours in a table may be alike: folds of consecutive rows accepted 94 % of digits, not 90 %."""
+    mixed().to_csv(tmp_path / "table.csv", index=False)
+    given, fit = [], RejectClassifier.fit
+
+    def spy(self, *arguments, **named):
+        given.append(self.cv)
+        return fit(self, *arguments, **named)
+
+    monkeypatch.setattr(RejectClassifier, "fit", spy)
+    result = fit_table(tmp_path / "table.csv", "kind", model="glvq", folds=folds, seed=1)
+    assert result.model.cv == 5
+    assert len(given[-1]) == 5
+    assert all((np.diff(np.sort(fold[1])) > 2).any() for fold in given[-1])  # the two classes alternate in the table
+
+
+def test_a_coverage_of_1_accepts_all(tmp_path):
+    table = mixed(200)[["a", "code", "kind"]]
+    table.to_csv(tmp_path / "table.csv", index=False)
+    result = fit_table(tmp_path / "table.csv", "kind", model="glvq", folds=0, coverage=1.0)
+    assert result.notes == ()
+    far = table[["a", "code"]].assign(a=1e6)
+    assert result.model.accept(far).all()
+
+
+def test_notes_name_no_parameter_that_a_user_cannot_give(tmp_path):
+    mixed(200)[["a", "code", "kind"]].to_csv(tmp_path / "table.csv", index=False)
+    result = fit_table(tmp_path / "table.csv", "kind", model="glvq", folds=0, coverage=0.999)
+    assert [note for note in result.notes if "is not achievable: the outlier test alone rejects" in note]
+    assert not [note for note in result.notes if "outlier_fraction" in note]
+
+
 def test_progress_counts_from_the_first_step_to_the_last(tmp_path):
     path = tmp_path / "table.csv"
     mixed().to_csv(path, index=False)
@@ -403,7 +436,10 @@ def test_progress_counts_from_the_first_step_to_the_last(tmp_path):
     assert isinstance(result.model, RejectClassifier)
 
 
-@pytest.mark.parametrize(("options", "message"), [({"test_size": 1.0}, "test_size"), ({"folds": 1}, "folds must be")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"test_size": 1.0}, "test_size"), ({"folds": 1}, "folds must be"), ({"confidence": 1}, "confidence must be a")],
+)
 def test_wrong_numbers_are_refused_first(options, message):
     with pytest.raises(ValueError, match=message):
         fit_table("no such table.csv", "kind", **options)

@@ -12,6 +12,10 @@ from lvq.workflow import runs
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
+from rich.console import Console  # noqa: E402
+
+from lvq.cli.text_output import _print, _rows  # noqa: E402
+
 FILES = {"model.lvq", "report.html", "metrics.json"}
 
 
@@ -419,6 +423,13 @@ def test_debug_raises_the_error(lvq, tmp_path):
 
 def test_names_of_the_files():
     assert {runs.MODEL, runs.REPORT, runs.METRICS} == FILES
+
+
+def test_long_numbers_stay_on_their_line(capsys):
+    table = _rows("left", "right", "left")
+    table.add_row("Accuracy", "80.2 %", "12028 of 15000 (95 % interval 79.5 % to 80.8 %), and a few more words")
+    _print(Console(width=80), table)
+    assert len(capsys.readouterr().out.splitlines()) == 1
 
 
 def test_a_stream(lvq, tmp_path):

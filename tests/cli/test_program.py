@@ -153,10 +153,12 @@ def test_library_warnings_become_plain_notes(capsys):
     with report_errors(debug=False):
         warnings.warn("lbfgs failed to converge (status=1)", ConvergenceWarning, stacklevel=1)
         warnings.warn("The least populated class has only 2 members, less than n_splits=3.", UserWarning, stacklevel=1)
+        warnings.warn("Fewer prototypes than requested: class a. Lower n_prototypes.", UserWarning, stacklevel=1)
         warnings.warn("own text", UserWarning, stacklevel=1)
     assert capsys.readouterr().err.splitlines() == [
         "Note: Some fits stopped before they converged; the results are those of the models as they are.",
         "Note: A class has fewer training rows than there are folds, so some folds have no row of it.",
+        "Note: A class has fewer distinct training rows than --prototypes; it gets one for each.",
         "Note: own text",
     ]
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # notes in place of warnings of scikit-learn: the class of the warning or a part of its text, and the note
 LIBRARY_WARNINGS = {
     "ConvergenceWarning": "Some fits stopped before they converged; the results are those of the models as they are.",
+    "Fewer prototypes than": "A class has fewer distinct training rows than --prototypes; it gets one for each.",
     "n_splits": "A class has fewer training rows than there are folds, so some folds have no row of it.",
 }
 

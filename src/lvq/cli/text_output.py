@@ -20,6 +20,7 @@ MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
 MAX_CLASSES = 20  # classes in a summary
 MAX_INTERVALS = 6  # classes whose metrics have intervals
+MAX_WIDTH = 100  # columns of a table; only long numbers need more than 80
 BAR_LENGTH = 20  # characters of the longest bar
 
 
@@ -178,8 +179,9 @@ def _paragraph(console: Console, text: str) -> None:
 
 def _print(console: Console, table: Table) -> None:
     """Print a table without trailing blanks."""
-    with console.capture() as captured:
-        console.print(table)
+    wide = Console(highlight=False, width=max(console.width, MAX_WIDTH))
+    with wide.capture() as captured:
+        wide.print(table)
     for line in captured.get().splitlines():
         console.out(line.rstrip())
 

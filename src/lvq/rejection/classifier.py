@@ -86,7 +86,8 @@ class RejectClassifier(BaseRejectClassifier):
         Which samples are used for calibration. None: a fraction of the samples given to `fit`, which the estimator is
         then not trained on. "prefit", or an estimator in a `sklearn.frozen.FrozenEstimator`: all samples given to
         `fit`; the estimator is fitted already and a copy of it is kept. Otherwise cross-fitting: each fold's samples
-        are predicted by a model trained on the others, and the predicting model is trained on all. With `max_error`
+        are predicted by a model trained on the others, and the predicting model is trained on all. A number of folds
+        takes samples in their order; where neighbours are alike, give a splitter that shuffles. With `max_error`
         cross-fitting fits the path of thresholds, and the tests use held-out samples as with None, so that the
         guarantee is about the model that predicts. Without `max_error` folds may also be (train, test, model), with a
         model that is fitted to the training samples of the fold already.

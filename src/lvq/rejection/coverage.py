@@ -24,6 +24,7 @@ from lvq.rejection.validation import BoolArray, FloatArray, IntArray, positions
 from lvq.typing import Labels
 
 EQUAL = 1.5  # weight of the samples at the level from which several are equal
+OUTLIER_REMEDY = " Use a single measure, or a smaller outlier_fraction."
 NOTED_TIES = 0.02  # fraction of the samples at the threshold from which a note tells about the draw
 
 
@@ -187,7 +188,7 @@ def _impossible(to_reject: float, coverage: float, n_samples: int, outliers: flo
         return (
             f"A coverage of {coverage:g} is not achievable: the outlier test alone rejects about "
             f"{100 * outliers / (n_samples + 1):.1f} % of the samples, so all others will be "
-            "accepted. Use a single measure, or a smaller outlier_fraction.",
+            f"accepted.{OUTLIER_REMEDY}",
         )
     if to_reject < 0.5 and coverage < 1 and not outliers:
         return (

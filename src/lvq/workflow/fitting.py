@@ -12,6 +12,7 @@ import numpy as np
 from lvq.estimators.found import need_model
 from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
+from lvq.rejection.coverage import OUTLIER_REMEDY
 from lvq.rejection.guarantee_error import weaker_guarantee
 from lvq.rejection.known_values import TOO_LITTLE
 from lvq.rejection.point import CertifiedPoint
@@ -201,6 +202,8 @@ def fit_table(
 
     if not 0 < test_size < 1:
         raise ValueError(f"test_size must be between 0 and 1, got {test_size:g}.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be a fraction above 0 and below 1, such as 0.95, got {confidence:g}.")
     if folds != 0 and folds < 2:
         raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
     weights, priced = read_class_weight(class_weight), None if prices is None else read_prices(prices)
@@ -365,4 +368,6 @@ def _threshold_notes(classifier: RejectClassifier, n_rows: int, unit: str) -> li
     point = classifier.point_
     if isinstance(point, CertifiedPoint) and point.requested_error is not None:
         classifier.notes_ = (weaker_guarantee(point, n_rows, unit),)
+    # a parameter of RejectClassifier that fit_table and the command line do not have
+    classifier.notes_ = tuple(text.replace(OUTLIER_REMEDY, "") for text in classifier.notes_)
     return list(classifier.notes_)

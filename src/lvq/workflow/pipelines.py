@@ -220,7 +220,7 @@ def make_reject_classifier(
     Returns
     -------
     classifier : RejectClassifier
-        Not fitted; it rejects ambiguous samples and outliers.
+        Not fitted; it rejects ambiguous samples and outliers; none with a coverage of 1.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def make_reject_classifier(
     left = smallest_class if max_error is None else int(smallest_class * (1 - held_out))
     return RejectClassifier(
         estimator,
-        measure="combined",
+        measure="auto" if coverage == 1 else "combined",  # all are accepted, outliers too
         max_error=max_error,
         confidence=confidence,
         on_failure="raise" if max_error is None else "relax",

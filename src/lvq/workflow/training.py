@@ -38,13 +38,19 @@ def fit_rejecting(
     Groups: folds of whole groups; for a guarantee whole groups are held out, and one row of each is used, as rows of a
     group are not independent. Time: folds leave out blocks of time; for a guarantee the latest rows are held out.
     """
+    from lvq.report.cross_validation import stratified_splits
+
     pipeline = classifier.estimator
-    if fitted_folds is None and design.is_plain:
-        return classifier.fit(X, y)
     if isinstance(classifier.cv, int) and classifier.max_error is None:
-        folds = threshold_folds(y, design, classifier.cv, seed) if fitted_folds is None else fitted_folds
+        folds: list[FittedFold] | list[Fold] | None = fitted_folds
+        if folds is None and design.is_plain:
+            folds = stratified_splits(y, classifier.cv, seed)  # at random: neighbours in a table may be alike
+        elif folds is None:
+            folds = threshold_folds(y, design, classifier.cv, seed)
         classifier.set_params(cv=folds).fit(X, y, **group_arguments(pipeline, design))
         return classifier.set_params(cv=len(folds))  # the number alone is stored, not the rows
+    if design.is_plain:
+        return classifier.fit(X, y)
     train, held_out = calibration_rows(
         design, classifier.calibration_size, seed, independent=classifier.max_error is not None
     )
