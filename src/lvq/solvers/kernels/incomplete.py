@@ -18,11 +18,11 @@ from lvq.solvers.kernels.winners import nearest_pair
 @helper
 def set_known(missing, known):
     """Write the mask of a sample as numbers: 1 observed, 0 missing. Returns whether nothing is missing."""
-    complete = True
+    count = 0
     for k in range(missing.shape[0]):
-        known[k] = 0 if missing[k] else 1
-        complete = complete and not missing[k]
-    return complete
+        known[k] = not missing[k]
+        count += missing[k]
+    return count == 0
 
 
 @helper

@@ -11,12 +11,12 @@ from lvq.typing import Argument
 
 
 @helper
-def _distances(x, known, W, relevances, owner, fractions, distances):
-    """Prototype j measures with row owner[j] of the relevances."""
+def _distances(x, seen, W, owner, fractions, distances):
+    """Prototype j measures with row owner[j] of the relevances of what is observed."""
     for j in range(W.shape[0]):
-        total, own = x.dtype.type(0), relevances[owner[j]]
+        total, own = x.dtype.type(0), seen[owner[j]]
         for k in range(x.shape[0]):
-            difference = known[k] * (x[k] - W[j, k])
+            difference = x[k] - W[j, k]
             total += own[k] * difference * difference
         distances[j] = total / fractions[owner[j], 0]
 
@@ -55,7 +55,7 @@ def _epoch(
     `gradients` has a row for each row of the relevances. Prototypes move before the relevances, whose gradient is
     already known then, so that both steps are taken from the same place.
     """
-    active = np.empty(W.shape[0], dtype=np.int64)
+    active, seen = np.empty(W.shape[0], dtype=np.int64), np.empty_like(relevances)
     total = 0.0
     for place in range(order.shape[0]):
         i = order[place]
@@ -63,7 +63,9 @@ def _epoch(
         complete = set_known(missing[i], known)
         for g in range(relevances.shape[0]):
             fractions[g, 0], fractions[g, 1] = observed_fraction(relevances[g], variances, known, complete)
-        _distances(x, known, W, relevances, owner, fractions, distances)
+            for k in range(x.shape[0]):
+                seen[g, k] = relevances[g, k] * known[k]
+        _distances(x, seen, W, owner, fractions, distances)
         cost, number = touched_prototypes(
             rule, step, width[0], distances, derivatives, starts[y[i]], starts[y[i] + 1], active
         )
