@@ -82,7 +82,7 @@
       `Sample ${points.name[k]}: ${classes[points.predicted[k]]}`,
       correct ? "correct" : `wrong, true class: ${classes[points.true[k]]}`,
       `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this operating point`,
-      `nearest prototype ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
+      `nearest prototype of this class ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
       ...points.contributions[k].map(([variable, fraction, value]) => `${shortened(variables[variable])} ${value === null ? "missing" : `= ${typeof value === "string" ? shortened(value) : number(value)}`}: ${signedPercent(fraction)}`),
     ];
   }
