@@ -60,8 +60,8 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
         )
     if message.endswith("not 'NAType'"):
         return (
-            f"{name} needs X of numbers, got pandas.NA in a column of objects. Make numbers of all columns, in which NA "
-            "marks a missing value, by X.astype('Float64')."
+            f"{name} needs X of numbers, got pandas.NA in a column of objects. Make numbers of all columns, in which "
+            "NA marks a missing value, by X.astype('Float64')."
         )
     of_classes = message.startswith(("Input y contains NaN", "boolean value of NA"))  # pandas.NA among texts
     if of_classes or (message == "Input contains NaN" and not first_missing(X)):
