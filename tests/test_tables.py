@@ -237,6 +237,21 @@ def test_arrow_gets_no_function_of_python(tmp_path, monkeypatch):
     assert [list(names) for names in given] == [["delimiter", "newlines_in_values"]]
 
 
+@pytest.mark.parametrize(("small", "encoding"), [(1 << 24, "utf8"), (10, "iso8859-1")])
+def test_arrow_decodes_large_files_only(tmp_path, monkeypatch, small, encoding):
+    """By a function of Python."""
+    options = reading.delimited.pc.ReadOptions
+    given = []
+    monkeypatch.setattr(reading.delimited, "SMALL", small)
+    monkeypatch.setattr(
+        reading.delimited.pc, "ReadOptions", lambda **names: given.append(names["encoding"]) or options(**names)
+    )
+    path = tmp_path / "t.csv"
+    path.write_bytes("größe;art\n1;süß\n".encode("latin-1"))
+    assert read_table(path, encoding="latin-1")["art"].tolist() == ["süß"]
+    assert given == [encoding]
+
+
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".xlsx"])
 def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
     """Whatever its bytes: no other error, and no crash inside Arrow."""

@@ -164,7 +164,7 @@ def read_header(path: Path, source: str, encoding: str | None = None) -> Header:
         )
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise TableError(not_in(source, encoding)) from error
     lines = io.StringIO(text, newline="")
     empty, first = next(((place, line) for place, line in enumerate(lines) if line.strip()), (0, ""))

@@ -60,6 +60,13 @@ def test_an_encoding_is_named(lvq, tmp_path):
     assert "encoding (--encoding) must be a name such as utf-8" in completed.err
 
 
+def test_a_wrong_encoding_names_the_file(lvq, tmp_path):
+    (tmp_path / "t.csv").write_text("a,kind\n1,x\n", encoding="utf-8")
+    completed = lvq("fit", tmp_path / "t.csv", "--target", "kind", "--encoding", "utf-16", "--out", tmp_path / "run")
+    assert completed.code == 1
+    assert "t.csv is not in UTF-16 throughout; name its encoding" in completed.err
+
+
 def test_decimal_commas(lvq, tmp_path):
     path = tmp_path / "table.csv"
     clinic().to_csv(path, index=False, sep=";", decimal=",")

@@ -1,6 +1,7 @@
 """`lvq validate`: a fitted model on a labelled table from elsewhere."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -140,6 +141,11 @@ def test_what_cannot_be_validated(lvq, run, tmp_path):
     assert "already has validation-elsewhere.html" in validated(lvq, run, tmp_path, table).err
     completed = lvq("validate", tmp_path, tmp_path / "elsewhere.csv")
     assert "metrics.json does not exist" in completed.err
+    for content, message in (("{}", "lacks 'name', 'data'"), ('{"name": "x', "is damaged"), ("7", "is damaged")):
+        (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
+        completed = lvq("validate", tmp_path, tmp_path / "elsewhere.csv")
+        assert completed.code == 1
+        assert re.search(f"metrics.json .*{message}", completed.err)
 
 
 def test_probabilities_of_predictions(lvq, run, tmp_path):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Batches: TypeAlias = "Callable[[], Iterable[object]] | str | os.PathLike[str] | Sequence[object] | FunctionSource"
+Item = TypeVar("Item")
 Kind = Literal["text", "number", "as stored"]  # of the classes in a file
 SAMPLE_BYTES = 1 << 16  # at either end of a file, by which it is recognised
 
@@ -137,7 +139,10 @@ class FileSource:
                 )
 
     def blocks(self, start: Position) -> Iterator[Block]:
-        """Parts of the files from a position on."""
+        """Parts of the files from a position on; each is read while the one before it is used."""
+        return made_ahead(self._blocks(start))
+
+    def _blocks(self, start: Position) -> Iterator[Block]:
         from lvq.streaming.table_rows import block_of
         from lvq.tables.reading import read_batches
 
@@ -154,6 +159,21 @@ class FileSource:
     def description(self) -> JSONValue:
         """Name, size and a digest of both ends of each file."""
         return [[path.name, path.stat().st_size, _digest(path)] for path in self.paths]
+
+
+def made_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The items of an iterator, each made in a thread while the one before it is used.
+
+    Examples
+    --------
+    >>> list(made_ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    with ThreadPoolExecutor(1) as pool:
+        made = pool.submit(next, items, None)
+        while (item := made.result()) is not None:
+            made = pool.submit(next, items, None)
+            yield item
 
 
 def _digest(path: Path) -> str:

@@ -9,6 +9,7 @@ Rules:
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ import pyarrow.csv as pc
 
 from lvq.table_headers import Header, TableError, is_gzipped, not_in
 
+SMALL = 1 << 24  # bytes of a file that is decoded at once
 _BAD_ROW = re.compile(r"CSV parse error: (?:Row #(?P<row>\d+): )?Expected (?P<expected>\d+) columns, got (?P<got>\d+)")
 
 
@@ -25,7 +27,10 @@ def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -
     """Parts of the table as Arrow batches of texts; only the named columns."""
     names = [name or f"\0{index}" for index, name in enumerate(header.names)]
     stream = pa.input_stream(str(path), compression="gzip" if is_gzipped(path) else None)
+    encoding = "utf8" if header.encoding == "utf-8" else header.encoding
     try:
+        if encoding != "utf8" and path.stat().st_size <= SMALL:
+            stream, encoding = _recoded(stream, encoding), "utf8"
         yield from pc.open_csv(
             stream,
             pc.ReadOptions(
@@ -34,7 +39,7 @@ def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -
                 skip_rows=header.empty,
                 column_names=names,
                 skip_rows_after_names=1,
-                encoding="utf8" if header.encoding == "utf-8" else header.encoding,
+                encoding=encoding,
             ),
             pc.ParseOptions(delimiter=header.delimiter, newlines_in_values=True),
             pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(columns)),
@@ -45,6 +50,16 @@ def read_rows(path: Path, source: str, header: Header, columns: Sequence[str]) -
         raise TableError(_explained(source, header, str(error))) from error
     finally:
         stream.close()
+
+
+def _recoded(stream: pa.NativeFile, encoding: str) -> pa.NativeFile:
+    """A small file in UTF-8, in memory of Arrow: it would decode by a function of Python, of which see `_explained`."""
+    decoder, recoded = codecs.getincrementaldecoder(encoding)(), pa.BufferOutputStream()
+    with stream:
+        while part := stream.read(1 << 20):
+            recoded.write(decoder.decode(part).encode())
+    recoded.write(decoder.decode(b"", final=True).encode())
+    return pa.BufferReader(recoded.getvalue())
 
 
 def _explained(source: str, header: Header, message: str) -> str:

@@ -22,6 +22,7 @@ from lvq.workflow.predicting import PART_ROWS, PredictResult, RowPredictor
 from lvq.workflow.runs import METRICS, check_folder, load_model
 
 MAX_CONFUSION_CLASSES = 20
+NEEDED = ("name", "data", "model", "scores", "versions")  # of metrics.json
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,14 @@ def _metrics_of(run: Path) -> dict[str, JSONValue]:
         raise FileNotFoundError(
             f"The file {file} does not exist; `lvq validate` needs the folder that `lvq fit` wrote."
         )
-    return json.loads(file.read_text(encoding="utf-8"))
+    try:
+        metrics = json.loads(file.read_text(encoding="utf-8"))
+        lacking = [name for name in NEEDED if name not in metrics]
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{file} is damaged ({error}); copy it again, or fit again.") from error
+    if lacking:
+        raise ValueError(f"{file} was not written by `lvq fit`: it lacks {listed(lacking)}; fit again.")
+    return metrics
 
 
 def _labels(column: pd.Series, classes: list[str]) -> np.ndarray:
@@ -175,8 +183,8 @@ def _summary(
 ) -> dict[str, JSONValue]:
     unknown = sorted(set(y.tolist()) - set(classes))
     if unknown:
-        which = "class" if len(unknown) == 1 else "classes"
-        notes.append(f"The model was not fitted to the {which} {listed(unknown)}; rows of it count as wrong.")
+        which, these = ("class", "it") if len(unknown) == 1 else ("classes", "them")
+        notes.append(f"The model was not fitted to the {which} {listed(unknown)}; rows of {these} count as wrong.")
     if _is_table_of_fit(fitted["data"], y):
         notes.append(
             "The table has as many rows of each class as the one that the model was fitted to. If it is the same, this "
