@@ -230,8 +230,8 @@ def _subset(samples: Array, weight: Array, size: int, random_state: np.random.Ra
 
 
 def _inside(centres: np.ndarray, samples: Array) -> np.ndarray:
-    """Means lie in the range of the samples; rounding may carry those of equal numbers past it."""
-    return np.clip(centres, *_range(samples))
+    """Means, in place, in the range of the samples; rounding may carry those of equal numbers past it."""
+    return np.clip(centres, *_range(samples), out=centres)
 
 
 def _range(samples: Array) -> tuple[np.ndarray, np.ndarray]:

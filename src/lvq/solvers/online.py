@@ -56,7 +56,7 @@ def train(
     state : TrainingState
         Steps and statistics after these epochs.
     """
-    centre = samples.centre()
+    centre = np.zeros(1) if is_sparse(samples.X) else samples.centre()
     # a copy in any case: the compiled code needs rows in C order; sparse rows stay as they are
     X = samples.X if is_sparse(samples.X) else np.ascontiguousarray(samples.X - centre)
     count = samples.n_samples
