@@ -46,15 +46,18 @@ def fit_batches(
     """Fit an estimator to a stream of batches or to files larger than memory.
 
     A first pass over all rows finds the classes, where they are not given, and the statistics of a scaler, if there is
-    one. Each of the following passes trains by `partial_fit`. Memory does not grow with the number of rows: it is the
-    buffer, a part of a file (16 MB), and a few copies of a batch, besides the Python process with its packages.
+    one. Each of the following passes trains by `partial_fit`, with a constant rate: ``learning_rate=0.01`` suits most
+    streams, the models' default of 0.1 is for those that change fast, and may learn nothing in others. Memory does not
+    grow with the number of rows: it is the buffer, a part of a file (16 MB), and a few copies of a batch, besides the
+    Python process with its packages.
 
     Parameters
     ----------
     estimator : estimator
         An estimator with `partial_fit`, or a Pipeline of a scaler with `partial_fit`, such as StandardScaler, and one.
-        It is fitted, and stays as it was where an error is raised. With ``missing="ignore"`` rows may have missing
-        values; standardisation is by the observed ones.
+        LVQClassifier has it with ``solver="online"`` or ``ridge=0``. The estimator is fitted, and stays as it was
+        where an error is raised. With ``missing="ignore"`` rows may have missing values; standardisation is by the
+        observed ones.
     batches : callable, path, or list of batches or paths
         A function that returns an iterator of batches, the same at each call: pairs (X, y), or tables (pandas, Arrow)
         with the column `target`. X may be sparse, in all batches; it stays so, with a scaler that does not centre, such
@@ -102,7 +105,8 @@ def fit_batches(
     ...     for seed in range(5):
     ...         y = np.arange(200) % 2
     ...         yield np.random.default_rng(seed).normal(size=(200, 3)) + 3 * y[:, None], y
-    >>> model = lvq.fit_batches(make_pipeline(StandardScaler(), lvq.GLVQ()), batches, epochs=2)
+    >>> glvq = lvq.GLVQ(learning_rate=0.01)
+    >>> model = lvq.fit_batches(make_pipeline(StandardScaler(), glvq), batches, epochs=2)
     >>> model.predict([[0, 0, 0], [3, 3, 3]])
     array([0, 1])
     """
@@ -168,6 +172,7 @@ class _Run:
             raise TypeError(
                 "fit_batches needs an estimator with partial_fit, such as GLVQ, or a Pipeline of one scaler with "
                 f"partial_fit, such as StandardScaler, and one; got {', '.join(type(step).__name__ for step in steps)}."
+                f"{''.join(map(_remedy, steps))}"
             )
         if self.settings.reseed_after is not None and type(self.final) not in estimator_types().values():
             raise TypeError(f"reseed_after of fit_batches needs a model of lvq, got {type(self.final).__name__}.")
@@ -264,6 +269,17 @@ class _Run:
     def _write(self) -> None:
         if self.file is not None:
             self.file.write(Checkpoint(self.arguments, self.progress, self.layout, self.model))
+
+
+def _remedy(step: BaseEstimator) -> str:
+    """What to set, where a class has `partial_fit` and an estimator of it has not; empty otherwise."""
+    if not hasattr(type(step), "partial_fit"):
+        return ""
+    try:
+        step.partial_fit  # noqa: B018
+    except AttributeError as error:
+        return f" {error}"
+    return ""
 
 
 def _frame(X: MatrixLike, names: tuple[str, ...]) -> MatrixLike:
