@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +25,8 @@ from lvq.streaming.drift import reseed_idle
 from lvq.streaming.scaling import learn_scale, moments_after
 from lvq.streaming.sources import Batches, make_source
 from lvq.typing import Array, JSONValue, Labels, MatrixLike, Seed
+
+logger = logging.getLogger(__name__)
 
 BUFFER_BYTES = 1 << 26  # of rows that are read at a time in a first pass, or shuffled, where their number is not given
 
@@ -84,7 +87,7 @@ def fit_batches(
     checkpoint : path, optional
         A file for the state of the run. If it exists, the run continues from it: killed at any moment and started
         again with the same arguments, a run has exactly the result of an undisturbed one. It stays after the end;
-        remove it to start again.
+        remove it to start again. Where a run continues is logged, at the level INFO of the logger "lvq.streaming".
     every : int, default=100
         Number of batches from one checkpoint to the next.
     random_state : int, RandomState or None, default=0
@@ -126,6 +129,7 @@ def fit_batches(
                 "random_state": int(random_state) if isinstance(random_state, int | np.integer) else None,
                 **{name: value for name, value in settings._asdict().items() if name != "every"},
             },
+            source,
         )
     _take_over(estimator, run.to_the_end(source))
     return estimator
@@ -177,14 +181,25 @@ class _Run:
         if self.settings.reseed_after is not None and type(self.final) not in estimator_types().values():
             raise TypeError(f"reseed_after of fit_batches needs a model of lvq, got {type(self.final).__name__}.")
 
-    def continue_from(self, file: CheckpointFile, arguments: dict[str, JSONValue]) -> None:
+    def continue_from(self, file: CheckpointFile, arguments: dict[str, JSONValue], source: Source) -> None:
         """Continue from a checkpoint, if there is one, and write the next ones."""
         self.file, self.arguments = file, arguments
         stored = file.read(arguments, self.layout.allow_nan)
         if stored is not None:
             self.progress, self.layout = stored.progress, stored.layout
             self._use(stored.model)
+            logger.info(self._continuing(file, source))
         file.remove_remains()
+
+    def _continuing(self, file: CheckpointFile, source: Source) -> str:
+        """Where a run continues, in one sentence."""
+        stage, epochs = self.progress.stage, self.settings.epochs
+        if stage > epochs:
+            return f"The checkpoint {file.path} holds the finished training, which is used; remove it to train again."
+        passing = f"training pass {stage} of {epochs}" if stage else "the first pass, for classes and scales"
+        begin, used = source.row_name(self.progress.position), self.progress.done * self.settings.batch_rows
+        after = f", of which {used} were used before" if stage and used else ""  # the buffer is shuffled again
+        return f"Continuing from the checkpoint {file.path} in {passing}, with the rows from {begin} on{after}."
 
     def to_the_end(self, source: Source) -> BaseEstimator:
         """The fitted model."""
