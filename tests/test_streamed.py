@@ -1,5 +1,7 @@
 """`fit_table(stream=True)`, `lvq fit --stream`: tables read in parts."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from lvq.persistence import load
 from lvq.persistence.files import to_bytes
 from lvq.streaming import fitting
-from lvq.workflow import fit_table, predict_table
+from lvq.workflow import fit_table, predict_table, validate_table
 from lvq.workflow.streamed import HeldOut
 
 
@@ -110,17 +112,19 @@ def test_rows_are_drawn_without_memory_for_all():
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (lambda frame: frame.assign(a="text"), {}, r"table.csv, row 1: the column 'a' holds 'text', not a number"),
+        (lambda frame: frame.assign(a="text"), {}, r"table.csv, row 2: the column 'a' holds 'text', not a number"),
         (
             lambda frame: frame.assign(a=frame["a"].where(frame.index != 70)),
             {},
-            r"table.csv, row 71: the value in column",
+            r"table.csv, row 72: the value in column",
         ),
         (lambda frame: frame.assign(kind=frame["kind"].where(frame.index != 70)), {}, "1 rows of .* have no value of"),
         (lambda frame: frame[:500], {}, "has 500 rows; --stream"),
         (lambda frame: frame.assign(kind="x"), {}, "got 1 classes"),
         (lambda frame: frame, {"model": "lvq-cv"}, "LVQClassifierCV needs the whole table"),
         (lambda frame: frame, {"categorical": ["a"]}, "without a design; leave out categorical"),
+        (lambda frame: frame, {"encoding": "latin-1"}, "without a design; leave out encoding"),
+        (lambda frame: frame, {"class_weight": "balanced"}, "cannot balance the classes.* Give the weights"),
         (lambda frame: frame, {"drop": ["e"]}, "has no column 'e'"),
         (lambda frame: frame, {"drop": ["a", "b", "c", "d"]}, "no column that can be a feature"),
     ],
@@ -227,3 +231,65 @@ def test_an_interrupted_run_with_missing_numbers_continues(gaps, tmp_path, monke
     monkeypatch.setattr(CheckpointFile, "write", write_file)
     again = fit_table(path, "kind", **options, checkpoint=tmp_path / "run.checkpoint")
     assert to_bytes(again.model.estimator_) == to_bytes(whole.model.estimator_)
+
+
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_samples_are_named_by_their_row_of_the_file(n_files, frame, tmp_path):
+    """The values of a sample in the report are those of the row that its name tells."""
+    parts = {"one.csv": frame} if n_files == 1 else {"one.csv": frame[:1200], "two.csv": frame[1200:]}
+    paths = [write(part, tmp_path / name) for name, part in parts.items()]
+    result = fit_table(paths if n_files > 1 else paths[0], "kind", stream=True, model="glvq")
+    points = result.summary["map"]["points"]
+    classes = result.summary["data"]["classes"]
+    for name, true in zip(points["name"], points["true"], strict=True):
+        file, row = ("one.csv", name) if n_files == 1 else name.split(":")
+        line = (tmp_path / file).read_text().splitlines()[int(row) - 1]  # the header is row 1
+        assert line.split(",")[-1] == classes[true]
+
+
+def test_drift_since_a_stream(frame, tmp_path):
+    """The run holds a reference: the same source has not drifted, a moved column has."""
+    path = write(frame, tmp_path / "table.csv")
+    fit_table(path, "kind", stream=True, model="glvq", out=tmp_path / "run")
+    assert validate_table(tmp_path / "run", path).summary["drift"]["n_drifted"] == 0
+    moved = write(frame.assign(b=frame["b"] + 300), tmp_path / "moved.csv")
+    drift = validate_table(tmp_path / "run", moved).summary["drift"]
+    assert [row["name"] for row in drift["columns"] if row["drifted"]] == ["b"]
+
+
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_the_row_at_which_a_run_continues(n_files, frame, tmp_path, monkeypatch, caplog):
+    from lvq.streaming.checkpoints import CheckpointFile
+
+    parts = [frame] if n_files == 1 else [frame[:1000], frame[1000:]]
+    paths = [write(part, tmp_path / f"table{number}.csv") for number, part in enumerate(parts)]
+    options = {"stream": True, "model": "glvq", "checkpoint": tmp_path / "run.checkpoint"}
+    monkeypatch.setattr(fitting._Run, "to_the_end", _in_small_steps)
+    write_file, count = CheckpointFile.write, itertools.count()
+
+    def interrupted(self, checkpoint):
+        write_file(self, checkpoint)
+        if checkpoint.progress.stage == 1 and next(count) == 12:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(CheckpointFile, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fit_table(paths, "kind", **options)
+    with caplog.at_level("INFO", logger="lvq"):
+        fit_table(paths, "kind", **options)
+    held_out = HeldOut.drawn(3000, 0.25, seed=0)
+    row = np.setdiff1d(np.arange(3000), held_out.rows)[1200]  # 12 batches of 100 rows are done
+    place = f"row {row + 2} of table0.csv" if n_files == 1 else f"row {row - 1000 + 2} of table1.csv"
+    assert f"in training pass 1 of 1, with the rows from {place} on" in caplog.messages[0]
+    caplog.clear()
+    with caplog.at_level("INFO", logger="lvq"):
+        fit_table(paths, "kind", **options)
+    assert caplog.messages == [
+        f"The checkpoint {tmp_path / 'run.checkpoint'} holds the finished training, which is used; remove it to train "
+        "again."
+    ]
+
+
+def _in_small_steps(run, source, to_the_end=fitting._Run.to_the_end):
+    run.settings = run.settings._replace(every=1, batch_rows=100, shuffle_rows=0)
+    return to_the_end(run, source)

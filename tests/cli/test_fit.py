@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lvq.persistence import load
+from lvq.streaming import fitting
 from lvq.workflow import runs
 
 pd = pytest.importorskip("pandas")
@@ -439,6 +440,41 @@ def test_a_stream(lvq, tmp_path):
     assert "Accuracy" in completed.out
     assert "Note: The table was read in parts" in completed.err
     assert {file.name for file in (tmp_path / "run").iterdir()} == FILES
+
+
+def test_an_interrupted_stream_tells_of_its_checkpoint(lvq, tmp_path, monkeypatch):
+    """What was written, where the same command continues, and that a checkpoint is of a finished training."""
+    from lvq.streaming.checkpoints import CheckpointFile
+
+    path, file = table_of(tmp_path, **two_classes(2000)), tmp_path / "run.checkpoint"
+    command = ("fit", path, "--target", "kind", "--out", tmp_path / "run", "--model", "glvq", "--stream")
+    write, begins = CheckpointFile.write, fitting._Run.__init__
+
+    def every_batch(run, estimator, settings, *others):
+        begins(run, estimator, settings._replace(every=1), *others)
+
+    def interrupted(self, checkpoint):
+        write(self, checkpoint)
+        raise KeyboardInterrupt
+
+    def interrupted_before(self, checkpoint):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fitting._Run, "__init__", every_batch)
+    for replacement, told in (
+        (interrupted_before, "nothing was written."),
+        (interrupted, f"no run was written. The checkpoint {file} was: the same command continues from it."),
+    ):
+        monkeypatch.setattr(CheckpointFile, "write", replacement)
+        completed = lvq(*command, "--checkpoint", file)
+        assert (completed.code, completed.err.splitlines()[-1]) == (130, f"Interrupted: {told}")
+        assert not (tmp_path / "run").exists()
+    monkeypatch.setattr(CheckpointFile, "write", write)
+    first, second = (lvq(*command, "--checkpoint", file, "--force").err for _ in range(2))
+    assert first.startswith(
+        f"Note: Continuing from the checkpoint {file} in the first pass, for classes and scales, with"
+    )
+    assert second.startswith(f"Note: The checkpoint {file} holds the finished training, which is used; remove it to")
 
 
 @pytest.mark.parametrize(

@@ -232,6 +232,7 @@ def test_onnx_names_the_remedy(lvq, tmp_path):
     found = lvq("export", tmp_path / "run", "--onnx", tmp_path / "model.onnx")
     assert found.code == 1
     assert "ignores missing values, which ONNX does not support; fit it again with --missing impute" in found.err
+    assert "or with --stream from tables that are filled, without --missing ignore." in found.err
     assert not (tmp_path / "model.onnx").exists()
 
 

@@ -518,3 +518,18 @@ def test_a_stream_continues_its_random_order(data, monkeypatch):
             model.partial_fit(X, y, classes=[0, 1, 2])
     assert all((one != other).any() for one, other in itertools.combinations(orders[:3], 2))
     np.testing.assert_array_equal(orders[:3], orders[3:])
+
+
+@pytest.mark.parametrize("params", [{}, {"missing": "ignore"}, {"relevance": "local_scale"}], ids=str)
+def test_the_default_classifier_names_the_parameters_of_a_stream(params):
+    """What the message names makes `partial_fit` available."""
+    model = LVQClassifier(**params)
+    assert not hasattr(model, "partial_fit")
+    other = {"relevance": "local_diagonal"} if "relevance" in params else {}
+    named = "Set relevance='local_diagonal' in place of 'local_scale', and" if other else "Set"
+    with pytest.raises(AttributeError, match=rf"{named} solver='online' \(or ridge=0\) before the first fit"):
+        model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
+    X, y = np.random.default_rng(0).normal(size=(60, 3)) + 4 * np.eye(3)[np.arange(60) % 3], np.arange(60) % 3
+    for setting in ({"solver": "online"}, {"ridge": 0}):
+        model = LVQClassifier(**(params | other | setting), learning_rate=0.01)
+        assert model.partial_fit(X, y, classes=[0, 1, 2]).score(X, y) > 0.9

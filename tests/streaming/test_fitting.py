@@ -390,6 +390,8 @@ def test_numbers_that_are_too_small(name, rows):
 def test_models_that_cannot_stream(rows):
     with pytest.raises(TypeError, match=r"needs an estimator with partial_fit.* got SVC"):
         fit_batches(SVC(), [rows])
+    with pytest.raises(TypeError, match=r"StandardScaler, LVQClassifier\. .*Set solver='online' \(or ridge=0\)"):
+        fit_batches(make_pipeline(StandardScaler(), LVQClassifier(missing="ignore")), [rows])
     with pytest.raises(TypeError, match="got StandardScaler, MinMaxScaler, GLVQ"):
         fit_batches(make_pipeline(StandardScaler(), MinMaxScaler(), GLVQ()), [rows])
     with pytest.raises(TypeError, match="reseed_after of fit_batches needs a model of lvq"):

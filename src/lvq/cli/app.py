@@ -83,7 +83,7 @@ def fit(
     With --stream the table may be larger than memory: all features must be numbers, of which some may be missing with
     --missing ignore, and there is no cross-validation.
     """
-    with report_errors(debug):
+    with report_errors(debug, checkpoint):
         check_tables(*table, *([] if test is None else [test]))
         check_model_name(model)
         target = need_target(target, table[0], encoding)

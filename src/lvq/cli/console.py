@@ -9,11 +9,13 @@ Rules:
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
@@ -52,17 +54,17 @@ def print_json(result: dict[str, JSONValue]) -> None:
 
 
 @contextmanager
-def report_errors(debug: bool) -> Iterator[None]:
-    """Turn errors into one line and an exit code, and warnings into notes."""
+def report_errors(debug: bool, checkpoint: Path | None = None) -> Iterator[None]:
+    """Turn errors into one line and an exit code, and warnings and messages of the library into notes."""
     _replace_unprintable()
     before = _stop_on_terminate()
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _messages_as_notes():
             if not debug:
                 _warnings_as_notes()
             yield
     except KeyboardInterrupt:
-        typer.echo("Interrupted: nothing was written.", err=True)
+        typer.echo(f"Interrupted: {_written(checkpoint)}", err=True)
         raise typer.Exit(130) from None
     except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
         raise
@@ -74,6 +76,13 @@ def report_errors(debug: bool) -> Iterator[None]:
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
+
+
+def _written(checkpoint: Path | None) -> str:
+    """What an interrupted command has written."""
+    if checkpoint is None or not checkpoint.exists():
+        return "nothing was written."
+    return one_line(f"no run was written. The checkpoint {checkpoint} was: the same command continues from it.")
 
 
 def describe(error: Exception) -> str:
@@ -112,6 +121,26 @@ def _stop_on_terminate() -> Callable[[int, FrameType | None], object] | int | No
         return signal.signal(signal.SIGTERM, stop)
     except ValueError:
         return None
+
+
+class _Notes(logging.Handler):
+    """Prints messages as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
+
+
+@contextmanager
+def _messages_as_notes() -> Iterator[None]:
+    logger, handler = logging.getLogger("lvq"), _Notes()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 def _warnings_as_notes() -> None:

@@ -118,7 +118,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
 
         The first samples set the starting prototypes and the units of rates and steepness. A class first seen later
         gets its prototypes from its first samples. As a stream has no known end, ``schedule="linear"`` stays at its
-        start.
+        start: ``learning_rate=0.01`` suits most streams, the default is for those that change fast.
 
         Parameters
         ----------

@@ -1,12 +1,13 @@
 """LVQClassifier: one estimator with every part as a parameter, and defaults that need no tuning."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from types import MethodType
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 
 from lvq.estimators.atomic import unchanged_on_error
 from lvq.estimators.base import BaseLVQ
@@ -41,9 +42,24 @@ def _same(given: Argument, default: Argument) -> bool:
     return type(given) is type(default) and bool(given == default)
 
 
-def _can_stream(model: "LVQClassifier") -> bool:
-    relevance = model._state.relevance if hasattr(model, "model_") else planned_relevance(model)
-    return getattr(relevance, "unit_trace", True)
+class _OfStreams:
+    """`partial_fit`, which is there only for matrices of unit trace, as a stream keeps it; the error tells what to set.
+
+    `available_if` of scikit-learn does the same with a message that does not tell it.
+    """
+
+    def __get__(self, model: "LVQClassifier | None", owner: type) -> Callable[..., BaseLVQ]:
+        if model is None:
+            return CostBasedLVQ.partial_fit
+        relevance = model._state.relevance if hasattr(model, "model_") else planned_relevance(model)
+        if not getattr(relevance, "unit_trace", True):
+            name = type(model).__name__
+            other = " relevance='local_diagonal' in place of 'local_scale', and" * (model.relevance == "local_scale")
+            raise AttributeError(
+                f"{name} has no partial_fit with these parameters, as its metric has no unit trace. Set{other} "
+                "solver='online' (or ridge=0) before the first fit, and learning_rate=0.01."
+            )
+        return MethodType(CostBasedLVQ.partial_fit, model)
 
 
 @estimator
@@ -56,7 +72,7 @@ class LVQClassifier(CostBasedLVQ):
     On small data samples that are left out of short fits decide between two prototypes of each class with a matrix
     each, one with a matrix, and one with a plain metric of its own scale.
     The probabilities are calibrated.
-    `partial_fit` is available with ``solver="online"`` or ``ridge=0``.
+    `partial_fit` is available with ``solver="online"``, ``ridge=0`` or ``relevance=None``.
 
     {parameters}
 
@@ -201,8 +217,7 @@ class LVQClassifier(CostBasedLVQ):
             return 1.0
         return cross_fitted_temperature(self, parts, samples, classes)
 
-    # a stream keeps every Omega at unit trace: only with solver="online" or ridge=0
-    partial_fit = available_if(_can_stream)(CostBasedLVQ.partial_fit)
+    partial_fit = _OfStreams()
 
 
 def as_chosen(estimator: BaseLVQ) -> BaseLVQ:

@@ -30,10 +30,11 @@ class Block(NamedTuple):
     start: Position
     place: str  # where the rows are, for messages: a file, or the number of a batch
     names: tuple[str, ...] | None = None
+    first_row: int = 1  # number of a file's first row in messages: a line of names is not counted
 
     def row(self, index: int) -> str:
-        """The name of a row in messages; rows count from 1, a line of names not included."""
-        return f"{self.place}, row {self.start.row + index + 1}"
+        """The name of a row in messages."""
+        return f"{self.place}, row {self.start.row + index + self.first_row}"
 
 
 class Source(Protocol):
@@ -44,6 +45,9 @@ class Source(Protocol):
 
     def description(self) -> JSONValue:
         """What a checkpoint keeps to recognise the source."""
+
+    def row_name(self, position: Position) -> str:
+        """A row in messages."""
 
 
 def rows_from(block: Block, first: int) -> Block | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +26,8 @@ from lvq.streaming.scaling import learn_scale, moments_after
 from lvq.streaming.sources import Batches, make_source
 from lvq.typing import Array, JSONValue, Labels, MatrixLike, Seed
 
+logger = logging.getLogger(__name__)
+
 BUFFER_BYTES = 1 << 26  # of rows that are read at a time in a first pass, or shuffled, where their number is not given
 
 
@@ -46,15 +49,18 @@ def fit_batches(
     """Fit an estimator to a stream of batches or to files larger than memory.
 
     A first pass over all rows finds the classes, where they are not given, and the statistics of a scaler, if there is
-    one. Each of the following passes trains by `partial_fit`. Memory does not grow with the number of rows: it is the
-    buffer, a part of a file (16 MB), and a few copies of a batch, besides the Python process with its packages.
+    one. Each of the following passes trains by `partial_fit`, with a constant rate: ``learning_rate=0.01`` suits most
+    streams, the models' default of 0.1 is for those that change fast, and may learn nothing in others. Memory does not
+    grow with the number of rows: it is the buffer, a part of a file (16 MB), and a few copies of a batch, besides the
+    Python process with its packages.
 
     Parameters
     ----------
     estimator : estimator
         An estimator with `partial_fit`, or a Pipeline of a scaler with `partial_fit`, such as StandardScaler, and one.
-        It is fitted, and stays as it was where an error is raised. With ``missing="ignore"`` rows may have missing
-        values; standardisation is by the observed ones.
+        LVQClassifier has it with ``solver="online"`` or ``ridge=0``. The estimator is fitted, and stays as it was
+        where an error is raised. With ``missing="ignore"`` rows may have missing values; standardisation is by the
+        observed ones.
     batches : callable, path, or list of batches or paths
         A function that returns an iterator of batches, the same at each call: pairs (X, y), or tables (pandas, Arrow)
         with the column `target`. X may be sparse, in all batches; it stays so, with a scaler that does not centre, such
@@ -81,7 +87,7 @@ def fit_batches(
     checkpoint : path, optional
         A file for the state of the run. If it exists, the run continues from it: killed at any moment and started
         again with the same arguments, a run has exactly the result of an undisturbed one. It stays after the end;
-        remove it to start again.
+        remove it to start again. Where a run continues is logged, at the level INFO of the logger "lvq.streaming".
     every : int, default=100
         Number of batches from one checkpoint to the next.
     random_state : int, RandomState or None, default=0
@@ -102,7 +108,8 @@ def fit_batches(
     ...     for seed in range(5):
     ...         y = np.arange(200) % 2
     ...         yield np.random.default_rng(seed).normal(size=(200, 3)) + 3 * y[:, None], y
-    >>> model = lvq.fit_batches(make_pipeline(StandardScaler(), lvq.GLVQ()), batches, epochs=2)
+    >>> glvq = lvq.GLVQ(learning_rate=0.01)
+    >>> model = lvq.fit_batches(make_pipeline(StandardScaler(), glvq), batches, epochs=2)
     >>> model.predict([[0, 0, 0], [3, 3, 3]])
     array([0, 1])
     """
@@ -122,6 +129,7 @@ def fit_batches(
                 "random_state": int(random_state) if isinstance(random_state, int | np.integer) else None,
                 **{name: value for name, value in settings._asdict().items() if name != "every"},
             },
+            source,
         )
     _take_over(estimator, run.to_the_end(source))
     return estimator
@@ -168,18 +176,30 @@ class _Run:
             raise TypeError(
                 "fit_batches needs an estimator with partial_fit, such as GLVQ, or a Pipeline of one scaler with "
                 f"partial_fit, such as StandardScaler, and one; got {', '.join(type(step).__name__ for step in steps)}."
+                f"{''.join(map(_remedy, steps))}"
             )
         if self.settings.reseed_after is not None and type(self.final) not in estimator_types().values():
             raise TypeError(f"reseed_after of fit_batches needs a model of lvq, got {type(self.final).__name__}.")
 
-    def continue_from(self, file: CheckpointFile, arguments: dict[str, JSONValue]) -> None:
+    def continue_from(self, file: CheckpointFile, arguments: dict[str, JSONValue], source: Source) -> None:
         """Continue from a checkpoint, if there is one, and write the next ones."""
         self.file, self.arguments = file, arguments
         stored = file.read(arguments, self.layout.allow_nan)
         if stored is not None:
             self.progress, self.layout = stored.progress, stored.layout
             self._use(stored.model)
+            logger.info(self._continuing(file, source))
         file.remove_remains()
+
+    def _continuing(self, file: CheckpointFile, source: Source) -> str:
+        """Where a run continues, in one sentence."""
+        stage, epochs = self.progress.stage, self.settings.epochs
+        if stage > epochs:
+            return f"The checkpoint {file.path} holds the finished training, which is used; remove it to train again."
+        passing = f"training pass {stage} of {epochs}" if stage else "the first pass, for classes and scales"
+        begin, used = source.row_name(self.progress.position), self.progress.done * self.settings.batch_rows
+        after = f", of which {used} were used before" if stage and used else ""  # the buffer is shuffled again
+        return f"Continuing from the checkpoint {file.path} in {passing}, with the rows from {begin} on{after}."
 
     def to_the_end(self, source: Source) -> BaseEstimator:
         """The fitted model."""
@@ -264,6 +284,17 @@ class _Run:
     def _write(self) -> None:
         if self.file is not None:
             self.file.write(Checkpoint(self.arguments, self.progress, self.layout, self.model))
+
+
+def _remedy(step: BaseEstimator) -> str:
+    """What to set, where a class has `partial_fit` and an estimator of it has not; empty otherwise."""
+    if not hasattr(type(step), "partial_fit"):
+        return ""
+    try:
+        step.partial_fit  # noqa: B018
+    except AttributeError as error:
+        return f" {error}"
+    return ""
 
 
 def _frame(X: MatrixLike, names: tuple[str, ...]) -> MatrixLike:

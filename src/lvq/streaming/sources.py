@@ -56,8 +56,10 @@ class FunctionSource:
         target: str | None = None,
         features: Sequence[str] | None = None,
         recognised_by: JSONValue = "a function",
+        named_by: Callable[[int], str] = "row {} of the batches".format,
     ) -> None:
-        self.function, self.target, self.features, self.recognised_by = function, target, features, recognised_by
+        self.function, self.target, self.features = function, target, features
+        self.recognised_by, self.named_by = recognised_by, named_by
 
     def blocks(self, start: Position) -> Iterator[Block]:
         """Batches from a position on; those before are made again and skipped."""
@@ -99,6 +101,10 @@ class FunctionSource:
         """What a checkpoint recognises the function by; by itself it cannot be recognised."""
         return self.recognised_by
 
+    def row_name(self, position: Position) -> str:
+        """A row in messages, by its number from 1."""
+        return self.named_by(position.row + 1)
+
 
 def as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa.Table | pa.RecordBatch:
     """A table in memory as Arrow."""
@@ -116,11 +122,13 @@ def as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa.
 class FileSource:
     """Tables on disk, one after another; all have the columns of the first."""
 
-    def __init__(self, paths: list[Path], target: str, features: Sequence[str] | None, kind: Kind) -> None:
+    def __init__(
+        self, paths: list[Path], target: str, features: Sequence[str] | None, kind: Kind, first_row: int = 1
+    ) -> None:
         from lvq.tables import TableError, column_names
         from lvq.tables.reading import FileState
 
-        self.paths, self.target, self.kind = paths, target, kind
+        self.paths, self.target, self.kind, self.first_row = paths, target, kind, first_row
         self.states = [FileState.of(path) for path in paths]  # the same in all passes
         names = column_names(paths[0])
         self.features = [name for name in names if name and name != target] if features is None else list(features)
@@ -154,11 +162,15 @@ class FileSource:
                     continue
                 batch = batch.slice(max(0, first - begin))
                 position = Position(number, max(begin, first))
-                yield block_of(batch, self.target, self.features, position, str(path), self.kind)
+                yield block_of(batch, self.target, self.features, position, str(path), self.kind, self.first_row)
 
     def description(self) -> JSONValue:
         """Name, size and a digest of both ends of each file."""
         return [[path.name, path.stat().st_size, _digest(path)] for path in self.paths]
+
+    def row_name(self, position: Position) -> str:
+        """A row in messages, by its number in its file."""
+        return f"row {position.row + self.first_row} of {self.paths[position.file]}"
 
 
 def made_ahead(items: Iterator[Item]) -> Iterator[Item]:

@@ -25,6 +25,7 @@ def block_of(
     start: Position,
     place: str,
     kind: Kind,
+    first_row: int = 1,
 ) -> Block:
     """Rows of a table as a block; texts that are numbers become numbers."""
     names = [name for name in table.schema.names if name != target] if features is None else list(features)
@@ -34,7 +35,7 @@ def block_of(
     columns = {name: _whole(table.column(table.schema.get_field_index(name))) for name in (*names, target)}
     narrow = all(columns[name].type == pa.float32() for name in names)
     X = np.empty((table.num_rows, len(names)), dtype=np.float32 if narrow else np.float64)
-    block = Block(X, np.zeros(0), start, place, tuple(names))
+    block = Block(X, np.zeros(0), start, place, tuple(names), first_row)
     for place_in_row, name in enumerate(names):
         X[:, place_in_row] = _numbers(columns[name], name, block)
     return block._replace(y=_labels(columns[target], target, kind, block))

@@ -28,6 +28,7 @@ MAX_CATEGORIES = 100
 def reference_of(X: pd.DataFrame, certainty: NDArray[np.float64], dates: Collection[str] = ()) -> dict[str, JSONValue]:
     """Counts in bins of the training rows' columns, and of the certainties of held-out rows.
 
+    Of a stream the rows held out for the thresholds are given in place of the training rows: both are drawn at random.
     Certainties of training rows are higher than those of new rows, so that they are no reference. Columns of `dates`
     hold days, which are shown as dates.
 

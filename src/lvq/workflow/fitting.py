@@ -217,7 +217,7 @@ def fit_table(
     if stream:
         unused: dict[str, object] = {"categorical": categorical, "features": features, "prices": prices, "dates": dates}
         unused |= {"group": group, "time": time, "test": test, "sample_prototypes": sample_prototypes}
-        unused |= {"missing_marks": missing_marks}
+        unused |= {"missing_marks": missing_marks, "encoding": encoding}
         given = [name for name, value in unused.items() if value]
         if given:
             raise ValueError(
@@ -227,6 +227,11 @@ def fit_table(
             raise ValueError(
                 "stream=True (--stream) cannot fill missing numbers, as medians need the whole table. Use "
                 "missing='ignore' (--missing ignore), or leave it out for tables without missing numbers."
+            )
+        if weights == "balanced":
+            raise ValueError(
+                "stream=True (--stream) cannot balance the classes, as their numbers need the whole table. Give the "
+                "weights, as in --class-weight bad=5,good=1."
             )
         tables = [Path(table)] if isinstance(table, str | Path) else [Path(path) for path in table]
         return _fit_stream(
@@ -334,10 +339,12 @@ def _fit_stream(
     summary = summarize(
         classifier, *fitted.test, name=type(estimator).__name__, target_name=target, seed=seed,
         data_name=", ".join(table.name for table in tables), protocol=sentences,
+        first_row=FIRST_ROW if len(tables) == 1 else 0,
     )  # fmt: skip
     summary["data"]["n_train"] = fitted.n_train
     summary["notes"], summary["rivals"] = list(notes), None
-    summary["missing"], summary["reference"], summary["time"] = fitted.missing, None, None
+    summary["missing"], summary["time"] = fitted.missing, None
+    summary["reference"] = reference_of(fitted.calibration[0], classifier.certainty(fitted.test[0]))
     progress("Writing", 2, 3)
     folder = None if out is None else write_run(classifier, summary, out)
     progress("Done", 3, 3)

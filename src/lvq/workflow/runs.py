@@ -188,7 +188,8 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
     if is_ignoring(model):
         raise ValueError(
             f"The model of {source} ignores missing values, which ONNX does not support; fit it again with --missing "
-            "impute (missing='impute'), which fills them."
+            "impute (missing='impute'), which fills them, or with --stream from tables that are filled, without "
+            "--missing ignore."
         )
     with write_atomically(onnx) as file:
         file.write(to_onnx(model).SerializeToString())

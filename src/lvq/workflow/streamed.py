@@ -17,11 +17,12 @@ from sklearn.preprocessing import StandardScaler
 from lvq.streaming import fit_batches
 from lvq.streaming.blocks import Block, Layout, Position
 from lvq.streaming.sources import FileSource, FunctionSource
-from lvq.table_headers import check_columns, listed
+from lvq.table_headers import FIRST_ROW, check_columns, listed
 from lvq.tables import TableError, as_text, column_names, read_parts
 from lvq.typing import JSONValue
 from lvq.workflow.missing_values import streamed_section
 from lvq.workflow.preparation import MIN_CLASS_ROWS
+from lvq.workflow.study import named_rows, row_name
 
 MIN_ROWS = 1000  # fewer rows are no stream
 MAX_HELD_OUT = 20_000  # rows that are kept in memory, for the test and for the thresholds each
@@ -62,7 +63,7 @@ def fit_streamed(
     features = [name for name in names if name and name not in (target, *drop)]
     if not features:
         raise TableError(f"{tables[0]} has no column that can be a feature.")
-    source = FileSource(list(tables), target, features, "text")
+    source = FileSource(list(tables), target, features, "text", FIRST_ROW)
     counted = [_class_counts(table, target) for table in tables]
     counts = sum(counted, Counter[str]())
     _check_counts(counts, target, ", ".join(map(str, tables)))
@@ -81,9 +82,13 @@ def fit_streamed(
             yield pd.DataFrame(block.X[kept], columns=features), block.y[kept]
 
     pipeline = make_pipeline(StandardScaler(), streaming_model(estimator))
-    rows = FunctionSource(batches, recognised_by=[source.description(), test_size, seed])
+    rows = FunctionSource(
+        batches,
+        recognised_by=[source.description(), test_size, seed],
+        named_by=lambda number: _row_of_file(held_out.trained_row(number - 1), tables, sizes),
+    )
     fit_batches(pipeline, rows, classes=layout.classes, random_state=seed, checkpoint=checkpoint)
-    test, calibration = held_out.collected(blocks(), features)
+    test, calibration = ((named_rows(X, tables, sizes), y) for X, y in held_out.collected(blocks(), features))
     read = "tables were" if len(tables) > 1 else "table was"
     note = (
         f"The {read} read in parts (stream): {len(held_out.rows)} rows, drawn at random, were held out for test and "
@@ -112,6 +117,10 @@ def streaming_model(estimator: BaseEstimator) -> BaseEstimator:
             "choose another model, such as lvq, gmlvq or glvq."
         )
     return estimator.set_params(learning_rate=LEARNING_RATE) if "learning_rate" in estimator.get_params() else estimator
+
+
+def _row_of_file(row: int, tables: Sequence[Path], sizes: Sequence[int]) -> str:
+    return row_name(row, tables, sizes) + (f" of {tables[0].name}" if len(tables) == 1 else "")
 
 
 def _class_counts(table: Path, target: str) -> Counter[str]:
@@ -158,6 +167,17 @@ class HeldOut:
         rows = rng.choice(total, n_test + n_calibration, replace=False, shuffle=False)
         return cls(np.sort(rows), rng.permutation(len(rows)) < n_test, begins)
 
+    def trained_row(self, index: int) -> int:
+        """Number of the row that is the given one, from 0, of those for training.
+
+        Examples
+        --------
+        >>> [HeldOut(np.array([0, 3, 4]), np.ones(3, dtype=bool)).trained_row(index) for index in range(3)]
+        [1, 2, 5]
+        """
+        before = self.rows - np.arange(len(self.rows))  # rows for training before each row that is held out
+        return index + int(np.searchsorted(before, index, side="right"))
+
     def mask(self, block: Block) -> np.ndarray:
         """Which rows of a block are held out."""
         first = self.begins[block.start.file] + block.start.row
@@ -169,8 +189,8 @@ class HeldOut:
     def collected(
         self, blocks: Iterator[Block], features: list[str]
     ) -> tuple[tuple[pd.DataFrame, np.ndarray], tuple[pd.DataFrame, np.ndarray]]:
-        """The rows for the test, and those for the thresholds."""
+        """The rows for the test, and those for the thresholds, under their numbers."""
         parts = [(block.X[mask], block.y[mask]) for block in blocks for mask in [self.mask(block)]]
         X, y = (np.concatenate(values) for values in zip(*parts))
-        frame, test = pd.DataFrame(X, columns=features), self.for_test
-        return (frame[test].reset_index(drop=True), y[test]), (frame[~test].reset_index(drop=True), y[~test])
+        frame, test = pd.DataFrame(X, index=self.rows, columns=features), self.for_test
+        return (frame[test], y[test]), (frame[~test], y[~test])

@@ -79,7 +79,7 @@ def read_study(
         whole[kept], target, categorical=[name for name in categorical if name in kept],
         dates=[name for name in dates if name in kept], source=source,
         min_class_rows=min_class_rows, groups=None if group is None else whole[group],
-        row_name=lambda place: _row_name(place, paths, sizes),
+        row_name=lambda place: row_name(place, paths, sizes),
     )  # fmt: skip
     rows = samples.X.index.to_numpy()
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - sizes[-1]
@@ -87,7 +87,7 @@ def read_study(
     unnamed = [place for place, name in enumerate(names, start=1) if not name]
     notes = [note for path in paths for note in reading_notes(path, encoding)]
     notes += [f"Left out column {place}: it has no name (a row index?)." for place in unnamed]
-    samples = replace(samples, X=_named_rows(samples.X, paths, sizes), notes=(*notes, *samples.notes))
+    samples = replace(samples, X=named_rows(samples.X, paths, sizes), notes=(*notes, *samples.notes))
     n_tables = len(paths) - (test is not None)
     name = (
         paths[0].name if n_tables == 1 else f"{n_tables} tables ({', '.join(path.name for path in paths[:n_tables])})"
@@ -96,7 +96,7 @@ def read_study(
     return Study(samples, design, name, marks, dated=time is not None and holds_dates(whole[time]))
 
 
-def _row_name(place: int, paths: Sequence[Path], sizes: Sequence[int]) -> str:
+def row_name(place: int, paths: Sequence[Path], sizes: Sequence[int]) -> str:
     """The name in messages of a row of the joined table, by its position from 0."""
     starts = np.cumsum([0, *sizes[:-1]])
     table = int(np.searchsorted(starts, place, side="right")) - 1
@@ -104,7 +104,7 @@ def _row_name(place: int, paths: Sequence[Path], sizes: Sequence[int]) -> str:
     return f"row {place - starts[table] + FIRST_ROW}{where}"
 
 
-def _named_rows(X: pd.DataFrame, paths: Sequence[Path], sizes: Sequence[int]) -> pd.DataFrame:
+def named_rows(X: pd.DataFrame, paths: Sequence[Path], sizes: Sequence[int]) -> pd.DataFrame:
     """Rows of several tables under the names of table and row, counted as a spreadsheet does."""
     if len(paths) == 1:
         return X
