@@ -77,6 +77,7 @@ def map_section(
     explanation = features.model.explain(inputs)
     return {
         "n_shown": len(rows),
+        "n_completed": int(np.isnan(inputs).any(axis=1).sum()),
         "exact": view.exact,
         "explained": float(min(1.0, view.explained.sum())),
         "explained_by_axis": rounded(view.explained),
@@ -123,7 +124,7 @@ def _contributions(
     """Contributions and values of the features of samples, or of the columns that they belong to."""
     features, variables = held_out.features, held_out.variables
     if variables is None:
-        return features.model.explain(inputs).contributions, rounded(features.certainty_of(X, inputs))
+        return features.model.explain(inputs).contributions, rounded(features.known_values(X, inputs))
     return variables.contributions(model, X), variables.samples(X, len(inputs))
 
 
