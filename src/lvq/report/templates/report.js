@@ -14,6 +14,7 @@
     fraction === null ? "–" : `${(100 * fraction).toFixed(fraction >= 0.9995 && fraction < 1 ? 2 : 1)} %`;
   const number = (value) =>
     value === null ? "–" : Math.abs(value) >= 1000 && Math.abs(value) < 1e7 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+  const shown = (value) => (typeof value === "string" ? shortened(value) : number(value));
   const signedPercent = (fraction) => {
     const size = Math.abs(100 * fraction).toFixed(0);
     return `${size === "0" ? "" : fraction < 0 ? "−" : "+"}${size} %`;
@@ -83,7 +84,7 @@
       correct ? "correct" : `wrong, true class: ${classes[points.true[k]]}`,
       `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this operating point`,
       `nearest prototype ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
-      ...points.contributions[k].map(([variable, fraction, value]) => `${shortened(variables[variable])} ${value === null ? "missing" : `= ${typeof value === "string" ? shortened(value) : number(value)}`}: ${signedPercent(fraction)}`),
+      ...points.contributions[k].map(([variable, fraction, value, filled]) => `${shortened(variables[variable])} ${value !== null ? `= ${shown(value)}` : filled === undefined ? "missing" : `missing, filled with ${shown(filled)}`}: ${signedPercent(fraction)}`),
     ];
   }
 
