@@ -37,7 +37,7 @@ from lvq.rejection import RejectClassifier
 from lvq.rejection.path import ThresholdPath
 
 COVERAGES = (0.95, 0.9, 0.8, 0.5)
-POOL = ("titanic", "led7digit", "mammographic", "diabetes", "vehicle", "wdbc", "banana", "sonar")
+POOL = ("titanic", "led7digit", "mammographic", "diabetes", "vehicle", "wdbc", "banana", "sonar", "german", "heart")
 DESIGNS: dict[str, dict[str, Any]] = {
     "held out": {},
     "cross-fitted, with outlier test": {"cv": 5, "measure": "combined"},
@@ -48,7 +48,7 @@ RESULT = pathlib.Path(__file__).parent / "results" / "coverage.json"
 
 
 class Remembered(LVQClassifier):
-    """A short fit, computed once for the same samples: the fits do not depend on the requested coverage."""
+    """The default fit, computed once for the same samples: it does not depend on the requested coverage."""
 
     fits: ClassVar[dict[int, dict[str, Any]]] = {}
 
@@ -92,7 +92,7 @@ def rows(name: str, seed: int) -> list[np.ndarray]:
 def accepted(name: str, seed: int, design: str) -> list[tuple[int, int, int]]:
     """For each coverage: calibration rows, new rows, and accepted new rows."""
     X, X_new, y, _ = rows(name, seed)
-    model = make_pipeline(StandardScaler(), Remembered(max_iter=15, calibration=None, random_state=0))
+    model = make_pipeline(StandardScaler(), Remembered(random_state=0))
     Remembered.fits.clear()
     result = []
     for coverage in COVERAGES:
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--out", type=pathlib.Path, default=RESULT)
     parser.add_argument("--again", action="store_true")
     given = parser.parse_args()
-    warnings.simplefilter("ignore")  # short fits do not converge
+    warnings.simplefilter("ignore")  # of small classes, and of fits that stop early
     stored = json.loads(given.out.read_text()) if given.out.exists() and not given.again else {}
     results: Results = stored.get("sets", {}) if stored.get("runs") == given.runs else {}
     for design in given.designs:

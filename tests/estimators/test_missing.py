@@ -196,6 +196,18 @@ def test_warm_start_keeps_the_parameter(gaps, samples):
         model.set_params(missing="raise").fit(*samples)
 
 
+@pytest.mark.parametrize("solver", ["lbfgs", "online"])
+def test_samples_of_a_warm_start_count_in_the_variances(gaps, solver):
+    """Else a feature that the first samples do not have would never have a part in the observed fraction."""
+    X, y = gaps
+    first = X.copy()
+    first[:, 0] = np.nan
+    model = GMLVQ(missing="ignore", warm_start=True, solver=solver, max_iter=5, random_state=0)
+    assert fitted(model, first, y).model_.variances[0] == 0
+    variances = fitted(model, X, y).model_.variances
+    np.testing.assert_allclose(variances, np.nanvar(X, axis=0))
+
+
 def test_stored_with_the_model(gaps, tmp_path):
     for name, model in (("shared", GMLVQ()), ("local", LVQClassifier())):
         model = fitted(ignoring(model), *gaps)

@@ -15,6 +15,14 @@ def test_text_names_the_estimator_and_encoders():
         lvq.GLVQ().fit([["red", 1], ["blue", 2]], [0, 1])
 
 
+def test_na_among_objects_names_the_type_that_holds_it():
+    frame = pd.DataFrame({"a": [0.0, pd.NA, 3.0, 4.0], "b": X[:, 1]})
+    model = lvq.GLVQ(missing="ignore").fit(frame.astype("Float64"), Y)
+    for use in (lambda: lvq.GLVQ(missing="ignore").fit(frame, Y), lambda: model.predict(frame)):
+        with pytest.raises(ValueError, match=r"GLVQ needs X of numbers, got pandas.NA .* by X.astype\('Float64'\)"):
+            use()
+
+
 def test_missing_values_name_both_ways_out():
     with pytest.raises(ValueError, match=r"contains NaN.*GLVQ does not accept.*SimpleImputer.*missing='ignore'"):
         lvq.GLVQ().fit(HOLES, Y)
@@ -33,7 +41,14 @@ def test_missing_values_name_row_and_column():
         lvq.GLVQ().partial_fit(pd.DataFrame(late, columns=["a", "b"]), Y, classes=[0, 1])
 
 
-@pytest.mark.parametrize("y", [[0.0, 0.0, np.nan, 1.0], np.array(["a", "a", np.nan, "b"], dtype=object)])
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0.0, 0.0, np.nan, 1.0],
+        np.array(["a", "a", np.nan, "b"], dtype=object),
+        pd.Series(["a", "a", pd.NA, "b"], dtype="string"),
+    ],
+)
 def test_missing_classes(y):
     with pytest.raises(
         ValueError, match=r"^Input y contains NaN\. GLVQ needs the class of every sample; leave out the rows"

@@ -72,6 +72,20 @@ def test_values_and_gradients_are_those_of_numpy(kind, n_features, n_prototypes,
                 np.testing.assert_allclose(other, one, rtol=tolerance, atol=tolerance * abs(one).max())
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_near_to_prototypes_in_their_few_values(dtype):
+    """Such distances are far below the terms of pairs of missing features, whose rounding errors must not be seen."""
+    _, _, W, R, metric = case(0, "full rank", 12, 5, dtype)
+    W[:, 0] = 1.5
+    rows = np.full((5, 12), np.nan, dtype=dtype)
+    rows[:, 0] = 1.5 + np.array([0, 1, 2, 4, 8]) * (2.0**-20 if dtype == np.float64 else 2.0**-10)
+    X = packed(rows)
+    D = PairForm(*Forms(W, R, metric.variances).given).forward(X).D
+    assert (D[0] == 0).all()
+    exact = metric.measure(*(part.astype(np.float64) for part in (X, W, R)))
+    np.testing.assert_allclose(D, exact.D, rtol=1e-5)
+
+
 @pytest.mark.parametrize("kind", METRICS)
 def test_features_without_weight_or_variance(kind):
     """Where the observed features have no part in the metric, the fraction is a constant 1."""

@@ -103,3 +103,18 @@ def test_infinite_and_too_large_values_are_refused(name):
             estimator.predict(wrong)
         with pytest.raises(ValueError, match=r"infinity|overflow|too large"):
             estimator.predict_proba(wrong)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_with_a_constant_feature_alone_are_equally_near_to_all():
+    """Whatever else is in the batch, which decides by which form it is measured."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        y = np.arange(90) % 3
+        X = rng.normal(size=(90, 8)) + y[:, None]
+        X[rng.random(X.shape) < 0.2], X[:, 0] = np.nan, 1.0
+        estimator = GMLVQ(missing="ignore", max_iter=20, random_state=0).fit(X, y)
+        X[::7, 1:] = np.nan
+        np.testing.assert_array_equal(estimator.predict(X)[::7], 0)
+        np.testing.assert_allclose(estimator.predict_proba(X)[::7], 1 / 3)
+        np.testing.assert_allclose(estimator.predict_proba(X[::7]), 1 / 3)

@@ -33,7 +33,7 @@ from lvq.estimators.parts import Parts
 from lvq.estimators.prediction import ModelPredictions
 from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.specification import Specification
-from lvq.estimators.stream_steps import add_prototypes, measure_units, next_samples, with_cost
+from lvq.estimators.stream_steps import add_prototypes, measure_units, next_samples, with_cost, with_moments
 from lvq.estimators.tensor_checks import training_tensors
 from lvq.estimators.tensors import float_types, floating, on_device, require_torch
 from lvq.estimators.training import Training
@@ -94,6 +94,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             if warm:
                 check_unchanged(self, parts, classes, stream=False)
                 training = steps.restarted(parts, self._training(), samples.n_samples, len(classes), random_state)
+                training = with_moments(training, samples)
             else:
                 training = shaped._begin(parts, samples, classes, random_state)
             training, result = steps.run(parts, training, samples, report)

@@ -15,7 +15,7 @@ def with_remedies(estimator: BaseEstimator, X: MatrixLike) -> Iterator[None]:
     """Errors about text and missing values in X inside name the estimator, the first row, and what to do."""
     try:
         yield
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         remedy = _remedy(estimator, str(error), X)
         if remedy is None:
             raise
@@ -58,7 +58,13 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
             f"{name} needs X of numbers, got text: {message}. Encode categories as numbers, for example by "
             "sklearn.preprocessing.OneHotEncoder in a ColumnTransformer; `lvq fit TABLE` does so itself."
         )
-    if message.startswith("Input y contains NaN") or (message == "Input contains NaN" and not first_missing(X)):
+    if message.endswith("not 'NAType'"):
+        return (
+            f"{name} needs X of numbers, got pandas.NA in a column of objects. Make numbers of all columns, in which "
+            "NA marks a missing value, by X.astype('Float64')."
+        )
+    of_classes = message.startswith(("Input y contains NaN", "boolean value of NA"))  # pandas.NA among texts
+    if of_classes or (message == "Input contains NaN" and not first_missing(X)):
         return f"Input y contains NaN. {name} needs the class of every sample; leave out the rows without one."
     if "contains NaN" not in message or not hasattr(estimator, "missing"):
         return None

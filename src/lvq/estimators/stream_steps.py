@@ -6,7 +6,6 @@ import numpy as np
 
 from lvq.estimators.parts import Parts
 from lvq.estimators.training import Training
-from lvq.model.feature_moments import FeatureMoments
 from lvq.model.incomplete_samples import samples_of
 from lvq.model.links import Identity, Kernel
 from lvq.model.metrics import LocalMetric
@@ -28,14 +27,21 @@ def with_cost(training: Training, parts: Parts) -> Training:
 
 def next_samples(training: Training, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[Training, ArraySamples]:
     """The next samples of a stream; where missing values are ignored, they count in the variances of the features."""
+    given = ArraySamples(X, y, weight)
+    if training.state.variances is None:
+        return training, given
+    training = with_moments(training, given)
+    moments = training.state.moments
+    return training, samples_of(X, y, weight, None if moments is None else moments.mean)
+
+
+def with_moments(training: Training, samples: ArraySamples) -> Training:
+    """The samples of a warm start or of a stream count in the variances of the features; those of partitions do not."""
     state = training.state
-    if state.variances is None:
-        return training, ArraySamples(X, y, weight)
-    if state.moments is None:
-        return training, samples_of(X, y, weight)
-    moments = state.moments.joined(FeatureMoments.of(X, weight))
-    state = replace(state, moments=moments, variances=moments.variances())
-    return replace(training, state=state), samples_of(X, y, weight, moments.mean)
+    if state.moments is None or not samples.in_memory:
+        return training
+    moments = state.moments.joined(samples.moments())
+    return replace(training, state=replace(state, moments=moments, variances=moments.variances()))
 
 
 def measure_units(training: Training, parts: Parts, samples: ArraySamples) -> Training:

@@ -14,7 +14,9 @@ sample, y = Lambda x:
 
 a and b in S. The first terms are products as for complete samples. The sums are over the pairs of missing features, of
 which there are few: with a fifth of the values missing n^2/50. The pairs are the same for all prototypes, so that rows
-of a table of their terms, (n, n, M), are added.
+of a table of their terms, (n, n, M), are added. The terms are of the size of |Omega x|^2 + |Omega w|^2, whatever is
+missing; a distance that is far below that, as of a row that equals the prototype in its few values, is computed from
+the differences.
 
 The gradient by Lambda is G = sum_ij g_ij (x_i - m_i w_j)(x_i - m_i w_j)', with g_ij the derivative by the square:
 
@@ -213,12 +215,13 @@ class PairForm(MatrixForm):
         self.columns, (count, n) = np.ascontiguousarray(W.T), W.shape
         self.table = np.zeros((n, n + 1, count), dtype=W.dtype)  # with a column of zeros
         compiled.make_table(W, self.Lambda, pulled, self.table)
+        self.least = np.sqrt(np.finfo(W.dtype).eps)
 
     def forward(self, X: np.ndarray) -> Forward:
         """Distances of packed rows."""
         values = X[:, : self.W.shape[1]]
         found = Forward(values @ self.folded.T, np.empty(len(X), dtype=X.dtype), values @ self.Lambda)
-        given = (self.columns, self.table, self.base, self.shares.value)
+        given = (self.W, self.Lambda, self.columns, self.table, self.base, self.shares.value, self.least)
         self.compiled.finish_pairs(X, found.images, *given, *found[:2])
         return found
 

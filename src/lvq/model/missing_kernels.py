@@ -177,8 +177,23 @@ def _add_terms(found, count, y, columns, table, sums):
 
 
 @_jit
-def finish_pairs(X, y, columns, table, base, shares, D, fraction):
-    """Scores -2 x'Lambda w become distances, by the pairs of missing features; y = Lambda x becomes m y."""
+def _square(row, w, Lambda):
+    """e'Lambda e by the differences e = m (x - w), for a packed row."""
+    n, total = w.shape[0], Lambda.dtype.type(0)
+    for a in range(n):
+        own = row[n + a] * (row[a] - w[a])
+        if own != 0:
+            for b in range(n):
+                total += own * Lambda[a, b] * row[n + b] * (row[b] - w[b])
+    return total
+
+
+@_jit
+def finish_pairs(X, y, W, Lambda, columns, table, base, shares, least, D, fraction):
+    """Scores -2 x'Lambda w become distances, by the pairs of missing features; y = Lambda x becomes m y.
+
+    Where a square is below `least` of x'Lambda x + w'Lambda w it would be their rounding errors: it is computed again.
+    """
     n = shares.shape[0]
     found = np.empty(n + 1, dtype=np.uintp)
     for i in range(X.shape[0]):
@@ -190,7 +205,10 @@ def finish_pairs(X, y, columns, table, base, shares, D, fraction):
             own += X[i, feature] * y[i, feature]
         _add_terms(found, count, y[i], columns, table, D[i])
         for j in range(D.shape[1]):
-            D[i, j] = max(own + base[j] + D[i, j], 0) / abs(fraction[i])
+            square = own + base[j] + D[i, j]
+            if not square > least * (own + base[j]):
+                square = _square(X[i], W[j], Lambda)
+            D[i, j] = max(square, 0) / abs(fraction[i])
         for feature in range(n):
             y[i, feature] *= X[i, n + feature]
 

@@ -54,7 +54,8 @@ class Engine:
     def _lay_out(self, params: Params, sparse: bool) -> None:
         """Buffers for the loop that fits the parts."""
         dtype, count = self.dtype, self.count
-        W = np.ascontiguousarray(params.prototypes, dtype=dtype)
+        by_stored_features = sparse and self._by_stored_features()
+        W = params.prototypes if by_stored_features else np.ascontiguousarray(params.prototypes, dtype=dtype)
         self.relevances = None if params.relevance is None else np.array(params.relevance, dtype=dtype, order="C")
         self.distances = np.zeros(count, dtype=dtype)
         self.bits = self.distances.view(np.int32 if dtype == np.float32 else np.int64)
@@ -63,7 +64,7 @@ class Engine:
         self.derivatives = np.zeros(count)
         if isinstance(self.relevance, MatrixRelevance):
             self._lay_out_matrices(W)
-        elif sparse and self._by_stored_features():
+        elif by_stored_features:
             self._lay_out_sparse(W)
         elif isinstance(self.relevance, VectorRelevance | LocalDiagonalRelevance) or self.soft:
             self._lay_out_weights(W)
@@ -87,7 +88,7 @@ class Engine:
     def _lay_out_sparse(self, W: np.ndarray) -> None:
         count, features = W.shape
         self.loop = "sparse"
-        self.V = np.array(W.T, order="C")  # a copy in any case
+        self.V = np.array(W.T, dtype=self.dtype, order="C")  # a copy in any case, and no other one: it may be large
         self.W = self.V.T
         self.distances, self.dots = np.zeros(count), np.zeros(count)
         self.lengths, self.scales = np.zeros(count), np.ones(count)
