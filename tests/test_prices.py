@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -9,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import lvq
 from lvq import LVQClassifier, PriceClassifier, RejectClassifier, cheapest_class, expected_prices, price_matrix
+from lvq.estimators.found import find_layer, need_model
 from lvq.rejection import certainty
 
 
@@ -97,3 +99,80 @@ def test_wrong_prices(data, prices, message):
 def test_probabilities_are_needed(data):
     with pytest.raises(ValueError, match="must have predict_proba"):
         PriceClassifier(StandardScaler(), {}).fit(*data)
+
+
+@pytest.fixture(scope="module")
+def three_classes():
+    X, y = make_classification(300, 4, n_informative=4, n_redundant=0, n_classes=3, random_state=1)
+    return X, np.array(["a", "b", "c"])[y]
+
+
+def wrapped(kind):
+    """PriceClassifiers in and around other layers."""
+    prices, model = {"a:b": 6, "a:c": 6}, LVQClassifier(n_prototypes=2, relevance=None, random_state=0)
+    priced = PriceClassifier(make_pipeline(StandardScaler(), model), prices)
+    return {
+        "priced": priced,
+        "in a pipeline": make_pipeline(StandardScaler(), PriceClassifier(model, prices)),
+        "in a RejectClassifier": RejectClassifier(priced, cv=3),
+        "calibrated": PriceClassifier(CalibratedClassifierCV(model, cv=3, ensemble=False), prices),
+    }[kind]
+
+
+KINDS = ["priced", "in a pipeline", "in a RejectClassifier", "calibrated"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_explanations_are_of_the_predicted_class(three_classes, kind):
+    X, y = three_classes
+    model = wrapped(kind).fit(X, y)
+    inner = need_model(model, "a test")
+    found, labels = lvq.explain(model, X), inner.estimator.prototype_labels_
+    D = inner.model.distances(inner.inputs(X))
+    np.testing.assert_array_equal(found.label, model.predict(X))
+    for row, label in enumerate(model.predict(X)):  # the obvious way
+        own, others = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
+        assert found.winner[row] == own[D[row, own].argmin()]
+        assert found.rival[row] == others[D[row, others].argmin()]
+    rows = np.arange(len(X))
+    difference = D[rows, found.rival] - D[rows, found.winner]
+    np.testing.assert_allclose(found.contributions.sum(axis=1), difference, atol=1e-9)
+    if isinstance(model, RejectClassifier):  # the certainty by which it rejects
+        np.testing.assert_array_equal(found.certainty, model.certainty(X))
+    else:
+        np.testing.assert_array_equal(np.sign(found.certainty), np.sign(difference))
+    overridden = model.predict(X) != labels[D.argmin(axis=1)]
+    assert 0 < overridden.sum() < len(X)
+    np.testing.assert_array_equal(difference < 0, overridden)
+
+
+def test_explanations_of_many_blocks_of_rows(three_classes, monkeypatch):
+    X, y = three_classes
+    model = wrapped("priced").fit(X, y)
+    whole = lvq.explain(model, X)
+    monkeypatch.setattr("lvq.model.sample_blocks.CACHE_BYTES", 4000)
+    parts = lvq.explain(model, X)
+    np.testing.assert_array_equal(parts.winner, whole.winner)
+    np.testing.assert_allclose(parts.contributions, whole.contributions, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_maps_show_the_predictions_by_price(three_classes, kind):
+    pytest.importorskip("matplotlib").use("Agg")
+    from lvq.plots import ProjectionDisplay
+
+    X, y = three_classes
+    model = wrapped(kind).fit(X, y)
+    display = ProjectionDisplay.from_estimator(model, X, y, resolution=20)
+    np.testing.assert_array_equal(model.classes_[display.predicted_classes], model.predict(X))
+    assert len(display.errors_.get_offsets()) == (model.predict(X) != y).sum()
+    if kind == "in a RejectClassifier":
+        np.testing.assert_array_equal(display.sample_accepted, model.accept(X))
+        assert 0 < display.sample_accepted.sum() < len(X)
+    grid, found = display.regions, need_model(model, "a test")
+    points = display.plane.inverse(np.column_stack((grid.xx.ravel(), grid.yy.ravel())))
+    if kind != "calibrated":  # the model's own probabilities
+        priced = find_layer(model, PriceClassifier)
+        expected = cheapest_class(found.estimator.predict_proba(points), priced.prices_)
+        np.testing.assert_array_equal(grid.classes.ravel(), expected)
+    display.figure_.clear()

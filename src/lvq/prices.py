@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from lvq.estimators.found import find_layer
 from lvq.typing import Argument, Labels, MatrixLike
 
 Prices = Mapping[str, float] | ArrayLike
@@ -243,3 +244,18 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.input_tags, tags.non_deterministic = inner.input_tags, inner.non_deterministic
         return tags
+
+
+def priced_classes(estimator: BaseEstimator, X: MatrixLike) -> NDArray[np.intp] | None:
+    """Indices of the classes that an estimator predicts by prices; None where it has none.
+
+    Examples
+    --------
+    >>> from lvq import GLVQ
+    >>> model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0], [4]], ["left", "right"])
+    >>> priced = PriceClassifier(model, {"right:left": 1000}).fit([[0], [4]], ["left", "right"])
+    >>> priced_classes(model, [[1.9]]), priced_classes(priced, [[1.9]])
+    (None, array([1]))
+    """
+    priced = find_layer(estimator, PriceClassifier)
+    return None if priced is None else np.searchsorted(priced.classes_, np.asarray(estimator.predict(X)))

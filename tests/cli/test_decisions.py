@@ -10,6 +10,7 @@ pytest.importorskip("typer")
 pytest.importorskip("vl_convert")
 
 from lvq.persistence import load  # noqa: E402
+from lvq.workflow.decision_options import read_prices  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +95,11 @@ def test_classes_that_are_numbers(lvq, credit, tmp_path, option):
         (("--prices", "bad=5"), "must name two classes, true:predicted"),
         (("--prices", "bad:good"), "must be like bad:good=5,good:bad=1, or the name of a file"),
         (("--prices", "bad:goood=5"), "Did you mean 'bad:good'?"),
+        (("--prices", "bad:good=5,bad:good=1"), "got 'bad:good' twice in"),
         (("--class-weight", "bda=5"), "Did you mean 'bad'?"),
         (("--class-weight", "much"), "must be like balanced, or bad=5,good=1"),
         (("--class-weight", "bad=0"), "must be above 0"),
+        (("--class-weight", "bad=1,bad=2"), "got 'bad' twice in"),
     ],
 )
 def test_wrong_prices_and_weights(lvq, credit, tmp_path, options, message):
@@ -111,3 +114,11 @@ def test_threads_do_not_change_the_model(lvq, credit, tmp_path):
     one, two = (json.loads((tmp_path / str(k) / "metrics.json").read_text(encoding="utf-8")) for k in (1, 2))
     assert one["scores"] == two["scores"]
     assert lvq("fit", credit, "--target", "risk", "--threads", 0, "--out", tmp_path / "no").code == 2
+
+
+@pytest.mark.parametrize("table", [",bad,bad\nbad,0,5\ngood,1,0\n", ",bad,good\nbad,0,5\nbad,1,0\n"])
+def test_a_file_with_a_pair_twice(tmp_path, table):
+    path = tmp_path / "prices.csv"
+    path.write_text(table, encoding="utf-8")
+    with pytest.raises(ValueError, match="must name each class once in the first line and once in the first column"):
+        read_prices(path)

@@ -218,7 +218,7 @@ def test_the_tooltip_shows_winner_rival_and_contributions(shared, wdbc):
     found = wdbc.model.estimator_[-1].explain(wdbc.model.estimator_[0].transform(wdbc.X[[k]]))
     largest = wdbc.summary["data"]["features"][int(np.abs(found.contributions[0]).argmax())]
     assert f"Sample {k}: {label}" in text
-    assert f"nearest prototype P{found.winner[0] + 1} ({label}" in text
+    assert f"nearest prototype of this class P{found.winner[0] + 1} ({label}" in text
     assert f"nearest of another class P{found.rival[0] + 1}" in text
     assert f"{largest} = " in text
     page.mouse.move(2, 2)

@@ -111,6 +111,9 @@ def test_the_summary_has_them_with_prices():
         0.2 if found["decisions"]["classes"] == [1] else 0.8
     )
     assert min(found["decisions"]["price"][0]) <= found["decisions"]["price"][0][IN_USE]
+    paid = [model.prices_[true, predicted] for true, predicted in zip(y[80:], model.predict(X[80:]))]
+    assert found["price"]["mean"] == pytest.approx(sum(paid) / 40)
+    assert found["price"]["single_class"] == min(np.mean(y[80:] == 0), 4 * np.mean(y[80:] == 1))
 
 
 def test_a_model_without_probabilities_has_metrics_by_class():

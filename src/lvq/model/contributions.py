@@ -16,7 +16,7 @@ class Explanation(NamedTuple):
     """Why each sample got its label; all arrays have one row per sample."""
 
     label: np.ndarray
-    winner: np.ndarray  # index of the nearest prototype
+    winner: np.ndarray  # index of the nearest prototype of the label
     rival: np.ndarray  # index of the nearest prototype of another class
     certainty: np.ndarray  # (d- - d+)/(d- + d+), in [0, 1]
     # (n_samples, n_features): contribution of each feature to D- - D+; positive: for the label
@@ -54,8 +54,8 @@ def contributions(model: "PrototypeModel", X: np.ndarray, prototypes: np.ndarray
     return result * factor
 
 
-def explain(model: "PrototypeModel", X: np.ndarray) -> Explanation:
-    """Winner, rival, certainty and contributions of samples that are held at a time."""
-    found, certainty = model.nearest(model.distances(X))
+def explain(model: "PrototypeModel", X: np.ndarray, predicted: np.ndarray | None = None) -> Explanation:
+    """Winner, rival, certainty and contributions of samples that are held at a time; see `PrototypeModel.explain`."""
+    found, certainty = model.nearest(model.distances(X), predicted)
     by_feature = contributions(model, X, found.rival) - contributions(model, X, found.winner)
     return Explanation(model.classes[model.labels[found.winner]], found.winner, found.rival, certainty, by_feature)

@@ -126,20 +126,24 @@ class PrototypeModel(ModelArrays):
 
     # -- functions of distances ----------------------------------------------------------------------------------------
 
-    def nearest(self, distances: Array) -> tuple[Nearest, np.ndarray]:
+    def nearest(self, distances: Array, predicted: np.ndarray | None = None) -> tuple[Nearest, np.ndarray]:
         """Winner and rival of each sample, and the certainty of the prediction.
 
-        The winner is the nearest prototype of the predicted class, the rival the nearest of all other classes.
+        The winner is the nearest prototype of the predicted class, the rival the nearest of all other classes. With
+        `predicted`, indices of classes that something else has predicted, the certainty is negative where another class
+        is nearer.
         """
-        if self.decision.by_posterior:
+        if predicted is None and self.decision.by_posterior:
             table = self.posterior(distances)
             found = nearest(distances, self.labels, table.argmax(axis=1))
             second, first = np.partition(table, -2, axis=1)[:, -2:].T
             return found, ((first - second) / (first + second)).astype(distances.dtype)
-        found = nearest(distances, self.labels)
+        found = nearest(distances, self.labels, predicted)
         if len(np.unique(self.labels)) == 1:  # a stream with samples of one class so far
             return found, np.ones(len(distances), dtype=distances.dtype)
         certainty = relative_similarity(self.link.value(found.winner_distance), self.link.value(found.rival_distance))
+        if predicted is not None:
+            return found, certainty
         return found, np.maximum(certainty, 0)  # rounding in a kernel can exchange neighbours
 
     def decide(self, distances: Array) -> np.ndarray:
@@ -255,9 +259,17 @@ class PrototypeModel(ModelArrays):
         scores = self.over_blocks(self.scores, self.checked(X))
         return scores[:, 1] if len(self.classes) == 2 else scores
 
-    def explain(self, X: ArrayLike) -> Explanation:
-        """Winner, rival, certainty and the contribution of each feature, for each sample."""
-        parts = [explain(self, block) for block in blocks_of(self, self.checked(X), filled=True)]
+    def explain(self, X: ArrayLike, predicted: np.ndarray | None = None) -> Explanation:
+        """Winner, rival, certainty and the contribution of each feature, for each sample.
+
+        With `predicted` the explanation is of these classes, as indices, in place of those that the model predicts.
+        """
+        blocks = blocks_of(self, self.checked(X), filled=True)
+        if predicted is None:
+            parts = [explain(self, block) for block in blocks]
+        else:
+            ends = np.cumsum([len(block) for block in blocks])[:-1]
+            parts = [explain(self, block, part) for block, part in zip(blocks, np.split(predicted, ends))]
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
 
     def checked(self, X: ArrayLike) -> np.ndarray:

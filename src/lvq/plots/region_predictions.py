@@ -9,11 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.found import FoundModel, find_layer, need_model
 from lvq.original_features import Floats, to_original_units
 from lvq.plots.planes import Plane
+from lvq.prices import PriceClassifier
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.measures import as_combination, certainty
 from lvq.typing import Argument
@@ -27,7 +29,7 @@ class PointPredictions(NamedTuple):
     classes: NDArray[np.intp]  # indices into classes_
     certainty: Floats  # by the measure of the RejectClassifier where there is one
     accepted: NDArray[np.bool_] | None  # None without a RejectClassifier
-    margin: Floats  # difference from the next class, from 0 to 1; 0 on a border between classes
+    margin: Floats  # difference from the next class; 0 on a border between classes
 
 
 class Regions(NamedTuple):
@@ -79,16 +81,21 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         starts = range(0, max(len(Z), 1), BLOCK_ROWS)
-        collected = [_predict_block(found, reject, Z[start : start + BLOCK_ROWS]) for start in starts]
+        collected = [_predict_block(estimator, found, reject, Z[start : start + BLOCK_ROWS]) for start in starts]
     joined: list[Argument] = [None if column[0] is None else np.concatenate(column) for column in zip(*collected)]
     return PointPredictions(*joined)
 
 
-def _predict_block(found: FoundModel, reject: RejectClassifier | None, rows: Floats) -> PointPredictions:
+def _predict_block(
+    estimator: BaseEstimator, found: FoundModel, reject: RejectClassifier | None, rows: Floats
+) -> PointPredictions:
     distances = found.model.distances(rows)
     classes, margin = found.model.decide(distances), found.model.nearest(distances)[1]
+    predicting = _without_steps(estimator, found)
+    if predicting is not found.estimator:  # by prices
+        classes, margin = np.searchsorted(found.model.classes, predicting.predict(rows)), certainty(predicting, rows)
     if reject is None:
-        return PointPredictions(classes, certainty(found.estimator, rows), None, margin)
+        return PointPredictions(classes, certainty(predicting, rows), None, margin)
     measures = as_combination(reject.measure)
     if any(part == "radius" or callable(part) for part in (measures.ambiguity, measures.outlier, reject.cells)):
         # computed from samples before the scalers; features that a selector removes may have any value
@@ -96,5 +103,18 @@ def _predict_block(found: FoundModel, reject: RejectClassifier | None, rows: Flo
         rows = np.nan_to_num(to_original_units(steps, rows, "regions").values)
     else:
         reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
-        reject.estimator_ = found.estimator
+        reject.estimator_ = _without_steps(reject.estimator_, found)
     return PointPredictions(classes, reject.certainty(rows), reject.accept(rows), margin)
+
+
+def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator:
+    """What predicts for samples that have passed the steps: the model, or by its probabilities a PriceClassifier."""
+    priced = find_layer(estimator, PriceClassifier)
+    if priced is None:
+        return found.estimator
+    priced, calibrated = copy.copy(priced), find_layer(priced, CalibratedClassifierCV)
+    priced.estimator_ = found.estimator
+    if calibrated is not None:
+        priced.estimator_, one = copy.copy(calibrated), copy.copy(calibrated.calibrated_classifiers_[0])
+        one.estimator, priced.estimator_.calibrated_classifiers_ = found.estimator, [one]
+    return priced

@@ -43,6 +43,7 @@ def metrics_section(
     return {
         **classification_metrics(codes, predicted, np.arange(n_labels), table),
         "prices": None if priced is None else priced.prices_.tolist(),
+        "price": None if priced is None else _price(priced.prices_, codes, predicted),
         "decisions": None if table is None else decision_steps(table, codes, predicted, n_labels, priced),
     }
 
@@ -99,6 +100,15 @@ def _threshold(base: NDArray[np.float64], positive: int, factor: float) -> float
     """Probability of a class from which it is predicted, for two classes."""
     missed, alarm = factor * base[positive, 1 - positive], base[1 - positive, positive]
     return float(alarm / (alarm + missed)) if alarm + missed > 0 else 0.5
+
+
+def _price(
+    base: NDArray[np.float64], codes: NDArray[np.intp], predicted: NDArray[np.intp]
+) -> dict[str, JSONValue] | None:
+    """Mean price of the predictions, and of always predicting the class that is then the cheapest."""
+    single = [_mean_price(base, codes, np.full(len(codes), j), len(base)) for j in range(len(base))]
+    known = [price for price in single if price is not None]
+    return {"mean": _mean_price(base, codes, predicted, len(base)), "single_class": min(known)} if known else None
 
 
 def _mean_price(

@@ -209,8 +209,13 @@ def exemplar_names(
     ]
 
 
-def certified_section(features: Features, inputs: Floats, y: np.ndarray) -> dict[str, JSONValue]:
+def certified_section(features: Features, inputs: Floats, y: np.ndarray, priced: bool = False) -> dict[str, JSONValue]:
     """Certified accuracy by radius, or why it is not available. Lengths are those of the model's input."""
+    if priced:
+        return {
+            "unavailable": "a certificate is about the class of the nearest prototype, and with prices the class with "
+            "the least expected price is predicted."
+        }
     with warnings.catch_warnings():  # the inputs are arrays, also of a model that was fitted to a table
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         return _certified(features, inputs, y)

@@ -90,7 +90,7 @@ def probability_limit(section: dict[str, JSONValue] | None) -> list[str]:
 
 
 def calibration_chart(section: dict[str, JSONValue]) -> Spec:
-    """Accuracy by the probability of the predicted class; calibrated predictions lie on the diagonal."""
+    """Accuracy by the probability of the most probable class; calibrated predictions lie on the diagonal."""
     low = min([*section["probability"], *section["accuracy"]])
     domain = [max(0.0, low - 0.05), 1.0]
     scale = {"domain": domain, "nice": False}
@@ -99,13 +99,13 @@ def calibration_chart(section: dict[str, JSONValue]) -> Spec:
         return {"field": name, "type": "quantitative", "title": title, "axis": {"format": ".0%"}, "scale": scale}
 
     position = {
-        "x": axis("probability", "probability of the predicted class"),
+        "x": axis("probability", "probability of the most probable class"),
         "y": axis("accuracy", "fraction that is correct"),
     }
     count = {"field": "n_samples", "type": "quantitative", "title": "samples"}
     ends = [{"probability": value, "accuracy": value} for value in domain]
     return {
-        "description": "Fraction of correct predictions by the probability of the predicted class.",
+        "description": "How often the most probable class is the true one, by its probability.",
         "height": 200,
         "layer": [
             {

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from lvq.input_values import input_values
+from lvq.model.contributions import Explanation
 from lvq.plots import plane, prototype_names, regions
 from lvq.plots.planes import Plane
 from lvq.plots.region_predictions import Regions
@@ -40,6 +41,11 @@ class HeldOut(NamedTuple):
     points: OperatingPoints
     features: Features
     variables: Variables | None = None  # where several features of the model belong to one column of X
+    priced: bool = False  # whether prices have made the predictions
+
+    def explained(self, rows: NDArray[np.intp], inputs: Floats) -> Explanation:
+        """Explanations, in the model's features, of the predictions for some rows with the given inputs."""
+        return self.features.model.explain(inputs, self.predicted[rows] if self.priced else None)
 
 
 def stratified(codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
@@ -75,7 +81,7 @@ def map_section(
     if height <= ONE_DIMENSIONAL * width:
         view, grid = _with_jitter(view, grid)
     spans = [float(np.ptp(grid.xx)), float(np.ptp(grid.yy))]
-    explanation = features.model.explain(inputs)
+    explanation = held_out.explained(rows, inputs)
     return {
         "n_shown": len(rows),
         "n_completed": int(np.isnan(inputs).any(axis=1).sum()),
@@ -93,7 +99,7 @@ def map_section(
             "rival": explanation.rival.tolist(),
             "toggles": toggles(points.accepted[:, rows]),
             "contributions": _largest_contributions(
-                *_contributions(held_out, model, X, inputs), _read_values(held_out, inputs)
+                *_contributions(held_out, model, X, inputs, explanation), _read_values(held_out, inputs)
             ),
         },
         "prototypes": {
@@ -122,12 +128,12 @@ def _with_jitter(view: Plane, grid: Regions) -> tuple[Plane, Regions]:
 
 
 def _contributions(
-    held_out: HeldOut, model: BaseEstimator, X: MatrixLike, inputs: Floats
+    held_out: HeldOut, model: BaseEstimator, X: MatrixLike, inputs: Floats, explanation: Explanation
 ) -> tuple[Floats, Sequence[Sequence[JSONValue]]]:
     """Contributions and values of the features of samples, or of the columns that they belong to."""
     features, variables = held_out.features, held_out.variables
     if variables is None:
-        return features.model.explain(inputs).contributions, rounded(features.known_values(X, inputs))
+        return explanation.contributions, rounded(features.known_values(X, inputs))
     return variables.contributions(model, X), variables.samples(X, len(inputs))
 
 
@@ -206,8 +212,8 @@ def _explanations(model: BaseEstimator, held_out: HeldOut, chosen: NDArray[np.in
     features, points, variables = held_out.features, held_out.points, held_out.variables
     X = _safe_indexing(held_out.X, chosen)
     inputs = features.inputs(X)
-    explanation = features.model.explain(inputs)
-    contributions, samples = _contributions(held_out, model, X, inputs)
+    explanation = held_out.explained(chosen, inputs)
+    contributions, samples = _contributions(held_out, model, X, inputs, explanation)
     read = _read_values(held_out, inputs)
     if variables is None:
         feature_names, prototypes = features.names, rounded(features.values(features.model.prototypes))

@@ -13,12 +13,13 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.found import find_layer
 from lvq.importances import variable_importances
+from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.report import model_card, model_sections
 from lvq.report.class_order import in_natural_order
 from lvq.report.cross_validation import FoldResult
 from lvq.report.decisions import metrics_section
-from lvq.report.features import Features
+from lvq.report.features import Features, Floats
 from lvq.report.formatting import SUMMARY_FORMAT, label_texts, to_json
 from lvq.report.model_sections import importances_of_model
 from lvq.report.operating_points import operating_points, rejection_section
@@ -110,7 +111,8 @@ def summarize(
     features, points = Features(model, feature_names), operating_points(model, X)
     labels, codes, predicted = _codes(features.model.classes, given, np.asarray(model.predict(X)))
     named = variables_of(features, model, _safe_indexing(X, [0]))
-    held_out = HeldOut(X, codes, predicted, points, features, named)
+    priced = find_layer(model, PriceClassifier) is not None
+    held_out = HeldOut(X, codes, predicted, points, features, named, priced)
     reject = find_layer(model, RejectClassifier)
     variables = None
     if features.model.relevance is not None:
@@ -120,7 +122,7 @@ def summarize(
     rows = stratified(codes, max_points)  # on the map, and for what is computed on a selection
     X_rows = _safe_indexing(X, rows)
     inputs = features.inputs(X_rows)
-    winners = features.model.over_blocks(lambda d: features.model.nearest(d)[0].winner, features.inputs(X))
+    winners = _winners(features, features.inputs(X), predicted if priced else None)
     prototypes = model_sections.prototype_section(features, X_rows, inputs, winners, relevance, named)
     seen = features.inputs(X if X_train is None else X_train)
     prototypes["outside"] = outside_section(features, seen, named)
@@ -158,7 +160,7 @@ def summarize(
         "map": map_section(model, held_out, rows, X_rows, inputs),
         "prototypes": prototypes,
         "probabilities": probability_section(model, X, codes),
-        "certified": model_sections.certified_section(features, inputs, given[rows]),
+        "certified": model_sections.certified_section(features, inputs, given[rows], priced),
         "explanations": explanation_section(model, held_out),
         "history": model_sections.history_section(features.estimator),
         "folds": model_sections.fold_section(folds or ()),
@@ -179,6 +181,14 @@ def _codes(classes: Labels, y: Labels, predicted: Labels) -> tuple[Labels, NDArr
     code = {label: index for index, label in enumerate(labels.tolist())}
     true, other = (np.array([code[value] for value in column.tolist()], dtype=np.intp) for column in (y, predicted))
     return labels, true, other
+
+
+def _winners(features: Features, inputs: Floats, predicted: NDArray[np.intp] | None) -> NDArray[np.intp]:
+    """The nearest prototype of the predicted class of each sample; by default of the class that the model predicts."""
+    model = features.model
+    if predicted is None:
+        return model.over_blocks(lambda d: model.nearest(d)[0].winner, inputs)
+    return model.nearest(model.over_blocks(lambda d: d, inputs), predicted)[0].winner
 
 
 def _index(X: MatrixLike) -> list[object] | None:

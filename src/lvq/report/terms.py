@@ -8,6 +8,8 @@ from lvq.typing import JSONValue
 def terms(summary: dict[str, JSONValue]) -> list[tuple[str, str]]:
     """Terms that this page uses, in the order in which they appear, and what they mean."""
     relevance, rejects = summary["relevance"], summary["model"]["rejection"] is not None
+    priced = summary["metrics"]["prices"] is not None
+    saves = priced and (not rejects or summary["model"]["rejection"]["measure"] in ("auto", "combined", "margin"))
     shown = [
         ("Held-out samples", "Samples that the model was not fitted to; all scores are computed on them.", True),
         ("Accuracy", "Fraction of the predictions that are correct.", True),
@@ -15,14 +17,22 @@ def terms(summary: dict[str, JSONValue]) -> list[tuple[str, str]]:
          True),
         ("Balanced accuracy", "Mean of the accuracies of the classes, each counted the same.", not rejects),
         ("Majority baseline", "Accuracy of always predicting the most frequent class.", True),
+        ("Mean price", "Sum of the prices of all wrong predictions, divided by the number of samples.", priced),
         ("Prototype", "A typical point of a class, named P1, P2 and so on; the class of the nearest one is predicted.",
-         True),
+         not priced),
+        ("Prototype", "A typical point of a class, named P1, P2 and so on; distances to them give the probabilities.",
+         priced),
+        ("Expected price", "A prediction's prices, weighted by the classes' probabilities; the least is chosen.",
+         priced),
         ("Fraction of a category", "A prototype lies between categories; the fraction tells how much it has of one.",
          summary["prototypes"].get("fractions") is not None),
         ("Nearest samples", "Real samples of its class that are nearest to a prototype in the model's distance.",
          summary["prototypes"].get("exemplars") is not None),
         ("Distance", "How different two samples are for the model; features can have different weights in it.", True),
-        ("Certainty", "How certain a prediction is: the probability of its class, or a difference of distances.", True),
+        ("Certainty", "How certain a prediction is: the probability of its class, or a difference of distances.",
+         not saves),
+        ("Certainty", "How certain a prediction is: how much less its expected price is than that of the next class.",
+         saves),
         ("Accepted, rejected", "A prediction that is certain enough to be used; one that is not.", True),
         ("Too little known", "Reason to reject a sample that has less than half of the usual number of values.",
          "too little known" in summary["rejection"]["reasons"]),

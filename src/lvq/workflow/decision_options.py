@@ -58,6 +58,8 @@ def _of_file(path: Path) -> dict[str, float]:
             "ones, and each cell is a price."
         )
     cells = {(line[0], name): value for line in lines for name, value in zip(header[1:], line[1:])}
+    if len(cells) < len(lines) * (len(header) - 1):
+        raise ValueError(f"{path} must name each class once in the first line and once in the first column.")
     bad = next((value for value in cells.values() if not is_number(value)), None)
     if bad is not None:
         raise ValueError(f"{path} holds {bad!r}, which is not a price; write numbers with a decimal point.")
@@ -87,6 +89,10 @@ def _pairs(text: str, option: str, form: str) -> dict[str, float]:
         name, equals, number = part.rpartition("=")
         if not equals or not name.strip() or not is_number(number.strip()):
             raise ValueError(f"{option} must be like {form}; got {text!r}.")
+        if name.strip() in found:
+            raise ValueError(
+                f"{option} must name each pair or class once, got {name.strip()!r} twice in {text!r}; leave one out."
+            )
         found[name.strip()] = float(number)
     return found
 

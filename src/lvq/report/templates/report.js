@@ -84,7 +84,7 @@
       `Sample ${points.name[k]}: ${classes[points.predicted[k]]}`,
       correct ? "correct" : `wrong, true class: ${classes[points.true[k]]}`,
       `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this operating point`,
-      `nearest prototype ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
+      `nearest prototype of this class ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
       ...points.contributions[k].map(([variable, fraction, value, filled]) => `${shortened(variables[variable])} ${value !== null ? `= ${shown(value)}` : filled === undefined ? "missing" : `missing, filled with ${shown(filled)}`}: ${signedPercent(fraction)}`),
     ];
   }
