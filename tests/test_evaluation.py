@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -137,3 +138,11 @@ def test_given_splits_are_those_of_all_models():
         np.testing.assert_array_equal(found.scores[name], expected)
     with pytest.raises(ValueError, match="splits of compare_models must be 2 or more, got 1"):
         compare_models({"one": GLVQ()}, X, y, splits=splits[:1])
+
+
+def test_the_compilation_in_the_first_fit_does_not_count(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    clock = iter([0.0, 5.0, *(10.0 + k for k in range(100))])  # the first fit takes 5 seconds, all others 1
+    monkeypatch.setattr("lvq.evaluation.time.perf_counter", lambda: next(clock))
+    found = compare_models({"a": DummyClassifier()}, X, y, folds=3, repeats=1)
+    assert [model.seconds for model in found.ranking] == [1.0]

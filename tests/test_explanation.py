@@ -316,3 +316,17 @@ def test_refused():
         explain(dependent, X)
     with pytest.raises(ValueError, match="X has 4 features, but GLVQ is expecting 5 features"):
         explain(model.fit(X, y), X[:, :4])
+
+
+@pytest.mark.parametrize("outer", [lambda reject: reject, lambda reject: make_pipeline(StandardScaler(), reject)])
+def test_of_a_reject_classifier_the_certainty_is_its_own(outer):
+    X, y = draw()
+    X[::4, 0] = np.nan
+    inner = make_pipeline(SimpleImputer(), GLVQ(**QUICK))
+    model = outer(RejectClassifier(inner, min_coverage=0.9, measure="distance")).fit(X, y)
+    reject, reaching = (model, X) if isinstance(model, RejectClassifier) else (model[-1], model[:-1].transform(X))
+    certainty = explain(model, X).certainty
+    assert_array_equal(certainty, reject.certainty(reaching))
+    inside = explain(reject.estimator_, reaching).certainty
+    assert np.abs(inside - certainty).max() > 0.1  # another measure, and lowered for missing values
+    assert_allclose([line["certainty"] for line in explain(model, X[:3]).table(1).to_dict("records")], certainty[:3])

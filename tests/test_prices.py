@@ -137,7 +137,10 @@ def test_explanations_are_of_the_predicted_class(three_classes, kind):
     rows = np.arange(len(X))
     difference = D[rows, found.rival] - D[rows, found.winner]
     np.testing.assert_allclose(found.contributions.sum(axis=1), difference, atol=1e-9)
-    np.testing.assert_array_equal(np.sign(found.certainty), np.sign(difference))
+    if isinstance(model, RejectClassifier):  # the certainty by which it rejects
+        np.testing.assert_array_equal(found.certainty, model.certainty(X))
+    else:
+        np.testing.assert_array_equal(np.sign(found.certainty), np.sign(difference))
     overridden = model.predict(X) != labels[D.argmin(axis=1)]
     assert 0 < overridden.sum() < len(X)
     np.testing.assert_array_equal(difference < 0, overridden)

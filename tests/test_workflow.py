@@ -17,6 +17,7 @@ from lvq.rejection import RejectClassifier
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
+from lvq.table_headers import check_columns  # noqa: E402
 from lvq.tables import TableError, read_table  # noqa: E402
 from lvq.workflow import (  # noqa: E402
     fit_table,
@@ -75,8 +76,24 @@ def test_duplicate_rows_are_noted():
     assert any("5 rows are duplicates" in note for note in prepare(table, "kind").notes)
     groups = pd.Series([*range(len(mixed())), 0, 1, 2, 900, 901])  # three with the row that they repeat
     assert any("2 rows are duplicates" in note for note in prepare(table, "kind", groups=groups).notes)
+    assert not any("--group" in note for note in prepare(table, "kind").notes)  # there is no column for it
+    named = prepare(table.assign(patient_id=np.arange(len(table)) % 50), "kind", drop=["patient_id"]).notes
+    assert any("--group 'patient_id' keeps such rows together" in note for note in named)
     together = pd.Series([*range(len(mixed())), *range(5)])
     assert not any("duplicate" in note for note in prepare(table, "kind", groups=together).notes)
+
+
+@pytest.mark.parametrize(("name", "hint"), [("trget", "Did you mean 'target'?"), ("outcome", None), ("gee", None)])
+def test_only_close_names_are_suggested(name, hint):
+    with pytest.raises(TableError) as caught:
+        check_columns(["age", "target", "stage"], [name], "t.csv")
+    assert ("Did you mean" in str(caught.value)) == (hint is not None)
+    assert hint is None or str(caught.value).endswith(hint)
+
+
+def test_age_is_not_close_to_target():
+    with pytest.raises(TableError, match=r"no column 'target'; its columns are 'age', 'sex', 'stage'\.$"):
+        check_columns(["age", "sex", "stage"], ["target"], "t.csv")
 
 
 @pytest.mark.parametrize(("start", "step", "counts"), [(0, 1, True), (1, 1, True), (2, 1, False), (0, 2, False)])

@@ -138,7 +138,7 @@ class RankedModel:
     n_prototypes : float
         Mean number of prototypes; NaN for a model without prototypes.
     seconds : float
-        Mean time of a fit.
+        Median time of a fit over the splits, so that the compilation in the first fit of a kind does not count.
     p_value : float
         Of the test against the model with the best mean, adjusted by Holm; 1 for that model itself.
     pareto : bool
@@ -250,7 +250,7 @@ def compare_models(
                 break
         else:
             accuracies, prototypes, seconds = np.array(results).T
-            scores[name], counts[name] = accuracies, (float(prototypes.mean()), float(seconds.mean()))
+            scores[name], counts[name] = accuracies, (float(prototypes.mean()), float(np.median(seconds)))
     if progress is not None:
         progress(len(models) * len(splits), len(models) * len(splits), "")
     if keep is not None:

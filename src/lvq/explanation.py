@@ -34,6 +34,7 @@ from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import filled
 from lvq.nearest_samples import row_names
 from lvq.prices import priced_classes
+from lvq.rejection.scorers import find_reject_classifier
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class InputExplanation(NamedTuple):
     """Why each sample got its label, in the columns of the input; all arrays of numbers have one row per sample."""
 
     label: Labels  # the class that the model itself predicts; with prices, that of the least expected price
-    certainty: NDArray[np.floating]  # (d- - d+)/(d- + d+), in [0, 1]; below 0 where prices override the nearest
+    # (d- - d+)/(d- + d+), in [0, 1], below 0 where prices override the nearest; that of a RejectClassifier, if any
+    certainty: NDArray[np.floating]
     winner: Indices  # index of the nearest prototype of that label
     rival: Indices  # index of the nearest prototype of another class
     feature_names: Names
@@ -126,8 +128,12 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
         Each row of the contributions has the sum D- - D+, the squared distance to the rival less that to the winner;
         positive contributions are for the label, negative ones for the rival's class. Its method `table` is the same
         with the values of sample, winner and rival in the units of X, a line for each sample and feature.
+        The certainty is (d- - d+)/(d- + d+), the relative difference of the distances to rival and winner. Of a
+        `RejectClassifier` it is ``certainty(X)`` of that, by its own measure and lowered for missing values, as in the
+        report and in predictions of the command line; the model inside it, ``estimator_``, has the first one.
         With a `PriceClassifier` the label is the class with the least expected price and the winner its nearest
-        prototype; where another class is nearer, certainty and sum of the contributions are negative.
+        prototype; where another class is nearer, the sum of the contributions is negative, and so is the certainty
+        without a `RejectClassifier`.
 
     Examples
     --------
@@ -155,7 +161,9 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]
     contributions = parts[0].contributions - parts[1].contributions
     names = input_names(found.steps[0] if found.steps else found.estimator)
-    nearest = of_model.label, of_model.certainty, of_model.winner, of_model.rival
+    reject, reaching = find_reject_classifier(estimator, X)
+    certainty = of_model.certainty if reject is None else reject.certainty(reaching)
+    nearest = of_model.label, certainty, of_model.winner, of_model.rival
     return InputExplanation(*nearest, names, contributions, X, input_values(found, model.prototypes))
 
 

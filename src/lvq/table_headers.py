@@ -20,6 +20,7 @@ DELIMITERS = (",", ";", "\t", "|")
 BLOCK_BYTES = 1 << 20  # bytes of text in a part; the reader keeps some dozens of parts ready
 MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
 MAX_LISTED = 8  # names in a message
+CLOSE = 0.75  # similarity of a name that may have been meant; "age" and "target" have 0.67
 FIRST_ROW = 2  # number of a table's first row in messages and reports: as in a spreadsheet, the line of names is row 1
 
 
@@ -52,7 +53,7 @@ def check_columns(present: Iterable[object], wanted: Sequence[str], source: str)
     missing = [name for name in dict.fromkeys(wanted) if name not in existing]
     if not missing:
         return
-    close = difflib.get_close_matches(missing[0], names, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(missing[0], names, n=1, cutoff=CLOSE)
     same = [name for name in names if name.lower() == missing[0].lower()]
     hint = f" Did you mean {(same or close)[0]!r}?" if same or close else ""
     if "," in missing[0] and existing.issuperset(map(str.strip, missing[0].split(","))):

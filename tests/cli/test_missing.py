@@ -47,6 +47,8 @@ def test_rows_with_too_little_known_are_rejected(lvq, run, tmp_path):
     found = predicted(lvq, run, table, tmp_path)
     assert set(found["reason"][:10]) == {"too little known"}
     assert not found["accepted"][:10].any()
+    assert set(found["certified_radius"][:10]) == {""}  # it would be that of filled values
+    assert "" not in set(found["certified_radius"][10:])
     assert "too little known" not in set(found["reason"][10:])
 
 

@@ -58,6 +58,19 @@ def test_a_table_from_the_same_source(lvq, run, tmp_path):
     page = (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
     assert "0 of 3 features have drifted; the certainty has not drifted" in page
     assert "Kept:" in page
+    assert "columns predicted ones" in page
+    assert '<span class="muted">predicted</span> well' in page
+
+
+def test_the_mean_of_the_certainty_is_compared(lvq, run, tmp_path):
+    table = hospital(seed=1, n=40)
+    table.loc[0, "age"] = np.nan  # no prediction, so no certainty
+    drift = json.loads(validated(lvq, run, tmp_path, table, "--json").out)["drift"]["certainty"]
+    lvq("predict", run, tmp_path / "elsewhere.csv", "--out", tmp_path / "p.csv")
+    mean = pd.read_csv(tmp_path / "p.csv")["certainty"].mean()
+    assert drift["mean"] == pytest.approx(mean, rel=1e-9)
+    reference = json.loads((run / "metrics.json").read_text(encoding="utf-8"))["reference"]["certainty"]
+    assert drift["shift"] == pytest.approx((mean - reference["mean"]) / reference["standard_deviation"], rel=1e-6)
 
 
 def test_the_table_of_the_fit(lvq, run, tmp_path):
@@ -110,9 +123,20 @@ def test_unknown_classes_categories_and_missing_labels(lvq, run, tmp_path):
     assert found["reasons"]["unknown category"] == 2
     assert any("not fitted to the class 'dead'" in note for note in found["notes"])
     assert sum(map(sum, found["confusion"])) == 45
+    assert "5 rows have no value of 'status'; they count for the drift only." in found["notes"]
     accuracy = found["metrics"]["accuracy"]
     assert accuracy["total"] == 44
     assert found["difference"]["value"] == pytest.approx(accuracy["value"] - found["at_fit"]["accuracy"])
+
+
+def test_one_row_is_counted_in_the_singular(lvq, run, tmp_path):
+    table = hospital(seed=5, n=20).astype({"status": object})
+    table.loc[0, "status"] = None
+    table.loc[1, "age"] = np.nan
+    completed = validated(lvq, run, tmp_path, table, "--json")
+    assert "1 row has no value of 'status'; it counts for the drift only." in json.loads(completed.out)["notes"]
+    page = (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
+    assert "1 row has no prediction, as a value is missing or too large; it counts as rejected." in page
 
 
 def test_a_table_without_any_prediction(lvq, run, tmp_path):

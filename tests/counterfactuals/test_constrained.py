@@ -117,6 +117,7 @@ def test_short(model):
     assert beaten <= 1  # several prototypes of a class: the region of another one may be nearer
 
 
+@pytest.mark.filterwarnings("ignore:counterfactual found no change:UserWarning")
 def test_immutable_columns_and_bounds():
     pipeline, samples = fitted(GMLVQ(n_prototypes=2))
     X = table(16, seed=1)[0]
@@ -132,6 +133,7 @@ def test_immutable_columns_and_bounds():
     assert lost["smoker"].isna().all()
 
 
+@pytest.mark.filterwarnings("ignore:counterfactual found no change:UserWarning")
 def test_fewer_possibilities_are_not_shorter():
     """With numbers alone and one prototype per class the search is exact, so that each restriction costs something."""
     X, y = table()
@@ -221,9 +223,29 @@ def test_no_real_sample_of_the_class():
     only = samples[pipeline.predict(samples) != "c"]
     X = table(20, seed=1)[0]
     needed = pipeline.predict(X) != "c"
-    found = counterfactual(pipeline, X, "c", samples=only)
+    with pytest.warns(UserWarning, match=f"no change for {needed.sum()} of 20 samples .* Try more samples"):
+        found = counterfactual(pipeline, X, "c", samples=only)
     assert np.isinf(found.distance[needed]).all()
+    assert found.found.tolist() == (~needed).tolist()
     assert np.isinf(found.cost[needed]).all()
+
+
+def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    y = (X["a"] > 0).to_numpy()
+    model = GLVQ(
+        missing="ignore", init=[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], max_iter=1, learning_rate=0, solver="online"
+    )
+    model.fit(X, y)
+    asked = X.iloc[:2].set_axis(["p7", "p9"])
+    with pytest.warns(
+        UserWarning, match=r"for 2 of 2 samples \(rows 'p7', 'p9'\).* Try a larger max_changes or fewer imm"
+    ):
+        found = counterfactual(model, asked, samples=X, max_changes=2, immutable=["a"])
+    assert not found.found.any()
+    assert found.samples.isna().all(axis=None)
+    assert counterfactual(model, asked, samples=X, max_changes=2).found.all()  # and no warning
 
 
 def test_refused():

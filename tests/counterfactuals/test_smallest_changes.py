@@ -265,14 +265,17 @@ def test_guarantees_and_classes():
     safe.point_["dog"] = None  # as if it could not be certified
     changed = counterfactual(safe, rejected)
     assert "dog" not in set(changed.label)
-    assert np.all(np.isinf(counterfactual(safe, rejected, "dog").distance))
-    assert np.all(np.isnan(counterfactual(safe, rejected, "dog").samples))
+    with pytest.warns(UserWarning, match="no change for 20 of 20 samples .* Try another target"):
+        none = counterfactual(safe, rejected, "dog")
+    assert np.all(np.isinf(none.distance))
+    assert np.all(np.isnan(none.samples))
 
 
 def test_where_no_change_is_enough():
     """Two classes in one place: no change makes the second win, as ties go to the first."""
     model = placed(np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 0.0]]), np.array(["a", "b", "c"]))
-    changed = counterfactual(model, [[1.0, 1.0]], "b")
+    with pytest.warns(UserWarning, match=r"no change for 1 of 1 samples \(row 0\)"):
+        changed = counterfactual(model, [[1.0, 1.0]], "b")
     assert changed.distance.tolist() == changed.cost.tolist() == [np.inf]
     assert np.isnan(changed.samples).all()
     assert counterfactual(model, [[1.0, 1.0]]).label.tolist() == ["c"]

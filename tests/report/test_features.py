@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, StandardNormalVariate
-from lvq.report import summarize
+from lvq.report import render, summarize
 from lvq.report.features import Features
 
 X, Y = load_iris(return_X_y=True)
@@ -51,8 +51,26 @@ def test_values_replaced_by_an_imputer_are_shown_as_missing(as_table):
     assert len(shown) > 5
     assert all((value is None) == (sample % 3 == 0) for sample, value in shown.items())
     contributions = summary["map"]["points"]["contributions"]
-    named = [(k, value) for k, features in enumerate(contributions) for f, _, value in features if f == 2]
+    named = [(k, value) for k, features in enumerate(contributions) for f, _, value, *_ in features if f == 2]
     assert all((value is None) == (k % 3 == 0) for k, value in named)
+    mean = pytest.approx(float(np.nanmean(np.asarray(samples)[:, 2])), rel=1e-5)
+    filled = [feature for card in explanations for feature in card["features"] if feature["value"] is None]
+    assert all(feature["filled"] == mean for feature in filled)
+    assert all(
+        rest == ([mean] if value is None else []) for row in contributions for f, _, value, *rest in row if f == 2
+    )
+    page = render(summary)
+    assert f"missing, filled with {filled[0]['filled']:.3g}" in page
+    assert "Missing values were filled before the model" in page
+
+
+def test_values_that_the_model_ignores_are_not_filled():
+    samples = np.where((np.arange(len(X)) % 3 == 0)[:, None] & (np.arange(4) == 2), np.nan, X)
+    summary = summarize(GMLVQ(missing="ignore", random_state=0).fit(samples, Y), samples, Y)
+    assert not summary["explanations"]["any_filled"]
+    page = render(summary)
+    assert ">missing</td>" in page
+    assert "were filled" not in page
 
 
 def test_features_removed_by_a_selector():

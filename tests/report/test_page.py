@@ -185,3 +185,34 @@ def test_errors(iris, tmp_path):
         render([])
     with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
         write(iris.summary, tmp_path / "nowhere" / "report.html")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_menu_leads_to_every_section(name, pages):
+    ids = {attributes.get("id") for _, attributes in pages[name].elements}
+    links = {str(attributes["href"])[1:] for tag, attributes in pages[name].elements if tag == "a"} - {"main"}
+    sections = {attributes["id"] for tag, attributes in pages[name].elements if tag == "section"} - {"one-page"}
+    assert links <= ids
+    assert links == sections | {"map"}
+
+
+def test_counts_are_written_in_one_way(wdbc):
+    summary = json.loads(json.dumps(wdbc.summary))
+    fitted = summary["rejection"]["fitted"]
+    summary["data"]["n_samples"] = summary["scores"]["n_samples"] = 20000
+    summary["scores"]["n_accepted"] = summary["rejection"]["n_accepted"][fitted] = 17919
+    summary["rejection"]["confusion"][fitted][0][0] = 12345
+    text = Page(render(summary)).text
+    assert "17 919 of 20 000" in text
+    assert "12 345" in text
+    assert re.findall(r"17919|20000|12345", text) == []
+
+
+def test_missing_values_of_prototypes_are_explained_where_they_are_noted(wdbc):
+    summary = json.loads(json.dumps(wdbc.summary))
+    assert "Missing, in brackets" not in render(summary)
+    values = summary["prototypes"]["values"]
+    summary["prototypes"]["notes"] = [["16 % missing" for _ in row] for row in values]
+    page = render(summary)
+    assert "(16 % missing)" in page
+    assert "Missing, in brackets" in page

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -67,3 +68,31 @@ def test_nothing_is_told_where_steps_have_no_inverse():
     model = make_pipeline(StandardNormalVariate(), GLVQ(random_state=0)).fit(X, y)
     moved(model[-1], {(0, 0): 99.0})
     assert summarize(model, X, y)["prototypes"]["outside"] is None
+
+
+def test_missing_values_have_no_part_in_the_ranges_of_the_samples():
+    X, y = samples()
+    X = X.mask(np.random.default_rng(1).random(X.shape) < 0.3).assign(d=np.nan)
+    low, high = X.quantile(0.01), X.quantile(0.99)
+    ignoring = GLVQ(
+        missing="ignore",
+        init=[[0.5, 9.0, -9.0, 0.0], [1.5, 9.0, 9.0, 0.0]],
+        max_iter=1,
+        solver="online",
+        learning_rate=0,
+    )
+    filling = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value=7.0, add_indicator=True), GLVQ(random_state=0)
+    )
+    for model in (ignoring, filling):
+        summary = summarize(model.fit(X.assign(d=X["a"]), y), X, y)
+        section = summary["prototypes"]
+        for name, *ends in zip(section["features"], section["low"], section["high"]):
+            if name in "abc":
+                np.testing.assert_allclose(ends, [low[name], high[name]], rtol=1e-5)
+            else:
+                assert ends == [None, None]
+        assert "1 % to 99 %" in render(summary)
+    incomplete = int(X.isna().any(axis=1).sum())
+    assert f"{incomplete} samples with missing values are drawn as if" in render(summarize(ignoring, X, y))
+    assert "are drawn as if" not in render(summarize(filling, X, y))

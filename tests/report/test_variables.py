@@ -77,7 +77,7 @@ def test_the_map_names_columns(case):
     summary = case[2]
     assert summary["data"]["variables"] == ["island", "bill", "sex", "mass"]
     for point in summary["map"]["points"]["contributions"]:
-        assert all(isinstance(value, str) == (k in (0, 2)) for k, _, value in point)
+        assert all(isinstance(value, str) == (k in (0, 2)) for k, _, value, *_ in point)
 
 
 def test_the_page_shows_categories_and_fractions(case):

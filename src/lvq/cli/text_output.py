@@ -319,6 +319,7 @@ def show_comparison(result: TableComparison, level: float = 0.05) -> None:
     console.print(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     if result.sentence is not None:
         _paragraph(console, result.sentence)
-    _paragraph(console, f"{_worse(told, others, level)}Pareto (*): no other is as accurate with fewer prototypes.")
+    legend = "Pareto (*): no other is as accurate with fewer prototypes. Seconds: median time of a fit."
+    _paragraph(console, f"{_worse(told, others, level)}{legend}")
     for name, why in result.comparison.failures.items():
         console.print(Text(f"Left out {name}: {one_line(why)}"))

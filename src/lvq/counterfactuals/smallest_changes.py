@@ -10,11 +10,12 @@ Every result is verified by the model itself. It lies beyond the boundary by abo
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
@@ -26,7 +27,9 @@ from lvq.estimators.found import FoundModel, need_model
 from lvq.input_columns import model_inputs
 from lvq.linear_maps import Floats, LinearMap, compose, dense, input_map, project
 from lvq.model.metrics import LocalMetric
+from lvq.nearest_samples import row_names
 from lvq.rejection.scorers import find_reject_classifier
+from lvq.table_headers import listed
 from lvq.typing import Labels, MatrixLike
 
 # how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
@@ -37,7 +40,7 @@ class Counterfactual(NamedTuple):
     """Changed samples, the lengths of the changes, and the classes of the changed samples.
 
     A sample that needs no change has distance and cost 0. One for which no change was found has infinite distance and
-    cost, and NaN for values.
+    cost, NaN or None for values, and its own predicted class as label; `found` tells which.
     """
 
     samples: MatrixLike
@@ -45,6 +48,11 @@ class Counterfactual(NamedTuple):
     label: Labels
     cost: Floats  # length of the change in the model's metric
     units: Floats  # length of one unit of each column; NaN for categories, whose change has the length 1
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Whether there is an answer for each sample."""
+        return np.isfinite(self.distance)
 
 
 def counterfactual(
@@ -102,8 +110,9 @@ def counterfactual(
         the cost is minimal, the distance is the Euclidean length in the units of X, minimal among changes that the
         model does not distinguish. With them the distance is sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed
         categories). Changes that keep the categories are never shorter than
-        ``certified_radius(model, X, units=units)``. A sample that needs no change has distance 0; one for which no
-        change was found has distance infinity and NaN or None for values.
+        ``certified_radius(model, X, units=units)``. A sample that needs no change has distance 0. One for which no
+        change was found has distance infinity and NaN or None for values, which are no answer even where the model
+        takes missing values; a UserWarning names these rows, and the attribute `found` is False for them.
 
     Examples
     --------
@@ -117,12 +126,42 @@ def counterfactual(
     found = need_model(model, "counterfactual", nearest=True)
     if samples is not None:
         options = Options(samples, units, bounds or {}, immutable, max_changes, plausible)
-        return _constrained(model, found, X, target, options)
+        return _told(_constrained(model, found, X, target, options), X, options)
     given = {"units": units, "bounds": bounds, "immutable": immutable or None, "max_changes": max_changes,
              "plausible": plausible or None}  # fmt: skip
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name} of counterfactual needs samples, real samples with the columns of X; give them.")
+    return _told(_unconstrained(model, found, X, target), X, None)
+
+
+def _told(result: Counterfactual, X: MatrixLike, options: Options | None) -> Counterfactual:
+    """The result, with a warning that names the rows without an answer and what may lead to one."""
+    lacking = row_names(X, len(result.found))[~result.found].tolist()
+    if lacking:
+        remedies = ["another target"]
+        if options is not None:
+            asked = {
+                "a larger max_changes": options.max_changes is not None,
+                "fewer immutable columns": len(options.immutable) > 0,
+                "wider bounds": len(options.bounds) > 0,
+                "plausible=False": options.plausible,
+            }
+            remedies = [remedy for remedy, used in asked.items() if used] or [
+                "more samples, among them some that are predicted as the target"
+            ]
+        rows = "row" if len(lacking) == 1 else "rows"
+        warnings.warn(
+            f"counterfactual found no change for {len(lacking)} of {len(result.found)} samples ({rows} "
+            f"{listed(lacking)}); their values are NaN or None, which is no answer, and their distance is infinite. "
+            f"Try {' or '.join(remedies)}.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return result
+
+
+def _unconstrained(model: BaseEstimator, found: FoundModel, X: MatrixLike, target: ArrayLike | None) -> Counterfactual:
     fitted, (reject, _) = found.model, find_reject_classifier(model, X)
     geometry = _Geometry(found, X)
     regions = class_regions(fitted) if reject is None else accepted_regions(reject, fitted, geometry.prototypes)

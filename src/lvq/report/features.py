@@ -106,8 +106,8 @@ class Features:
         values = self._original(inputs).values[:, self._selected]
         return np.where(np.abs(values) < self._noise, 0.0, values)
 
-    def certainty_of(self, X: ArrayLike, inputs: Floats) -> Floats:
-        """Values of samples; NaN where X has a missing value that an imputer has replaced."""
+    def known_values(self, X: ArrayLike, inputs: Floats) -> Floats:
+        """Values of samples; NaN where X has a missing value, also one that an imputer has replaced."""
         values, missing = self.values(inputs), _missing(X)
         if not self.in_units or missing is None:
             return values
@@ -128,6 +128,21 @@ class Features:
         columns = np.zeros((len(per_feature), len(self._selected)))
         columns[:, self._selected] = per_feature
         return self._places.whole(columns)
+
+
+def ranges(values: Floats) -> tuple[Floats, Floats]:
+    """1st and 99th percentile of the known values of each column; NaN for a column without any.
+
+    Examples
+    --------
+    >>> [end.tolist() for end in ranges(np.array([[1.0, np.nan], [1.0, np.nan]]))]
+    [[1.0, nan], [1.0, nan]]
+    """
+    ends = np.full((2, values.shape[1]), np.nan)
+    known = ~np.isnan(values).all(axis=0)
+    if known.any():
+        ends[:, known] = np.nanquantile(values[:, known], [0.01, 0.99], axis=0)
+    return ends[0], ends[1]
 
 
 def _missing(X: ArrayLike) -> NDArray[np.bool_] | None:

@@ -132,7 +132,18 @@ def signed_percent(fraction: float) -> str:
     return f"{'' if size == '0' else '+' if fraction > 0 else '−'}{size} %"
 
 
-def counted(count: int, singular: str, plural: str | None = None) -> str:
+def count(value: int) -> str:
+    """A whole number in groups of three digits.
+
+    Examples
+    --------
+    >>> count(17919), count(919)
+    ('17 919', '919')
+    """
+    return f"{value:,}".replace(",", " ")
+
+
+def counted(value: int, singular: str, plural: str | None = None) -> str:
     """A number with its noun.
 
     Examples
@@ -140,7 +151,18 @@ def counted(count: int, singular: str, plural: str | None = None) -> str:
     >>> counted(1, "sample"), counted(2, "class", "classes")
     ('1 sample', '2 classes')
     """
-    return f"{count:,}".replace(",", " ") + f" {singular if count == 1 else plural or singular + 's'}"
+    return f"{count(value)} {singular if value == 1 else plural or singular + 's'}"
+
+
+def names_missing(notes: list[list[str]] | None) -> bool:
+    """Whether some value of a prototype has a note about missing values.
+
+    Examples
+    --------
+    >>> names_missing([["", "16 % missing"]]), names_missing([["75 %"]]), names_missing(None)
+    (True, False, False)
+    """
+    return any(note.endswith("missing") for row in notes or () for note in row)
 
 
 def shortened(name: str, length: int = 40) -> str:
@@ -189,5 +211,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     "percent": percent,
     "number": number,
     "cell": cell,
+    "count": count,
     "signed_percent": signed_percent,
 }

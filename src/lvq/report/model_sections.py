@@ -15,8 +15,9 @@ from lvq.importances import VariableImportances
 from lvq.model.metrics import LocalMetric
 from lvq.nearest_samples import exemplars
 from lvq.plots import group_names, lambda_matrix, prototype_names, relevance_profile
+from lvq.plots.fitted_arrays import completed
 from lvq.report.cross_validation import FoldResult, scaled_lambda
-from lvq.report.features import Features, Floats
+from lvq.report.features import Features, Floats, ranges
 from lvq.report.formatting import rounded
 from lvq.report.variables import Variables
 from lvq.resampled_importances import RelevanceIntervals
@@ -122,16 +123,17 @@ def _sign_agreement(names: list[str], values: np.ndarray, folds: Sequence[FoldRe
 
 def prototype_section(
     features: Features,
-    inputs: np.ndarray,
+    X: MatrixLike,
+    inputs: Floats,
     winners: np.ndarray,
     relevance: dict[str, JSONValue] | None,
     variables: Variables | None = None,
 ) -> dict[str, JSONValue]:
-    """Prototypes in the units of the data; of many those that win most samples."""
+    """Prototypes in the units of the data; of many those that win most samples. Inputs are the samples X."""
     W = features.model.prototypes
     n_won = np.bincount(winners, minlength=len(W))
     shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
-    images, pixels = features.pixels(W[shown]), features.pixels(inputs)
+    images, pixels = features.pixels(W[shown]), features.pixels(completed(features.model, inputs))
     return {
         "n_prototypes": len(W),
         "in_units": features.in_units,
@@ -140,9 +142,9 @@ def prototype_section(
         "name": prototype_names(features.estimator)[shown].tolist(),
         "n_won": n_won[shown].tolist(),
         **(
-            _feature_rows(features, inputs, shown, relevance)
+            _feature_rows(features, X, inputs, shown, relevance)
             if variables is None
-            else _variable_rows(variables, inputs, shown, relevance)
+            else _variable_rows(variables, X, len(inputs), shown, relevance)
         ),
         "image_side": features.side,
         "images": None if images is None else rounded(images),
@@ -151,13 +153,13 @@ def prototype_section(
 
 
 def _feature_rows(
-    features: Features, inputs: np.ndarray, shown: NDArray[np.intp], relevance: dict[str, JSONValue] | None
+    features: Features, X: MatrixLike, inputs: Floats, shown: NDArray[np.intp], relevance: dict[str, JSONValue] | None
 ) -> dict[str, JSONValue]:
     """A row of the table for each feature of the model."""
     W = features.model.prototypes
     # without relevances the features in which the prototypes differ most
     index = np.array(relevance["index"]) if relevance else np.argsort(-np.var(W, axis=0), kind="stable")[:MAX_FEATURES]
-    low, high = np.quantile(features.values(inputs)[:, index], [0.01, 0.99], axis=0)
+    low, high = ranges(features.known_values(X, inputs)[:, index])
     return {
         "features": [features.names[k] for k in index],
         "n_features": len(features.names),
@@ -172,10 +174,10 @@ def _feature_rows(
 
 
 def _variable_rows(
-    variables: Variables, inputs: np.ndarray, shown: NDArray[np.intp], relevance: dict[str, JSONValue] | None
+    variables: Variables, X: MatrixLike, n_samples: int, shown: NDArray[np.intp], relevance: dict[str, JSONValue] | None
 ) -> dict[str, JSONValue]:
     """A row of the table for each column of the data: a number, or a category with its fraction."""
-    (low, high, counts), table = variables.ranges(inputs), variables.prototypes
+    (low, high, counts), table = variables.ranges(X, n_samples), variables.prototypes
     if relevance:
         index = [variables.names.index(name) for name in relevance["features"] if name in variables.names]
     else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lvq.plots import prototype_names
 from lvq.report.cross_validation import scaled_lambda
-from lvq.report.features import Features, Floats
+from lvq.report.features import Features, Floats, ranges
 from lvq.report.formatting import rounded
 from lvq.report.map_chart import Spec, colour, rows_of
 from lvq.typing import JSONValue, MatrixLike
@@ -45,9 +45,10 @@ def ordered(names: Sequence[str], values: Floats) -> tuple[str, list[float]] | N
     """The axis of features that are numbered, and of which neighbours are alike in the samples; else None."""
     if len(names) < MIN_FEATURES or len(values) < 3:
         return None
-    axis, spread = axis_of(names), np.nanstd(values, axis=0)
-    if axis is None:
+    axis, values = axis_of(names), values[:, ~np.isnan(values).all(axis=0)]
+    if axis is None or values.shape[1] < MIN_FEATURES:
         return None
+    spread = np.nanstd(values, axis=0)
     standard = (values - np.nanmean(values, axis=0)) / np.where(spread > 0, spread, 1.0)
     neighbours = np.nanmean(standard[:, 1:] * standard[:, :-1], axis=0)
     return axis if np.median(neighbours) >= MIN_CORRELATION else None
@@ -57,13 +58,13 @@ def curve_section(
     features: Features, X: MatrixLike, inputs: Floats, importances: Floats | None
 ) -> dict[str, JSONValue] | None:
     """Importances, prototypes and Lambda along the axis; None where the features have no order, or are pixels."""
-    values = features.values(inputs)
+    values = features.known_values(X, inputs)
     axis = None if features.side is not None else ordered(features.names, _before_steps(X, values))
     if axis is None:
         return None
     title, positions = axis
     kept = np.unique(np.linspace(0, len(positions) - 1, min(MAX_POINTS, len(positions))).astype(np.intp))
-    low, high = np.quantile(values[:, kept], [0.01, 0.99], axis=0)
+    low, high = ranges(values[:, kept])
     W, matrix = features.values(features.model.prototypes), scaled_lambda(features.estimator)
     shown = np.arange(len(W))[:MAX_LINES]
     return {

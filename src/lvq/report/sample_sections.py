@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
+from lvq.input_values import input_values
 from lvq.model.contributions import Explanation
 from lvq.plots import plane, prototype_names, regions
 from lvq.plots.planes import Plane
@@ -83,6 +84,7 @@ def map_section(
     explanation = held_out.explained(rows, inputs)
     return {
         "n_shown": len(rows),
+        "n_completed": int(np.isnan(inputs).any(axis=1).sum()),
         "exact": view.exact,
         "explained": float(min(1.0, view.explained.sum())),
         "explained_by_axis": rounded(view.explained),
@@ -96,7 +98,9 @@ def map_section(
             "winner": explanation.winner.tolist(),
             "rival": explanation.rival.tolist(),
             "toggles": toggles(points.accepted[:, rows]),
-            "contributions": _largest_contributions(*_contributions(held_out, model, X, inputs, explanation)),
+            "contributions": _largest_contributions(
+                *_contributions(held_out, model, X, inputs, explanation), _read_values(held_out, inputs)
+            ),
         },
         "prototypes": {
             **_coordinates(view.prototypes, spans),
@@ -129,18 +133,38 @@ def _contributions(
     """Contributions and values of the features of samples, or of the columns that they belong to."""
     features, variables = held_out.features, held_out.variables
     if variables is None:
-        return explanation.contributions, rounded(features.certainty_of(X, inputs))
+        return explanation.contributions, rounded(features.known_values(X, inputs))
     return variables.contributions(model, X), variables.samples(X, len(inputs))
 
 
-def _largest_contributions(contributions: Floats, values: Sequence[Sequence[JSONValue]]) -> list[list[list[JSONValue]]]:
-    """For each sample its features of largest contribution: index, fraction of all contributions, value."""
+def _read_values(held_out: HeldOut, inputs: Floats) -> Sequence[Sequence[JSONValue]]:
+    """Values as the model reads them, in the units of the data: also those that a step has filled."""
+    features, variables = held_out.features, held_out.variables
+    if variables is None:
+        return rounded(features.values(inputs))
+    cells = input_values(features.found, inputs)
+    assert cells is not None
+    return rounded(cells[:, variables.columns])
+
+
+def _largest_contributions(
+    contributions: Floats, values: Sequence[Sequence[JSONValue]], read: Sequence[Sequence[JSONValue]]
+) -> list[list[list[JSONValue]]]:
+    """For each sample its features of largest contribution: index, fraction of all contributions, value, and the one
+    that a missing value was filled with."""
     total = np.maximum(np.abs(contributions).sum(axis=1), TINY)
     top = np.argsort(-np.abs(contributions), axis=1, kind="stable")[:, :MAP_FEATURES]
     return [
-        [[int(k), round(float(row[k] / whole), 3), value[k]] for k in best]
-        for row, whole, value, best in zip(contributions, total, values, top)
+        [
+            [int(k), round(float(row[k] / whole), 3), value[k], *([used[k]] if _is_filled(value[k], used[k]) else [])]
+            for k in best
+        ]
+        for row, whole, value, used, best in zip(contributions, total, values, read, top)
     ]
+
+
+def _is_filled(value: JSONValue, read: JSONValue) -> bool:
+    return value is None and read is not None
 
 
 def _rectangles(grid: Regions, spans: list[float]) -> dict[str, JSONValue]:
@@ -179,7 +203,9 @@ def explanation_section(model: BaseEstimator, held_out: HeldOut) -> dict[str, JS
     least_certain = least_certain[~np.isin(least_certain, most_certain)][:MAX_EXPLAINED]
     explained = list(_explanations(model, held_out, np.concatenate([most_certain, least_certain])))
     count = len(most_certain)
-    return {"n_wrong": len(wrong), "wrong": explained[:count], "least_certain": explained[count:]}
+    any_filled = any(feature["filled"] is not None for one in explained for feature in one["features"])
+    parts = {"wrong": explained[:count], "least_certain": explained[count:]}
+    return {"n_wrong": len(wrong), "any_filled": any_filled, **parts}
 
 
 def _explanations(model: BaseEstimator, held_out: HeldOut, chosen: NDArray[np.intp]) -> Iterator[dict[str, JSONValue]]:
@@ -188,6 +214,7 @@ def _explanations(model: BaseEstimator, held_out: HeldOut, chosen: NDArray[np.in
     inputs = features.inputs(X)
     explanation = held_out.explained(chosen, inputs)
     contributions, samples = _contributions(held_out, model, X, inputs, explanation)
+    read = _read_values(held_out, inputs)
     if variables is None:
         feature_names, prototypes = features.names, rounded(features.values(features.model.prototypes))
     else:
@@ -214,6 +241,7 @@ def _explanations(model: BaseEstimator, held_out: HeldOut, chosen: NDArray[np.in
                 {
                     "name": feature_names[f],
                     "value": samples[k][f],
+                    "filled": read[k][f] if _is_filled(samples[k][f], read[k][f]) else None,
                     "winner": prototypes[winner][f],
                     "rival": prototypes[rival][f],
                     "contribution": round(float(row[f]) / total, 4),

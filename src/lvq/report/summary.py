@@ -13,7 +13,6 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.found import find_layer
 from lvq.importances import variable_importances
-from lvq.plots.fitted_arrays import completed
 from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.report import model_card, model_sections
@@ -124,8 +123,7 @@ def summarize(
     X_rows = _safe_indexing(X, rows)
     inputs = features.inputs(X_rows)
     winners = _winners(features, features.inputs(X), predicted if priced else None)
-    complete = completed(features.model, inputs)
-    prototypes = model_sections.prototype_section(features, complete, winners, relevance, named)
+    prototypes = model_sections.prototype_section(features, X_rows, inputs, winners, relevance, named)
     seen = features.inputs(X if X_train is None else X_train)
     prototypes["outside"] = outside_section(features, seen, named)
     summary = {
@@ -157,7 +155,7 @@ def summarize(
         "rejection": rejection_section(points, codes, predicted, len(labels)),
         "relevance": relevance,
         "curves": curve_section(
-            features, X_rows, complete, None if variables is None else importances_of_model(features, variables)
+            features, X_rows, inputs, None if variables is None else importances_of_model(features, variables)
         ),
         "map": map_section(model, held_out, rows, X_rows, inputs),
         "prototypes": prototypes,

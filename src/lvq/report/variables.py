@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lvq.explanation import explain
-from lvq.input_values import input_cells, input_values
+from lvq.input_values import input_cells
 from lvq.report.features import Features, Floats
 from lvq.report.formatting import rounded
 from lvq.typing import JSONValue, MatrixLike
@@ -28,13 +28,15 @@ class Variables:
         self.features, self.prototypes, self.columns = features, prototypes, prototypes.columns
         self.names = features.renamed(prototypes.names.tolist())
 
-    def ranges(self, inputs: Floats) -> tuple[list[float | None], list[float | None], list[int | None]]:
-        """For each variable the 1st and 99th percentile of samples, and the number of categories instead."""
-        cells, known = input_values(self.features.found, inputs), self.prototypes.parts.categories
-        assert cells is not None
+    def ranges(self, X: MatrixLike, n_samples: int) -> tuple[list[float | None], list[float | None], list[int | None]]:
+        """For each variable the 1st and 99th percentile of samples, and the number of categories instead.
+
+        Samples are those that were given, so that a missing value has no part in it, also where a step has filled it.
+        """
+        rows, known = [input_cells(X, row) for row in range(n_samples)], self.prototypes.parts.categories
         ends, counts = [], list[int | None]()
         for column in self.columns.tolist():
-            numbers = numbers_of(cells[:, column])
+            numbers = numbers_of([row[column] for row in rows])
             counts.append(len(known[column].categories) if column in known else None)
             is_number = len(numbers) and column not in known
             ends.append(np.quantile(numbers, [0.01, 0.99]).tolist() if is_number else [None, None])

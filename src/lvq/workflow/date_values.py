@@ -37,12 +37,14 @@ def show_dates(summary: dict[str, JSONValue], X: pd.DataFrame, dates: Collection
         for entry in contributions:
             if names[entry[0]] in shown:
                 entry[2] = _date(X[names[entry[0]]].iloc[row], timed[names[entry[0]]])
+                entry[3:] = [_date(filled) for filled in entry[3:]]
     for explanation in (*summary["explanations"]["wrong"], *summary["explanations"]["least_certain"]):
         for feature in explanation["features"]:
             if feature["name"] in shown:
                 column = X[feature["name"]]
                 feature["value"] = _date(column.iloc[explanation["sample"]], timed[feature["name"]])
-                feature["winner"], feature["rival"] = _date(feature["winner"]), _date(feature["rival"])
+                for kind in ("filled", "winner", "rival"):
+                    feature[kind] = _date(feature[kind])
 
 
 def time_texts(times: Sequence[float] | np.ndarray, dated: bool) -> list[str]:

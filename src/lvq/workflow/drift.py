@@ -82,6 +82,7 @@ class TableCounts:
         self.certainty = reference["certainty"]
         self.counts = [np.zeros(len(column["counts"]), dtype=np.intp) for column in self.columns]
         self.sums = np.zeros((len(self.columns), 2))
+        self.sum_of_certainty = np.zeros(2)  # sum, and number of rows that have one
         self.of_certainty = np.zeros(len(self.certainty["counts"]), dtype=np.intp)
 
     def add(self, X: pd.DataFrame, certainty: NDArray[np.float64]) -> None:
@@ -91,29 +92,38 @@ class TableCounts:
             if column["kind"] == "number":
                 numbers = values.to_numpy(dtype=np.float64)
                 self.counts[place] += bin_counts(numbers, column["edges"])
-                self.sums[place] += np.nansum(numbers), np.isfinite(numbers).sum()
+                self.sums[place] += _sum_and_count(numbers)
             else:
                 bins = {name: index for index, name in enumerate(column["bins"])}
                 codes = values.astype(str).map(bins).fillna(len(bins)).astype(int).to_numpy()
                 self.counts[place] += np.bincount(codes, minlength=len(bins) + 1)
+        self.sum_of_certainty += _sum_and_count(certainty)
         self.of_certainty += bin_counts(certainty, self.certainty["edges"])
 
     def drift(self) -> dict[str, JSONValue]:
         """The drift of each column, the largest first, and that of the certainty."""
         rows = []
         for column, counts, (total, n_known) in zip(self.columns, self.counts, self.sums):
-            row = _compared(column, counts)
-            if column["kind"] == "number" and n_known and column["standard_deviation"]:
-                mean = total / n_known
-                row["mean"] = _shown(mean, column)
-                row["shift"] = (mean - column["mean"]) / column["standard_deviation"]
-            rows.append(row)
+            rows.append(_compared(column, counts) | _mean_and_shift(column, total, n_known))
         for row, p_value in zip(rows, holm([row["p_value"] for row in rows])):
             _judge(row, float(p_value))
         rows.sort(key=lambda row: (not row["drifted"], -row["index"]))
         certainty = _compared(self.certainty, self.of_certainty)
+        certainty |= _mean_and_shift(self.certainty, *self.sum_of_certainty.tolist())
         _judge(certainty, certainty["p_value"])
         return {"columns": rows, "n_drifted": sum(row["drifted"] for row in rows), "certainty": certainty}
+
+
+def _sum_and_count(numbers: NDArray[np.float64]) -> tuple[float, int]:
+    return float(np.nansum(numbers)), int(np.isfinite(numbers).sum())
+
+
+def _mean_and_shift(column: Mapping[str, JSONValue], total: float, n_known: float) -> dict[str, JSONValue]:
+    """The mean of a table's numbers, and its difference from that at the fit in standard deviations."""
+    if column["kind"] != "number" or not n_known:
+        return {}
+    mean, deviation = float(total / n_known), column["standard_deviation"]
+    return {"mean": _shown(mean, column), "shift": (mean - column["mean"]) / deviation if deviation else None}
 
 
 def _judge(row: dict[str, JSONValue], p_value: float) -> None:

@@ -117,7 +117,8 @@ def predict_table(
           "missing value", "unknown category" or "value too large";
         - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``;
         - certified_radius: no smaller change of the row changes the label. In standardised units, as the model reads
-          the row, with 0 or 1 for a category; empty for models that do not predict by the nearest prototype.
+          the row, with 0 or 1 for a category; empty for rows with too little known, and for models that do not
+          predict by the nearest prototype.
     keep : sequence of str, default=()
         Columns of the table to copy into the predictions, such as an identifier.
     probabilities : bool, default=False
@@ -312,7 +313,8 @@ class RowPredictor:
         if self.found is not None:
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
         if self.found is not None and self.has_radius:
-            result["certified_radius"] = _radii(self.found, X)
+            # where values were filled, a radius is that of the fills: none where there is little else
+            result["certified_radius"] = np.where(reason == TOO_LITTLE, np.nan, _radii(self.found, X))
         return result
 
     def notes(self) -> list[str]:

@@ -10,6 +10,7 @@ Rules:
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ from lvq.workflow.missing_codes import code_notes
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
+IDENTIFIER = re.compile(
+    r"(^|[\W_])(id|nr|patient|subject|participant|person|customer|client|case|donor|animal|batch|group)s?([\W_]|$)",
+    flags=re.IGNORECASE,
+)  # in the name of a column that may tell which rows belong together
 MISSING_CELL = "an empty cell, or a text such as NA or None"
 
 
@@ -131,13 +136,19 @@ def prepare(
     repeated = _repeated(features.assign(**{target: labels[known]}), None if groups is None else groups[known])
     if repeated >= max(1, len(features) // 100):
         word = "1 row is a duplicate" if repeated == 1 else f"{repeated} rows are duplicates"
-        notes.append(
-            f"{word} of another row, so some test rows may also be training rows; --group keeps such rows together."
-        )
+        notes.append(f"{word} of another row, so some test rows may also be training rows; {_remedy(table, groups)}.")
     classes = labels[known].astype(str)
     others = {*texts, *dates}
     notes += [*more, *column_warnings(features, classes, others, listed), *code_notes(features, others, MAX_LISTED)]
     return Samples(features, classes, gaps, texts, tuple(notes))
+
+
+def _remedy(table: pd.DataFrame, groups: pd.Series | None) -> str:
+    """What can be done about duplicates: groups, where a column may name them and they are not in use."""
+    names = [str(name) for name in table.columns if IDENTIFIER.search(str(name))]
+    if groups is None and names:
+        return f"--group {names[0]!r} keeps such rows together, if equal values of it belong together"
+    return "remove them from the table if they are the same case"
 
 
 def _repeated(rows: pd.DataFrame, groups: pd.Series | None) -> int:

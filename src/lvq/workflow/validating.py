@@ -128,7 +128,9 @@ def validate_table(
                 progress(counted.rows)
     notes += predictor.notes()
     if unlabelled:
-        notes.append(f"{unlabelled} rows have no value of {target!r}; they count for the drift only.")
+        which = "1 row has" if unlabelled == 1 else f"{unlabelled} rows have"
+        these = "it counts" if unlabelled == 1 else "they count"
+        notes.append(f"{which} no value of {target!r}; {these} for the drift only.")
     predictions, y = pd.concat(parts, ignore_index=True), np.concatenate(truths).astype(str)
     if not len(y):
         raise TableError(f"No row of {table} has a value of {target!r}, so there is nothing to validate.")

@@ -10,6 +10,7 @@
 
   const percent = (fraction) =>
     fraction === null ? "–" : `${(100 * fraction).toFixed(fraction >= 0.9995 && fraction < 1 ? 2 : 1)} %`;
+  const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, " ");
   const ratio = (count, of) => (of ? count / of : null);
   const factorText = (factor) => `${factor >= 1 ? Number(factor.toPrecision(3)) : `1/${Number((1 / factor).toPrecision(3))}`} times`;
 
@@ -38,7 +39,7 @@
       if (used) { cell.innerHTML = fitted[place]; return; }
       const [count, of] = counts(cell.dataset.metric, Number(cell.dataset.class), correct, called);
       cell.querySelector("span").textContent = percent(ratio(count, of));
-      cell.querySelector("small").textContent = `${count} of ${of}`;
+      cell.querySelector("small").textContent = `${grouped(count)} of ${grouped(of)}`;
     });
     const status = `${byId("decision-step").textContent}: accuracy ${accuracy}, balanced accuracy ${balanced}`;
     byId("decision-status").textContent = status;

@@ -14,6 +14,8 @@
     fraction === null ? "–" : `${(100 * fraction).toFixed(fraction >= 0.9995 && fraction < 1 ? 2 : 1)} %`;
   const number = (value) =>
     value === null ? "–" : Math.abs(value) >= 1000 && Math.abs(value) < 1e7 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+  const count = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, " ");
+  const shown = (value) => (typeof value === "string" ? shortened(value) : number(value));
   const signedPercent = (fraction) => {
     const size = Math.abs(100 * fraction).toFixed(0);
     return `${size === "0" ? "" : fraction < 0 ? "−" : "+"}${size} %`;
@@ -35,13 +37,13 @@
   function showNumbers(at) {
     const nAccepted = rejection.n_accepted[at], wrong = rejection.n_errors[at], nRejected = data.n_samples - nAccepted;
     byId("coverage").textContent = percent(rejection.coverage[at]);
-    byId("n-accepted").textContent = `${nAccepted} of ${data.n_samples}`;
+    byId("n-accepted").textContent = `${count(nAccepted)} of ${count(data.n_samples)}`;
     byId("accuracy").textContent = percent(rejection.accuracy[at]);
-    byId("n-errors").textContent = `${wrong} wrong`;
-    byId("n-rejected").textContent = String(nRejected);
+    byId("n-errors").textContent = `${count(wrong)} wrong`;
+    byId("n-rejected").textContent = count(nRejected);
     byId("threshold").textContent = thresholdText(rejection.threshold[at]);
-    const status = `${nAccepted} of ${data.n_samples} predictions accepted (${percent(rejection.coverage[at])}), ` +
-      `${wrong} of them wrong (accuracy ${percent(rejection.accuracy[at])}), ${nRejected} rejected`;
+    const status = `${count(nAccepted)} of ${count(data.n_samples)} predictions accepted (${percent(rejection.coverage[at])}), ` +
+      `${count(wrong)} of them wrong (accuracy ${percent(rejection.accuracy[at])}), ${count(nRejected)} rejected`;
     byId("status").textContent = status;
     slider.setAttribute("aria-valuetext", status);
   }
@@ -50,9 +52,9 @@
     const table = byId("confusion") || byId("by-class");
     const counts = rejection.confusion ? rejection.confusion[at] : rejection.by_class.map((row) => row.counts[at]);
     for (const cell of table.querySelectorAll("td[data-row]")) {
-      const row = counts[cell.dataset.row], count = row[cell.dataset.column];
-      cell.textContent = String(count);
-      cell.style.setProperty("--fraction", count / Math.max(1, row.reduce((sum, each) => sum + each, 0)));
+      const row = counts[cell.dataset.row], number = row[cell.dataset.column];
+      cell.textContent = count(number);
+      cell.style.setProperty("--fraction", number / Math.max(1, row.reduce((sum, each) => sum + each, 0)));
     }
   }
 
@@ -83,7 +85,7 @@
       correct ? "correct" : `wrong, true class: ${classes[points.true[k]]}`,
       `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this operating point`,
       `nearest prototype of this class ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
-      ...points.contributions[k].map(([variable, fraction, value]) => `${shortened(variables[variable])} ${value === null ? "missing" : `= ${typeof value === "string" ? shortened(value) : number(value)}`}: ${signedPercent(fraction)}`),
+      ...points.contributions[k].map(([variable, fraction, value, filled]) => `${shortened(variables[variable])} ${value !== null ? `= ${shown(value)}` : filled === undefined ? "missing" : `missing, filled with ${shown(filled)}`}: ${signedPercent(fraction)}`),
     ];
   }
 
