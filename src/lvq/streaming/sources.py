@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Batches: TypeAlias = "Callable[[], Iterable[object]] | str | os.PathLike[str] | Sequence[object] | FunctionSource"
 Item = TypeVar("Item")
 Kind = Literal["text", "number", "as stored"]  # of the classes in a file
+AHEAD = 8  # parts of a file that are read while rows before them are used; at most 16 MB each
 SAMPLE_BYTES = 1 << 16  # at either end of a file, by which it is recognised
 
 
@@ -147,7 +149,7 @@ class FileSource:
                 )
 
     def blocks(self, start: Position) -> Iterator[Block]:
-        """Parts of the files from a position on; each is read while the one before it is used."""
+        """Parts of the files from a position on, read ahead."""
         return made_ahead(self._blocks(start))
 
     def _blocks(self, start: Position) -> Iterator[Block]:
@@ -174,18 +176,21 @@ class FileSource:
 
 
 def made_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The items of an iterator, each made in a thread while the one before it is used.
+    """The items of an iterator; the next ones are made in a thread while one is used.
 
     Examples
     --------
     >>> list(made_ahead(iter("abc")))
     ['a', 'b', 'c']
     """
-    with ThreadPoolExecutor(1) as pool:
-        made = pool.submit(next, items, None)
-        while (item := made.result()) is not None:
-            made = pool.submit(next, items, None)
+    pool = ThreadPoolExecutor(1)
+    try:
+        made = deque(pool.submit(next, items, None) for _ in range(AHEAD))
+        while (item := made.popleft().result()) is not None:
+            made.append(pool.submit(next, items, None))
             yield item
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _digest(path: Path) -> str:
