@@ -148,7 +148,7 @@ def test_the_summary_prints_on_one_page(opened, wdbc, many_classes):
 
 def test_terms_are_on_the_page(opened, iris):
     page = opened(iris.summary)
-    page.get_by_role("link", name="About this page").click()
+    page.get_by_role("link", name="About", exact=True).click()
     shown = page.locator("#about dt").all_inner_texts()
     assert {"Accuracy", "Prototype", "Certainty", "Coverage", "Importance", "Lambda"} <= set(shown)
     assert len(shown) == page.locator("#about dd").count()
