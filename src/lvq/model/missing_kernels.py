@@ -22,13 +22,16 @@ def pack(X, centre, rows, complete):
 
 @_jit
 def _pack(x, centre, row):
-    """Write one packed row; return whether it is complete."""
-    n, count = x.shape[0], 0
+    """Write one packed row, by loops that compile without branches; return whether it is complete."""
+    n, count = x.shape[0], 0.0
+    values, mask = row[:n], row[n:]
     for feature in range(n):
-        seen = x[feature] == x[feature]
-        row[feature] = x[feature] - centre[feature] if seen else 0
-        row[n + feature] = seen
-        count += seen
+        value = x[feature] - centre[feature]
+        values[feature] = value if value == value else 0.0
+    for feature in range(n):
+        mask[feature] = 1.0 if x[feature] == x[feature] else 0.0
+    for feature in range(n):
+        count += mask[feature]
     return count == n
 
 
