@@ -223,5 +223,5 @@ def test_a_percentage_in_place_of_a_fraction(lvq, tmp_path, option):
     (tmp_path / "table.csv").write_text("a,kind\n1,x\n2,y\n")
     completed = lvq("fit", tmp_path / "table.csv", "--target", "kind", option, 5, "--out", tmp_path / "run")
     assert completed.code == 2
-    assert "must be a fraction between 0 and 1, got 5; 5 % are 0.05." in " ".join(completed.err.split())
+    assert "must be a fraction between 0 and 1, got 5; 5 % is 0.05." in " ".join(completed.err.split())
     assert not (tmp_path / "run").exists()

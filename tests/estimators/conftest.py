@@ -130,3 +130,10 @@ def pair(data):
     """The first two of those classes."""
     X, y = data
     return X[y < 2], y[y < 2]
+
+
+@pytest.fixture
+def dask_in_this_thread():
+    """Tasks of dask run one after another, in the thread of the test."""
+    with pytest.importorskip("dask").config.set(scheduler="sync"):
+        yield

@@ -15,7 +15,10 @@ torch = pytest.importorskip("torch")
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.usefixtures("dask_in_this_thread"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 DEVICES = [
     "cpu",
     pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")),
@@ -32,12 +35,6 @@ MODELS = [
     lvq.RSLVQ(solver="lbfgs", **QUICK),
     lvq.LVQClassifier(cost_matrix=[[0, 1, 2], [1, 0, 1], [3, 1, 0]], **QUICK),
 ]
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with dask.config.set(scheduler="sync"):
-        yield
 
 
 @pytest.fixture(params=[0, 1])

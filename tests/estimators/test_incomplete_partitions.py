@@ -14,7 +14,10 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.usefixtures("dask_in_this_thread"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 QUICK = {"max_iter": 6, "random_state": 0, "missing": "ignore"}
 MODELS = [
     lvq.GLVQ(**QUICK),
@@ -30,12 +33,6 @@ MODELS = [
 
 def name_of(model):
     return f"{type(model).__name__}-{model.solver}"
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with dask.config.set(scheduler="sync"):
-        yield
 
 
 @pytest.fixture(params=[0, 1])

@@ -9,6 +9,8 @@ import lvq
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
+pytestmark = pytest.mark.usefixtures("dask_in_this_thread")
+
 QUICK = {"solver": "adam", "max_iter": 4, "random_state": 0}
 MODELS = [
     lvq.GLVQ(n_prototypes=2, batch_size=50, **QUICK),
@@ -16,12 +18,6 @@ MODELS = [
     lvq.LOGM(kernel="gaussian", kernel_width="learned", class_weight="balanced", batch_size=7, **QUICK),
     lvq.LVQClassifier(batch_size=60, **QUICK),
 ]
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with dask.config.set(scheduler="sync"):
-        yield
 
 
 @pytest.mark.parametrize("seed", range(2))

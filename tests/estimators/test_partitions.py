@@ -16,6 +16,8 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
+pytestmark = pytest.mark.usefixtures("dask_in_this_thread")
+
 QUICK = {"max_iter": 8, "random_state": 0}
 MODELS = [
     lvq.GLVQ(**QUICK),
@@ -26,12 +28,6 @@ MODELS = [
     lvq.LOGM(class_weight="balanced", kernel="gaussian", kernel_width="learned", **QUICK),
     lvq.LVQClassifier(**QUICK),
 ]
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with dask.config.set(scheduler="sync"):
-        yield
 
 
 @pytest.fixture(params=[0, 1])

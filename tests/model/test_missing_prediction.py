@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier
 from lvq.model import missing_prediction
+from lvq.model.missing import packed
 from lvq.model.missing_prediction import observed_prototypes
 
 MODELS = {
@@ -30,7 +31,7 @@ def test_labels_are_those_of_the_distances(name, dtype):
     model, mixed = estimator.model_, np.concatenate((gaps, X[:40]))
     D = model.distances(mixed)
     assert D.dtype == dtype
-    expected = model.observed().of_samples(mixed, model.prototypes, model.relevance)
+    expected = model.observed().distances(packed(mixed), model.prototypes, model.relevance)
     np.testing.assert_allclose(D, expected, rtol=1e-7, atol=1e-7 if dtype == np.float64 else 1e-2)
     np.testing.assert_array_equal(model.predicted(mixed), model.labels[D.argmin(axis=1)])
     complete = ~np.isnan(mixed).any(axis=1)

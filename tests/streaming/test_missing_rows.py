@@ -8,13 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, fit_batches
-from lvq.persistence.files import to_bytes
 from lvq.streaming import fitting
 from lvq.streaming.drift import reseed_idle
-
-
-class Stop(Exception):
-    """An interruption."""
 
 
 @pytest.fixture
@@ -76,26 +71,13 @@ def test_files(suffix, gaps, tmp_path):
 
 
 @pytest.mark.parametrize("count", [0, 5, 17, 23, 40])
-def test_interrupted_anywhere(count, gaps, tmp_path, monkeypatch):
+def test_interrupted_anywhere(count, gaps, interrupted, monkeypatch):
     """In the first pass and in later ones, with prototypes that are reseeded: the bits of an undisturbed run."""
     monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 1)
     settings = {"epochs": 2, "batch_rows": 50, "shuffle_rows": 170, "every": 1, "reseed_after": 40}
     make = lambda: make_pipeline(StandardScaler(), GMLVQ(n_prototypes=2, missing="ignore"))  # noqa: E731
-    expected = to_bytes(fit_batches(make(), batches_of(*gaps), **settings))
-    learn, left = fitting._Run._learn, [count]
-
-    def counted(self, X, y):
-        left[0] -= 1
-        if left[0] < 0:
-            raise Stop
-        learn(self, X, y)
-
-    monkeypatch.setattr(fitting._Run, "_learn", counted)
-    with pytest.raises(Stop):
-        fit_batches(make(), batches_of(*gaps), checkpoint=tmp_path / "run", **settings)
-    monkeypatch.setattr(fitting._Run, "_learn", learn)
-    again = fit_batches(make(), batches_of(*gaps), checkpoint=tmp_path / "run", **settings)
-    assert to_bytes(again) == expected
+    again, expected = interrupted(make, batches_of(*gaps), count, **settings)
+    assert again == expected
 
 
 def test_a_reseeded_prototype_keeps_what_its_sample_does_not_have():

@@ -11,14 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, fit_batches
-from lvq.persistence.files import to_bytes
 from lvq.streaming import fitting
 
 SETTINGS = {"epochs": 2, "batch_rows": 50, "shuffle_rows": 170}
-
-
-class Stop(Exception):
-    """An interruption."""
 
 
 @pytest.fixture
@@ -91,24 +86,12 @@ def test_the_buffer_is_in_numbers_that_are_stored(rows, monkeypatch):
 
 
 @pytest.mark.parametrize("count", [0, 3, 9, 14, 21])
-def test_interrupted_anywhere(count, rows, tmp_path, monkeypatch):
+def test_interrupted_anywhere(count, rows, interrupted, monkeypatch):
     monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 5000)
     settings = {"epochs": 2, "batch_rows": 50, "every": 1, "reseed_after": 30}
     make = lambda: make_pipeline(StandardScaler(with_mean=False), GLVQ(n_prototypes=2))  # noqa: E731
-    expected = to_bytes(fit_batches(make(), batches_of(*rows), **settings))
-    learn, left = fitting._Run._learn, [count]
-
-    def counted(self, X, y):
-        left[0] -= 1
-        if left[0] < 0:
-            raise Stop
-        learn(self, X, y)
-
-    monkeypatch.setattr(fitting._Run, "_learn", counted)
-    with pytest.raises(Stop):
-        fit_batches(make(), batches_of(*rows), checkpoint=tmp_path / "run", **settings)
-    monkeypatch.setattr(fitting._Run, "_learn", learn)
-    assert to_bytes(fit_batches(make(), batches_of(*rows), checkpoint=tmp_path / "run", **settings)) == expected
+    again, expected = interrupted(make, batches_of(*rows), count, **settings)
+    assert again == expected
 
 
 def with_value(X, row, column, value):

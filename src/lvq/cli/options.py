@@ -30,7 +30,7 @@ def _fraction(text: str) -> OptionInfo:
 
 def _between_0_and_1(value: float | None) -> float | None:
     if value is not None and not 0 <= value <= 1:
-        raise typer.BadParameter(f"must be a fraction between 0 and 1, got {value:g}; 5 % are 0.05.")
+        raise typer.BadParameter(f"must be a fraction between 0 and 1, got {value:g}; {value:g} % is {value / 100:g}.")
     return value
 
 

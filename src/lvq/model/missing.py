@@ -92,18 +92,11 @@ class Observed:
     metric: Metric
     variances: np.ndarray
 
-    def of_samples(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> np.ndarray:
-        """Squared distances, (N, M), of samples with NaN."""
-        centre = round_centre(W)
-        return self._of_packed(packed(X - centre), W - centre, R)
-
     def distances(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> np.ndarray:
         """Squared distances, (N, M), of packed rows."""
         centre = round_centre(W)
         values, mask = _split(X)
-        return self._of_packed(np.concatenate((values - mask * centre, mask), axis=1), W - centre, R)
-
-    def _of_packed(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> np.ndarray:
+        X, W = np.concatenate((values - mask * centre, mask), axis=1), W - centre
         forms = self.forms(W, R)
         return self.measure(X, W, R).D if forms is None else forms.of(X).forward(X).D
 

@@ -102,7 +102,7 @@ class Forms:
     def __init__(self, W: np.ndarray, R: np.ndarray | None, variances: np.ndarray) -> None:
         compiled = kernels()
         assert compiled is not None
-        self.given = (compiled, W, R, variances)
+        self.compiled, self.given = compiled, (compiled, W, R, variances)
         self.vectors = VectorForm(*self.given) if R is None or R.ndim == 1 else None
         self.pairs = PairForm(*self.given) if R is not None and _has_few_pairs(W, R) else None
         self.images: ImageForm | None = None

@@ -68,7 +68,7 @@ class ObservedPrototypes:
             rows = np.concatenate((np.where(missing, 0, X - self.centre), ~missing), axis=1)
             D = self.observed.measure(rows, self.W, self.R).D
             return D.astype(X.dtype, copy=False), np.flatnonzero(~missing.any(axis=1))
-        compiled, vectors, complete = self.forms.given[0], self.forms.vectors, np.empty(len(X), dtype=bool)
+        compiled, vectors, complete = self.forms.compiled, self.forms.vectors, np.empty(len(X), dtype=bool)
         if vectors is not None and len(self.labels) <= FEW:
             D = np.empty((len(X), len(self.labels)), dtype=X.dtype)
             given = (vectors.weights, vectors.shares.value, vectors.table)
