@@ -105,7 +105,7 @@ def main() -> None:
     """Run all models and write the results."""
     data = load_dataset("20newsgroups")
     y, y_test = data.y_train, data.y_test
-    vectorizer = TfidfVectorizer(sublinear_tf=True, dtype=np.float32)
+    vectorizer = TfidfVectorizer(sublinear_tf=True)
     X = vectorizer.fit_transform(data.X_train)
     X_test = vectorizer.transform(data.X_test)
     csr_bytes = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
@@ -127,7 +127,7 @@ def main() -> None:
         models[name] = found
         RESULTS.write_text(json.dumps(result, indent=1) + "\n")
         print(name, found, flush=True)
-    few = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, max_features=WORDS)
+    few = TfidfVectorizer(sublinear_tf=True, max_features=WORDS)
     dense, dense_test = few.fit_transform(data.X_train).toarray(), few.transform(data.X_test).toarray()
     accuracy = clone(MODELS["GLVQ, online"][0]).fit(dense, y).score(dense_test, y_test)
     result[f"GLVQ, online, {WORDS} words, dense"] = {"test_accuracy": round(float(accuracy), 4)}

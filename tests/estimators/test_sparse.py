@@ -244,6 +244,47 @@ def test_nothing_of_dense_size_is_made(model):
     assert peak < 60e6
 
 
+@pytest.mark.parametrize(
+    ("model", "dtype"),
+    [
+        (GLVQ(), np.float32),
+        (GLVQ(), np.float64),
+        (LOGM(), np.float64),
+        (LOGM(relevance="gradient"), np.float64),  # in float32 some megabytes that do not grow are a larger part
+        (GRLVQ(), np.float64),
+    ],
+    ids=str,
+)
+def test_online_within_twice_the_matrix(model, dtype):
+    """Twenty prototypes are as large as the samples, and there are never two copies of them."""
+    rng, stored, shape = np.random.default_rng(0), 800_000, (5000, 60_000)
+    places = tuple(rng.integers(0, limit, stored, dtype=np.int32) for limit in shape)
+    X, y = sparse.csr_array((rng.random(stored, dtype=dtype), places), shape=shape), np.arange(5000) % 20
+    size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    model = clone(model).set_params(solver="online", max_iter=2).fit(X[:50], y[:50])  # compiles
+    for call in (lambda: model.fit(X, y), lambda: model.predict(X)):
+        tracemalloc.start()
+        call()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2 * size
+
+
+def test_online_leaves_other_prototypes_as_they_are(counts):
+    """Those that are given, those of the last model, and samples that prototypes are placed on."""
+    rows, y = sparse.csr_array(counts[0]), counts[1]
+    W = np.array([counts[0][y == label][0] for label in range(3)], order="F", dtype=np.float64)
+    given, labels = W.copy(), np.arange(3)
+    model = GLVQ(solver="online", max_iter=3, init=(W, labels), warm_start=True).fit(rows, y)
+    np.testing.assert_array_equal(W, given)
+    first, stored = model.model_.prototypes, model.model_.prototypes.copy()
+    model.fit(rows, y)
+    assert (model.prototypes_ != stored).any()
+    np.testing.assert_array_equal(first, stored)
+    placed = GLVQ(solver="online", max_iter=3, sample_prototypes=True, random_state=0).fit(rows, y)
+    assert all((counts[0] == prototype).all(axis=1).any() for prototype in placed.prototypes_)
+
+
 def test_a_matrix_of_full_rank_needs_a_rank():
     X, y = sparse.random_array((20, 5000), density=0.01, rng=np.random.default_rng(0), format="csr"), np.arange(20) % 2
     with pytest.raises(ValueError, match=r"The 'rank' parameter of GMLVQ must be at most 1024 for sparse X.*rank=None"):

@@ -127,7 +127,7 @@ def _rows_for(rule: Relevance, samples: ArraySamples) -> Block:
 def restarted(
     parts: Parts, training: Training, n_samples: int, n_classes: int, random_state: np.random.RandomState
 ) -> Training:
-    """A warm start: the parameters of the last fit, with new statistics."""
+    """A warm start: the parameters of the last fit, which no solver may use up, with new statistics."""
     n_prototypes, n_features = training.params.prototypes.shape
     rule = parts.relevance.for_data(n_samples, n_features, n_prototypes)
     rule = rule.for_online(n_features) if parts.solver == "online" else rule
@@ -137,7 +137,9 @@ def restarted(
     before = training.state
     known = before.variances, before.moments
     state = TrainingState(parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, *known)
-    return replace(training, state=state)
+    W = training.params.prototypes.view()
+    W.flags.writeable = False
+    return replace(training, params=training.params._replace(prototypes=W), state=state)
 
 
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:

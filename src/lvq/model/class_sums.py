@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from lvq.model.arrays import as_numpy, is_tensor
-from lvq.model.sparse_rows import filled
+from lvq.model.sparse_rows import is_sparse
 from lvq.typing import Array
 
 DENSE = 2**24  # classes times samples up to which sums are one dense product
@@ -27,7 +27,9 @@ def class_sums(X: Array, y: np.ndarray, weight: np.ndarray, n_classes: int) -> t
     """
     if n_classes * len(y) > DENSE:
         one_hot = sparse.csr_array((weight.astype(X.dtype), (y, np.arange(len(y)))), shape=(n_classes, len(y)))
-        return filled(one_hot @ X), np.bincount(y, weight, n_classes).astype(X.dtype)
+        sums = one_hot @ X
+        sums = sums.toarray(order="F") if is_sparse(sums) else sums  # feature by feature, as the online solver learns
+        return sums, np.bincount(y, weight, n_classes).astype(X.dtype)
     one_hot = np.zeros((n_classes, len(y)), dtype=X.dtype)
     one_hot[y, np.arange(len(y))] = weight
     return one_hot @ X, one_hot.sum(axis=1)

@@ -20,17 +20,31 @@ Q = I, the distances with Q the Laplacian of the graph of pairs, as sum_jk m_jk 
 follows from sums over the samples.
 """
 
-from dataclasses import replace
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
+from scipy import sparse
 
-from lvq.model.output_moments import OUTPUTS, SMALLEST, Moments, Outputs, SampleSums, fitted_curve
+from lvq.model.arrays import wide
+from lvq.model.output_moments import (
+    OUTPUTS,
+    SMALLEST,
+    Curve,
+    Moments,
+    Outputs,
+    OutputSums,
+    SampleSums,
+    as_vector,
+    fitted_curve,
+    sparse_powers,
+)
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.samples import ArraySamples
-from lvq.model.sparse_rows import is_sparse
+from lvq.model.samples import ArraySamples, Block
+from lvq.model.sparse_rows import column_counts, is_sparse
 
-BLOCK, SPARSE_BLOCK = 2**20, 2**17  # numbers of a block of samples; stored ones of sparse samples
-FEATURES, SPARSE_FEATURES = 2**12, 2**10  # whose covariances are held at a time
+BLOCK, SPARSE_BLOCK = 2**20, 2**16  # numbers of a block of samples; stored ones of sparse samples
+FEATURES, SPARSE_FEATURES = 2**12, 2**9  # whose covariances are held at a time
 # Numbers of samples in memory, and of their outputs; of more a random part of the samples is used
 MOST, MOST_OUTPUTS = 2**24, 2**22
 
@@ -68,20 +82,66 @@ def of_sum_one(fractions: np.ndarray) -> np.ndarray:
 
 def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
     """Fraction of the variance of the model's outputs that each feature alone explains, (n_features,)."""
-    samples, n = _in_bounds(samples, model), samples.n_features
-    rows, sparse, known = _block_rows(samples, model), is_sparse(samples.X), None
-    few = samples.X[:OUTPUTS] if sparse else None
+    samples = _in_bounds(samples, model)
+    rows, few = _block_rows(samples, model), samples.X[:OUTPUTS] if is_sparse(samples.X) else None
     curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model, few).most_frequent(samples, rows)
-    fractions, step = [], SPARSE_FEATURES if sparse else FEATURES
-    if sparse and n > step:  # many passes, for which the outputs are computed once; each needs few stored numbers
-        known = tuple(map(np.concatenate, zip(*samples.reduce(lambda block: [outputs.of(block.X)], rows))))
-        samples = replace(samples, y=np.arange(samples.n_samples))
-    for begin in range(0, n, step):
-        part = slice(begin, min(begin + step, n))
-        found = Moments.of(samples.reduce(SampleSums(curve, outputs, part, known), rows), part.stop - begin, outputs)
+    fractions = []
+    for found in (_moments if few is None else _sparse_moments)(samples, curve, outputs, rows):
         weighting = output_weighting(found.covariance, found.pairs, len(outputs.classes))
         fractions.append(explained(*found.of_features(), weighting, curve.smallest)[0])
     return np.concatenate(fractions)
+
+
+def _moments(samples: ArraySamples, curve: Curve, outputs: Outputs, rows: int) -> Iterator[Moments]:
+    """Moments of some features after another, each by a pass over the samples."""
+    for begin in range(0, samples.n_features, FEATURES):
+        part = slice(begin, min(begin + FEATURES, samples.n_features))
+        yield Moments.of(samples.reduce(SampleSums(curve, outputs, part), rows), part.stop - begin, outputs)
+
+
+def _sparse_moments(samples: ArraySamples, curve: Curve, outputs: Outputs, rows: int) -> Iterator[Moments]:
+    """The same; outputs are computed once, and columns taken out of many rows at a time."""
+    weight = wide(samples.weight)
+    weighted, sums = _joined(samples.reduce(lambda block: [OutputSums.of(outputs, block.X, wide(block.weight))], rows))
+    for part, X, columns in _columns(samples.X):
+        inside = ArraySamples(X, np.arange(X.shape[0]), weight)
+        powers = partial(_powers, curve.of_features(part), weighted, columns)
+        total = inside.reduce(powers, max(1, SPARSE_BLOCK * X.shape[0] // max(1, X.nnz)))
+        yield Moments.of(as_vector(weight.sum(), total, *sums), part.stop - part.start, outputs)
+
+
+def _joined(blocks: list[OutputSums]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Weighted outputs of all blocks, and their sums."""
+    sums = [np.sum(parts, axis=0) for parts in zip(*(block.sums for block in blocks))]
+    return np.concatenate([block.weighted for block in blocks]), sums
+
+
+def _powers(curve: Curve, weighted: np.ndarray, columns: slice, block: Block) -> np.ndarray:
+    """Sums of a block whose y are the numbers of its rows."""
+    return as_vector(*sparse_powers(curve, block.X[:, columns], block.weight, weighted[block.y]))
+
+
+def _columns(X: sparse.csr_array) -> Iterator[tuple[slice, sparse.csr_array, slice]]:
+    """Some columns after another, an array that holds them, and their place in it.
+
+    Columns that hold few numbers are taken out of all rows, many at a time; others stay where they are.
+    """
+    n = X.shape[1]
+    parts = [slice(begin, min(begin + SPARSE_FEATURES, n)) for begin in range(0, n, SPARSE_FEATURES)]
+    stored = np.add.reduceat(column_counts(X), range(0, n, SPARSE_FEATURES)).cumsum()
+    first = 0
+    while first < len(parts):
+        most = SPARSE_BLOCK + (stored[first - 1] if first else 0)
+        end = int(np.searchsorted(stored, most, side="right"))
+        if end <= first + 1:
+            yield parts[first], X, parts[first]
+            first += 1
+            continue
+        start = parts[first].start
+        found = X[:, start : parts[end - 1].stop].tocsc()
+        for part in parts[first:end]:
+            yield part, found[:, part.start - start : part.stop - start].tocsr(), slice(None)
+        first = end
 
 
 def explained(

@@ -17,6 +17,7 @@ from lvq.model.arrays import fused_kernels, namespace, round_centre, zeros
 from lvq.model.sparse_rows import filled, is_sparse, scaled_columns, squared
 from lvq.typing import Array
 
+SQUARED, PARTS = 2**17, 16  # numbers of an array above which it is squared in so many parts
 DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
 PART = 128  # products of float32 that are summed before they are added to others
 
@@ -137,11 +138,13 @@ def squared_from_origin(Z: Array, P: Array, squares: Array | None = None) -> Arr
 
 
 def row_squares(rows: Array) -> Array:
-    """Sum of squares of each row; float32 is summed in float64."""
+    """Sum of squares of each row; float32 is summed in float64; of a large array some rows are squared at a time."""
     if namespace(rows) is not np:
         return (rows * rows).sum(1)
     if is_sparse(rows):
         return sparse_rows.row_squares(rows)
+    if rows.size > SQUARED and len(rows) > 1:
+        return np.concatenate([row_squares(part) for part in np.array_split(rows, min(len(rows), PARTS))])
     return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype, copy=False)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from lvq.model.arrays import as_numpy, like, namespace, numpy_type, wide
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.samples import ArraySamples, Block
-from lvq.model.sparse_rows import is_sparse
+from lvq.model.sparse_rows import is_sparse, with_data
 from lvq.typing import Array
 
 DEGREE = 3  # of the curve
@@ -97,8 +97,8 @@ class Curve:
 
 def fitted_curve(samples: ArraySamples, rows: int) -> Curve:
     """Mean and deviation of each feature, by two passes over blocks of the samples."""
-    total, *sums = samples.reduce(_weighted_sums, rows)
-    mean = np.array(sums) / total
+    sums = samples.reduce(_weighted_sums, rows)
+    total, mean = sums[0], sums[1:] / sums[0]
     variance = samples.reduce(_Variances(mean), rows) / total
     eps = 1e-7 if not is_sparse(samples.X) and numpy_type(wide(samples.X[:0])) == np.float32 else 1e-15
     variance[variance <= (10 * eps * mean) ** 2] = 0  # rounding
@@ -128,47 +128,64 @@ class _Variances:
 
 
 @dataclass(frozen=True)
+class OutputSums:
+    """Weighted outputs of some samples, and their sums."""
+
+    weighted: np.ndarray  # (N, C)
+    sums: tuple[np.ndarray, ...]  # outputs, products of two of them, and pairs of winner and rival
+
+    @classmethod
+    def of(cls, outputs: Outputs, X: Array, weight: np.ndarray) -> Self:
+        """Those of samples."""
+        values, pair = outputs.of(X)
+        weighted = values * weight[:, None]
+        return cls(weighted, (weighted.sum(axis=0), values.T @ weighted, outputs.pair_weights(pair, weight)))
+
+
+@dataclass(frozen=True)
 class SampleSums:
     """All sums as one vector, of which blocks and partitions are added."""
 
     curve: Curve
     outputs: Outputs
     features: slice
-    known: tuple[np.ndarray, ...] | None = None  # outputs and pairs of all samples, whose y is then their number
 
     def __call__(self, block: Block) -> np.ndarray:
-        X, weight = block.X[:, self.features], as_numpy(wide(block.weight))
-        values, pair = self.outputs.of(block.X) if self.known is None else (part[block.y] for part in self.known)
-        weighted = values * weight[:, None]
-        pairs = self.outputs.pair_weights(pair, weight)
-        power, cross = (self._of_sparse if is_sparse(X) else self._of_dense)(X, weight, weighted)
-        parts = [np.array([weight.sum()]), power, cross, weighted.sum(axis=0), values.T @ weighted, pairs]
-        return np.concatenate([part.ravel() for part in parts])
+        weight = as_numpy(wide(block.weight))
+        found = OutputSums.of(self.outputs, block.X, weight)
+        powers = dense_powers(self.curve.of_features(self.features), block.X[:, self.features], weight, found.weighted)
+        return as_vector(weight.sum(), *powers, *found.sums)
 
-    def _of_dense(self, X: Array, weight: np.ndarray, weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sums of the powers of t up to twice the degree, and of their products with the outputs."""
-        t = self.curve.of_features(self.features).squashed(X)
-        weight, weighted = like(weight, t), like(weighted, t)
-        power, sums, cross = t, [], []
-        for exponent in range(1, 2 * DEGREE + 1):
-            sums.append(as_numpy(weight @ power))
-            if exponent <= DEGREE:
-                cross.append(as_numpy(power.T @ weighted))
-            power = power * t
-        return np.array(sums), np.array(cross)
 
-    def _of_sparse(self, X: Array, weight: np.ndarray, weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same: stored values by their difference from a zero, and then a zero in every place."""
-        curve = self.curve.of_features(self.features)
-        t, zero = curve.squashed(X), curve.at_zero
-        sums, cross = [], []
-        for exponent in range(1, 2 * DEGREE + 1):
-            base = zero**exponent
-            differences = X._with_data(t**exponent - base[X.indices])
-            sums.append(weight @ differences + weight.sum() * base)
-            if exponent <= DEGREE:
-                cross.append(differences.T @ weighted + base[:, None] * weighted.sum(axis=0))
-        return np.array(sums), np.array(cross)
+def as_vector(*parts: np.ndarray) -> np.ndarray:
+    """All numbers one after another."""
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def dense_powers(curve: Curve, X: Array, weight: np.ndarray, weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of the powers of t up to twice the degree, and of their products with the outputs."""
+    t = curve.squashed(X)
+    weight, weighted = like(weight, t), like(weighted, t)
+    power, sums, cross = t, [], []
+    for exponent in range(1, 2 * DEGREE + 1):
+        sums.append(as_numpy(weight @ power))
+        if exponent <= DEGREE:
+            cross.append(as_numpy(power.T @ weighted))
+        power = power * t
+    return np.array(sums), np.array(cross)
+
+
+def sparse_powers(curve: Curve, X: Array, weight: np.ndarray, weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of a CSR array: stored values by their difference from a zero, and then a zero in every place."""
+    t, zero, sums, cross = curve.squashed(X), curve.at_zero, [], []
+    power, base = t, zero
+    for exponent in range(1, 2 * DEGREE + 1):
+        differences = with_data(X, power - base[X.indices])
+        sums.append(weight @ differences + weight.sum() * base)
+        if exponent <= DEGREE:
+            cross.append(differences.T @ weighted + base[:, None] * weighted.sum(axis=0))
+        power, base = power * t, base * zero
+    return np.array(sums), np.array(cross)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ formula is written once. Sparse samples are never centred, as that would fill th
 |x|^2 + |w|^2 - 2 x'w from the origin.
 """
 
+from collections.abc import Iterator
 from typing import TypeGuard
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy import sparse
 from lvq.typing import Array
 
 INDEX = np.iinfo(np.int32).max
-ROWS = 1024  # that are copied at a time
+ROWS, STORED = 1024, 2**16  # rows, and stored numbers, that are copied at a time
 
 
 def is_sparse(X: object) -> TypeGuard[sparse.csr_array]:
@@ -108,12 +109,34 @@ def relative_to(X: Array, centre: Array) -> Array:
 def column_range(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value of each column."""
     if is_sparse(X):
-        full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+        full = column_counts(X) == X.shape[0]
         low, high = np.where(full, np.inf, 0).astype(X.dtype), np.where(full, -np.inf, 0).astype(X.dtype)
-        np.minimum.at(low, X.indices, X.data)  # SciPy's own would copy the samples
-        np.maximum.at(high, X.indices, X.data)
+        for part in _stored_parts(X):  # SciPy's own would copy the samples
+            np.minimum.at(low, X.indices[part], X.data[part])
+            np.maximum.at(high, X.indices[part], X.data[part])
         return low, high
     return X.min(axis=0), X.max(axis=0)
+
+
+def column_counts(X: sparse.csr_array) -> np.ndarray:
+    """How many numbers of each column are stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> column_counts(sparse.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]]))).tolist()
+    [1, 0, 2]
+    """
+    counts = np.zeros(X.shape[1], dtype=np.intp)
+    for part in _stored_parts(X):
+        np.add.at(counts, X.indices[part], 1)
+    return counts
+
+
+def _stored_parts(X: sparse.csr_array) -> Iterator[slice]:
+    """Parts of the stored numbers; NumPy copies their columns in a type of its own."""
+    return (slice(begin, begin + STORED) for begin in range(0, X.nnz, STORED))
 
 
 def numbers(X: Array) -> np.ndarray:

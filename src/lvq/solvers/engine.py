@@ -88,7 +88,8 @@ class Engine:
     def _lay_out_sparse(self, W: np.ndarray) -> None:
         count, features = W.shape
         self.loop = "sparse"
-        self.V = np.array(W.T, dtype=self.dtype, order="C")  # a copy in any case, and no other one: it may be large
+        usable = W.flags.writeable and W.T.flags.c_contiguous and W.dtype == self.dtype
+        self.V = W.T if usable else np.array(W.T, dtype=self.dtype, order="C")  # one array at a time: it may be large
         self.W = self.V.T
         self.distances, self.dots = np.zeros(count), np.zeros(count)
         self.lengths, self.scales = np.zeros(count), np.ones(count)

@@ -37,7 +37,7 @@ def train(
     objective : Objective
         Metric, link, cost (with plain numbers) and labels.
     params : Params
-        Where to start; left as it is.
+        Where to start; left as it is, but for prototypes of sparse samples that may be written to: these are used up.
     samples : ArraySamples
         Samples, class indices, and the factors of each sample's step; `IncompleteSamples` where values are missing.
     settings : Online
