@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQClassifier
 from lvq.model import missing_prediction
 from lvq.model.missing import packed
 from lvq.model.missing_prediction import observed_prototypes
 
 MODELS = {
-    "plain": GLVQ(n_prototypes=2), "relevances": GRLVQ(), "matrix": GMLVQ(n_prototypes=2), "rank 1": GMLVQ(rank=1),
-    "local": LVQClassifier(calibration=None),
+    "plain": GLVQ(n_prototypes=2), "relevances": GRLVQ(), "matrix": GMLVQ(), "pairs": GMLVQ(n_prototypes=3),
+    "rank 1": GMLVQ(rank=1), "local": LGMLVQ(), "local, rank 3": LGMLVQ(rank=3, n_prototypes=2),
+    "local relevances": LVQClassifier(relevance="local_diagonal", calibration=None),
 }  # fmt: skip
+BY_SCORES = ["matrix", "pairs", "rank 1"]
 
 
 def fitted(name, dtype=np.float64, seed=0):
@@ -41,9 +43,39 @@ def test_labels_are_those_of_the_distances(name, dtype):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_ties_and_rows_without_values_are_decided_by_the_distances():
+def test_each_way_is_used(monkeypatch):
+    """Loops where they are faster; each has the distances of the formulas in NumPy, which are used without numba."""
+    used = set()
+    for name in MODELS:
+        estimator, X, gaps = fitted(name)
+        found = observed_prototypes(estimator.model_)
+        used |= {loop.func.__name__ for loop in (found.row_distances, found.row_labels) if loop is not None}
+        mixed = np.concatenate((gaps, X[:9]))
+        expected = estimator.model_.distances(mixed), estimator.predict(mixed)
+        with monkeypatch.context() as patch:
+            patch.setattr(missing_prediction, "row_kernels", lambda: None)
+            patch.setattr("lvq.model.missing.kernels", lambda: None)
+            patch.setattr(missing_prediction, "_known", type(missing_prediction._known)())
+            np.testing.assert_allclose(estimator.model_.distances(mixed), expected[0], rtol=1e-9, atol=1e-9)
+            np.testing.assert_array_equal(estimator.predict(mixed), expected[1])
+    assert used == {"distances_by_weights", "distances_by_matrices", "predict_by_missing", "predict_by_images"}
+
+
+@pytest.mark.parametrize("name", BY_SCORES)
+@pytest.mark.parametrize("fraction", [0.02, 0.5, 0.9])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_few_and_many_missing_values(name, fraction):
+    estimator, X, _ = fitted(name)
+    rows = np.where(np.random.default_rng(1).random(X.shape) < fraction, np.nan, X)
+    model = estimator.model_
+    np.testing.assert_array_equal(model.predicted(rows), model.labels[model.distances(rows).argmin(axis=1)])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", BY_SCORES)
+def test_ties_and_rows_without_values_are_decided_by_the_distances(name):
     """Two equal prototypes of different classes: every row is within the bound, and the first one wins."""
-    estimator, _, gaps = fitted("matrix")
+    estimator, _, gaps = fitted(name)
     model = estimator.model_
     twins = type(model)(
         np.repeat(model.prototypes[:1], len(model.prototypes), axis=0), model.labels, model.classes, model.metric,
@@ -56,12 +88,13 @@ def test_ties_and_rows_without_values_are_decided_by_the_distances():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_bound_covers_the_errors_of_scores_and_distances():
+@pytest.mark.parametrize("name", BY_SCORES)
+def test_bound_covers_the_errors_of_scores_and_distances(name):
     """Far from the origin, with an ill-conditioned matrix: no label outside the bound differs from exact arithmetic."""
     from fractions import Fraction
 
     rng = np.random.default_rng(3)
-    estimator, _, gaps = fitted("matrix")
+    estimator, _, gaps = fitted(name)
     model = estimator.model_
     W = model.prototypes + rng.normal(size=model.prototypes.shape) * 1e-7  # nearly equal distances
     near = type(model)(

@@ -98,7 +98,7 @@ class ModelPredictions:
         if is_tensor(X) or predicting_device(self._device) is not None:
             return same_kind(model.classes[self._of_distances(model.decide, X)], X)
         samples = check_samples(self, X, values=False)
-        with block_threads(samples.size * len(model.prototypes)) as mapping:
+        with block_threads(samples.shape[0] * model.products_of_labels(samples)) as mapping:
             predicted = model.predicted(samples, mapping)
         if predicted is None:  # raises the error
             predicted = model.over_blocks(model.decide, check_samples(self, X))

@@ -114,7 +114,7 @@ class Observed:
     def measure(self, X: np.ndarray, W: np.ndarray, R: np.ndarray | None) -> Measured:
         """Distances in the coordinates they are given, with what `back` needs."""
         values, fraction = _split(X)[0], self.fractions(X, R)
-        if self._has_weights(R):
+        if self.has_weights(R):
             relevance = self._of_prototypes(R, W)
             D = X @ np.concatenate((-2 * relevance * W, relevance * W * W), axis=1).T
             if R is None:
@@ -127,7 +127,7 @@ class Observed:
             assert R is not None
             images = self._images(X, W, R)
             D = np.einsum("ijk,ijk->ij", images, images)
-        D /= fraction if fraction.shape[1] == 1 else fraction[:, self._groups(len(W))]
+        D /= fraction if fraction.shape[1] == 1 else fraction[:, self.groups(len(W))]
         return Measured(D, fraction, images)
 
     def _images(self, X: np.ndarray, W: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -138,7 +138,7 @@ class Observed:
             images += (values @ R.T)[:, None]
             return images
         images, difference = np.empty((len(X), len(W), m), dtype=X.dtype), np.empty_like(values, order="C")
-        for j, group in enumerate(self._groups(len(W))):
+        for j, group in enumerate(self.groups(len(W))):
             np.multiply(mask, W[j], out=difference)
             np.subtract(values, difference, out=difference)
             images[:, j] = difference @ R[group].T
@@ -146,11 +146,15 @@ class Observed:
 
     def fractions(self, X: np.ndarray, R: np.ndarray | None) -> np.ndarray:
         """The observed fraction s of each matrix for each packed row, (N, K); 1 where it would be 0 or all is seen."""
-        weights, total = self._weights(R, X.dtype)
-        fraction = _split(X)[1] @ (weights / np.where(total > 0, total, 1)[:, None]).T
+        fraction = _split(X)[1] @ self.shares(R, X.dtype).T
         fraction[fraction <= 0] = 1
         fraction[complete_rows(X)] = 1
         return fraction
+
+    def shares(self, R: np.ndarray | None, dtype: np.dtype) -> np.ndarray:
+        """The parts of the features in each matrix, of sum one, (K, n); zero where all are."""
+        weights, total = self._weights(R, dtype)
+        return weights / np.where(total > 0, total, 1)[:, None]
 
     def back(
         self,
@@ -161,7 +165,7 @@ class Observed:
         by_distance: DistanceGradient,
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Gradient by prototypes and R, from what `measure` has found."""
-        groups, touched, D = self._groups(len(W)), by_distance.touched, found.D
+        groups, touched, D = self.groups(len(W)), by_distance.touched, found.D
         fraction = found.fraction  # one column where all prototypes share a metric
         if touched is not None:
             D = np.take_along_axis(D, touched, 1)
@@ -178,11 +182,11 @@ class Observed:
         if R is None:
             return by_prototype, None
         by_diagonal = self._back_fractions(X, R, found.fraction, DistanceGradient(-scaled.value * D, touched), len(W))
-        if self._has_weights(R):
+        if self.has_weights(R):
             return by_prototype, by_relevance + by_diagonal.reshape(R.shape)
         return by_prototype, by_relevance + (2 * _stacked(R) * by_diagonal[:, None]).reshape(R.shape)
 
-    def _has_weights(self, R: np.ndarray | None) -> bool:
+    def has_weights(self, R: np.ndarray | None) -> bool:
         """Whether no matrix mixes features."""
         return R is None or R.ndim == 1 or isinstance(self.metric, LocalDiagonal)
 
@@ -214,7 +218,7 @@ class Observed:
         """
         omega, by_prototype = _stacked(R), np.empty_like(W)
         by_matrix = np.zeros_like(omega)
-        for j, group in enumerate(self._groups(len(W))):
+        for j, group in enumerate(self.groups(len(W))):
             rows, value = _column(by_square, j)
             of_values, of_mask = _split((images[rows, j] * value[:, None]).T @ X[rows])
             by_matrix[group] += of_values - of_mask * W[j]
@@ -230,7 +234,7 @@ class Observed:
         """
         mask = _split(X)[1]
         weights, total = self._weights(R, X.dtype)
-        groups = self._groups(count)
+        groups = self.groups(count)
         one_hot = (groups[:, None] == np.arange(len(total))).astype(X.dtype)
         by_group = by_fraction.row_sums()[:, None] if len(total) == 1 else by_fraction.gather(one_hot)  # (N, K)
         by_group[mask @ weights.T <= 0] = 0  # there s is a constant, as in complete rows, where m - s is 0
@@ -243,11 +247,11 @@ class Observed:
         if R is None:
             diagonal = np.ones((1, len(self.variances)))
         else:
-            diagonal = np.atleast_2d(R) if self._has_weights(R) else (_stacked(R) ** 2).sum(axis=1)
+            diagonal = np.atleast_2d(R) if self.has_weights(R) else (_stacked(R) ** 2).sum(axis=1)
         weights = (diagonal * self.variances).astype(dtype)
         return weights, weights.sum(axis=1)
 
-    def _groups(self, count: int) -> np.ndarray:
+    def groups(self, count: int) -> np.ndarray:
         """Index of each prototype's metric."""
         return self.metric.group if isinstance(self.metric, LocalMetric) else np.zeros(count, dtype=np.intp)
 

@@ -36,22 +36,6 @@ def _pack(x, centre, row):
 
 
 @_jit
-def distances_vectors(X, centre, weights, shares, table, D, complete):
-    """Write the distances of samples, NaN where values are missing, row by row; count the complete ones."""
-    n, whole = X.shape[1], 0
-    row = np.empty(2 * n)
-    for i in range(X.shape[0]):
-        complete[i] = _pack(X[i], centre, row)
-        whole += complete[i]
-        fraction, own = abs(_fraction(row[n:], shares)), 0.0
-        for feature in range(n):
-            own += weights[feature] * row[feature] * row[feature]
-        for j in range(D.shape[1]):
-            D[i, j] = max(own + _dot(table[j], row), 0) / fraction
-    return whole
-
-
-@_jit
 def nearest_pairs(D, y, labels, own, other, d_plus, d_minus):
     """Write the nearest prototype of the class of each row and the nearest of all others; ties to the lowest index."""
     for i in range(D.shape[0]):
@@ -258,7 +242,7 @@ def join_pairs(pairs, total, W, Lambda, by_prototype, by_Lambda):
 
 
 @_jit
-def predict_pairs(X, centre, Lambda, folded, columns, table, base, labels, bound, winner, close):
+def predict_pairs(Lambda, folded, columns, table, base, X, centre, labels, bound, winner, close):
     """Write the nearest prototype of each row, and whether rounding errors could decide; return whether for any.
 
     Of the distances only -2 x'Lambda w and the terms of the missing features differ between prototypes. `bound` holds

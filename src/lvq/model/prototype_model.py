@@ -20,6 +20,7 @@ from lvq.model.folded import prepared_prototypes, within_limits
 from lvq.model.grouped_prediction import prediction_by
 from lvq.model.metrics import Diagonal, Euclidean, Matrix, SharedMetric
 from lvq.model.missing import Observed, has_missing, require_complete
+from lvq.model.missing_forms import SAMPLED
 from lvq.model.missing_prediction import observed_prototypes
 from lvq.model.model_arrays import ModelArrays
 from lvq.model.model_checks import checked_samples
@@ -208,6 +209,14 @@ class PrototypeModel(ModelArrays):
         """Products of numbers in the distances of one sample."""
         matrix = 0 if self.relevance is None or self.has_weights else self.relevance.size
         return matrix + self.prototypes.size
+
+    def products_of_labels(self, X: Array) -> int:
+        """The same where the label alone is predicted; some rows tell whether values are missing."""
+        if self.decision.by_posterior or not isinstance(self.metric, SharedMetric):
+            return self.products
+        if isinstance(self.metric, Matrix) and self.variances is not None and has_missing(X[::SAMPLED]):
+            return self.n_features**2 + self.prototypes.size
+        return self.prototypes.size
 
     def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
         """Index of the predicted class of each sample, by folded prototypes or groups where all share a metric.
