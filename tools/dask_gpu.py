@@ -1,8 +1,9 @@
 """dask collections with `device="cuda"`: two worker processes of one machine, which may share its one GPU.
 
-`python tools/dask_gpu.py [--device cuda] [--workers 2] [--rows 4000000] [--dtype float32] [--quick] [--out FILE]` needs
-dask, distributed, torch and scikit-learn, and nothing installed: the library is read from the folder beside. Each part
-is printed when it is known, and all of them as JSON at the end:
+`python tools/dask_gpu.py [--device cuda] [--workers 2] [--dask-cuda] [--rows 4000000] [--dtype float32] [--quick]
+[--out FILE]` needs dask, distributed, torch and scikit-learn, and nothing installed: the library is read from the
+folder beside. With `--dask-cuda` the workers are those of its `LocalCUDACluster`, one for each GPU. Each part is
+printed when it is known, and all of them as JSON at the end:
 
 - largest differences of the model from that of NumPy, from that of the device in memory, and after a worker was killed,
   in float64;
@@ -19,6 +20,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from itertools import pairwise
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -42,6 +44,16 @@ from lvq.typing import Array, MatrixLike
 
 KILLED_AT = 12  # number of the sum before which a worker is killed
 SETTLED_AT = 8  # number of the sum from which evaluations are counted: starts and units come before
+
+
+@contextmanager
+def cuda_workers() -> Iterator[Client]:
+    """The workers of dask-cuda, one for each GPU of this machine."""
+    from dask_cuda import LocalCUDACluster
+
+    with LocalCUDACluster(threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+        client.wait_for_workers(len(cluster.worker_spec))
+        yield client
 
 
 def synchronize(device: str) -> None:
@@ -164,6 +176,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--dask-cuda", action="store_true", help="workers of dask-cuda, one for each GPU")
     parser.add_argument("--rows", type=int, default=4_000_000, help="rows of the timed fits, of 50 features")
     parser.add_argument("--dtype", default="float32", choices=["float32", "float64"], help="type of these rows")
     parser.add_argument("--quick", action="store_true", help="small, to try the script")
@@ -171,13 +184,16 @@ def main() -> None:
     arguments = parser.parse_args()
     rows, device = 8_000 if arguments.quick else arguments.rows, arguments.device
     model = GMLVQ(n_prototypes=2, device=device, random_state=0, max_iter=15)
-    result: dict[str, object] = {"device": device, "workers": arguments.workers, "torch": torch.__version__}
+    count = torch.cuda.device_count() if arguments.dask_cuda else arguments.workers
+    result: dict[str, object] = {"device": device, "workers": count, "torch": torch.__version__}
+    if arguments.dask_cuda:
+        result["dask_cuda"] = version("dask-cuda")
     if torch.cuda.is_available():
         show("gpu", torch.cuda.get_device_name(), result)
     warnings.simplefilter("ignore")  # fits end before they converge
-    with workers(arguments.workers) as client:
-        equality(client, model, 300 if arguments.quick else 2_000, arguments.workers, result)
-        sizes(client, model, rows, arguments.dtype, arguments.workers, result)
+    with cuda_workers() if arguments.dask_cuda else workers(count) as client:
+        equality(client, model, 300 if arguments.quick else 2_000, count, result)
+        sizes(client, model, rows, arguments.dtype, count, result)
     text = json.dumps(result, indent=1)
     print(text)
     if arguments.out is not None:
