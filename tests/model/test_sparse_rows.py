@@ -80,3 +80,22 @@ def test_indices_of_canonical_rows():
     np.testing.assert_array_equal(found.toarray(), np.eye(3))
     wide = sparse.csr_array((np.ones(2), (np.arange(2), np.array([3, 2**32]))), shape=(2, 2**33))
     assert rows.canonical(wide).indices.tolist() == [3, 2**32]
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize(("part", "place", "value"), [("indices", 1, 3), ("indices", 2, -1), ("indptr", 1, 10**6)])
+def test_arrays_that_point_outside_are_refused(part, place, value, index):
+    """Products and compiled loops read, and write, wherever these numbers point to."""
+    X = sparse.csr_array(np.eye(3))
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    getattr(X, part)[place] = value
+    with pytest.raises(ValueError, match=r"X is a sparse array of shape \(3, 3\) that is not valid: "):
+        rows.canonical(X)
+
+
+def test_a_column_of_64_bits_is_checked_before_it_is_cut_to_32():
+    X = sparse.csr_array(np.eye(3))
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    X.indices[0] = 2**32
+    with pytest.raises(ValueError, match="is not valid"):
+        rows.canonical(X)

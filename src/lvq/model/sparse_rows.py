@@ -26,6 +26,8 @@ def is_sparse(X: object) -> TypeGuard[sparse.csr_array]:
 def canonical(X: Array) -> sparse.csr_array:
     """Any sparse matrix or array as a CSR array without duplicates and stored zeros; shared where it already is one.
 
+    Columns and row pointers outside the array are a ValueError: compiled code, also SciPy's, does not check them.
+
     Examples
     --------
     >>> import numpy as np
@@ -34,7 +36,7 @@ def canonical(X: Array) -> sparse.csr_array:
     >>> canonical(X).toarray().tolist(), canonical(X).nnz
     ([[0.0, 3.0], [0.0, 0.0]], 1)
     """
-    X = X.tocsr()
+    X = _valid(X.tocsr())
     indices, pointers = X.indices, X.indptr
     if indices.dtype != np.int32 and max(X.nnz, X.shape[1]) <= INDEX:  # one type for the compiled code
         indices, pointers = indices.astype(np.int32), pointers.astype(np.int32)
@@ -43,6 +45,19 @@ def canonical(X: Array) -> sparse.csr_array:
         rows = rows.copy()
         rows.sum_duplicates()
         rows.eliminate_zeros()
+    return rows
+
+
+def _valid(X: Array) -> sparse.csr_array:
+    """A CSR array with the same arrays, of which SciPy has checked every column and row pointer."""
+    try:
+        rows = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"X is a sparse array of shape {X.shape} that is not valid: {error}. Build it again, for example as a "
+            "scipy.sparse.coo_array."
+        ) from error
     return rows
 
 

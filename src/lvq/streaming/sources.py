@@ -84,7 +84,7 @@ class FunctionSource:
             X, y = canonical(X) if is_sparse(X) else np.asarray(X), np.asarray(y)
             X = X if X.dtype == np.float32 else X.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{place}: X must hold numbers ({error}).") from error
+            raise ValueError(f"{place}: X must hold numbers in a valid array ({error}).") from error
         if X.ndim != 2 or y.shape != X.shape[:1]:
             raise ValueError(
                 f"{place}: X must have two dimensions and y one value for each row, got the shapes {X.shape} and "
