@@ -16,9 +16,11 @@ from sklearn.preprocessing import StandardScaler
 import lvq
 from lvq import GLVQ, fit_batches, load, save
 from lvq.estimators.registry import estimator_types
+from lvq.files import write_atomically
 from lvq.persistence import LoadError
 from lvq.persistence.files import to_bytes
 from lvq.streaming import fitting
+from lvq.streaming.checkpoints import CheckpointFile
 
 from .conftest import make_rows
 
@@ -264,3 +266,25 @@ def test_killed_at_random_moments(seed, missing, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".tmp") == []
     save(load(tmp_path / "model.lvq"), tmp_path / "again.lvq")
     assert lvq.load(tmp_path / "again.lvq").predict(frame[["a", "b", "c", "d"]]).shape == (2000,)
+
+
+def test_only_remains_of_the_same_checkpoint_are_removed(tmp_path):
+    """Also beside the file that a link points to, and where the name has characters of a pattern."""
+    (tmp_path / "kept").mkdir()
+    link, target = tmp_path / "run[1]", tmp_path / "kept" / "run[2]"
+    link.symlink_to(target)
+    own, other = tmp_path / "kept" / ".run[2]-abcd_123.tmp", tmp_path / "kept" / ".run[2]-b-abcd_123.tmp"
+    own.touch()
+    other.touch()
+    CheckpointFile(link).remove_remains()
+    assert not own.exists()
+    assert other.exists()
+
+
+def test_names_of_remains(tmp_path):
+    """Their length is that of the tempfile module."""
+    with write_atomically(tmp_path / "run"):
+        [remains] = tmp_path.iterdir()
+    remains.touch()
+    CheckpointFile(tmp_path / "run").remove_remains()
+    assert not remains.exists()

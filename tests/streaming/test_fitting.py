@@ -368,6 +368,7 @@ def test_an_empty_file(frame, tmp_path):
     ("batches", "message", "error"),
     [
         (iter([]), "only once: give the function that makes it", TypeError),
+        ([], "is an empty list; give at least one", ValueError),
         (lambda: [], "got no rows", ValueError),
         (lambda: [(np.zeros((0, 2)), [])], "got no rows", ValueError),
         ("rows.csv", "needs target=", ValueError),

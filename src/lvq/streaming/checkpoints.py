@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 from dataclasses import asdict, dataclass, field
+from glob import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from lvq.streaming.blocks import Layout, Position
 from lvq.typing import JSONValue, Labels
 
 TITLE = b"lvq checkpoint 1"
+RANDOM_LETTERS = 8  # in names of the tempfile module: files of another run, such as run-2, have more
 
 
 @dataclass
@@ -59,7 +61,8 @@ class CheckpointFile:
 
     def remove_remains(self) -> None:
         """Remove files of writes that were killed."""
-        for remains in self.path.parent.glob(f".{self.path.name}-*.tmp"):
+        target = check_regular(self.path)
+        for remains in target.parent.glob(f".{escape(target.name)}-{'?' * RANDOM_LETTERS}.tmp"):
             remains.unlink(missing_ok=True)
 
     def write(self, checkpoint: Checkpoint) -> None:

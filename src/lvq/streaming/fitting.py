@@ -51,8 +51,8 @@ def fit_batches(
     A first pass over all rows finds the classes, where they are not given, and the statistics of a scaler, if there is
     one. Each of the following passes trains by `partial_fit`, with a constant rate: ``learning_rate=0.01`` suits most
     streams, the models' default of 0.1 is for those that change fast, and may learn nothing in others. Memory does not
-    grow with the number of rows: it is the buffer, a part of a file (16 MB), and a few copies of a batch, besides the
-    Python process with its packages.
+    grow with the number of rows: it is the buffer, up to nine parts of a file, which are read ahead (at most 16 MB
+    each), and a few copies of a batch, besides the Python process with its packages.
 
     Parameters
     ----------

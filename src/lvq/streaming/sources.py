@@ -40,7 +40,9 @@ def make_source(batches: Batches, target: str | None, features: Sequence[str] | 
         return FileSource([Path(str(path)) for path in batches], target, features, kind)
     if callable(batches):
         return FunctionSource(batches, target, features)
-    if isinstance(batches, Sequence) and batches:
+    if isinstance(batches, Sequence):
+        if not batches:
+            raise ValueError("batches of fit_batches is an empty list; give at least one batch or path.")
         return FunctionSource(lambda: iter(batches), target, features)
     raise TypeError(
         "batches of fit_batches must be a function that returns a new iterator of batches at each call, a list of "
