@@ -12,6 +12,7 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
@@ -514,4 +515,10 @@ def test_without_the_extra(data, monkeypatch):
     model = GLVQ(random_state=0).fit(*data)
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
     with pytest.raises(ImportError, match=r'pip install "lvq\[onnx\]"'):
+        to_onnx(model)
+
+
+def test_texts_are_refused():
+    model = make_pipeline(TfidfVectorizer(), GLVQ(random_state=0)).fit(["red", "blue"] * 5, [0, 1] * 5)
+    with pytest.raises(ValueError, match=r"to_onnx needs steps that take tables, got TfidfVectorizer; transform X with"):
         to_onnx(model)

@@ -6,6 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -13,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from lvq import GLVQ
 from lvq.persistence import load, save
 from lvq.rejection import RejectClassifier, certainty
-from lvq.rejection.known_values import TOO_LITTLE, known_fraction, lowered, missing_cells
+from lvq.rejection.known_values import TOO_LITTLE, known_fraction, lowered, missing_cells, missing_counts
 
 
 def table(n_samples, seed, missing=0.1):
@@ -140,13 +141,34 @@ def test_missing_cells_of_every_kind_of_table():
     frame = pd.DataFrame({"a": [1.0, np.nan], "b": [None, "(missing) "], "c": pd.to_datetime(["2020-01-01"] * 2)})
     assert missing_cells(numbers).tolist() == expected
     assert missing_cells(numbers.astype(object)).tolist() == expected
-    assert missing_cells(csr_array(numbers)).tolist() == expected
+    assert missing_cells(csr_array(numbers)).toarray().tolist() == expected
+    assert missing_cells(["a text", None, "(missing)"]).tolist() == [[False], [True], [True]]
+    assert missing_cells(pd.Series(["a text", None])).tolist() == [[False], [True]]
     assert missing_cells(frame).tolist() == expected
     assert missing_cells(frame.convert_dtypes()).tolist() == expected
     assert not missing_cells([[1, 2], [3, 4]]).any()
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     assert missing_cells(polars.DataFrame({"a": [1.0, None], "b": [None, "x"], "c": [1, 2]})).tolist() == expected
     assert missing_cells(pyarrow.table({"a": [1.0, None], "b": [None, "x"], "c": [1, 2]})).tolist() == expected
+
+
+def test_missing_counts_of_many_sparse_columns():
+    """A dense table of these cells would have 10^12 of them."""
+    X = csr_array(([np.nan, np.nan, 1.0], ([0, 0, 2], [5, 10**6 - 1, 7])), shape=(10**6, 10**6))
+    counts, n_columns = missing_counts(GLVQ(), X)
+    assert counts[:3].tolist() == [2.0, 0.0, 0.0]
+    assert n_columns == 10**6
+
+
+def test_texts():
+    """A pipeline that begins with a vectorizer takes one text for each sample."""
+    y = np.arange(60) % 2
+    texts = [f"{'red' if label else 'blue'} {'very' if index % 3 else 'quite'}" for index, label in enumerate(y)]
+    model = make_pipeline(TfidfVectorizer(), GLVQ(random_state=0))
+    for given in (texts, np.array(texts, dtype=object), pd.Series(texts)):
+        rejecting = RejectClassifier(model, min_coverage=0.9, random_state=0).fit(given, y)
+        np.testing.assert_array_equal(rejecting.predict(given), y)
+        assert rejecting.known_fraction(given).tolist() == [1.0] * 60
 
 
 def test_an_entirely_missing_row_has_a_finite_certainty():

@@ -27,6 +27,11 @@ class Inputs(NamedTuple):
 def inputs_of(steps: list[BaseEstimator], model: BaseEstimator) -> Inputs:
     """The inputs of a chain of transformers and a model; one array "X" where all features have one kind."""
     first = steps[0] if steps else model
+    if not hasattr(first, "n_features_in_"):  # takes no table: CountVectorizer and the like
+        raise ValueError(
+            f"to_onnx needs steps that take tables, got {type(first).__name__}; transform X with that step first, and "
+            "pass the rest of the pipeline."
+        )
     width = int(first.n_features_in_)
     kinds = ["number"] * width
     for step, columns in _first_steps(first, list(range(width))):

@@ -10,7 +10,7 @@ missing texts.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.found import find_model
@@ -25,8 +25,8 @@ MISSING_TEXT = "(missing)"
 SMALLEST = 1e-3  # known fraction by which certainties are multiplied at least, so that they stay finite
 
 
-def missing_cells(X: MatrixLike) -> BoolArray:
-    """Where a table has no value: (n_samples, n_columns).
+def missing_cells(X: MatrixLike) -> BoolArray | csr_array:
+    """Where a table has no value: (n_samples, n_columns), sparse where the table is; a list of texts is one column.
 
     Examples
     --------
@@ -36,16 +36,22 @@ def missing_cells(X: MatrixLike) -> BoolArray:
     [[False, True], [True, False]]
     """
     if issparse(X):
-        found = np.zeros(X.shape, dtype=np.bool_) if not np.isnan(X.data).any() else np.isnan(X.toarray())
-        return np.asarray(found)
+        stored = X.tocoo(copy=False)
+        missing = np.isnan(stored.data)
+        places = stored.row[missing], stored.col[missing]
+        return csr_array((np.ones(len(places[0]), dtype=np.bool_), places), shape=X.shape)
     if hasattr(X, "column_names"):  # pyarrow
         return np.column_stack([_missing(np.asarray(column)) for column in X.columns])
     if hasattr(X, "isin"):  # pandas
-        return np.asarray(X.isna()) | np.asarray(X.isin([MISSING_TEXT]))
+        return _as_columns(np.asarray(X.isna()) | np.asarray(X.isin([MISSING_TEXT])))
     if hasattr(X, "columns"):  # polars
         return np.column_stack([_missing(np.asarray(X[name])) for name in X.columns])
     values = np.asarray(as_numpy(X))
-    return _missing(values if values.dtype.kind in "biufc" else np.asarray(X, dtype=object))
+    return _as_columns(_missing(values if values.dtype.kind in "biufc" else np.asarray(X, dtype=object)))
+
+
+def _as_columns(cells: BoolArray) -> BoolArray:
+    return cells[:, None] if cells.ndim == 1 else cells
 
 
 def _missing(values: np.ndarray) -> BoolArray:
@@ -72,7 +78,8 @@ def missing_counts(estimator: BaseEstimator, X: MatrixLike) -> tuple[FloatArray,
     if found is not None and hasattr(found.estimator, "model_"):
         reached = used_columns(found.steps, found.model.n_features, len(used))
         used = reached if len(reached) == len(used) else used
-    return missing[:, used].sum(axis=1).astype(np.float64), int(used.sum())
+    counts = missing.astype(np.float64) @ used if issparse(missing) else missing[:, used].sum(axis=1)
+    return counts.astype(np.float64), int(used.sum())
 
 
 def known_fraction(n_missing: FloatArray, n_columns: int, usual_missing: float) -> FloatArray:
