@@ -29,7 +29,7 @@ def test_a_new_file_and_a_replaced_one(tmp_path, as_text):
     assert names(tmp_path) == ["model.npz"]
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_full_disk_names_the_file(tmp_path, number):
     """The error of a write has no file name."""
     path = tmp_path / "model.npz"

@@ -118,7 +118,16 @@ def test_rows_are_drawn_without_memory_for_all():
             {},
             r"table.csv, row 72: the value in column",
         ),
-        (lambda frame: frame.assign(kind=frame["kind"].where(frame.index != 70)), {}, "1 rows of .* have no value of"),
+        (
+            lambda frame: frame.assign(kind=frame["kind"].where(frame.index != 70)),
+            {},
+            r"1 rows of .* have no value of 'kind', the first in .*table.csv, row 72; with --stream",
+        ),
+        (
+            lambda frame: frame.assign(kind=frame["kind"].where(frame.index != 70, "new")),
+            {},
+            r"of which fewer rows have 'new' \(the first of 'new': .*table.csv, row 72\)",
+        ),
         (lambda frame: frame[:500], {}, "has 500 rows; --stream"),
         (lambda frame: frame.assign(kind="x"), {}, "got 1 classes"),
         (lambda frame: frame, {"model": "lvq-cv"}, "LVQClassifierCV needs the whole table"),

@@ -20,7 +20,7 @@ def naming_a_full_disk(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         advice = "nothing is written; free some space, or choose another path"
         raise OSError(error.errno, f"{os.strerror(error.errno)}, {advice}", os.fspath(path)) from error

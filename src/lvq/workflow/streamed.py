@@ -66,7 +66,7 @@ def fit_streamed(
     source = FileSource(list(tables), target, features, "text", FIRST_ROW)
     counted = [_class_counts(table, target) for table in tables]
     counts = sum(counted, Counter[str]())
-    _check_counts(counts, target, ", ".join(map(str, tables)))
+    _check_counts(counts, target, tables)
     total = sum(counts.values())
     sizes = [sum(count.values()) for count in counted]
     held_out = HeldOut.drawn(total, test_size, seed, tuple(np.cumsum([0, *sizes[:-1]]).tolist()))
@@ -130,18 +130,34 @@ def _class_counts(table: Path, target: str) -> Counter[str]:
     missing = counts.pop(None, 0)  # type: ignore[call-overload]
     if missing:
         raise TableError(
-            f"{missing} rows of {table} have no value of {target!r}; with --stream (stream=True) every row needs one."
+            f"{missing} rows of {table} have no value of {target!r}, the first in {_first_row([table], target, None)}; "
+            "with --stream (stream=True) every row needs one."
         )
     return counts
 
 
-def _check_counts(counts: Counter[str], target: str, table: str) -> None:
+def _first_row(tables: Sequence[Path], target: str, label: str | None) -> str:
+    """The first row of a class in some tables, for messages; they have one."""
+    for table in tables:
+        begin = FIRST_ROW
+        for part in read_parts(table, [target]):
+            found = np.flatnonzero([text == label for text in as_text(part[target]).tolist()])
+            if len(found):
+                return f"{table}, row {begin + found[0]}"
+            begin += len(part)
+    raise AssertionError(f"no row has the class {label!r}")
+
+
+def _check_counts(counts: Counter[str], target: str, tables: Sequence[Path]) -> None:
     """Raise TableError for too few classes or rows."""
+    table = ", ".join(map(str, tables))
     rare = [name for name, count in counts.items() if count < MIN_CLASS_ROWS]
     if len(counts) < 2 or rare:
+        fewer = f", of which fewer rows have {listed(rare)}" if rare else ""
+        first = f" (the first of {rare[0]!r}: {_first_row(tables, target, rare[0])})" if rare else ""
         raise TableError(
             f"The column {target!r} of {table} must have two classes or more with at least {MIN_CLASS_ROWS} rows each; "
-            f"got {len(counts)} classes{', of which fewer rows have ' + listed(rare) if rare else ''}."
+            f"got {len(counts)} classes{fewer}{first}."
         )
     if sum(counts.values()) < MIN_ROWS:
         raise TableError(
