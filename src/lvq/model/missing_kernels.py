@@ -246,7 +246,8 @@ def predict_pairs(Lambda, folded, columns, table, base, X, centre, labels, bound
     """Write the nearest prototype of each row, and whether rounding errors could decide; return whether for any.
 
     Of the distances only -2 x'Lambda w and the terms of the missing features differ between prototypes. `bound` holds
-    the factors of a bound of the errors, for rows with missing values and complete ones, and what is added to |x|.
+    the factors of a bound of the errors, for rows with missing values and complete ones, what is added to |x|, and what
+    is added to the bound.
     """
     n, some = X.shape[1], False
     found, row, y, scores = np.empty(n + 1, dtype=np.uintp), np.empty(2 * n), np.empty(n), base.copy()
@@ -267,7 +268,7 @@ def predict_pairs(Lambda, folded, columns, table, base, X, centre, labels, bound
             elif labels[j] != of_best and scores[j] < second:
                 second = scores[j]
         length, factor = np.sqrt(_dot(x, x)) + bound[2], bound[0] if count else bound[1]
-        close[i] = count == n or not second - best > factor * length * length
+        close[i] = count == n or not second - best > factor * length * length + bound[3]
         some |= close[i]
     return some
 

@@ -152,8 +152,8 @@ def predict_by_images(sums, pulled, omega, X, centre, labels, bound, winner, clo
 def _decide(i, x, seen, scores, labels, bound, winner):
     """Write the prototype of the least score; return whether another class is within the bound.
 
-    `bound` holds the factors of a bound of the errors, for rows with missing values and complete ones, and what is
-    added to |x|.
+    `bound` holds the factors of a bound of the errors, for rows with missing values and complete ones, what is added to
+    |x|, and what is added to the bound.
     """
     best, second, of_best, square = np.inf, np.inf, -1, 0.0
     for j in range(labels.shape[0]):
@@ -165,4 +165,4 @@ def _decide(i, x, seen, scores, labels, bound, winner):
     for p in range(x.shape[0]):
         square += x[p] * x[p]
     length, factor = np.sqrt(square) + bound[2], bound[0] if seen < x.shape[0] else bound[1]
-    return seen == 0 or not second - best > factor * length * length
+    return seen == 0 or not second - best > factor * length * length + bound[3]
