@@ -26,7 +26,6 @@ from lvq.workflow.study import named_rows, row_name
 
 MIN_ROWS = 1000  # fewer rows are no stream
 MAX_HELD_OUT = 20_000  # rows that are kept in memory, for the test and for the thresholds each
-LEARNING_RATE = 0.01  # constant in a stream, so smaller than that of `fit`, which falls to 0
 CALIBRATION = 0.3  # fraction of the other rows for the thresholds, up to that number
 
 
@@ -104,11 +103,7 @@ def fit_streamed(
 
 
 def streaming_model(estimator: BaseEstimator) -> BaseEstimator:
-    """The estimator in a form that has `partial_fit`: without a ridge, and with a rate that need not fall.
-
-    One pass over spambase, satimage, letter and ring by 12 models: more accurate at this rate than at the default in 38
-    of 48 cases, by up to 28 points; less in 9, by up to 5. GMLVQ has 88 % on spambase, at the default of 0.1 only 61 %.
-    """
+    """The estimator in a form that has `partial_fit`: without a ridge."""
     if not hasattr(estimator, "partial_fit") and "ridge" in estimator.get_params():
         estimator = estimator.set_params(ridge=0.0)
     if not hasattr(estimator, "partial_fit"):
@@ -116,7 +111,7 @@ def streaming_model(estimator: BaseEstimator) -> BaseEstimator:
             f"{type(estimator).__name__} needs the whole table and cannot be fitted with --stream (stream=True); "
             "choose another model, such as lvq, gmlvq or glvq."
         )
-    return estimator.set_params(learning_rate=LEARNING_RATE) if "learning_rate" in estimator.get_params() else estimator
+    return estimator
 
 
 def _row_of_file(row: int, tables: Sequence[Path], sizes: Sequence[int]) -> str:
