@@ -95,7 +95,7 @@ class ObservedPrototypes:
     def _row_distances(self, compiled: ModuleType) -> Loop | None:
         """The loop that writes distances; None where products are faster."""
         R, n, count = self.R, self.W.shape[1], len(self.labels)
-        given = self.observed.groups(count), self.observed.shares(R, self.W.dtype)
+        given = self.observed.groups(count), self.observed.feature_fractions(R, self.W.dtype).value
         if self.observed.has_weights(R):
             weights = np.ones((1, n)) if R is None else np.atleast_2d(R)
             return partial(compiled.distances_by_weights, *given, weights, self.W) if count <= FEW else None
