@@ -1,7 +1,9 @@
 """Predictions of samples with missing values: the labels are those of the distances, complete rows are as ever."""
 
 import gc
+import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -138,6 +140,26 @@ def test_prepared_once_and_forgotten_with_the_model():
     del estimator
     gc.collect()
     assert model() is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_the_first_predictions_at_the_same_time(name, monkeypatch):
+    """Threads that all prepare the prototypes predict what one does."""
+    estimator, X, gaps = fitted(name)
+    rows = np.concatenate((gaps, X[:40]))
+    expected = estimator.predict(rows), estimator.predict_proba(rows)
+    monkeypatch.setattr(missing_prediction, "_known", type(missing_prediction._known)())
+    together = threading.Barrier(4)
+
+    def predictions(_):
+        together.wait()
+        return estimator.predict(rows), estimator.predict_proba(rows)
+
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(predictions, range(4)):
+            np.testing.assert_array_equal(found[0], expected[0])
+            np.testing.assert_array_equal(found[1], expected[1])
 
 
 @pytest.mark.parametrize("name", ["plain", "matrix"])
