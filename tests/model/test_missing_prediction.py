@@ -38,8 +38,11 @@ def test_labels_are_those_of_the_distances(name, dtype):
     model, mixed = estimator.model_, np.concatenate((gaps, X[:40]))
     D = model.distances(mixed)
     assert D.dtype == dtype
-    expected = model.observed().distances(packed(mixed), model.prototypes, model.relevance)
-    np.testing.assert_allclose(D, expected, rtol=1e-7, atol=1e-7 if dtype == np.float64 else 1e-2)
+    wide = (
+        None if part is None else part.astype(np.float64) for part in (packed(mixed), model.prototypes, model.relevance)
+    )
+    expected = model.observed().distances(*wide)
+    np.testing.assert_allclose(D, expected, rtol=10 * np.finfo(dtype).eps, atol=100 * np.finfo(dtype).eps * D.max())
     np.testing.assert_array_equal(model.predicted(mixed), model.labels[D.argmin(axis=1)])
     complete = ~np.isnan(mixed).any(axis=1)
     np.testing.assert_array_equal(D[complete], model.distances(mixed[complete]))  # to the last bit
