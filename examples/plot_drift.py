@@ -29,7 +29,8 @@ def batch(number):
 # Each batch is predicted first and learned afterwards, so that every accuracy is of samples that are new to the
 # model.
 
-moving, fixed = GLVQ(random_state=0, learning_rate=0.05), GLVQ(random_state=0)
+moving = GLVQ(learning_rate=0.05, schedule="constant", random_state=0)  # a constant rate as given, for fast changes
+fixed = GLVQ(random_state=0)
 moving.partial_fit(*batch(0), classes=[0, 1, 2])
 fixed.fit(*batch(0))
 accuracies, path = {"partial_fit": [], "fitted to the first batch": []}, []

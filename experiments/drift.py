@@ -64,8 +64,10 @@ class Reseeded(lvq.GLVQ):
 
 
 MODELS: dict[str, Callable[[int], Any]] = {
-    "GLVQ, constant rate": lambda seed: lvq.GLVQ(n_prototypes=2, random_state=seed),
-    "GLVQ, constant rate, idle prototypes reseeded": lambda seed: Reseeded(n_prototypes=2, random_state=seed),
+    "GLVQ, constant rate": lambda seed: lvq.GLVQ(n_prototypes=2, schedule="constant", random_state=seed),
+    "GLVQ, constant rate, idle prototypes reseeded": lambda seed: Reseeded(
+        n_prototypes=2, schedule="constant", random_state=seed
+    ),
     "GLVQ, falling rate": lambda seed: lvq.GLVQ(n_prototypes=2, schedule="inverse", random_state=seed),
     "SGDClassifier": lambda seed: SGDClassifier(random_state=seed),
     "SGDClassifier, constant rate": lambda seed: SGDClassifier(learning_rate="constant", eta0=0.1, random_state=seed),

@@ -22,6 +22,7 @@ from lvq.tables import (  # noqa: E402
     as_text,
     check_output,
     column_names,
+    delimited,
     holds_dates,
     kind_of,
     read_parts,
@@ -142,7 +143,7 @@ def test_a_byte_order_mark_quotes_and_line_breaks_in_values(tmp_path):
 
 def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
     monkeypatch.setattr("lvq.table_headers.BLOCK_BYTES", 200)
-    monkeypatch.setattr("lvq.tables.reading.PART_ROWS", 7)
+    monkeypatch.setattr("lvq.tables.formats.PART_ROWS", 7)
     frame = pd.DataFrame({"number": np.arange(100.0), "text": [f"text {k}" for k in range(100)]})
     for path in (tmp_path / "t.csv", tmp_path / "t.parquet", tmp_path / "t.arrow"):
         if path.suffix == ".csv":
@@ -230,9 +231,9 @@ def test_a_file_that_cannot_be_read_raises_a_clear_error(tmp_path, name, content
 
 def test_arrow_gets_no_function_of_python(tmp_path, monkeypatch):
     """Its threads may drop one while Python ends, which aborted one of ten commands that had found no rows."""
-    options = reading.delimited.pc.ParseOptions
+    options = delimited.pc.ParseOptions
     given = []
-    monkeypatch.setattr(reading.delimited.pc, "ParseOptions", lambda **names: given.append(names) or options(**names))
+    monkeypatch.setattr(delimited.pc, "ParseOptions", lambda **names: given.append(names) or options(**names))
     read_table(write(tmp_path, ".csv"))
     assert [list(names) for names in given] == [["delimiter", "newlines_in_values"]]
 
@@ -240,11 +241,11 @@ def test_arrow_gets_no_function_of_python(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("small", "encoding"), [(1 << 24, "utf8"), (10, "iso8859-1")])
 def test_arrow_decodes_large_files_only(tmp_path, monkeypatch, small, encoding):
     """By a function of Python."""
-    options = reading.delimited.pc.ReadOptions
+    options = delimited.pc.ReadOptions
     given = []
-    monkeypatch.setattr(reading.delimited, "SMALL", small)
+    monkeypatch.setattr(delimited, "SMALL", small)
     monkeypatch.setattr(
-        reading.delimited.pc, "ReadOptions", lambda **names: given.append(names["encoding"]) or options(**names)
+        delimited.pc, "ReadOptions", lambda **names: given.append(names["encoding"]) or options(**names)
     )
     path = tmp_path / "t.csv"
     path.write_bytes("größe;art\n1;süß\n".encode("latin-1"))
@@ -381,7 +382,7 @@ def test_a_parquet_file_of_one_group_of_rows_is_read_in_parts(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arff"])
 def test_parts_of_wide_tables_have_fewer_rows(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr("lvq.tables.reading.PART_CELLS", 8)
+    monkeypatch.setattr("lvq.tables.formats.PART_CELLS", 8)
     assert max(map(len, read_parts(write(tmp_path, suffix)))) == 2
 
 

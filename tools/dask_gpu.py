@@ -2,8 +2,8 @@
 
 `python tools/dask_gpu.py [--device cuda] [--workers 2] [--dask-cuda] [--rows 4000000] [--dtype float32] [--quick]
 [--out FILE]` needs dask, distributed, torch and scikit-learn, and nothing installed: the library is read from the
-folder beside. With `--dask-cuda` the workers are those of its `LocalCUDACluster`, one for each GPU. Each part is
-printed when it is known, and all of them as JSON at the end:
+folder beside. With `--dask-cuda`, which needs dask-cuda, the workers are those of its `LocalCUDACluster`, one for each
+GPU. Each part is printed when it is known, and all of them as JSON at the end:
 
 - largest differences of the model from that of NumPy, from that of the device in memory, and after a worker was killed,
   in float64;

@@ -219,9 +219,10 @@ def test_an_interrupted_fit_leaves_no_file(lvq, fruit_csv, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("option", ["--max-error", "--coverage", "--test-size", "--confidence"])
-def test_a_percentage_in_place_of_a_fraction(lvq, tmp_path, option):
+@pytest.mark.parametrize(("value", "hint"), [("5", "5; 5 % is 0.05."), ("-1", "-1."), ("200", "200."), ("nan", "nan.")])
+def test_a_percentage_in_place_of_a_fraction(lvq, tmp_path, option, value, hint):
     (tmp_path / "table.csv").write_text("a,kind\n1,x\n2,y\n")
-    completed = lvq("fit", tmp_path / "table.csv", "--target", "kind", option, 5, "--out", tmp_path / "run")
+    completed = lvq("fit", tmp_path / "table.csv", "--target", "kind", option, value, "--out", tmp_path / "run")
     assert completed.code == 2
-    assert "must be a fraction between 0 and 1, got 5; 5 % is 0.05." in " ".join(completed.err.split())
+    assert f"must be a fraction between 0 and 1, got {hint}" in " ".join(completed.err.split())
     assert not (tmp_path / "run").exists()

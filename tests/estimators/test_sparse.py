@@ -409,11 +409,12 @@ def test_a_stream_continues_a_batch_fit_of_many_features(counts, monkeypatch):
     assert (model.partial_fit(sparse.csr_array(X), y).prototypes_ != before).any()
 
 
-def test_importances_of_many_sparse_features_equal_dense(counts, monkeypatch):
-    """Several passes over several blocks, for which the outputs are computed once."""
+@pytest.mark.parametrize("stored", [60, 2000, 10**6])
+def test_importances_of_many_sparse_features_equal_dense(counts, monkeypatch, stored):
+    """Passes over several blocks, for which the outputs are computed once; and columns taken out of all rows."""
     X, y = counts
     monkeypatch.setattr(importance, "SPARSE_FEATURES", 4)
-    monkeypatch.setattr(importance, "SPARSE_BLOCK", 60)
+    monkeypatch.setattr(importance, "SPARSE_BLOCK", stored)
     model = GRLVQ(n_prototypes=2, max_iter=5, tol=0.1, random_state=0)
     dense, from_rows = clone(model).fit(X, y), clone(model).fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(from_rows.feature_importances_, dense.feature_importances_, atol=1e-8)

@@ -108,12 +108,31 @@ def test_fit_after_a_stream_starts_again(model, data):
     np.testing.assert_array_equal(after.objective_history_, fresh.objective_history_)
 
 
-def test_the_linear_schedule_stays_at_its_start(data):
-    """A stream has no known end."""
+@pytest.mark.parametrize(
+    ("model", "factor"),
+    [
+        (GLVQ(), 0.1),
+        (GMLVQ(relevance_rate=0.05), 0.1),
+        (GLVQ(kernel="gaussian", kernel_width="learned"), 0.1),
+        (LVQ1(), 1.0),
+        (LVQ21(), 1.0),
+    ],
+    ids=str,
+)
+def test_rates_of_a_linear_schedule(model, factor, data):
+    """A stream has no known end: they are constant, and a tenth where there is a cost."""
     X, y = data
-    linear = stream(GLVQ(schedule="linear", random_state=0), X, y, 10)
-    constant = stream(GLVQ(schedule="constant", random_state=0), X, y, 10)
+    linear = stream(clone(model).set_params(random_state=0), X, y, 10)
+    rates = {name: factor * value for name, value in model.get_params().items() if name.endswith("_rate")}
+    constant = stream(clone(model).set_params(random_state=0, schedule="constant", **rates), X, y, 10)
     np.testing.assert_array_equal(linear.prototypes_, constant.prototypes_)
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LOGM()], ids=str)
+def test_defaults_learn(model, data):
+    X, y = data
+    whole = clone(model).set_params(solver="online", random_state=0).fit(X, y).score(X, y)
+    assert stream(model, X, y, 10).score(X, y) > whole - 0.05
 
 
 # -- classes that are missing or late ----------------------------------------------------------------------------------

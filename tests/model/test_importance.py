@@ -178,6 +178,23 @@ def test_sparse_samples_have_the_importances_of_dense_ones():
         np.testing.assert_allclose(found, feature_importances(model, samples_of(X, weight)), atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_columns_of_sparse_samples_come_in_their_order(monkeypatch, seed):
+    """Each once, with its numbers; those that hold few numbers from another array."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(importance, "SPARSE_FEATURES", 3)
+    monkeypatch.setattr(importance, "SPARSE_BLOCK", 50)
+    X = sparse.random_array((20, 40), density=0.3, rng=rng).toarray()
+    X[:, int(rng.integers(30)) :] *= rng.random((20, 1)) < 0.1
+    rows, end, taken_out = sparse.csr_array(X), 0, 0
+    for part, found, place in importance._columns(rows):
+        assert part.start == end
+        np.testing.assert_array_equal(found[:, place].toarray(), X[:, part])
+        end, taken_out = part.stop, taken_out + (found is not rows)
+    assert end == 40
+    assert taken_out >= 2
+
+
 def test_of_very_many_samples_a_part_is_used(monkeypatch):
     rng, X, weight = draw(3000)
     model = make_model(rng, X, "matrix")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lvq.model import local_matrix
+from lvq.model import metrics as metrics_module
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import (
@@ -13,6 +14,7 @@ from lvq.model.metrics import (
     Matrix,
     additions,
     long_product,
+    row_squares,
     squared_distances,
 )
 
@@ -252,3 +254,15 @@ def test_long_products_of_float32_are_sums_of_parts(length, expected):
         bound = additions(length, np.dtype(dtype)) * np.finfo(dtype).eps
         np.testing.assert_allclose(found, A.astype(dtype).astype(float) @ B.astype(dtype).astype(float), rtol=bound)
     np.testing.assert_allclose(long_product(A.astype(np.float32), B), A @ B, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_large_array_is_squared_in_parts(dtype, order, monkeypatch):
+    """Parts that are too large are divided again; one row is not."""
+    rows = np.asarray(np.random.default_rng(0).normal(size=(70, 9)).astype(dtype), order=order)
+    whole = row_squares(rows)
+    monkeypatch.setattr(metrics_module, "SQUARED", 8)
+    np.testing.assert_allclose(row_squares(rows), whole, rtol=1e-6 if dtype == np.float32 else 1e-15)
+    assert row_squares(rows).dtype == dtype
+    assert row_squares(rows[:0]).shape == (0,)

@@ -18,8 +18,11 @@ def dense(request):
     return X.astype(request.param)
 
 
-def test_sums_and_ranges(dense):
+@pytest.mark.parametrize("stored", [1000, rows.STORED])
+def test_sums_and_ranges(dense, monkeypatch, stored):
+    monkeypatch.setattr(rows, "STORED", stored)  # in parts, and in one
     X = sparse.csr_array(dense)
+    np.testing.assert_array_equal(rows.column_counts(X), np.count_nonzero(dense, axis=0))
     np.testing.assert_allclose(rows.row_squares(X), (dense**2).sum(axis=1), rtol=1e-6)
     for found, wanted in zip(rows.column_range(X), rows.column_range(dense)):
         np.testing.assert_array_equal(found, wanted)

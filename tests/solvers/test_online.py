@@ -122,12 +122,13 @@ def test_schedules_in_closed_form(schedule, rate, max_iter):
     np.testing.assert_allclose(result.params.prototypes[0], 1 - left, rtol=1e-12)
 
 
-def test_a_stream_keeps_the_linear_schedule_at_its_start():
+def test_a_stream_has_constant_rates_in_place_of_a_linear_schedule():
     run = Run()
-    linear, constant = replace(FIXED, schedule="linear", max_iter=50), replace(FIXED, max_iter=1)
-    result = run.train(linear, stream=True)
+    rates = {"learning_rate": 0.1 * FIXED.learning_rate, "relevance_rate": 0.1 * FIXED.relevance_rate}
+    result = run.train(replace(FIXED, schedule="linear", max_iter=50), stream=True)
     assert result.n_iter == len(result.history) == 1
-    assert_same(result, run.train(constant))
+    assert_same(result, run.train(replace(FIXED, max_iter=1, **rates)))
+    assert_same(run.train(replace(FIXED, max_iter=50), stream=True), run.train(replace(FIXED, max_iter=1)))
 
 
 # -- stopping ----------------------------------------------------------------------------------------------------------

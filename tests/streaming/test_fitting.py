@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 import lvq
 from lvq import GLVQ, GMLVQ, LVQ1, RSLVQ, LVQClassifier, fit_batches
 from lvq.streaming import fitting, sources
-from lvq.tables import TableError, reading
+from lvq.tables import TableError, formats
 
 
 def cut(X, y, size):
@@ -323,7 +323,7 @@ def test_a_file_that_changes_in_the_second_pass(kind, number, size, message, fra
 
     Parts are read ahead, and a change of a file that has been read does not matter, so that parts must be small.
     """
-    monkeypatch.setattr(reading, "PART_ROWS", 10)
+    monkeypatch.setattr(formats, "PART_ROWS", 10)
     if kind == "csv":  # a single part
         monkeypatch.setattr(sources, "made_ahead", iter)
     paths, model = written(frame, tmp_path, kind), make_pipeline(StandardScaler(), GLVQ())

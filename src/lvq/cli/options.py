@@ -30,7 +30,8 @@ def _fraction(text: str) -> OptionInfo:
 
 def _between_0_and_1(value: float | None) -> float | None:
     if value is not None and not 0 <= value <= 1:
-        raise typer.BadParameter(f"must be a fraction between 0 and 1, got {value:g}; {value:g} % is {value / 100:g}.")
+        percent = f"; {value:g} % is {value / 100:g}" if 1 < value <= 100 else ""
+        raise typer.BadParameter(f"must be a fraction between 0 and 1, got {value:g}{percent}.")
     return value
 
 

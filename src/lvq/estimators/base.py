@@ -117,8 +117,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         """Update the model with one batch of a stream, each sample once.
 
         The first samples set the starting prototypes and the units of rates and steepness. A class first seen later
-        gets its prototypes from its first samples. As a stream has no known end, ``schedule="linear"`` stays at its
-        start: ``learning_rate=0.01`` suits most streams, the default is for those that change fast.
+        gets its prototypes from its first samples. A stream has no known end: with
+        ``schedule="linear"`` the rates of models with a cost are a tenth of those given, throughout. For streams that
+        change fast ``schedule="constant"`` takes them as they are given.
 
         Parameters
         ----------

@@ -217,7 +217,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "relevance_rate": ("float", "[online] Rate of the relevances or the matrix; the Fisher rules need none."),
     "schedule": (
         '{"linear", "constant", "inverse"}',
-        "[online, adam] Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done).",
+        "[online, adam] Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done). In a stream, "
+        "which has no known end, those of linear are constant, and a tenth in models with a cost.",
     ),
     "max_iter": ("int", "Epochs; iterations of lbfgs, which count its first epochs on large data."),
     "tol": (

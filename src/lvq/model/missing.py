@@ -36,7 +36,7 @@ import numpy as np
 from lvq.model.arrays import round_centre
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.metrics import Diagonal, DistanceGradient, Euclidean, LocalMetric, Matrix, Metric
-from lvq.model.missing_forms import Forms, kernels
+from lvq.model.missing_forms import FeatureFractions, Forms, kernels
 
 
 def has_missing(X: object) -> bool:
@@ -146,15 +146,18 @@ class Observed:
 
     def fractions(self, X: np.ndarray, R: np.ndarray | None) -> np.ndarray:
         """The observed fraction s of each matrix for each packed row, (N, K); 1 where it would be 0 or all is seen."""
-        fraction = _split(X)[1] @ self.shares(R, X.dtype).T
+        fraction = _split(X)[1] @ self.feature_fractions(R, X.dtype).value.T
         fraction[fraction <= 0] = 1
         fraction[complete_rows(X)] = 1
         return fraction
 
-    def shares(self, R: np.ndarray | None, dtype: np.dtype) -> np.ndarray:
-        """The parts of the features in each matrix, of sum one, (K, n); zero where all are."""
-        weights, total = self._weights(R, dtype)
-        return weights / np.where(total > 0, total, 1)[:, None]
+    def feature_fractions(self, R: np.ndarray | None, dtype: np.dtype) -> FeatureFractions:
+        """The fraction of each feature in each matrix, (K, n)."""
+        if R is None:
+            diagonal = np.ones((1, len(self.variances)))
+        else:
+            diagonal = np.atleast_2d(R) if self.has_weights(R) else (_stacked(R) ** 2).sum(axis=1)
+        return FeatureFractions.of(diagonal.astype(dtype), self.variances)
 
     def back(
         self,
@@ -233,23 +236,11 @@ class Observed:
         `by_fraction` holds s dE/ds of each prototype's distance.
         """
         mask = _split(X)[1]
-        weights, total = self._weights(R, X.dtype)
-        groups = self.groups(count)
-        one_hot = (groups[:, None] == np.arange(len(total))).astype(X.dtype)
-        by_group = by_fraction.row_sums()[:, None] if len(total) == 1 else by_fraction.gather(one_hot)  # (N, K)
-        by_group[mask @ weights.T <= 0] = 0  # there s is a constant, as in complete rows, where m - s is 0
-        variances = self.variances.astype(X.dtype)
-        slope = (by_group.T @ mask - (by_group * fraction).sum(axis=0)[:, None]) * variances
-        return slope / np.where(total > 0, total, 1)[:, None]
-
-    def _weights(self, R: np.ndarray | None, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """Lambda_ll v_l of each matrix, (K, n), and its sums, (K,)."""
-        if R is None:
-            diagonal = np.ones((1, len(self.variances)))
-        else:
-            diagonal = np.atleast_2d(R) if self.has_weights(R) else (_stacked(R) ** 2).sum(axis=1)
-        weights = (diagonal * self.variances).astype(dtype)
-        return weights, weights.sum(axis=1)
+        value, slope = self.feature_fractions(R, X.dtype)
+        one_hot = (self.groups(count)[:, None] == np.arange(len(value))).astype(X.dtype)
+        by_group = by_fraction.row_sums()[:, None] if len(value) == 1 else by_fraction.gather(one_hot)  # (N, K)
+        by_group[mask @ value.T <= 0] = 0  # there s is a constant, as in complete rows, where m - s is 0
+        return (by_group.T @ mask - (by_group * fraction).sum(axis=0)[:, None]) * slope
 
     def groups(self, count: int) -> np.ndarray:
         """Index of each prototype's metric."""

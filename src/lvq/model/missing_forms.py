@@ -60,18 +60,20 @@ class Forward(NamedTuple):
     images: np.ndarray | None = None  # (N, M, m) Omega e, or (N, n) m y, which is used up
 
 
-class Shares(NamedTuple):
-    """The parts of the features in a metric: Lambda_ll v_l over their sum, and their derivative by Lambda_ll."""
+class FeatureFractions(NamedTuple):
+    """The fraction of each feature in a metric: Lambda_ll v_l over their sum, and what its derivative is made of."""
 
     value: np.ndarray
-    slope: np.ndarray
+    slope: np.ndarray  # v_l over that sum
 
     @classmethod
-    def of(cls, diagonal: np.ndarray, variances: np.ndarray) -> Shares:
-        """Of the diagonal of Lambda; zero where all of it is."""
-        weights = diagonal * variances.astype(diagonal.dtype)
-        total = weights.sum() or weights.dtype.type(1)
-        return cls(weights / total, variances.astype(diagonal.dtype) / total)
+    def of(cls, diagonal: np.ndarray, variances: np.ndarray) -> FeatureFractions:
+        """Of the diagonal of Lambda, or those of several, (K, n); zero where all of one is."""
+        variances = variances.astype(diagonal.dtype)
+        weights = diagonal * variances
+        total = weights.sum(axis=-1, keepdims=True)
+        total[total <= 0] = 1
+        return cls(weights / total, variances / total)
 
 
 class Form(Protocol):
@@ -142,13 +144,13 @@ class VectorForm:
     def __init__(self, compiled: ModuleType, W: np.ndarray, R: np.ndarray | None, variances: np.ndarray) -> None:
         self.compiled, self.W, self.R = compiled, W, R
         self.weights = np.ones(W.shape[1], dtype=W.dtype) if R is None else R
-        self.shares = Shares.of(self.weights, variances)
+        self.feature_fractions = FeatureFractions.of(self.weights, variances)
         self.table = np.concatenate((-2 * self.weights * W, self.weights * W * W), axis=1)
 
     def forward(self, X: np.ndarray) -> Forward:
         """Distances of packed rows."""
         found = Forward(X @ self.table.T, np.empty(len(X), dtype=X.dtype))
-        self.compiled.finish_vectors(X, self.weights, self.shares.value, *found[:2])
+        self.compiled.finish_vectors(X, self.weights, self.feature_fractions.value, *found[:2])
         return found
 
     def back(
@@ -162,7 +164,7 @@ class VectorForm:
         by_prototype = 2 * self.weights * (seen - pulled)
         if self.R is None:
             return by_prototype, None
-        return by_prototype, squares + (W * (seen - 2 * pulled)).sum(axis=0) + slope * self.shares.slope
+        return by_prototype, squares + (W * (seen - 2 * pulled)).sum(axis=0) + slope * self.feature_fractions.slope
 
 
 class MatrixForm:
@@ -171,11 +173,11 @@ class MatrixForm:
     def __init__(self, compiled: ModuleType, W: np.ndarray, R: np.ndarray | None, variances: np.ndarray) -> None:
         assert R is not None
         self.compiled, self.W, self.R = compiled, W, R
-        self.shares = Shares.of((R * R).sum(axis=0), variances)
+        self.feature_fractions = FeatureFractions.of((R * R).sum(axis=0), variances)
 
-    def _through_shares(self, slope: np.ndarray) -> np.ndarray:
+    def _through_fractions(self, slope: np.ndarray) -> np.ndarray:
         """What the fractions add to the gradient by Omega."""
-        return 2 * self.R * (slope * self.shares.slope)
+        return 2 * self.R * (slope * self.feature_fractions.slope)
 
 
 class ImageForm(MatrixForm):
@@ -190,7 +192,7 @@ class ImageForm(MatrixForm):
         n, shape = self.W.shape[1], (len(X), len(self.W), len(self.R))
         images = (X[:, n:] @ self.table).reshape(shape)
         found = Forward(np.empty(shape[:2], dtype=X.dtype), np.empty(len(X), dtype=X.dtype), images)
-        self.compiled.finish_images(X, X[:, :n] @ self.R.T, self.shares.value, images, *found[:2])
+        self.compiled.finish_images(X, X[:, :n] @ self.R.T, self.feature_fractions.value, images, *found[:2])
         return found
 
     def back(self, X: np.ndarray, found: Forward, by_distance: DistanceGradient) -> tuple[np.ndarray, np.ndarray]:
@@ -201,7 +203,7 @@ class ImageForm(MatrixForm):
         self.compiled.back_images(X, *given, sums, slope)
         of_values, of_mask = sums[..., :n], sums[..., n:]
         by_matrix = 2 * (of_values - of_mask * W[:, None]).sum(axis=0)
-        return -2 * (self.R * of_mask).sum(axis=1), by_matrix + self._through_shares(slope)
+        return -2 * (self.R * of_mask).sum(axis=1), by_matrix + self._through_fractions(slope)
 
 
 class PairForm(MatrixForm):
@@ -221,7 +223,7 @@ class PairForm(MatrixForm):
         """Distances of packed rows."""
         values = X[:, : self.W.shape[1]]
         found = Forward(values @ self.folded.T, np.empty(len(X), dtype=X.dtype), values @ self.Lambda)
-        given = (self.W, self.Lambda, self.columns, self.table, self.base, self.shares.value, self.least)
+        given = (self.W, self.Lambda, self.columns, self.table, self.base, self.feature_fractions.value, self.least)
         self.compiled.finish_pairs(X, found.images, *given, *found[:2])
         return found
 
@@ -234,7 +236,7 @@ class PairForm(MatrixForm):
         self.compiled.back_pairs(X, seen, self.W, *given, by_prototype, pairs, total, slope)
         self.compiled.join_pairs(pairs, total, self.W, self.Lambda, by_prototype, by_Lambda)
         A = X[:, :n].T @ seen
-        return 2 * by_prototype, 2 * self.R @ (A + A.T + by_Lambda) + self._through_shares(slope)
+        return 2 * by_prototype, 2 * self.R @ (A + A.T + by_Lambda) + self._through_fractions(slope)
 
 
 def _all_touched(by_distance: DistanceGradient, count: int) -> tuple[np.ndarray, np.ndarray]:

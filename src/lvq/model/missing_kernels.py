@@ -1,7 +1,7 @@
 """Compiled loops over samples with missing values; `missing_forms.py` has the formulas and makes the arrays.
 
-X holds packed rows: values, 0 where they are missing, then the mask. `shares` are the parts of the features in the
-metric, of sum one. `fraction` is the observed fraction s of each row; -1 stands for a constant 1.
+X holds packed rows: values, 0 where they are missing, then the mask. `feature_fractions`, of sum one, are those of the
+features in the metric. `fraction` is the observed fraction s of each row; -1 stands for a constant 1.
 """
 
 import numba
@@ -50,21 +50,21 @@ def nearest_pairs(D, y, labels, own, other, d_plus, d_minus):
 
 
 @_jit
-def _fraction(mask, shares):
+def _fraction(mask, feature_fractions):
     """The observed fraction of a row."""
-    seen = s = shares.dtype.type(0)
-    for feature in range(shares.shape[0]):
-        s += mask[feature] * shares[feature]
+    seen = s = feature_fractions.dtype.type(0)
+    for feature in range(feature_fractions.shape[0]):
+        s += mask[feature] * feature_fractions[feature]
         seen += mask[feature]
-    return s if seen < shares.shape[0] and s > 0 else shares.dtype.type(-1)
+    return s if seen < feature_fractions.shape[0] and s > 0 else feature_fractions.dtype.type(-1)
 
 
 @_jit
-def finish_vectors(X, weights, shares, D, fraction):
+def finish_vectors(X, weights, feature_fractions, D, fraction):
     """Scores become distances: add sum_l m_l lambda_l x_l^2, cut at 0, divide by the fraction."""
-    n = shares.shape[0]
+    n = feature_fractions.shape[0]
     for i in range(X.shape[0]):
-        fraction[i] = _fraction(X[i, n:], shares)
+        fraction[i] = _fraction(X[i, n:], feature_fractions)
         own = D.dtype.type(0)
         for feature in range(n):
             own += weights[feature] * X[i, feature] * X[i, feature]
@@ -74,7 +74,7 @@ def finish_vectors(X, weights, shares, D, fraction):
 
 @_jit
 def back_vectors(X, D, fraction, value, touched, scattered, squares, slope):
-    """Add g x and g m to the rows of `scattered`, (M, 2n), and the derivatives by lambda and by its shares."""
+    """Add g x and g m to the rows of `scattered`, (M, 2n), and the derivatives by lambda and by its fractions."""
     n = slope.shape[0]
     for i in range(X.shape[0]):
         s, total, by_fraction = abs(fraction[i]), D.dtype.type(0), D.dtype.type(0)
@@ -99,11 +99,11 @@ def _add_slope(mask, fraction, by_fraction, slope):
 
 
 @_jit
-def finish_images(X, Z, shares, images, D, fraction):
+def finish_images(X, Z, feature_fractions, images, D, fraction):
     """Add Omega x to -Omega (m w), (N, M, m), and write the squared lengths divided by the fraction."""
-    n = shares.shape[0]
+    n = feature_fractions.shape[0]
     for i in range(X.shape[0]):
-        fraction[i] = _fraction(X[i, n:], shares)
+        fraction[i] = _fraction(X[i, n:], feature_fractions)
         for j in range(D.shape[1]):
             square = D.dtype.type(0)
             for k in range(Z.shape[1]):
@@ -114,7 +114,7 @@ def finish_images(X, Z, shares, images, D, fraction):
 
 @_jit
 def back_images(X, images, D, fraction, value, touched, sums, slope):
-    """Add g (Omega e) x' and g (Omega e) m' to `sums`, (M, m, 2n), and the derivatives by the shares."""
+    """Add g (Omega e) x' and g (Omega e) m' to `sums`, (M, m, 2n), and the derivatives by the fractions."""
     n = slope.shape[0]
     for i in range(X.shape[0]):
         s, by_fraction = abs(fraction[i]), D.dtype.type(0)
@@ -176,15 +176,15 @@ def _square(row, w, Lambda):
 
 
 @_jit
-def finish_pairs(X, y, W, Lambda, columns, table, base, shares, least, D, fraction):
+def finish_pairs(X, y, W, Lambda, columns, table, base, feature_fractions, least, D, fraction):
     """Scores -2 x'Lambda w become distances, by the pairs of missing features; y = Lambda x becomes m y.
 
     Where a square is below `least` of x'Lambda x + w'Lambda w it would be their rounding errors: it is computed again.
     """
-    n = shares.shape[0]
+    n = feature_fractions.shape[0]
     found = np.empty(n + 1, dtype=np.uintp)
     for i in range(X.shape[0]):
-        fraction[i], count, own = _fraction(X[i, n:], shares), _missing(X[i, n:], found), D.dtype.type(0)
+        fraction[i], count, own = _fraction(X[i, n:], feature_fractions), _missing(X[i, n:], found), D.dtype.type(0)
         if count == n:  # without a value a sample is equally near to all
             D[i] = 0
             continue
@@ -246,7 +246,8 @@ def predict_pairs(Lambda, folded, columns, table, base, X, centre, labels, bound
     """Write the nearest prototype of each row, and whether rounding errors could decide; return whether for any.
 
     Of the distances only -2 x'Lambda w and the terms of the missing features differ between prototypes. `bound` holds
-    the factors of a bound of the errors, for rows with missing values and complete ones, and what is added to |x|.
+    the factors of a bound of the errors, for rows with missing values and complete ones, what is added to |x|, and what
+    is added to the bound.
     """
     n, some = X.shape[1], False
     found, row, y, scores = np.empty(n + 1, dtype=np.uintp), np.empty(2 * n), np.empty(n), base.copy()
@@ -267,7 +268,7 @@ def predict_pairs(Lambda, folded, columns, table, base, X, centre, labels, bound
             elif labels[j] != of_best and scores[j] < second:
                 second = scores[j]
         length, factor = np.sqrt(_dot(x, x)) + bound[2], bound[0] if count else bound[1]
-        close[i] = count == n or not second - best > factor * length * length
+        close[i] = count == n or not second - best > factor * length * length + bound[3]
         some |= close[i]
     return some
 

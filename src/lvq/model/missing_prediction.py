@@ -11,10 +11,11 @@ With m the mask, x the sample, 0 where values are missing, delta = w_j - w_1 and
 the sum over the missing features a: n multiplications for each of them, and no pairs. Of few rows of Omega its images
 (Omega (m delta))'(Omega f) take less. Of many prototypes the pairs of `missing_forms.py` do, which share Lambda x.
 
-A score and a distance are sums of at most (n + 5)^2 products, whose absolute values have a sum of at most
-4 L (|x| + |w|)^2, with L the largest eigenvalue of |Omega|'|Omega|, which bounds their rounding errors. Distances of
-complete rows have some 2n rounding errors of the type of the samples. Rows in which another class is closer than that
-are decided by the distances.
+A product in a score or a distance has at most (n + 5)^2 + m rounding errors, with m rows of Omega, and the absolute
+values of all products have a sum of at most 4 L (|x| + |w|)^2, with L the largest eigenvalue of |Omega|'|Omega|: that
+bounds the errors of the sum. Distances are rounded to the type of the samples. Those of complete rows have 2n + m + 7
+rounding errors, of the coarser one of this type and the model's. Numbers too small for a type are added. Rows in which
+another class is closer than these errors are decided by the distances.
 """
 
 from collections.abc import Callable
@@ -59,6 +60,16 @@ def row_kernels() -> ModuleType | None:
     return missing_row_kernels
 
 
+def _plain(X: np.ndarray) -> np.ndarray:
+    """Rows in C order, of numbers in the order of bytes of this machine, as compiled loops need them."""
+    return np.ascontiguousarray(X, dtype=X.dtype.newbyteorder("="))
+
+
+def _coarser(*types: np.dtype) -> np.finfo:
+    """The limits of the type with the largest rounding errors."""
+    return max(map(np.finfo, types), key=lambda limits: limits.eps)
+
+
 class ObservedPrototypes:
     """Prototypes relative to a centre, for samples with missing values.
 
@@ -70,20 +81,21 @@ class ObservedPrototypes:
 
     def __init__(self, model: "PrototypeModel") -> None:
         centre = round_centre(model.prototypes)
-        self.centre, self.W = centre.astype(np.float64), (model.prototypes - centre).astype(np.float64)
-        self.R = None if model.relevance is None else model.relevance.astype(np.float64)
-        self.observed, self.labels = model.observed(), model.labels
+        self.centre = centre.astype(np.float64)
+        self.W = model.prototypes.astype(np.float64) - self.centre
+        self.R = None if model.relevance is None else model.relevance.astype(np.float64, order="C")
+        self.observed, self.labels = model.observed(), model.labels.astype(np.intp, copy=False)
         self.forms = self.observed.forms(self.W, self.R)
         compiled = row_kernels()
         self.row_distances = None if compiled is None else self._row_distances(compiled)
         self.row_labels, self.bounds = None, dict[np.dtype, np.ndarray]()
         if compiled is not None and type(model.metric) is Matrix:
-            self.row_labels, self.bounds = self._row_labels(compiled), self._bounds()
+            self.row_labels, self.bounds = self._row_labels(compiled), self._bounds(model)
 
     def _row_distances(self, compiled: ModuleType) -> Loop | None:
         """The loop that writes distances; None where products are faster."""
         R, n, count = self.R, self.W.shape[1], len(self.labels)
-        given = self.observed.groups(count), self.observed.shares(R, self.W.dtype)
+        given = self.observed.groups(count), self.observed.feature_fractions(R, self.W.dtype).value
         if self.observed.has_weights(R):
             weights = np.ones((1, n)) if R is None else np.atleast_2d(R)
             return partial(compiled.distances_by_weights, *given, weights, self.W) if count <= FEW else None
@@ -106,19 +118,26 @@ class ObservedPrototypes:
         Lambda[:n] = R.T @ R
         return partial(compiled.predict_by_missing, sums, deltas @ Lambda[:n], np.pad(deltas, ((0, 0), (0, 1))), Lambda)
 
-    def _bounds(self) -> dict[np.dtype, np.ndarray]:
-        """Factors of a bound of rounding errors for each type of samples."""
-        n, found = self.W.shape[1], {}
+    def _bounds(self, model: "PrototypeModel") -> dict[np.dtype, np.ndarray]:
+        """What `_decide` needs for a bound of the rounding errors, for each type of samples."""
+        assert self.R is not None
+        assert model.relevance is not None
+        m, n = self.R.shape
         longest, largest = np.sqrt((self.W**2).sum(axis=1).max()), stretch(Matrix(), self.R) ** 2
+        errors, found = 8 * ((n + 5) ** 2 + m) * np.finfo(np.float64).eps, {}
         for kind in (np.dtype(np.float64), np.dtype(np.float32)):
-            errors, eps = 8 * (n + 5) ** 2 * np.finfo(np.float64).eps, np.finfo(kind).eps
-            bound = (largest * (errors + 4 * eps), largest * (errors + 16 * (n + 5) * eps), longest)
-            found[kind] = np.array(bound, dtype=np.float64)
+            eps, coarser = np.finfo(kind).eps, _coarser(kind, model.prototypes.dtype, model.relevance.dtype)
+            factors = largest * (errors + 4 * eps), largest * (errors + 8 * (n + m + 10) * coarser.eps)
+            underflow = 16 * (n + m) * coarser.tiny * (1 + m * np.sqrt(largest) * longest)
+            found[kind] = np.array((*factors, longest, underflow), dtype=np.float64)
         return found
 
     def distances(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Squared distances, (N, M), of samples with NaN, in their type; and which rows are complete."""
-        X, complete = np.ascontiguousarray(X), np.empty(len(X), dtype=bool)
+        """Squared distances, (N, M), of samples with NaN, in their type; and which rows are complete.
+
+        Those of complete rows may be any numbers.
+        """
+        X, complete = _plain(X), np.empty(len(X), dtype=bool)
         if self.row_distances is not None:
             D = np.empty((len(X), len(self.labels)), dtype=X.dtype)
             whole = self.row_distances(X, self.centre, D, complete)
@@ -149,6 +168,6 @@ class ObservedPrototypes:
         return partial(form.compiled.predict_pairs, form.Lambda, form.folded, form.columns, form.table, form.base)
 
     def _decided(self, loop: Loop, X: np.ndarray) -> Decided:
-        X, winner, close = np.ascontiguousarray(X), np.empty(len(X), dtype=np.intp), np.empty(len(X), dtype=bool)
+        X, winner, close = _plain(X), np.empty(len(X), dtype=np.intp), np.empty(len(X), dtype=bool)
         some = loop(X, self.centre, self.labels, self.bounds[X.dtype], winner, close)
         return Decided(self.labels[winner], np.flatnonzero(close) if some else NO_ROWS)

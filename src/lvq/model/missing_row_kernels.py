@@ -29,26 +29,26 @@ def _read(X, i, centre, x, mask):
 
 
 @_inlined
-def _fractions(mask, seen, shares, fraction):
+def _fractions(mask, seen, feature_fractions, fraction):
     """Write the observed fraction of each metric; 1 where it would be 0 or all is seen."""
     n = mask.shape[0]
-    for k in range(shares.shape[0]):
+    for k in range(feature_fractions.shape[0]):
         s = 0.0
         for p in range(n):
-            s += mask[p] * shares[k, p]
+            s += mask[p] * feature_fractions[k, p]
         fraction[k] = s if seen < n and s > 0 else 1.0
 
 
 @_jit
-def distances_by_weights(group, shares, weights, W, X, centre, D, complete):
+def distances_by_weights(group, feature_fractions, weights, W, X, centre, D, complete):
     """Write the distances sum_l lambda_l e_l^2/s, and which rows are complete; count these."""
     n, whole = X.shape[1], 0
-    x, mask, fraction = np.empty(n), np.empty(n), np.empty(len(shares))
+    x, mask, fraction = np.empty(n), np.empty(n), np.empty(len(feature_fractions))
     for i in range(X.shape[0]):
         seen = _read(X, i, centre, x, mask)
         complete[i] = seen == n
         whole += complete[i]
-        _fractions(mask, seen, shares, fraction)
+        _fractions(mask, seen, feature_fractions, fraction)
         for j in range(D.shape[1]):
             k, square = group[j], 0.0
             for p in range(n):
@@ -59,20 +59,20 @@ def distances_by_weights(group, shares, weights, W, X, centre, D, complete):
 
 
 @_jit
-def distances_by_matrices(group, shares, omega, W, X, centre, D, complete):
+def distances_by_matrices(group, feature_fractions, omega, W, X, centre, D, complete):
     """Write the distances |Omega e|^2/s of incomplete rows, and which rows are complete; count these.
 
     `omega`, (K, m, n), has a multiple of four rows m, those added zero.
     """
     n, whole = X.shape[1], 0
-    x, mask, e, fraction = np.empty(n), np.empty(n), np.empty(n), np.empty(len(shares))
+    x, mask, e, fraction = np.empty(n), np.empty(n), np.empty(n), np.empty(len(feature_fractions))
     for i in range(X.shape[0]):
         seen = _read(X, i, centre, x, mask)
         complete[i] = seen == n
         whole += complete[i]
         if seen == n:
             continue
-        _fractions(mask, seen, shares, fraction)
+        _fractions(mask, seen, feature_fractions, fraction)
         for j in range(D.shape[1]):
             k, square = group[j], 0.0
             for p in range(n):
@@ -152,8 +152,8 @@ def predict_by_images(sums, pulled, omega, X, centre, labels, bound, winner, clo
 def _decide(i, x, seen, scores, labels, bound, winner):
     """Write the prototype of the least score; return whether another class is within the bound.
 
-    `bound` holds the factors of a bound of the errors, for rows with missing values and complete ones, and what is
-    added to |x|.
+    `bound` holds the factors of a bound of the errors, for rows with missing values and complete ones, what is added to
+    |x|, and what is added to the bound.
     """
     best, second, of_best, square = np.inf, np.inf, -1, 0.0
     for j in range(labels.shape[0]):
@@ -165,4 +165,4 @@ def _decide(i, x, seen, scores, labels, bound, winner):
     for p in range(x.shape[0]):
         square += x[p] * x[p]
     length, factor = np.sqrt(square) + bound[2], bound[0] if seen < x.shape[0] else bound[1]
-    return seen == 0 or not second - best > factor * length * length
+    return seen == 0 or not second - best > factor * length * length + bound[3]

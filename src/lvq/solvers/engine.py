@@ -122,7 +122,7 @@ class Engine:
             return self.relevance.every > 1 and not self.relevance.weighted_step
         return not isinstance(self.relevance, VectorRelevance | LocalDiagonalRelevance)
 
-    def set_rule(self, settings: Online, units: Units, schedule: str, horizon: int) -> None:
+    def set_rule(self, settings: Online, units: Units, horizon: int) -> None:
         """Fill in every number the compiled code needs."""
         cost, link, relevance = self.objective.cost, self.objective.link, self.relevance
         is_rule = isinstance(cost, WinnerRule | WindowRule)
@@ -134,7 +134,7 @@ class Engine:
             cost=cost_code(cost),
             link=link_code(link),
             relevance=relevance_code(relevance),
-            schedule=SCHEDULES.index(schedule),
+            schedule=SCHEDULES.index(settings.schedule),
             horizon=float(horizon),
             rate=float(rate),
             relevance_rate=float(settings.relevance_rate) * self._relevance_unit(),

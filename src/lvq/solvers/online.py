@@ -47,7 +47,7 @@ def train(
     report : callable
         Called with the number of epochs done and the last mean cost.
     stream : bool
-        One epoch of a stream that has no known end: a linear schedule stays at its start.
+        One epoch of a stream that has no known end, see `Online.for_stream`.
 
     Returns
     -------
@@ -69,10 +69,9 @@ def train(
         engine: Engine = IncompleteEngine(*arguments, samples.missing, state.variances)
     else:
         engine = Engine(*arguments)
-    epochs = 1 if stream else settings.max_iter
-    schedule = "constant" if stream and settings.schedule == "linear" else settings.schedule
-    horizon = count * (settings.max_iter if schedule == "linear" else 1)
-    engine.set_rule(settings, state.units, schedule, horizon)
+    settings, epochs = (settings.for_stream(objective.cost), 1) if stream else (settings, settings.max_iter)
+    horizon = count * (epochs if settings.schedule == "linear" else 1)
+    engine.set_rule(settings, state.units, horizon)
     history: list[float] = []
     stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
     ahead = 1 if settings.tol is not None else max(1, min(epochs, 65536 // count))

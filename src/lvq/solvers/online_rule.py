@@ -1,6 +1,6 @@
 """Settings of the online solver, and the integers and floats of the compiled loops that they and the parts give."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lvq.model.costs import (
     CostOrRule,
@@ -26,6 +26,7 @@ from lvq.solvers.kernels import rule as choices
 
 SCHEDULES = ("constant", "linear", "inverse")
 STEPS = ("scaled", "gradient", "relative")
+STREAM = 0.1  # fraction of the rates from which a linear schedule starts that models with a cost take in a stream
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,22 @@ class Online:
     tol: float | None = None
     n_iter_no_change: int = 5
     shuffle: bool = True
+
+    def for_stream(self, cost: CostOrRule) -> "Online":
+        """The settings of a stream. It has no known end, so the rates of a linear schedule are constant and smaller.
+
+        Those of Kohonen's rules, which have no unit, stay as they are.
+        """
+        if self.schedule != "linear":
+            return self
+        factor = 1.0 if isinstance(cost, WinnerRule | WindowRule) else STREAM
+        return replace(
+            self,
+            schedule="constant",
+            learning_rate=factor * self.learning_rate,
+            relevance_rate=factor * self.relevance_rate,
+            width_rate=factor * self.width_rate,
+        )
 
 
 def cost_code(cost: CostOrRule) -> int:

@@ -49,10 +49,10 @@ def fit_batches(
     """Fit an estimator to a stream of batches or to files larger than memory.
 
     A first pass over all rows finds the classes, where they are not given, and the statistics of a scaler, if there is
-    one. Each of the following passes trains by `partial_fit`, with a constant rate: ``learning_rate=0.01`` suits most
-    streams, the models' default of 0.1 is for those that change fast, and may learn nothing in others. Memory does not
-    grow with the number of rows: it is the buffer, up to nine parts of a file, which are read ahead (at most 16 MB
-    each), and a few copies of a batch, besides the Python process with its packages.
+    one. Each of the following passes trains by `partial_fit`, with constant rates: by default a tenth of those of the
+    estimator, with its ``schedule="constant"``, for streams that change fast, as they are given. Memory does not grow
+    with the number of rows: it is the buffer, up to nine parts of a file, which are read ahead (at most 16 MB each),
+    and a few copies of a batch, besides the Python process with its packages.
 
     Parameters
     ----------
@@ -108,8 +108,7 @@ def fit_batches(
     ...     for seed in range(5):
     ...         y = np.arange(200) % 2
     ...         yield np.random.default_rng(seed).normal(size=(200, 3)) + 3 * y[:, None], y
-    >>> glvq = lvq.GLVQ(learning_rate=0.01)
-    >>> model = lvq.fit_batches(make_pipeline(StandardScaler(), glvq), batches, epochs=2)
+    >>> model = lvq.fit_batches(make_pipeline(StandardScaler(), lvq.GLVQ()), batches, epochs=2)
     >>> model.predict([[0, 0, 0], [3, 3, 3]])
     array([0, 1])
     """

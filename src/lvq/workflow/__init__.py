@@ -3,7 +3,8 @@
 from lvq.workflow.comparison import TableComparison, compare_table
 from lvq.workflow.demo import DemoResult, run_demo
 from lvq.workflow.experiments import reproduce
-from lvq.workflow.fitting import FitResult, fit_table
+from lvq.workflow.fit_result import FitResult
+from lvq.workflow.fitting import fit_table
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.predicting import PredictResult, predict_table
 from lvq.workflow.preparation import Samples, prepare

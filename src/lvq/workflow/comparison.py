@@ -13,7 +13,7 @@ from lvq.evaluation import Comparison, compare_models
 from lvq.tables import TableError
 from lvq.typing import Fold, JSONValue
 from lvq.workflow.design import Design, inner_folds
-from lvq.workflow.fitting import Progress
+from lvq.workflow.fit_result import Progress
 from lvq.workflow.missing_values import candidates, check_way, choose_each
 from lvq.workflow.pipelines import NAMES, can_ignore, make_model, make_pipeline_for
 from lvq.workflow.rivals import comparison_sentence, make_rivals

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lvq.files import write_folder_atomically
-from lvq.workflow.fitting import FitResult, Progress, fit_table, quiet
+from lvq.workflow.fit_result import FitResult, Progress, quiet
+from lvq.workflow.fitting import fit_table
 from lvq.workflow.predicting import PredictResult, predict_table
 from lvq.workflow.runs import METRICS, MODEL, REPORT, check_folder
 

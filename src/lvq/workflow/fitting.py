@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,16 +11,14 @@ import numpy as np
 from lvq.estimators.found import need_model
 from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
-from lvq.rejection.coverage import OUTLIER_REMEDY
-from lvq.rejection.guarantee_error import weaker_guarantee
 from lvq.rejection.known_values import TOO_LITTLE
-from lvq.rejection.point import CertifiedPoint
 from lvq.table_headers import FIRST_ROW
-from lvq.typing import JSONValue, Labels, MatrixLike
+from lvq.typing import Labels, MatrixLike
 from lvq.workflow.date_values import show_dates
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, split_rows
 from lvq.workflow.drift import reference_of
+from lvq.workflow.fit_result import FitResult, Progress, quiet, threshold_notes
 from lvq.workflow.missing_values import candidates, check_way, choose
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol, published_rows, time_split
@@ -32,40 +29,10 @@ from lvq.workflow.thread_limit import limited_threads
 from lvq.workflow.training import CrossValidated, cross_validate, fit_rejecting
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from lvq.resampled_importances import RelevanceIntervals
-
-Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 
 N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """Result of `fit_table`.
-
-    Attributes
-    ----------
-    model : RejectClassifier
-        Fitted to the training rows.
-    summary : dict
-        Content of metrics.json; see `lvq.report.summarize`.
-    notes : tuple of str
-        Notes on rows and columns that were left out, and warnings.
-    folder : Path or None
-        The folder of the run.
-    """
-
-    model: RejectClassifier
-    summary: dict[str, JSONValue]
-    notes: tuple[str, ...]
-    folder: Path | None
-
-
-def quiet(what: str, done: int, total: int) -> None:
-    """Show no progress."""
 
 
 @limited_threads
@@ -215,26 +182,16 @@ def fit_table(
     if out is not None:
         check_folder(out, force=force)
     if stream:
-        unused: dict[str, object] = {"categorical": categorical, "features": features, "prices": prices, "dates": dates}
-        unused |= {"group": group, "time": time, "test": test, "sample_prototypes": sample_prototypes}
-        unused |= {"missing_marks": missing_marks, "encoding": encoding}
-        given = [name for name, value in unused.items() if value]
-        if given:
-            raise ValueError(
-                f"stream=True (--stream) takes tables of numbers without a design; leave out {', '.join(given)}."
-            )
-        if missing == "impute":
-            raise ValueError(
-                "stream=True (--stream) cannot fill missing numbers, as medians need the whole table. Use "
-                "missing='ignore' (--missing ignore), or leave it out for tables without missing numbers."
-            )
-        if weights == "balanced":
-            raise ValueError(
-                "stream=True (--stream) cannot balance the classes, as their numbers need the whole table. Give the "
-                "weights, as in --class-weight bad=5,good=1."
-            )
+        from lvq.workflow.streamed import check_stream_options, fit_stream
+
+        designed: dict[str, object] = {
+            "categorical": categorical, "features": features, "prices": prices, "dates": dates, "group": group,
+            "time": time, "test": test, "sample_prototypes": sample_prototypes, "missing_marks": missing_marks,
+            "encoding": encoding,
+        }  # fmt: skip
+        check_stream_options(designed, missing, weights)
         tables = [Path(table)] if isinstance(table, str | Path) else [Path(path) for path in table]
-        return _fit_stream(
+        return fit_stream(
             tables, target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, checkpoint, progress
         )
     if checkpoint is not None:
@@ -267,7 +224,7 @@ def fit_table(
     classifier, checked = classifiers[choice.way], tried.get(choice.way)
     progress("Fitting", steps - 4, steps)
     fit_rejecting(classifier, X, y, inner, seed, checked and checked.fitted)
-    notes += _threshold_notes(classifier, len(samples.y), "rows in the table")
+    notes += threshold_notes(classifier, len(samples.y), "rows in the table")
     rivals = None
     if checked is not None:
         progress("Fitting rivals", steps - 3, steps)
@@ -306,51 +263,6 @@ def fit_table(
     return FitResult(classifier, summary, tuple(notes), folder)
 
 
-def _fit_stream(
-    tables: list[Path],
-    target: str,
-    estimator: BaseEstimator,
-    out: str | Path | None,
-    max_error: float | None,
-    confidence: float,
-    coverage: float | None,
-    drop: Sequence[str],
-    test_size: float,
-    seed: int,
-    checkpoint: str | Path | None,
-    progress: Progress,
-) -> FitResult:
-    from lvq.report import summarize
-    from lvq.workflow.streamed import fit_streamed
-
-    progress("Fitting", 0, 3)
-    fitted = fit_streamed(
-        tables, target, estimator, drop=tuple(drop), test_size=test_size, seed=seed, checkpoint=checkpoint
-    )
-    classifier = make_reject_classifier(
-        fitted.pipeline, max_error=max_error, confidence=confidence, coverage=coverage,
-        n_samples=len(fitted.calibration[1]), seed=seed,
-    )  # fmt: skip
-    classifier.set_params(cv="prefit").fit(*fitted.calibration)
-    notes = (*fitted.notes, *_threshold_notes(classifier, len(fitted.calibration[1]), "rows held out for thresholds"))
-    progress("Summarising", 1, 3)
-    done = "" if fitted.missing is None else f" {fitted.missing['sentence']}"
-    sentences = f"{fitted.notes[0]} Numbers were standardised.{done}"
-    summary = summarize(
-        classifier, *fitted.test, name=type(estimator).__name__, target_name=target, seed=seed,
-        data_name=", ".join(table.name for table in tables), protocol=sentences,
-        first_row=FIRST_ROW if len(tables) == 1 else 0,
-    )  # fmt: skip
-    summary["data"]["n_train"] = fitted.n_train
-    summary["notes"], summary["rivals"] = list(notes), None
-    summary["missing"], summary["time"] = fitted.missing, None
-    summary["reference"] = reference_of(fitted.calibration[0], classifier.certainty(fitted.test[0]))
-    progress("Writing", 2, 3)
-    folder = None if out is None else write_run(classifier, summary, out)
-    progress("Done", 3, 3)
-    return FitResult(classifier, summary, notes, folder)
-
-
 def _counter(progress: Progress, what: str, start: int, steps: int) -> Callable[[int, int], None]:
     """A function of the steps done since a start."""
     return lambda done, _: progress(what, start + done, steps)
@@ -368,13 +280,3 @@ def _intervals(
         classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
         random_state=seed,
     )  # fmt: skip
-
-
-def _threshold_notes(classifier: RejectClassifier, n_rows: int, unit: str) -> list[str]:
-    """What about the thresholds is not as requested; the classifier keeps it, in rows of the user's table."""
-    point = classifier.point_
-    if isinstance(point, CertifiedPoint) and point.requested_error is not None:
-        classifier.notes_ = (weaker_guarantee(point, n_rows, unit),)
-    # a parameter of RejectClassifier that fit_table and the command line do not have
-    classifier.notes_ = tuple(text.replace(OUTLIER_REMEDY, "") for text in classifier.notes_)
-    return list(classifier.notes_)
