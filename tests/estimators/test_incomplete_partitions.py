@@ -119,6 +119,12 @@ def test_rows_and_features_without_values(change, data):
     assert_equal(clone(model).fit(X, y), clone(model).fit(in_partitions(X), y))
 
 
+def test_nothing_is_known(data):
+    X, y = data
+    with pytest.raises(ValueError, match="GLVQ with missing='ignore' needs at least one value, but all values of"):
+        clone(MODELS[0]).fit(in_partitions(np.full_like(X, np.nan)), y)
+
+
 def test_nothing_is_missing(data):
     """Also where missing values are allowed, the fit is the ordinary one, bit for bit."""
     X, y = np.nan_to_num(data[0]), data[1]

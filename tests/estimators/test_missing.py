@@ -278,3 +278,11 @@ def test_sparse_rows_with_nan_name_the_row_and_no_way_that_fails(kind):
         with pytest.raises(ValueError, match=message) as caught:
             call(holed, y)
         assert "ignore" not in str(caught.value)
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), GLVQ(solver="online")], ids=str)
+def test_samples_without_any_value_are_refused(model):
+    X, y = np.full((30, 3), np.nan), np.arange(30) % 3
+    with pytest.raises(ValueError, match="with missing='ignore' needs at least one value, but all values of X are NaN"):
+        model.set_params(missing="ignore").fit(X, y)
+    assert not hasattr(model, "model_")

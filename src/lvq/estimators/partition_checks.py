@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, co
 
 from lvq.estimators.partition_rows import RowForm, checked_block, checked_rows, column_of, named
 from lvq.estimators.tensors import float_types, on_device
-from lvq.estimators.validation import check_classes, check_magnitude, check_range, class_weights
+from lvq.estimators.validation import check_classes, check_magnitude, check_range, class_weights, no_values
 from lvq.model.incomplete_partitions import with_missing
 from lvq.model.partitions import PartitionedSamples, extent_of
 from lvq.model.placed_tasks import beside_sources, computed_beside, kept_beside
@@ -114,6 +114,8 @@ def training_partitions(
             check_magnitude(estimator, np.stack((extent.low, extent.high)))
     samples = PartitionedSamples.of([block for _, block, _ in kept], [extent for _, _, extent in kept], dtype)
     check_range(estimator, np.stack((samples.extent.low, samples.extent.high)))
+    if missing and not np.isfinite(samples.extent.low).any():
+        raise ValueError(no_values(estimator))
     samples = with_missing(samples) if missing else samples
     return samples if device is None else samples.to(partial(on_device, device=device)), classes
 

@@ -170,7 +170,17 @@ def check_training_data(
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
     classes, y = np.unique(y, return_inverse=True)
     check_classes(estimator, classes, sample_weight)
+    if missing and not is_sparse(X) and np.isnan(X).all():
+        raise ValueError(no_values(estimator))
     return X, y, weight, classes
+
+
+def no_values(estimator: BaseEstimator) -> str:
+    """What is wrong where all values are missing."""
+    return (
+        f"{type(estimator).__name__} with missing='ignore' needs at least one value, but all values of X are NaN. Look "
+        "at how X was read."
+    )
 
 
 def check_targets(estimator: BaseEstimator, y: np.ndarray) -> None:
