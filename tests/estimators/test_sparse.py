@@ -30,6 +30,7 @@ from lvq import (
     LVQClassifierCV,
 )
 from lvq.estimators import specification, training
+from lvq.estimators.classifier import as_chosen
 from lvq.model import importance
 from lvq.model.relevance import vectors
 
@@ -268,6 +269,49 @@ def test_online_within_twice_the_matrix(model, dtype):
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 2 * size
+
+
+@pytest.fixture
+def texts():
+    """1,200 words, of which each of three classes prefers some."""
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    rates = np.full((3, 1200), 0.01)
+    rates[np.arange(3)[:, None], np.arange(60).reshape(3, 20)] = 0.15
+    return sparse.csr_array(rng.poisson(rates[y]).astype(float)), np.array(["a", "b", "c"])[y]
+
+
+def test_the_default_for_many_sparse_features(texts):
+    """One prototype of each class in the plain metric; parameters stay as they are given."""
+    X, y = texts
+    model = LVQClassifier(random_state=0).fit(X[:180], y[:180])
+    plain = LVQClassifier(relevance=None, n_prototypes=1, kernel=None, solver="online", random_state=0)
+    plain.fit(X[:180], y[:180])
+    np.testing.assert_array_equal(model.prototypes_, plain.prototypes_)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    assert model.score(X[180:], y[180:]) > 0.85
+    assert model.get_params() == LVQClassifier(random_state=0).get_params()
+    again = clone(model).set_params(warm_start=True, max_iter=2).fit(X, y)
+    assert type(again.fit(X, y).model_.metric).__name__ == "Euclidean"
+    assert as_chosen(model).get_params() == plain.get_params()
+    grouped = clone(model).fit(X, y, groups=np.arange(240) // 4)
+    np.testing.assert_array_equal(grouped.prototypes_, clone(model).fit(X, y).prototypes_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "given",
+    [{"kernel": "cauchy"}, {"solver": "adam"}, {"n_prototypes": 2}, {"relevance": "gradient"}, {"rank": 2}],
+    ids=str,
+)
+def test_what_is_given_counts(given, texts):
+    X, y = texts
+    model = LVQClassifier(random_state=0, max_iter=2, calibration=None, **given).fit(X, y)
+    plain = model.model_.relevance is None
+    assert plain == ("kernel" in given)
+    assert model.model_.link.__class__.__name__ == ("Cauchy" if plain else "Gaussian")
+    dense = LVQClassifier(random_state=0, max_iter=2, calibration=None, rank=2).fit(X.toarray(), y)
+    assert dense.model_.relevance is not None
 
 
 def test_online_leaves_other_prototypes_as_they_are(counts):

@@ -12,11 +12,11 @@ from sklearn.base import clone
 from lvq.estimators.atomic import unchanged_on_error
 from lvq.estimators.base import BaseLVQ
 from lvq.estimators.calibration import cross_fitted_temperature
-from lvq.estimators.choice import FORMS, Form, chosen_form, with_form
+from lvq.estimators.choice import FORMS, MOST_FEATURES, Form, chosen_form, with_form
 from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
 from lvq.estimators.grouped_calibration import grouped_choice
 from lvq.estimators.parameters import at_least_one, estimator, one_of
-from lvq.estimators.parts import Parts
+from lvq.estimators.parts import Parts, by_stored_features
 from lvq.estimators.specified_parts import make_relevance, structured
 from lvq.model.costs import COSTS, Cost, MarginCost
 from lvq.model.links import Link
@@ -28,6 +28,7 @@ from lvq.model.relevance import (
     Relevance,
 )
 from lvq.model.samples import ArraySamples
+from lvq.model.sparse_rows import is_sparse
 from lvq.typing import Argument, Label
 
 #: Parameters that leave the form open while they have their default.
@@ -70,7 +71,8 @@ class LVQClassifier(CostBasedLVQ):
     a kernel. The parts are from the papers: the minimum classification error (Juang and Katagiri 1992) on a Gaussian
     kernel over learned matrices (Kaestner et al. 2012), minimised by L-BFGS. Every part can be changed by a parameter.
     On small data samples that are left out of short fits decide between two prototypes of each class with a matrix
-    each, one with a matrix, and one with a plain metric of its own scale.
+    each, one with a matrix, and one with a plain metric of its own scale. Sparse samples of more than 1,000 features,
+    such as texts, have one prototype of each class, the plain metric and no kernel, trained online.
     The probabilities are calibrated.
     `partial_fit` is available with ``solver="online"``, ``ridge=0`` or ``relevance=None``.
 
@@ -175,12 +177,28 @@ class LVQClassifier(CostBasedLVQ):
         with unchanged_on_error(self):
             self._validate_params()
             warm = self.warm_start and hasattr(self, "model_")
-            forms = FORMS if self._is_open() and self._solver(self._relevance()) == "lbfgs" and not warm else ()
+            free = self._is_open() and self._solver(self._relevance()) == "lbfgs" and self._of_wide_sparse(X) is None
+            forms = FORMS if free and not warm else ()
             if forms or self.calibration is not None:
                 self._by_groups = grouped_choice(self, forms, X, y, sample_weight, groups)
             super().fit(X, y, sample_weight)
             self.__dict__.pop("_by_groups", None)
             return self
+
+    def _parts_for(self, X: ArrayLike, device: str | None) -> Parts:
+        return super(LVQClassifier, self._of_wide_sparse(X) or self)._parts_for(X, device)
+
+    def _of_wide_sparse(self, X: ArrayLike) -> Self | None:
+        """A copy in the form of many sparse features; None where X or the parameters are others."""
+        if self.solver != "auto" or not is_sparse(X) or X.shape[1] <= MOST_FEATURES or not self._is_open():
+            return None
+        found = self._plain()
+        return found if by_stored_features(found._parts()) else None
+
+    def _plain(self) -> Self:
+        """A copy with one prototype of each class in the plain metric; a kernel that was not given is left out."""
+        kernel = None if _same(self.kernel, type(self)().kernel) else self.kernel
+        return clone(self).set_params(relevance=None, n_prototypes=1, kernel=kernel, solver="online")
 
     def _counts(self, classes: np.ndarray) -> np.ndarray:
         if self.n_prototypes is None and self.n_prototypes_total is None:
@@ -196,7 +214,9 @@ class LVQClassifier(CostBasedLVQ):
             form, temperature = by_groups
         elif self._is_open() and parts.solver == "lbfgs" and not warm:
             form, temperature = chosen_form(self, parts, samples, classes)
-        if warm and self._is_open():
+        if self._is_open() and type(parts.relevance) is Relevance:
+            shaped = self._plain()
+        elif warm and self._is_open():
             form = self._last_form()
         if form is not None:
             shaped = with_form(self, form)
@@ -223,5 +243,6 @@ class LVQClassifier(CostBasedLVQ):
 def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
     """A copy of a fitted estimator that is not fitted, with the form that its `fit` has chosen."""
     if isinstance(estimator, LVQClassifier) and estimator._is_open():
-        return with_form(estimator, estimator._last_form())
+        plain = type(estimator._state.relevance) is Relevance
+        return estimator._plain() if plain else with_form(estimator, estimator._last_form())
     return clone(estimator)
