@@ -133,7 +133,7 @@ def test_values_are_filled_where_ignoring_gains_nothing(lvq, tmp_path):
         (("--missing", "ignore"), "ignore", "as requested"),
         (("--folds", 0), "impute", "there were no folds (--folds)"),
         (("--max-error", 0.2), "impute", "rows that test a guarantee must not choose"),
-        (("--model", "lvq1", "--folds", 0), "impute", "LVQ1 cannot ignore them"),
+        (("--model", "rlvq", "--folds", 0), "impute", "RLVQ cannot ignore them"),
         (("--model", "fc1glvq", "--folds", 2), "impute", "GLVQ cannot ignore them"),
         (("--sample-prototypes", "--folds", 2), "impute", "prototypes that are samples need filled values"),
     ],
@@ -169,7 +169,7 @@ def test_a_model_that_ignores_takes_gaps_in_every_column_of_numbers(lvq, tmp_pat
     ("options", "message"),
     [
         (("--missing", "drop"), "--missing must be one of auto, impute, ignore, got 'drop'"),
-        (("--missing", "ignore", "--model", "lvq1"), "Ignoring missing values (--missing ignore) needs one of lvq"),
+        (("--missing", "ignore", "--model", "rlvq"), "Ignoring missing values (--missing ignore) needs one of lvq"),
         (("--missing", "ignore", "--sample-prototypes"), "need filled values"),
         (("--missing", "impute", "--stream"), "cannot fill missing numbers"),
     ],
@@ -193,13 +193,13 @@ def compared(lvq, table, folder, *options):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_compare_ignores_where_fit_does(lvq, tmp_path, seed):
-    found = compared(lvq, sparse_minority(seed), tmp_path, "--model", "glvq", "--model", "lvq1")
-    assert set(found["scores"]) == {"glvq, 1, ignore", "lvq1, 1"}
+    found = compared(lvq, sparse_minority(seed), tmp_path, "--model", "glvq", "--model", "rlvq")
+    assert set(found["scores"]) == {"glvq, 1, ignore", "rlvq, 1"}
     own = found["missing"]["models"]["glvq, 1"]
     assert own["way"] == "ignore"
     assert own["scores"]["ignore"] == pytest.approx(np.mean(found["scores"]["glvq, 1, ignore"]))
     assert own["scores"]["ignore"] > own["scores"]["impute"] + 0.01
-    assert found["missing"]["models"]["lvq1, 1"] == {"way": "impute", "scores": None, "why": ""}
+    assert found["missing"]["models"]["rlvq, 1"] == {"way": "impute", "scores": None, "why": ""}
     assert found["missing"]["sentence"] in found["notes"]
     assert "of 'glvq, 1' they were ignored: distances are over the values that a row has" in found["notes"][-1]
 
@@ -207,11 +207,11 @@ def test_compare_ignores_where_fit_does(lvq, tmp_path, seed):
 def test_compare_as_requested(lvq, tmp_path):
     table = sparse_minority(0)
     filled = compared(lvq, table, tmp_path, "--model", "glvq", "--missing", "impute")
-    ignored = compared(lvq, table, tmp_path, "--model", "glvq", "--model", "lvq1", "--missing", "ignore")
+    ignored = compared(lvq, table, tmp_path, "--model", "glvq", "--model", "rlvq", "--missing", "ignore")
     assert set(filled["scores"]) == {"glvq, 1"}
     assert set(ignored["scores"]) == {"glvq, 1, ignore"}
     assert filled["notes"][-1].endswith("became the median of their column, with an indicator feature; as requested.")
-    assert "Left out, as they cannot ignore missing values (--missing ignore): lvq1." in ignored["notes"]
+    assert "Left out, as they cannot ignore missing values (--missing ignore): rlvq." in ignored["notes"]
     assert "numbers, in 6 of 6 columns) were ignored: distances are" in ignored["notes"][-1]
     best = compared(lvq, table, tmp_path, "--model", "glvq")
     assert best["scores"]["glvq, 1, ignore"] == ignored["scores"]["glvq, 1, ignore"]
@@ -223,7 +223,7 @@ def test_compare_without_gaps_or_with_a_wrong_request(lvq, tmp_path):
     assert set(found["scores"]) == {"glvq, 1"}
     options = ("compare", tmp_path / "table.csv", "--target", "species", "--missing")
     assert "must be one of auto, impute, ignore, got 'drop'" in lvq(*options, "drop").err
-    refused = lvq(*options, "ignore", "--model", "lvq1")
+    refused = lvq(*options, "ignore", "--model", "rlvq")
     assert refused.code == 1
     assert "Ignoring missing values (--missing ignore) needs one of lvq" in refused.err
 

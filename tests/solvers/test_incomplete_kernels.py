@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from lvq import LVQ1, LVQ3, LVQ21, OLVQ1
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
 from lvq.model.incomplete_samples import IncompleteSamples
 from lvq.model.links import Gaussian, Identity, InverseMultiquadric
@@ -357,3 +359,46 @@ def test_sizes_are_checked():
     with pytest.raises(ValueError, match="variances that do not fit the model"):
         problem.compiled(GLVQCost(), Identity(), {})
     assert issubclass(IncompleteEngine, Engine)
+
+
+def rule_steps(model, X, y, W, labels, variances, rate=0.07, epochs=2):
+    """Kohonen's rules, step by step: in what is observed, as if nothing else were there."""
+    W, rates = W.copy(), np.full(len(W), rate)
+    for x, label in [*zip(X, y)] * epochs:
+        known = ~np.isnan(x)
+        fraction = variances[known].sum() / variances.sum()
+        distances = np.array([((x - w)[known] ** 2).sum() / fraction for w in W])
+        first, second = np.argsort(distances, kind="stable")[:2]
+        own = labels == label
+        if isinstance(model, LVQ1 | OLVQ1):
+            sign = 1.0 if own[first] else -1.0
+            W[first, known] += sign * rates[first] * (x - W[first])[known]
+            if isinstance(model, OLVQ1):
+                rates[first] = min(rates[first] / (1 + sign * rates[first]), rate)
+            continue
+        ratio = np.sqrt(distances[first] / distances[second])
+        if own[first] != own[second] and ratio > (1 - model.window) / (1 + model.window):
+            for j in (first, second):
+                W[j, known] += (1.0 if own[j] else -1.0) * rate * (x - W[j])[known]
+        elif isinstance(model, LVQ3) and own[first] and own[second]:
+            for j in (first, second):
+                W[j, known] += model.epsilon * rate * (x - W[j])[known]
+    return W
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("model", [LVQ1(), OLVQ1(), LVQ21(window=0.5), LVQ3(window=0.5)], ids=str)
+def test_rules_without_a_cost(model, seed):
+    rng = np.random.default_rng(seed)
+    y, labels = np.arange(40) % 2, np.array([0, 0, 1, 1])
+    X = rng.normal(size=(40, 4)) + y[:, None]
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X = X[~np.isnan(X).all(axis=1)]
+    y = y[: len(X)]
+    W = rng.normal(size=(4, 4)) + labels[:, None]
+    given = {"init": (W, labels), "n_prototypes": 2, "learning_rate": 0.07, "max_iter": 2, "shuffle": False}
+    given |= {"schedule": "constant"} if "schedule" in model.get_params() else {}
+    found = clone(model).set_params(missing="ignore", **given).fit(X, y)
+    expected = rule_steps(model, X, y, W, labels, np.nanvar(X, axis=0))
+    assert (np.abs(expected - W).max(axis=1) > 0.01).sum() >= 2
+    np.testing.assert_allclose(found.prototypes_, expected, rtol=1e-9, atol=1e-12)

@@ -57,8 +57,6 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "ignore"
-        tags.input_tags.sparse = tags.input_tags.sparse and self.missing == "raise"
         if not _has_shared_matrix(self):
             tags.transformer_tags = None
         return tags

@@ -18,6 +18,7 @@ from lvq.model.relevance import (
 from lvq.model.relevance.matrices import resolved_rank
 from lvq.model.structure import EXCLUDED, UNSTRUCTURED
 
+SMOOTH = "None, 'gradient', 'matrix', 'local_matrix' or 'local_diagonal'"  # relevances that have a gradient
 MAX_SPARSE_RANK = 1024  # rows of Omega for sparse samples, whose features may be very many
 
 
@@ -127,8 +128,8 @@ def _check_missing(estimator: BaseEstimator, parts: Parts) -> None:
     if not parts.relevance.smooth:
         raise ValueError(
             f"missing='ignore' of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
-            "without one. Use relevance None, 'gradient', 'matrix', 'local_matrix' or 'local_diagonal', or "
-            f"{fill}, with missing='raise'."
+            f"without one. Use relevance {SMOOTH if hasattr(estimator, 'solver') else 'None'}, or {fill}, with "
+            "missing='raise'."
         )
 
 

@@ -1,6 +1,6 @@
 """Kohonen's rules LVQ1, OLVQ1, LVQ2.1 and LVQ3, and RLVQ. They have no cost, so only the online solver."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from lvq.estimators.base import BaseLVQ
 from lvq.estimators.parameters import estimator, unit_interval
@@ -39,6 +39,7 @@ class LVQ1(BaseLVQ):
     learning_rate: float = 0.05
     max_iter: int = 40
     relevance_rate: float = 1e-4
+    missing: Literal["raise", "ignore"] = "raise"
 
     def _cost(self) -> WinnerRule:
         return WinnerRule()
@@ -73,6 +74,7 @@ class OLVQ1(BaseLVQ):
     learning_rate: float = 0.1  # Kohonen's 0.3 drives prototypes out as well
     max_iter: int = 40
     relevance_rate: float = 1e-4
+    missing: Literal["raise", "ignore"] = "raise"
 
     def _cost(self) -> WinnerRule:
         return WinnerRule(own_rates=True)
@@ -109,6 +111,7 @@ class LVQ21(BaseLVQ):
     learning_rate: float = 0.01
     max_iter: int = 1  # more drives prototypes apart: on standardised wdbc 0.94, 0.90, 0.63 after 1, 5, 20 epochs
     relevance_rate: float = 1e-4
+    missing: Literal["raise", "ignore"] = "raise"
 
     def _cost(self) -> WindowRule:
         return WindowRule(self.window)
@@ -144,6 +147,7 @@ class LVQ3(BaseLVQ):
     learning_rate: float = 0.01
     max_iter: int = 1
     relevance_rate: float = 1e-4
+    missing: Literal["raise", "ignore"] = "raise"
 
     def _cost(self) -> WindowRule:
         return WindowRule(self.window, self.epsilon)

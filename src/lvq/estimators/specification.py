@@ -50,7 +50,9 @@ class Specification(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = getattr(self, "device", None) is None
+        missing = getattr(self, "missing", "raise") == "ignore"
+        tags.input_tags.allow_nan = missing
+        tags.input_tags.sparse = getattr(self, "device", None) is None and not missing
         return tags
 
     # -- parts: objects made from the parameters -----------------------------------------------------------------------

@@ -65,7 +65,7 @@ class IncompleteEngine(Engine):
 
             incomplete_weight_epochs(
                 *common, self.weights, self.owner, self.variances, self.distances, self.derivatives, self.gradients,
-                self.fractions, self.known,
+                self.fractions, self.known, self.statistics,
             )  # fmt: skip
         else:
             from lvq.solvers.kernels.incomplete_matrices import incomplete_matrix_epochs

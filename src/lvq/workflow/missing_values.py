@@ -57,13 +57,13 @@ def candidates(
 
     Examples
     --------
-    >>> from lvq import GLVQ, LVQ1
+    >>> from lvq import GLVQ, RLVQ
     >>> table = pd.DataFrame({"size": [1.0, np.nan]})
     >>> samples = Samples(table, np.array(["a", "b"]), ("size",), (), ())
     >>> list(candidates("auto", GLVQ(), table, samples, folds=5, guarantee=False).estimators)
     ['impute', 'ignore']
-    >>> candidates("auto", LVQ1(), table, samples, folds=5, guarantee=False).reason
-    'LVQ1 cannot ignore them'
+    >>> candidates("auto", RLVQ(), table, samples, folds=5, guarantee=False).reason
+    'RLVQ cannot ignore them'
     """
     if missing == "ignore":
         return Candidates({"ignore": estimator}, "as requested")

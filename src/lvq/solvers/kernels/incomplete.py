@@ -10,9 +10,9 @@ feature is of the size that complete rows have.
 """
 
 from lvq.solvers.kernels.compiling import helper
-from lvq.solvers.kernels.costs import margin_derivatives, soft_derivatives
-from lvq.solvers.kernels.rule import SNPC
-from lvq.solvers.kernels.winners import nearest_pair
+from lvq.solvers.kernels.costs import pair_derivatives, soft_derivatives
+from lvq.solvers.kernels.rule import LVQ3, LVQ21, SNPC
+from lvq.solvers.kernels.winners import nearest_pair, two_nearest
 
 
 @helper
@@ -48,10 +48,15 @@ def touched_prototypes(rule, step, width, distances, derivatives, low, high, act
         for j in range(count):
             active[j] = j
         return soft_derivatives(rule, width, distances, derivatives, low, high), count
-    first, second = nearest_pair(distances, count, low, high)
+    if rule.cost == LVQ21 or rule.cost == LVQ3:
+        first, second = two_nearest(distances, count)
+    else:
+        first, second = nearest_pair(distances, count, low, high)
+    one, two = float(distances[first]), float(distances[second])
+    first_wins = one < two or (one == two and first < second)
     active[0], active[1] = first, second
-    cost, derivatives[first], derivatives[second] = margin_derivatives(
-        rule, step, width, float(distances[first]), float(distances[second])
+    cost, derivatives[first], derivatives[second] = pair_derivatives(
+        rule, step, width, one, two, low <= first < high, low <= second < high, first_wins
     )
     return cost, 2
 

@@ -5,8 +5,8 @@ import numpy as np
 from lvq.solvers.kernels.compiling import VERSION, helper, stored
 from lvq.solvers.kernels.incomplete import moment_of, observed_fraction, set_known, touched_prototypes
 from lvq.solvers.kernels.relevances import take_step
-from lvq.solvers.kernels.rule import GRADIENT
-from lvq.solvers.kernels.steps import decay_of, learn_width
+from lvq.solvers.kernels.rule import GRADIENT, OLVQ1
+from lvq.solvers.kernels.steps import decay_of, learn_width, update_olvq1_rate
 from lvq.typing import Argument
 
 
@@ -48,7 +48,7 @@ def _move(rule, x, known, w, relevances, change):
 @helper
 def _epoch(
     rule, X, missing, y, weights, order, step, W, starts, width, relevances, owner, variances, distances, derivatives,
-    gradients, fractions, known,
+    gradients, fractions, known, statistics,
 ):  # fmt: skip
     """One pass. Returns the sum of the costs.
 
@@ -71,6 +71,12 @@ def _epoch(
         )
         total += cost * weights[i]
         decay = decay_of(rule, step) * weights[i]
+        rate = 2.0 * rule.rate * decay
+        if rule.cost == OLVQ1:
+            correct = derivatives[active[0]] != 0.0
+            winner = active[0] if correct else active[1]
+            rate = 2.0 * statistics.rates[winner] * weights[i]
+            update_olvq1_rate(statistics, rule, winner, correct)
         step += 1.0
         learn_width(rule, width, decay, moment_of(distances, derivatives, active, number))
         for a in range(number):
@@ -82,7 +88,7 @@ def _epoch(
             if rule.relevance == GRADIENT:
                 factor = rule.relevance_rate * decay * derivative
                 _add_gradient(x, known, W[j], variances, fraction, unit, distances[j], factor, gradients[g])
-            _move(rule, x, known, W[j], relevances[g], 2.0 * rule.rate * decay * derivative)
+            _move(rule, x, known, W[j], relevances[g], rate * derivative)
         if rule.relevance == GRADIENT and ((place + 1) % rule.every == 0 or place + 1 == order.shape[0]):
             for g in range(relevances.shape[0]):
                 take_step(relevances[g], gradients[g])
@@ -95,14 +101,14 @@ def _compiled(version: int) -> Argument:
     @stored
     def incomplete_weight_epochs(
         rule, X, missing, y, weights, orders, costs, step, W, starts, width, relevances, owner, variances, distances,
-        derivatives, gradients, fractions, known,
+        derivatives, gradients, fractions, known, statistics,
     ):  # fmt: skip
         if version < 0:
             return
         for epoch in range(orders.shape[0]):
             costs[epoch] = _epoch(
                 rule, X, missing, y, weights, orders[epoch], step, W, starts, width, relevances, owner, variances,
-                distances, derivatives, gradients, fractions, known,
+                distances, derivatives, gradients, fractions, known, statistics,
             )  # fmt: skip
             step += orders.shape[1]
 
