@@ -25,7 +25,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import ParameterGrid, train_test_split
 from sklearn.svm import LinearSVC
 
-from lvq import GLVQ, GRLVQ, LOGM
+from lvq import GLVQ, GRLVQ, LOGM, LVQClassifier
 from lvq.datasets import load_dataset
 
 RESULTS = Path(__file__).parent / "results" / "sparse_text.json"
@@ -45,6 +45,7 @@ MODELS: dict[str, tuple[Any, dict[str, list[Any]]]] = {
     "LinearSVC": (LinearSVC(random_state=0), {"C": [0.1, 0.3, 1.0, 3.0, 10.0]}),
     "nearest class mean": (GLVQ(init="means", solver="online", learning_rate=0, max_iter=1), {}),
     "GRLVQ, online": (GRLVQ(**ONLINE), RATES | {"relevance_rate": [0.001, 0.1]}),
+    "LVQClassifier, as it is": (LVQClassifier(random_state=0), {}),
 }
 
 

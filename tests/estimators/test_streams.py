@@ -120,12 +120,14 @@ def test_fit_after_a_stream_starts_again(model, data):
     ids=str,
 )
 def test_rates_of_a_linear_schedule(model, factor, data):
-    """A stream has no known end: they are constant, and a tenth where there is a cost."""
+    """A stream has no known end: they are constant, and that of prototypes is a tenth where there is a cost."""
     X, y = data
     linear = stream(clone(model).set_params(random_state=0), X, y, 10)
-    rates = {name: factor * value for name, value in model.get_params().items() if name.endswith("_rate")}
-    constant = stream(clone(model).set_params(random_state=0, schedule="constant", **rates), X, y, 10)
+    constant = clone(model).set_params(schedule="constant", learning_rate=factor * model.learning_rate, random_state=0)
+    constant = stream(constant, X, y, 10)
     np.testing.assert_array_equal(linear.prototypes_, constant.prototypes_)
+    if linear.model_.relevance is not None:
+        np.testing.assert_array_equal(linear.model_.relevance, constant.model_.relevance)
 
 
 @pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LOGM()], ids=str)

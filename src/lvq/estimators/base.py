@@ -117,9 +117,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         """Update the model with one batch of a stream, each sample once.
 
         The first samples set the starting prototypes and the units of rates and steepness. A class first seen later
-        gets its prototypes from its first samples. A stream has no known end: with
-        ``schedule="linear"`` the rates of models with a cost are a tenth of those given, throughout. For streams that
-        change fast ``schedule="constant"`` takes them as they are given.
+        gets its prototypes from its first samples. A stream has no known end: with ``schedule="linear"``
+        rates are constant, and that of the prototypes is a tenth of `learning_rate` in models with a cost. For streams
+        that change fast ``schedule="constant"`` takes it as it is given.
 
         Parameters
         ----------

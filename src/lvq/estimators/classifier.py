@@ -57,7 +57,7 @@ class _OfStreams:
             name = type(model).__name__
             other = " relevance='local_diagonal' in place of 'local_scale', and" * (model.relevance == "local_scale")
             raise AttributeError(
-                f"{name} has no partial_fit with these parameters, as its metric has no unit trace. Set{other} "
+                f"{name} has no partial_fit with these parameters, as it learns how large its matrices are. Set{other} "
                 "solver='online' (or ridge=0) before the first fit."
             )
         return MethodType(CostBasedLVQ.partial_fit, model)

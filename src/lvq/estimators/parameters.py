@@ -218,7 +218,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "schedule": (
         '{"linear", "constant", "inverse"}',
         "[online, adam] Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done). In a stream, "
-        "which has no known end, those of linear are constant, and a tenth in models with a cost.",
+        "which has no known end, those of linear are constant, and `learning_rate` counts a tenth in models with a "
+        "cost.",
     ),
     "max_iter": ("int", "Epochs; iterations of lbfgs, which count its first epochs on large data."),
     "tol": (

@@ -56,7 +56,8 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
     if message.startswith("could not convert string"):
         return (
             f"{name} needs X of numbers, got text: {message}. Encode categories as numbers, for example by "
-            "sklearn.preprocessing.OneHotEncoder in a ColumnTransformer; `lvq fit TABLE` does so itself."
+            "sklearn.preprocessing.OneHotEncoder in a ColumnTransformer; `lvq fit TABLE` does so itself. Encode texts "
+            "by sklearn.feature_extraction.text.TfidfVectorizer."
         )
     if message.endswith("not 'NAType'"):
         return (

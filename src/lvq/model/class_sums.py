@@ -10,8 +10,8 @@ from lvq.model.sparse_rows import is_sparse
 from lvq.typing import Array
 
 DENSE = 2**24  # classes times samples up to which sums are one dense product
-#: Share of the weight that may still change its cluster when k-means ends. No fraction of less than 10,000 samples is
-#: equal to it, so that rounding never decides.
+#: Fraction of the weight that may still change its cluster when k-means ends. No fraction of less than 10,000 samples
+#: is equal to it, so that rounding never decides.
 SETTLED = 0.0199
 
 

@@ -26,7 +26,7 @@ from lvq.solvers.kernels import rule as choices
 
 SCHEDULES = ("constant", "linear", "inverse")
 STEPS = ("scaled", "gradient", "relative")
-STREAM = 0.1  # fraction of the rates from which a linear schedule starts that models with a cost take in a stream
+STREAM = 0.1  # fraction of the learning rate from which a linear schedule starts, for models with a cost in a stream
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Online:
     shuffle: bool = True
 
     def for_stream(self, cost: CostOrRule) -> "Online":
-        """The settings of a stream. It has no known end, so the rates of a linear schedule are constant and smaller.
+        """The settings of a stream. It has no known end, so rates are constant in place of a linear schedule.
 
-        Those of Kohonen's rules, which have no unit, stay as they are.
+        That of the prototypes, and of the width of a kernel, is smaller; in Kohonen's rules it stays as it is.
         """
         if self.schedule != "linear":
             return self
@@ -56,7 +56,6 @@ class Online:
             self,
             schedule="constant",
             learning_rate=factor * self.learning_rate,
-            relevance_rate=factor * self.relevance_rate,
             width_rate=factor * self.width_rate,
         )
 

@@ -19,15 +19,15 @@ def progress_bar(name: str, total: int) -> Report:
 
     def report(done: int, value: float, last: bool = False) -> None:
         nonlocal shown
-        share = done / total
-        if last and share == shown:
+        fraction = done / total
+        if last and fraction == shown:
             print("" if done == total or not live else "\n", end="", flush=True)
             return
-        if done < total and not last and share - shown < (0.01 if live else 0.1):
+        if done < total and not last and fraction - shown < (0.01 if live else 0.1):
             return
-        shown = share
-        left = (time.monotonic() - start) * (1 - share) / share
-        filled = "#" * round(20 * share)
+        shown = fraction
+        left = (time.monotonic() - start) * (1 - fraction) / fraction
+        filled = "#" * round(20 * fraction)
         text = f"{name} [{filled:<20}] {done}/{total}  objective {value:.5g}  {left:.0f} s left"
         print("\r" + text if live else text, end="" if live and done < total and not last else "\n", flush=True)
 

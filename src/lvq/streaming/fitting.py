@@ -49,10 +49,10 @@ def fit_batches(
     """Fit an estimator to a stream of batches or to files larger than memory.
 
     A first pass over all rows finds the classes, where they are not given, and the statistics of a scaler, if there is
-    one. Each of the following passes trains by `partial_fit`, with constant rates: by default a tenth of those of the
-    estimator, with its ``schedule="constant"``, for streams that change fast, as they are given. Memory does not grow
-    with the number of rows: it is the buffer, up to nine parts of a file, which are read ahead (at most 16 MB each),
-    and a few copies of a batch, besides the Python process with its packages.
+    one. Each of the following passes trains by `partial_fit`, with constant rates: by default a tenth of the
+    `learning_rate` of models with a cost; with ``schedule="constant"``, for streams that change fast, as it is given.
+    Memory does not grow with the number of rows: it is the buffer, up to nine parts of a file, which are read ahead
+    (at most 16 MB each), and a few copies of a batch, besides the Python process with its packages.
 
     Parameters
     ----------
