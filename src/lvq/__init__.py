@@ -14,7 +14,7 @@ if _TYPE_CHECKING:
     from lvq.estimators.classifier import LVQClassifier
     from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
     from lvq.estimators.paper_models import MODELS
-    from lvq.estimators.rules import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
+    from lvq.estimators.kohonen import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
     from lvq.estimators.search import LVQClassifierCV
     from lvq.estimators.soft import RSLVQ, SNPC
     from lvq.explanation import explain

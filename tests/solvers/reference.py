@@ -75,7 +75,6 @@ class Spec:
     window: float = 0.3
     epsilon: float = 0.0
     weighted_step: bool = False
-    every: int = 1  # samples from one step of lambda to the next; with more than 1 the step is that of n lambda
     squared: bool = False  # RLVQ as Ridge prints it
     scores: str = "sum"
     no_variance: str = "zero"
@@ -96,7 +95,6 @@ class State:
     history: list = field(default_factory=list)  # (sample, class, winner) of every step
     scores: list = field(default_factory=list)  # Fisher scores of every step that had some
     rates: np.ndarray | None = None  # OLVQ1
-    waiting: np.ndarray | float = 0.0  # gradients by lambda that have not been used yet
     cost: float = 0.0  # of the last sample
 
     def matrix_of(self, j):
@@ -111,12 +109,9 @@ def learn(spec, state, X, y, weights, n_epochs=1):
     if spec.cost == "olvq1" and state.rates is None:
         state.rates = np.full(len(state.labels), spec.rate)
     for _ in range(n_epochs):
-        for place, (x, label, weight) in enumerate(zip(X, y, weights), start=1):
+        for x, label, weight in zip(X, y, weights):
             step(spec, state, x.astype(float), int(label), float(weight))
             state.time += 1
-            if spec.every > 1 and (place % spec.every == 0 or place == len(X)):
-                state.metric = clip_and_normalise(state.metric - state.waiting)
-                state.waiting = 0.0
             yield state
 
 
@@ -305,9 +300,7 @@ def gradient_step(spec, state, before, x, label, D, left):
                 part += derivatives[j] * u**2
             else:
                 part += 2 * derivatives[j] * np.outer(before.matrix_of(j) @ u, u)
-    if spec.relevance == "gradient" and spec.every > 1:
-        state.waiting = state.waiting + spec.relevance_rate * left * by_metric / len(x) ** 2
-    elif spec.relevance == "gradient":
+    if spec.relevance == "gradient":
         changed = np.atleast_2d(metric - spec.relevance_rate * left * by_metric)
         rows = [(clip_and_normalise(new), old) for new, old in zip(changed, np.atleast_2d(metric))]
         state.metric = np.reshape([old if new is None else new for new, old in rows], metric.shape)

@@ -28,14 +28,10 @@ def test_only_functions_of_the_version_are_stored():
     compiled = [part for part in parts.values() if isinstance(part, CPUDispatcher)]
     stored = [part for part in compiled if not isinstance(part._cache, NullCache)]
     assert sorted(part.__name__ for part in stored) == [
-        "incomplete_matrix_epochs",
-        "incomplete_weight_epochs",
-        "matrix_epochs",
+        "matrices_epochs",
         "plain_epochs",
-        "soft_matrix_epochs",
         "sparse_epochs",
-        "sparse_relevance_epochs",
-        "weighted_epochs",
+        "weights_epochs",
     ]
     assert all("version" in part.py_func.__code__.co_freevars for part in stored)
     assert len(compiled) > 40

@@ -20,10 +20,7 @@ from lvq.model.relevance import (
     Relevance,
 )
 from lvq.model.samples import ArraySamples
-from lvq.solvers.engine import Engine
-from lvq.solvers.incomplete_engine import IncompleteEngine
-from lvq.solvers.online import train
-from lvq.solvers.online_rule import Online
+from lvq.solvers.online import Online, train
 from lvq.solvers.state import TrainingState, Units, new_statistics
 
 FEATURES = 5
@@ -40,7 +37,6 @@ RELEVANCES = {
     "plain": Relevance(),
     "gradient": GradientRelevance(),
     "gradient, plain step": GradientRelevance(weighted_step=False),
-    "gradient, every 4": GradientRelevance(weighted_step=False, every=4),
     "weights per class": LocalDiagonalRelevance(),
     "weights per prototype": LocalDiagonalRelevance(local="prototype"),
     "matrix": MatrixRelevance(),
@@ -107,13 +103,13 @@ class Problem:
         return train(objective, Params(self.W, self.metric, width), samples, settings, state)[0]
 
     def slow(self, reference, spec, width=1.7, n_epochs=1, **more):
-        rates = {"rate": 0.05, "relevance_rate": 0.02, "every": getattr(self.relevance, "every", 1)}
+        rates = {"rate": 0.05, "relevance_rate": 0.02}
         spec = reference.Spec(**({"cost": "glvq"} | rates | spec | more))
         spec.weighted_step = self.relevance.weighted_step
         state = reference.State(self.W.astype(float), self.labels, self.metric, self.owner, width)
         for _ in range(n_epochs):
-            for place, rows in enumerate(zip(self.X.astype(float), self.y, self.weight), start=1):
-                slow_step(reference, spec, state, self.variances, *rows, last=place == len(self.X), place=place)
+            for rows in zip(self.X.astype(float), self.y, self.weight):
+                slow_step(reference, spec, state, self.variances, *rows)
                 yield state
 
 
@@ -145,7 +141,7 @@ def derivative(function, point, step=1e-30):
     return result
 
 
-def slow_step(reference, spec, state, variances, x, label, weight, *, last, place):
+def slow_step(reference, spec, state, variances, x, label, weight):
     """One sample: all derivatives first, then all updates. The step is the gradient times s."""
     W, metric = state.prototypes.copy(), state.metric
     metrics = [None if metric is None else state.matrix_of(j) for j in range(len(W))]
@@ -165,25 +161,21 @@ def slow_step(reference, spec, state, variances, x, label, weight, *, last, plac
             own = derivative(lambda R, j=j: distance(x, W[j], R, variances), metrics[j])
             part = by_metric if state.owner is None else by_metric[state.owner[j]]
             part += s * factor * own
-    move_metric(reference, spec, state, by_metric, left, last=last, place=place)
+    move_metric(reference, spec, state, by_metric, left)
     if spec.width_rate:
         state.width = np.exp(np.log(state.width) - spec.width_rate * left * (by_induced * by_width).sum())
     state.time += 1
 
 
-def move_metric(reference, spec, state, by_metric, left, *, last, place):
+def move_metric(reference, spec, state, by_metric, left):
     metric = state.metric
     if metric is None:
         return
+    turned = metric - spec.relevance_rate * left * by_metric
     if metric.ndim == (2 if state.owner is None else 3):
-        turned = metric - spec.relevance_rate * left * by_metric
         state.metric = turned / np.sqrt((turned**2).sum(axis=(-2, -1), keepdims=True))
         return
-    unit = 1 if spec.every == 1 else FEATURES**-2.0
-    state.waiting = state.waiting + spec.relevance_rate * unit * left * by_metric
-    if place % spec.every == 0 or last:
-        rows = [reference.clip_and_normalise(row) for row in np.atleast_2d(metric - state.waiting)]
-        state.metric, state.waiting = np.reshape(rows, metric.shape), 0.0
+    state.metric = np.reshape([reference.clip_and_normalise(row) for row in np.atleast_2d(turned)], metric.shape)
 
 
 # -- the comparison ----------------------------------------------------------------------------------------------------
@@ -208,7 +200,7 @@ def test_every_model_update_by_update(reference, cost, relevance):
     problem, sums = Problem(RELEVANCES[relevance]), np.zeros(2)
     for done, state in enumerate(problem.slow(reference, spec | link_spec, n_epochs=2), start=1):
         sums[(done - 1) // 14] += state.cost * problem.weight[(done - 1) % 14]
-        if done in (1, 4, 6, 14) and getattr(problem.relevance, "every", 1) == 1:
+        if done in (1, 4, 6, 14):
             result = problem.compiled(part, link, settings, samples=problem.samples(done))
             assert_close(result.params, state, f"{name} after {done}")
     result = problem.compiled(part, link, settings, max_iter=2)
@@ -236,7 +228,7 @@ def test_a_step_is_the_gradient_of_the_objective(cost, relevance):
     """By central differences of the library's own objective; the step has the factor s."""
     part, _, settings = COSTS[cost]
     rule = RELEVANCES[relevance]
-    if "time" in cost or "relative" in cost or "plain step" in relevance or "every" in relevance:
+    if "time" in cost or "relative" in cost or "plain step" in relevance:
         pytest.skip("a step that is no gradient by definition")
     problem = Problem(rule, n_samples=14)
     metric = Observed(rule.metric(problem.labels), problem.variances)
@@ -358,7 +350,6 @@ def test_sizes_are_checked():
     problem.variances = np.ones(FEATURES - 1)
     with pytest.raises(ValueError, match="variances that do not fit the model"):
         problem.compiled(GLVQCost(), Identity(), {})
-    assert issubclass(IncompleteEngine, Engine)
 
 
 def rule_steps(model, X, y, W, labels, variances, rate=0.07, epochs=2):

@@ -19,8 +19,7 @@ from lvq.model.relevance import (
     Relevance,
 )
 from lvq.model.samples import ArraySamples
-from lvq.solvers.online import train
-from lvq.solvers.online_rule import Online
+from lvq.solvers.online import Online, train
 from lvq.solvers.state import TrainingState, Units, new_statistics
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2)))

@@ -64,7 +64,8 @@ def test_moves_follow_the_formula(dtype):
             tolerance = (1e-9 if dtype == np.float64 else 1e-3) * size**2
             assert square == pytest.approx(x @ x, abs=1e-6)
             assert products[j] == pytest.approx(W[j] @ x, abs=tolerance)
-            kernels._move(values, columns, V, scales, lengths, j, change, products[j], square)
+            lengths[j] = kernels._length_after(lengths[j], change, products[j], square)
+            kernels._move(values, columns, V, scales, j, change)
             W[j] += change * (x - W[j])
             assert lengths[j] == pytest.approx(W[j] @ W[j], rel=1e-6 if dtype == np.float64 else 1e-2, abs=tolerance)
     kernels.settle(V, scales, lengths)

@@ -1,60 +1,50 @@
 """The base of all estimators: an estimator is a specification, `fit` turns it into a `PrototypeModel`.
 
-`fit` in steps: validate the parameters and make the parts (`_parts`), validate the samples, start (`starts`,
-`training.begin`), run a solver (`training.run_online`, `run_batch`), and set the result in one assignment.
+`fit` in steps: validate the parameters and make the parts (`_parts`), check the samples (`inputs`), start
+(`start_prototypes`, `training.begin`), run a solver (`training.run`), and set the result in one assignment.
 """
 
+import warnings
 from typing import Self
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators import training as steps
 from lvq.estimators.atomic import unchanged_on_error
-from lvq.estimators.continued_fits import check_stream, check_unchanged
-from lvq.estimators.convergence import warn_if_not_converged
-from lvq.estimators.given_prototypes import check_auto_start, given_prototypes
-from lvq.estimators.growth import chosen_counts
+from lvq.estimators.checks import as_cost_matrix, check_cost_matrix_classes, check_for_samples, check_parts
+from lvq.estimators.cross_fit import chosen_number
+from lvq.estimators.inputs import Checked, given_prototypes, labelled_samples, training_samples
 from lvq.estimators.parameters import estimator
-from lvq.estimators.part_checks import (
-    check_cost_matrix_classes,
-    check_parts,
-    check_rank,
-    check_sample_prototypes,
-    check_sparse_matrix,
-    check_structure,
-    check_width,
-)
-from lvq.estimators.partition_checks import check_partitioned_solver, is_dask, refuse_dask, training_partitions
-from lvq.estimators.parts import Parts
-from lvq.estimators.prediction import ModelPredictions
-from lvq.estimators.sample_prototypes import on_samples
-from lvq.estimators.specification import Specification
-from lvq.estimators.stream_steps import add_prototypes, measure_units, next_samples, with_cost, with_moments
-from lvq.estimators.tensor_checks import training_tensors
-from lvq.estimators.tensors import float_types, floating, on_device, require_torch
+from lvq.estimators.partitions import is_dask, training_partitions
+from lvq.estimators.predictions import ModelPredictions
+from lvq.estimators.specification import Parts, Specification
+from lvq.estimators.streams import check_unchanged, next_batch, with_moments
+from lvq.estimators.tensors import floating, require_torch
 from lvq.estimators.training import Training
-from lvq.estimators.validation import check_batch, check_training_data
-from lvq.model.arrays import as_numpy, is_tensor, namespace
-from lvq.model.feature_moments import FeatureMoments
-from lvq.model.incomplete_samples import samples_of
-from lvq.model.links import Kernel
+from lvq.model.arrays import is_tensor
+from lvq.model.metrics import Mahalanobis
 from lvq.model.objective import Params
+from lvq.model.observed import filled
+from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
-from lvq.model.sparse_rows import is_sparse, take_rows
-from lvq.model.starts import distribute, prototypes_per_class, start_prototypes
+from lvq.model.start_prototypes import prototypes_per_class, start_prototypes
+from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.progress import progress_bar, silent
+from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, single_threaded_products
+from lvq.typing import Array
 
 
 @estimator
 class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     """Base of all estimators: from specification and samples to a fitted model."""
-
-    # -- learning ------------------------------------------------------------------------------------------------------
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to samples.
@@ -63,7 +53,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         ----------
         X : array-like, sparse matrix, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
             Samples. Sparse ones, best in CSR format, are never made dense as a whole. With lbfgs and adam tensors stay
-            on their device, from the start to the last iteration, and the samples of dask on their workers.
+            on their device, and with lbfgs the samples of dask on their workers.
         y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -78,38 +68,44 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+    def _fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None = None
+    ) -> Self:
         self._validate_params()
-        X, device = self._placed(X)
-        parts = self._parts_for(X, device)
-        check_parts(self, parts)
-        check_sample_prototypes(self, parts, in_memory=not is_dask(X))
         warm = self.warm_start and hasattr(self, "model_")
-        samples, classes = self._samples(parts, X, y, sample_weight, reset=not warm)
+        parts = self._parts(X, str(X.device) if is_tensor(X) else None)
+        check_parts(self, parts)
+        samples, classes, rows = self._checked(parts, X, y, sample_weight, reset=not warm)
         random_state = check_random_state(self.random_state)
+        check_for_samples(self, parts, samples)
         check_cost_matrix_classes(self, len(classes))
         report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
+        groups = None if groups is None else np.asarray(groups)[rows]
         with single_threaded_products(product_threads()):
-            shaped, parts, temperature = self._settled(parts, samples, classes, warm)
+            shaped, parts, temperature = self._settled(parts, samples, classes, groups, warm)
             if warm:
                 check_unchanged(self, parts, classes, stream=False)
-                training = steps.restarted(parts, self._training(), samples.n_samples, len(classes), random_state)
-                training = with_moments(training, samples)
+                before = steps.restarted(parts, self._training(), samples.n_samples, len(classes), random_state)
+                training = with_moments(before, samples)
             else:
                 training = shaped._begin(parts, samples, classes, random_state)
             training, result = steps.run(parts, training, samples, report)
-            if parts.solver == "lbfgs":
-                warn_if_not_converged(self, result, samples)
-            if getattr(self, "sample_prototypes", False):
-                training = on_samples(parts, training, samples, classes)
-            if temperature is None:
-                temperature = shaped._temperature(parts, samples, classes)
+            if isinstance(parts.solver, LBFGS):
+                _warn_if_not_converged(self, result, samples)
+            training = self._finished(parts, training, samples, classes)
             self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history), temperature)
         return self
 
-    def _temperature(self, parts: Parts, samples: ArraySamples, classes: np.ndarray) -> float:
-        """Temperature of the probabilities; one where they are not calibrated."""
-        return 1.0
+    def _checked(
+        self, parts: Parts, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+    ) -> Checked:
+        """Checked samples where the solver computes."""
+        if is_dask(X):
+            return Checked(*training_partitions(self, parts.solver, X, y, sample_weight, reset=reset))
+        if parts.device is not None:
+            require_torch(parts.device)
+        X = floating(X, np.dtype(np.float32), type(self).__name__) if is_tensor(X) else X
+        return training_samples(self, X, y, sample_weight, reset=reset, device=parts.device)
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -117,9 +113,9 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         """Update the model with one batch of a stream, each sample once.
 
         The first samples set the starting prototypes and the units of rates and steepness. A class first seen later
-        gets its prototypes from its first samples. A stream has no known end: with ``schedule="linear"``
-        rates are constant, and that of the prototypes is a tenth of `learning_rate` in models with a cost. For streams
-        that change fast ``schedule="constant"`` takes it as it is given.
+        gets its prototypes from its first samples. A stream has no known end: with the schedule "linear"
+        rates are constant, and that of the prototypes is a tenth of the learning rate in models with a cost. For
+        streams that change fast ``Online(schedule="constant")`` takes it as it is given.
 
         Parameters
         ----------
@@ -138,133 +134,53 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             The updated estimator.
         """
         with unchanged_on_error(self):
-            return self._partial_fit(as_numpy(X), as_numpy(y), as_numpy(classes), as_numpy(sample_weight))
-
-    def _partial_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        moments: FeatureMoments | None = None,
-    ) -> Self:
-        refuse_dask(self, X, "partial_fit", "Give the partitions one after another.")
-        first = not hasattr(self, "model_")
-        self._validate_params()
-        parts = self._parts()
-        check_parts(self, parts)
-        check_stream(self, parts)
-        X, y, weight, classes = check_batch(self, X, y, classes, sample_weight, first=first)
-        if first:
-            samples = samples_of(X, y, weight) if parts.ignores_missing else ArraySamples(X, y, weight)
-            random_state = check_random_state(self.random_state)
-            training = self._begin(parts, samples, classes, random_state, stream=True, moments=moments)
-            n_iter, history, temperature = 0, np.array([]), 1.0
-        else:
-            check_unchanged(self, parts, classes, stream=True)
-            training, samples = next_samples(with_cost(self._training(), parts), X, y, weight)
-            training = self._add_classes(parts, training, samples, classes)
-            training = measure_units(training, parts, samples)
-            n_iter, history, temperature = self.n_iter_, self.objective_history_, self.model_.decision.temperature
-        if len(np.unique(training.labels)) > 1:  # with one class so far, there is nothing to learn
-            training, result = steps.run_online(parts, training, samples, silent, stream=True)
-            n_iter, history = n_iter + 1, np.append(history, result.history)
-        self._set_fitted(training, parts, classes, None, n_iter, history, temperature)
+            self._validate_params()
+            parts = self._parts()
+            check_parts(self, parts)
+            training, samples, known = next_batch(self, parts, X, y, classes, sample_weight)
+            first = not hasattr(self, "model_")
+            n_iter, history = (0, np.array([])) if first else (self.n_iter_, self.objective_history_)
+            temperature = 1.0 if first else self.model_.decision.temperature
+            if training.labels[0] != training.labels[-1]:  # with one class so far, there is nothing to learn
+                training, result = steps.run_online(parts, training, samples, silent, stream=True)
+                n_iter, history = n_iter + 1, np.append(history, result.history)
+            self._set_fitted(training, parts, known, None, n_iter, history, temperature)
         return self
 
-    def _placed(self, X: ArrayLike) -> tuple[ArrayLike, str | None]:
-        """Samples, those of a tensor in a floating type; and the device of the batch solvers, if any."""
-        device = getattr(self, "device", None)
-        if is_tensor(X):
-            device = str(X.device) if hasattr(self, "device") else None
-            X = floating(X, np.dtype(np.float32), type(self).__name__)
-        if device is not None and not is_dask(X):  # of dask the workers' devices count
-            require_torch(device)
-        return X, device
-
-    def _samples(
-        self, parts: Parts, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
-    ) -> tuple[ArraySamples, np.ndarray]:
-        """Checked samples where the solver computes, and their classes."""
-        if is_dask(X):
-            check_partitioned_solver(self, parts.solver)
-            return training_partitions(self, X, y, sample_weight, reset=reset, device=parts.device)
-        device = None if parts.solver == "online" else parts.device
-        if is_tensor(X) and device is not None:
-            return training_tensors(self, X, y, sample_weight, reset=reset)
-        given = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
-        X, y, weight, classes = check_training_data(self, *given, reset=reset, types=float_types(device))
-        make = samples_of if parts.ignores_missing else ArraySamples
-        samples = make(X, y, weight / weight.mean())  # only ratios count, so that the rate keeps its meaning
-        return samples if device is None else samples.to(lambda array: on_device(array, device)), classes
-
-    def _begin(
-        self,
-        parts: Parts,
-        samples: ArraySamples,
-        classes: np.ndarray,
-        random_state: RandomState,
-        *,
-        stream: bool = False,
-        moments: FeatureMoments | None = None,
-    ) -> Training:
-        check_rank(self, parts.relevance, samples.n_features)
-        check_structure(self, parts.relevance, samples.n_features)
-        if is_sparse(samples.X):
-            check_sparse_matrix(self, parts.relevance, samples.n_features)
-        if isinstance(parts.kernel, Kernel) and not isinstance(parts.kernel_width, str):
-            check_width(self, parts.kernel_width)
-        if isinstance(self.init, str):
-            W, labels = self._start_prototypes(samples, classes, random_state)
-        else:
-            W, labels = given_prototypes(self, self._counts(classes), samples.X, classes)
-        training = steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream, moments=moments)
-        check_width(self, training.params.width)
-        return training
-
     def _settled(
-        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool
-    ) -> tuple[Self, Parts, float | None]:
-        """This estimator with what depends on the samples, its parts, and its temperature where that is known."""
-        return self._with_counts(parts, samples, classes, warm), parts, None
-
-    def _with_counts(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool) -> Self:
-        """This estimator; with n_prototypes="auto" a copy with the chosen numbers, or with those of the last fit."""
-        if not isinstance(self.n_prototypes, str) or self.n_prototypes_total is not None:
-            return self
-        check_auto_start(self)
+        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
+    ) -> tuple[Self, Parts, float]:
+        """This estimator with what depends on the samples, its parts, and the temperature of its probabilities."""
+        if self.n_prototypes != "auto":
+            return self, parts, 1.0
         if warm:
             counts = np.bincount(self.model_.labels, minlength=len(classes))
         else:
-            counts = chosen_counts(self, parts, samples, classes)
-        return clone(self).set_params(n_prototypes=dict(zip(classes.tolist(), counts.tolist())))
+            counts = np.full(len(classes), chosen_number(self, parts, samples, classes))
+        return clone(self).set_params(n_prototypes=dict(zip(classes.tolist(), counts.tolist()))), parts, 1.0
+
+    def _finished(self, parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
+        """What follows the solver's run: nothing, except where prototypes must be samples."""
+        return training
+
+    def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:
+        if isinstance(self.init, str):
+            W, labels = self._start_prototypes(samples, classes, random_state)
+        else:
+            W, labels = given_prototypes(self, self._counts(classes), samples, classes)
+        return steps.begin(parts, samples, W, labels, len(classes), random_state)
 
     def _counts(self, classes: np.ndarray) -> np.ndarray:
-        if self.n_prototypes_total is not None:
-            return distribute(self.n_prototypes_total, len(classes))
         assert not isinstance(self.n_prototypes, str)
         return prototypes_per_class(self.n_prototypes, classes)
 
     def _start_prototypes(
-        self, samples: ArraySamples, classes: np.ndarray, random_state: RandomState
+        self, samples: ArraySamples, classes: np.ndarray, random_state: RandomState, default: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Prototypes for those classes that have samples."""
-        assert isinstance(self.init, str)  # given prototypes are of all classes
-        most = int(self._counts(classes).max())
-        X, y, weight = samples.start_rows(self.init, most, random_state)
-        present, inner = namespace(y).unique(y, return_inverse=True)
-        present = as_numpy(present)
-        counts = self._counts(classes)[present]
-        W, labels = start_prototypes(X, inner, weight, counts, self.init, random_state, classes[present])
-        return W, present[labels]
-
-    def _add_classes(self, parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
-        new = ~np.isin(samples.y, training.labels)
-        if not new.any():
-            return training
-        of_new = ArraySamples(take_rows(samples.X, new), samples.y[new], samples.weight[new])
-        W, labels = self._start_prototypes(of_new, classes, training.state.random_state)
-        return add_prototypes(training, parts, W, labels, samples, len(classes))
+        """Prototypes for those classes that have samples; `default` fills features without any value."""
+        assert isinstance(self.init, str)
+        known = filled(samples, default) if samples.in_memory else samples
+        return start_prototypes(known, self._counts(classes), self.init, random_state, classes)
 
     def _training(self) -> Training:
         """The fitted model as the start of further training, with a random state of its own."""
@@ -287,9 +203,128 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         fitted = {
             "model_": steps.fitted_model(training, parts, classes, names, samples, temperature),
             "_state": training.state.copy() if shared else training.state,
-            "_device": getattr(self, "device", None),
             "_class_weight": self.class_weight,
             "n_iter_": n_iter,
             "objective_history_": history,
         }
         self.__dict__.update(fitted)
+
+
+def _warn_if_not_converged(estimator: BaseEstimator, result: Result, samples: ArraySamples) -> None:
+    """Warn where lbfgs stopped at max_iter while the last tenth of its iterations still brought a hundredth."""
+    history = result.history
+    late = history[-max(2, len(history) // 10)] if len(history) > 1 else np.inf
+    if result.converged or late - history[-1] <= 0.01 * (history[0] - history[-1]):
+        return
+    scaled = samples.in_memory and 0.25 <= samples.typical_variance() <= 4
+    warnings.warn(
+        f"{type(estimator).__name__}: lbfgs stopped after {result.n_iter} iterations, before the objective "
+        f"({history[-1]:.5g}) converged. Increase max_iter (now {estimator.max_iter}) or the solver's tol"
+        f"{'' if scaled else ', or scale the features to unit variance'}.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+
+
+def _has_shared_matrix(estimator: "CostBasedLVQ") -> bool:
+    """Whether the fitted model, or the one to be fitted, has one matrix for all prototypes."""
+    if hasattr(estimator, "model_"):
+        return isinstance(estimator.model_.metric, Mahalanobis)
+    try:
+        relevance = estimator._relevance()
+    except (KeyError, TypeError, ValueError):  # `fit` will raise the error
+        return False
+    return isinstance(relevance, Matrix) and relevance.local is None
+
+
+@estimator
+class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
+    """Base of the models that minimise a cost: they can learn by every solver; a shared matrix can transform."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if not _has_shared_matrix(self):
+            tags.transformer_tags = None
+        return tags
+
+    def _cost_matrix(self) -> np.ndarray | None:
+        return None if getattr(self, "cost_matrix", None) is None else as_cost_matrix(self)
+
+    def objective_value(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The mean cost of samples in the fitted model, with its penalty: what the batch solvers minimise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights; `class_weight` is applied as in `fit`.
+
+        Returns
+        -------
+        value : float
+            The objective.
+        """
+        check_is_fitted(self)
+        return steps.objective_value(self._training(), labelled_samples(self, X, y, sample_weight))
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Map samples to the space in which the model measures: ``X @ omega_.T``; with one matrix for all prototypes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, rank)
+            Their images.
+        """
+        check_is_fitted(self)
+        return self._of_samples("transform", X, self.model_.images)
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike, **fit_params: ArrayLike | None) -> Array:
+        """Fit the model, then transform the same samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        **fit_params : dict
+            Further arguments of `fit`.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, rank)
+            Their images.
+        """
+        return self.fit(X, y, **fit_params).transform(X)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """Names of the columns of `transform`: the name of the class, in lower case, with their numbers.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Not used; for scikit-learn's convention.
+
+        Returns
+        -------
+        names : ndarray of str
+            Names of the transformed features.
+        """
+        return super().get_feature_names_out(input_features)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.omega_.shape[0]
+
+
+# scikit-learn wraps `transform` when the class is made, so the condition comes after
+for _name in ("transform", "fit_transform", "get_feature_names_out"):
+    setattr(CostBasedLVQ, _name, available_if(_has_shared_matrix)(getattr(CostBasedLVQ, _name)))

@@ -3,44 +3,45 @@
 from collections.abc import Callable
 from dataclasses import replace
 from types import MethodType
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from lvq.estimators.atomic import unchanged_on_error
-from lvq.estimators.base import BaseLVQ
-from lvq.estimators.calibration import cross_fitted_temperature
-from lvq.estimators.choice import FORMS, MOST_FEATURES, Form, chosen_form, with_form
-from lvq.estimators.cost_based import CostBasedLVQ, planned_relevance
-from lvq.estimators.grouped_calibration import grouped_choice
+from lvq.estimators.base import BaseLVQ, CostBasedLVQ
+from lvq.estimators.cross_fit import Candidate, best_of, cross_fit, cross_fitted_temperature, make_folds
 from lvq.estimators.parameters import at_least_one, estimator, one_of
-from lvq.estimators.parts import Parts, by_stored_features
-from lvq.estimators.specified_parts import make_relevance, structured
-from lvq.model.costs import COSTS, Cost, MarginCost
+from lvq.estimators.sample_prototypes import on_samples
+from lvq.estimators.specification import Parts
+from lvq.estimators.training import Training
+from lvq.model.costs import Cost, MarginCost, MCECost
 from lvq.model.links import Link
-from lvq.model.relevance import (
-    RELEVANCES,
-    LocalDiagonalRelevance,
-    LocalScaleRelevance,
-    MatrixRelevance,
-    Relevance,
-)
+from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Scale, Structured
+from lvq.model.rows import is_sparse
 from lvq.model.samples import ArraySamples
-from lvq.model.sparse_rows import is_sparse
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.online import Online
 from lvq.typing import Argument, Label
 
-#: Parameters that leave the form open while they have their default.
-OPEN = (
-    "relevance", "n_prototypes", "n_prototypes_total", "rank", "local", "ridge", "log_determinant", "shrinkage",
-    "feature_groups", "sparsity", "smoothness",
-)  # fmt: skip
+
+class Form(NamedTuple):
+    """What `LVQClassifier` chooses: a relevance, and the prototypes of each class."""
+
+    relevance: Relevance
+    n_prototypes: int
 
 
-def _same(given: Argument, default: Argument) -> bool:
-    """Whether a parameter has its default; an array has not."""
-    return type(given) is type(default) and bool(given == default)
+#: The preferred form first; each is a special case of the one before it.
+FORMS = (
+    Form(Matrix(local="prototype", ridge="auto", rank="auto"), 2),
+    Form(Matrix(local="prototype", ridge="auto", rank="auto"), 1),
+    Form(Scale(local="prototype", ridge="auto"), 1),
+)
+MOST_SAMPLES, MOST_FEATURES = 5_000, 1_000  # up to which a choice is made
+MAX_LOCAL = 4_000_000  # numbers in all matrices up to which each prototype has its own
+KERNEL = "gaussian"
 
 
 class _OfStreams:
@@ -52,13 +53,12 @@ class _OfStreams:
     def __get__(self, model: "LVQClassifier | None", owner: type) -> Callable[..., BaseLVQ]:
         if model is None:
             return CostBasedLVQ.partial_fit
-        relevance = model._state.relevance if hasattr(model, "model_") else planned_relevance(model)
-        if not getattr(relevance, "unit_trace", True):
-            name = type(model).__name__
-            other = " relevance='local_diagonal' in place of 'local_scale', and" * (model.relevance == "local_scale")
+        relevance = model._state.relevance if hasattr(model, "model_") else model._relevance()
+        if relevance.free_size:
             raise AttributeError(
-                f"{name} has no partial_fit with these parameters, as it learns how large its matrices are. Set{other} "
-                "solver='online' (or ridge=0) before the first fit."
+                f"{type(model).__name__} has no partial_fit with these parameters, as it learns how large its matrices "
+                "are. Set solver='online' and a relevance such as 'local_diagonal', or a relevance without a ridge, "
+                "before the first fit."
             )
         return MethodType(CostBasedLVQ.partial_fit, model)
 
@@ -73,8 +73,8 @@ class LVQClassifier(CostBasedLVQ):
     On small data samples that are left out of short fits decide between two prototypes of each class with a matrix
     each, one with a matrix, and one with a plain metric of its own scale. Sparse samples of more than 1,000 features,
     such as texts, have one prototype of each class, the plain metric and no kernel, trained online.
-    The probabilities are calibrated.
-    `partial_fit` is available with ``solver="online"``, ``ridge=0`` or ``relevance=None``.
+    The probabilities are calibrated. A string for `relevance` names a part with ``ridge="auto"``.
+    `partial_fit` is available with ``solver="online"`` or a relevance without a ridge.
 
     {parameters}
 
@@ -99,52 +99,32 @@ class LVQClassifier(CostBasedLVQ):
         "relevance": [one_of("auto", *RELEVANCES), None, Relevance],
     }
 
-    cost: str | Cost = "mce"
     n_prototypes: int | dict[Label, int] | Literal["auto"] | None = None  # type: ignore[assignment]
+    cost: str | Cost = MCECost(alpha=0.03, xi=3.0)
     relevance: str | Relevance | None = "auto"
-    rank: int | Literal["auto"] | None = "auto"
-    local: Literal["class", "prototype", "auto"] = "auto"
-    ridge: float | Literal["auto"] = "auto"
-    log_determinant: float = 0.0
-    shrinkage: float = 0.0
-    feature_groups: ArrayLike | None = None
-    sparsity: float = 0.0
-    smoothness: float = 0.0
-    kernel: str | Link | None = "gaussian"
-    xi: float = 3.0
-    alpha: float = 0.03
+    kernel: str | Link | None = KERNEL
     cost_matrix: ArrayLike | None = None
     decision: Literal["nearest", "posterior"] = "nearest"
     calibration: Literal["temperature"] | None = "temperature"
-    relevance_rate: float = 0.001
-
-    def _relevance(self) -> Relevance:
-        rule = structured(self, make_relevance(self, FORMS[0][0] if self.relevance == "auto" else self.relevance))
-        free = (self.ridge == "auto" or self.ridge > 0) and self.solver != "online"
-        if isinstance(rule, LocalDiagonalRelevance):
-            free = free or isinstance(rule, LocalScaleRelevance)
-            return replace(rule, local=self.local, unit_trace=not free, ridge=self.ridge if free else 0.0)
-        if not isinstance(rule, MatrixRelevance):
-            return rule
-        return replace(
-            rule,
-            local=None if rule.local is None else self.local,
-            unit_trace=not free,
-            ridge=self.ridge if free else 0.0,
-            log_determinant=self.log_determinant,
-            shrinkage=self.shrinkage,
-        )
+    sample_prototypes: bool = False
 
     def _cost(self) -> Cost:
-        if not isinstance(self.cost, str):
-            if isinstance(self.cost, MarginCost) and self.cost_matrix is not None:
-                return replace(self.cost, prices=self._prices())
-            return self.cost
-        kind = COSTS[self.cost]
-        steepness = {} if self.cost == "glvq" else {"xi": self.xi}
-        if issubclass(kind, MarginCost):
-            return kind(self.alpha, **steepness, prices=self._prices())
-        return kind(self.alpha, **steepness)
+        cost = self._part("cost", self.cost)
+        if isinstance(cost, MarginCost) and self.cost_matrix is not None:
+            return replace(cost, cost_matrix=self._cost_matrix())
+        return cost
+
+    def _part(self, name: str, value: Argument) -> Argument:
+        """As in all estimators; a relevance that a string names has a ridge, and local ones are for each prototype."""
+        if name == "relevance" and value == "auto":
+            return self._part(name, FORMS[0].relevance)
+        part = super()._part(name, value)
+        if name == "relevance" and isinstance(value, str) and isinstance(part, Structured):
+            part = replace(part, ridge="auto", local=None if part.local is None else "prototype")
+            part = replace(part, rank="auto") if isinstance(part, Matrix) else part
+        online = isinstance(self.solver, Online) or self.solver == "online"
+        named = isinstance(value, str) or value is FORMS[0].relevance
+        return replace(part, ridge=0.0) if named and online and isinstance(part, Structured) else part
 
     def fit(
         self,
@@ -172,77 +152,78 @@ class LVQClassifier(CostBasedLVQ):
         self : object
             The fitted estimator.
         """
-        if groups is None:
-            return super().fit(X, y, sample_weight)
         with unchanged_on_error(self):
-            self._validate_params()
-            warm = self.warm_start and hasattr(self, "model_")
-            free = self._is_open() and self._solver(self._relevance()) == "lbfgs" and self._of_wide_sparse(X) is None
-            forms = FORMS if free and not warm else ()
-            if forms or self.calibration is not None:
-                self._by_groups = grouped_choice(self, forms, X, y, sample_weight, groups)
-            super().fit(X, y, sample_weight)
-            self.__dict__.pop("_by_groups", None)
-            return self
+            return self._fit(X, y, sample_weight, groups)
 
-    def _parts_for(self, X: ArrayLike, device: str | None) -> Parts:
-        return super(LVQClassifier, self._of_wide_sparse(X) or self)._parts_for(X, device)
+    def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:
+        if self.solver == "auto" and self._is_open() and is_sparse(X) and X.shape[1] > MOST_FEATURES:
+            return self._plain()._parts(X, device)
+        return super()._parts(X, device)
 
-    def _of_wide_sparse(self, X: ArrayLike) -> Self | None:
-        """A copy in the form of many sparse features; None where X or the parameters are others."""
-        if self.solver != "auto" or not is_sparse(X) or X.shape[1] <= MOST_FEATURES or not self._is_open():
-            return None
-        found = self._plain()
-        return found if by_stored_features(found._parts()) else None
+    def _is_open(self) -> bool:
+        """Whether metric and number of prototypes are left open."""
+        automatic = isinstance(self.relevance, str) and self.relevance == "auto"
+        return automatic and self.n_prototypes is None and isinstance(self.init, str)
 
     def _plain(self) -> Self:
         """A copy with one prototype of each class in the plain metric; a kernel that was not given is left out."""
-        kernel = None if _same(self.kernel, type(self)().kernel) else self.kernel
+        kernel = None if self.kernel == KERNEL else self.kernel
         return clone(self).set_params(relevance=None, n_prototypes=1, kernel=kernel, solver="online")
 
+    def _with_form(self, form: Form) -> Self:
+        return clone(self).set_params(relevance=form.relevance, n_prototypes=form.n_prototypes)
+
     def _counts(self, classes: np.ndarray) -> np.ndarray:
-        if self.n_prototypes is None and self.n_prototypes_total is None:
-            return np.full(len(classes), FORMS[0][1])
-        return super()._counts(classes)
+        return np.full(len(classes), FORMS[0].n_prototypes) if self.n_prototypes is None else super()._counts(classes)
 
     def _settled(
-        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, warm: bool
-    ) -> tuple[Self, Parts, float | None]:
-        shaped, parts, temperature = super()._settled(parts, samples, classes, warm)
-        form, by_groups = None, vars(self).get("_by_groups")
-        if by_groups is not None:
-            form, temperature = by_groups
-        elif self._is_open() and parts.solver == "lbfgs" and not warm:
-            form, temperature = chosen_form(self, parts, samples, classes)
-        if self._is_open() and type(parts.relevance) is Relevance:
-            shaped = self._plain()
-        elif warm and self._is_open():
-            form = self._last_form()
-        if form is not None:
-            shaped = with_form(self, form)
-            parts = replace(parts, relevance=shaped._relevance())
-        return shaped, parts, None if self.calibration is None else temperature
+        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
+    ) -> tuple[Self, Parts, float]:
+        shaped, parts, _ = super()._settled(parts, samples, classes, groups, warm)
+        forms = self._forms(parts, samples, len(classes)) if self._is_open() else ()
+        if self._is_open() and (warm or not forms):
+            shaped = as_chosen(self) if warm else self._plain()
+            forms = ()
+        if not forms and self.calibration is None:
+            return shaped, replace(parts, relevance=shaped._relevance()) if self._is_open() else parts, 1.0
+        least = 2 * int(shaped._counts(classes).max()) + 2
+        folds = make_folds(samples, classes, least, groups)
+        shapes = [self._with_form(form) for form in forms[: 1 if folds is None else None]] or [shaped]
+        candidates = [
+            Candidate(shape, replace(parts, relevance=shape._relevance()) if self._is_open() else parts)
+            for shape in shapes
+        ]
+        if folds is None:
+            return *candidates[0], 1.0
+        if len(candidates) == 1:
+            return *candidates[0], 1.0 if self.calibration is None else cross_fitted_temperature(candidates[0], folds)
+        place, temperature = best_of(cross_fit(candidates, folds), folds)
+        return *candidates[place], 1.0 if self.calibration is None else temperature
 
-    def _last_form(self) -> Form:
-        scales = isinstance(self._state.relevance, LocalScaleRelevance)
-        return "local_scale" if scales else FORMS[0][0], round(len(self.model_.labels) / len(self.model_.classes))
+    def _forms(self, parts: Parts, samples: ArraySamples, n_classes: int) -> tuple[Form, ...]:
+        """The forms to choose from; one where samples are many, and none for the plain one of many sparse features."""
+        if type(parts.relevance) is Relevance:
+            return ()
+        first, n = FORMS[0], samples.n_features
+        size = first.n_prototypes * n_classes * Matrix(rank="auto").n_rows(n) * n
+        if size > MAX_LOCAL:
+            first = first._replace(relevance=replace(first.relevance, local=None))
+        if not isinstance(parts.solver, LBFGS) or samples.n_samples > MOST_SAMPLES or n > MOST_FEATURES:
+            online = parts.is_online
+            return (first._replace(relevance=replace(first.relevance, ridge=0.0)) if online else first,)
+        return (first, *FORMS[1:])
 
-    def _is_open(self) -> bool:
-        """Whether metric and number of prototypes are left open, and nothing is given that a form lacks."""
-        plain = type(self)()
-        return isinstance(self.init, str) and all(_same(getattr(self, name), getattr(plain, name)) for name in OPEN)
-
-    def _temperature(self, parts: Parts, samples: ArraySamples, classes: np.ndarray) -> float:
-        if self.calibration is None:
-            return 1.0
-        return cross_fitted_temperature(self, parts, samples, classes)
+    def _finished(self, parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
+        return on_samples(parts, training, samples, classes) if self.sample_prototypes else training
 
     partial_fit = _OfStreams()
 
 
 def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
     """A copy of a fitted estimator that is not fitted, with the form that its `fit` has chosen."""
-    if isinstance(estimator, LVQClassifier) and estimator._is_open():
-        plain = type(estimator._state.relevance) is Relevance
-        return estimator._plain() if plain else with_form(estimator, estimator._last_form())
-    return clone(estimator)
+    if not isinstance(estimator, LVQClassifier) or not estimator._is_open():
+        return clone(estimator)
+    rule, model = estimator._state.relevance, estimator.model_
+    if type(rule) is Relevance:
+        return estimator._plain()
+    return estimator._with_form(Form(rule, round(len(model.labels) / len(model.classes))))

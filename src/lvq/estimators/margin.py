@@ -1,25 +1,29 @@
 """Models that learn from the nearest own and the nearest other prototype: GLVQ and its variants, MCE, LOGM."""
 
-from numbers import Real
-from typing import Literal
+from typing import ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
-from lvq.estimators.cost_based import CostBasedLVQ
-from lvq.estimators.parameters import estimator
-from lvq.estimators.specified_parts import structured
+from lvq.estimators.base import CostBasedLVQ
+from lvq.estimators.parameters import estimator, one_of
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost
-from lvq.model.relevance import GradientRelevance, MatrixRelevance, Relevance
-
-
-def glvq_cost(estimator: "GLVQ | GRLVQ | GMLVQ | LGMLVQ") -> GLVQCost:
-    """GLVQ's cost with the parameters of an estimator."""
-    slope = float(estimator.slope) if isinstance(estimator.slope, Real) else 0.0
-    return GLVQCost(estimator.alpha, slope, prices=estimator._prices())
+from lvq.model.relevance import Matrix, Weights
 
 
 @estimator
-class GLVQ(CostBasedLVQ):
+class RelativeLVQ(CostBasedLVQ):
+    """Base of the models with GLVQ's cost."""
+
+    slope: float | Literal["time"] | None = None
+    alpha: float = 0.0
+    cost_matrix: ArrayLike | None = None
+
+    def _cost(self) -> GLVQCost:
+        return GLVQCost(self.alpha, self.slope or 0.0, cost_matrix=self._cost_matrix())
+
+
+@estimator
+class GLVQ(RelativeLVQ):
     """Generalized LVQ: minimises ``mu = (d+ - d-)/(d+ + d-)``.
 
     d+ is the smallest distance to a prototype of the sample's class, d- that to all others; mu is negative for a
@@ -45,18 +49,9 @@ class GLVQ(CostBasedLVQ):
     (1, 4)
     """
 
-    slope: float | Literal["time"] | None = None
-    cost_matrix: ArrayLike | None = None
-    relevance: str | Relevance | None = None
-    rank: int | None = None
-    local: Literal["class", "prototype", "auto"] = "class"
-
-    def _cost(self) -> GLVQCost:
-        return glvq_cost(self)
-
 
 @estimator
-class GRLVQ(CostBasedLVQ):
+class GRLVQ(RelativeLVQ):
     """Generalized relevance LVQ: GLVQ in a metric with a learned weight for each feature.
 
     ``d(x, w) = sum_l lambda_l (x_l - w_l)^2`` with lambda non-negative and of sum one, learned by gradient. The same as
@@ -79,26 +74,18 @@ class GRLVQ(CostBasedLVQ):
     True
     """
 
-    slope: float | Literal["time"] | None = None
-    cost_matrix: ArrayLike | None = None
-    feature_groups: ArrayLike | None = None
-    sparsity: float = 0.0
-    smoothness: float = 0.0
+    _own_constraints: ClassVar[dict[str, list[object]]] = {"relevance": [one_of("gradient"), Weights]}
 
-    def _cost(self) -> GLVQCost:
-        return glvq_cost(self)
-
-    def _relevance(self) -> Relevance:
-        return structured(self, GradientRelevance())
+    relevance: str | Weights = "gradient"
 
 
 @estimator
-class GMLVQ(CostBasedLVQ):
+class GMLVQ(RelativeLVQ):
     """Generalized matrix LVQ: GLVQ in a learned metric ``d(x, w) = |Omega (x - w)|^2``.
 
-    Lambda = Omega'Omega has trace one and shows which features, alone and in pairs, separate the classes. With `rank` 2
-    or 3, `transform` maps the data to the plane or space in which the model measures. Below full rank Omega starts from
-    discriminant directions.
+    Lambda = Omega'Omega has trace one and shows which features, alone and in pairs, separate the classes. With
+    ``Matrix(rank=2)``, or 3, `transform` maps the data to the plane or space in which the model measures. Below full
+    rank Omega starts from discriminant directions.
 
     {parameters}
 
@@ -114,32 +101,22 @@ class GMLVQ(CostBasedLVQ):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from lvq import GMLVQ
+    >>> from lvq.model.relevance import Matrix
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = GMLVQ(rank=2, random_state=0).fit(X, y)
+    >>> model = GMLVQ(relevance=Matrix(rank=2), random_state=0).fit(X, y)
     >>> model.score(X, y) > 0.95
     True
     >>> model.transform(X).shape
     (150, 2)
     """
 
-    slope: float | Literal["time"] | None = None
-    cost_matrix: ArrayLike | None = None
-    rank: int | None = None
-    log_determinant: float = 0.0
-    feature_groups: ArrayLike | None = None
-    sparsity: float = 0.0
-    smoothness: float = 0.0
-    relevance_rate: float = 0.001
+    _own_constraints: ClassVar[dict[str, list[object]]] = {"relevance": [one_of("matrix"), Matrix]}
 
-    def _cost(self) -> GLVQCost:
-        return glvq_cost(self)
-
-    def _relevance(self) -> Relevance:
-        return structured(self, MatrixRelevance(rank=self.rank, log_determinant=self.log_determinant))
+    relevance: str | Matrix = "matrix"
 
 
 @estimator
-class LGMLVQ(CostBasedLVQ):
+class LGMLVQ(RelativeLVQ):
     """Localized GMLVQ: a matrix for each class or each prototype.
 
     {parameters}
@@ -160,18 +137,9 @@ class LGMLVQ(CostBasedLVQ):
     (3, 4, 4)
     """
 
-    slope: float | Literal["time"] | None = None
-    cost_matrix: ArrayLike | None = None
-    rank: int | None = None
-    local: Literal["class", "prototype", "auto"] = "class"
-    log_determinant: float = 0.0
-    relevance_rate: float = 0.001
+    _own_constraints: ClassVar[dict[str, list[object]]] = {"relevance": [one_of("local_matrix"), Matrix]}
 
-    def _cost(self) -> GLVQCost:
-        return glvq_cost(self)
-
-    def _relevance(self) -> MatrixRelevance:
-        return MatrixRelevance(rank=self.rank, local=self.local, log_determinant=self.log_determinant)
+    relevance: str | Matrix = "local_matrix"
 
 
 @estimator
@@ -198,13 +166,11 @@ class MCE(CostBasedLVQ):
     """
 
     xi: float = 2.0
+    alpha: float = 0.0
     cost_matrix: ArrayLike | None = None
-    relevance: str | Relevance | None = None
-    rank: int | None = None
-    local: Literal["class", "prototype", "auto"] = "class"
 
     def _cost(self) -> MCECost:
-        return MCECost(self.alpha, self.xi, prices=self._prices())
+        return MCECost(self.alpha, self.xi, cost_matrix=self._cost_matrix())
 
 
 @estimator
@@ -229,10 +195,8 @@ class LOGM(CostBasedLVQ):
     """
 
     xi: float = 2.0
+    alpha: float = 0.0
     cost_matrix: ArrayLike | None = None
-    relevance: str | Relevance | None = None
-    rank: int | None = None
-    local: Literal["class", "prototype", "auto"] = "class"
 
     def _cost(self) -> LOGMCost:
-        return LOGMCost(self.alpha, self.xi, prices=self._prices())
+        return LOGMCost(self.alpha, self.xi, cost_matrix=self._cost_matrix())

@@ -6,10 +6,11 @@ A kernel or a relevance rule is a parameter here, not a class.
 from typing import NamedTuple
 
 from lvq.estimators.base import BaseLVQ
+from lvq.estimators.kohonen import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
 from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
-from lvq.estimators.rules import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
 from lvq.estimators.soft import RSLVQ, SNPC
-from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian
+from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix
+from lvq.solvers.online import Online
 from lvq.typing import Argument
 
 
@@ -28,6 +29,8 @@ class PaperModel(NamedTuple):
 # them. For GLVQ also divide the learning rate by 4: the printed step lacks that factor of the gradient.
 _PUBLISHED: dict[str, Argument] = {"weighted_step": True, "no_variance": "between"}
 
+RELATIVE = Online(step="relative", schedule="constant")
+
 MODELS: dict[str, PaperModel] = {
     # Kohonen
     "LVQ1": PaperModel(LVQ1, {}),
@@ -35,7 +38,7 @@ MODELS: dict[str, PaperModel] = {
     "LVQ3": PaperModel(LVQ3, {}),
     "OLVQ1": PaperModel(OLVQ1, {}),
     # Ridge, Leonardis, Skocaj, as printed
-    "RLVQ": PaperModel(RLVQ, {"squared": True}),
+    "RLVQ": PaperModel(RLVQ, {"relevance": Hebbian(squared=True)}),
     "GRLVQ": PaperModel(GRLVQ, {}),
     "FC1LVQ1": PaperModel(LVQ1, {"relevance": "fc1"}),
     "FC2LVQ1": PaperModel(LVQ1, {"relevance": "fc2"}),
@@ -43,8 +46,8 @@ MODELS: dict[str, PaperModel] = {
     "FC2GLVQ": PaperModel(GLVQ, {"relevance": "fc2"}),
     # the same as in their published results
     "RLVQ (published)": PaperModel(LVQ1, {"relevance": Hebbian()}),
-    "GLVQ (published)": PaperModel(GLVQ, {"slope": "time", "step": "gradient", "schedule": "constant"}),
-    "GRLVQ (published)": PaperModel(GRLVQ, {"slope": 10.0, "step": "relative", "schedule": "constant"}),
+    "GLVQ (published)": PaperModel(GLVQ, {"slope": "time", "solver": Online(step="gradient", schedule="constant")}),
+    "GRLVQ (published)": PaperModel(GRLVQ, {"slope": 10.0, "solver": RELATIVE}),
     "FC1LVQ1 (published)": PaperModel(LVQ1, {"relevance": FisherPrototypes(no_variance="between", classes="even")}),
     "FC2LVQ1 (published)": PaperModel(LVQ1, {"relevance": FisherNeighbours(no_variance="between", rivals="nearest")}),
     "FC1GLVQ (published)": PaperModel(
@@ -52,8 +55,7 @@ MODELS: dict[str, PaperModel] = {
         {
             "relevance": FisherPrototypes(**_PUBLISHED, classes="even"),
             "slope": 10.0,
-            "step": "relative",
-            "schedule": "constant",
+            "solver": RELATIVE,
         },
     ),
     "FC2GLVQ (published)": PaperModel(
@@ -61,8 +63,7 @@ MODELS: dict[str, PaperModel] = {
         {
             "relevance": FisherNeighbours(**_PUBLISHED, rivals="nearest"),
             "slope": 10.0,
-            "step": "relative",
-            "schedule": "constant",
+            "solver": RELATIVE,
         },
     ),
     # Jin, Liu, Hou
@@ -79,9 +80,9 @@ MODELS: dict[str, PaperModel] = {
     "DK-GLVQ": PaperModel(GLVQ, {"kernel": "gaussian"}),
     "GMLVQ": PaperModel(GMLVQ, {}),
     "GMLVQ m=n": PaperModel(GMLVQ, {}),
-    "GMLVQ m=2": PaperModel(GMLVQ, {"rank": 2}),
+    "GMLVQ m=2": PaperModel(GMLVQ, {"relevance": Matrix(rank=2)}),
     "DK-GMLVQ": PaperModel(GMLVQ, {"kernel": "gaussian"}),
     "DK-GMLVQ m=n": PaperModel(GMLVQ, {"kernel": "gaussian"}),
-    "DK-GMLVQ m=2": PaperModel(GMLVQ, {"kernel": "gaussian", "rank": 2}),
+    "DK-GMLVQ m=2": PaperModel(GMLVQ, {"kernel": "gaussian", "relevance": Matrix(rank=2)}),
     "LGMLVQ": PaperModel(LGMLVQ, {}),
 }

@@ -1,4 +1,4 @@
-"""Prototypes that are training samples, and the objective of a model during training.
+"""Prototypes that are training samples.
 
 A model is first trained as ever. Each prototype is then moved to the nearest sample of its class, in the model's
 metric, and the metric is trained with the prototypes in these places. From there all parameters are trained again, and
@@ -10,29 +10,16 @@ from dataclasses import replace
 import numpy as np
 
 from lvq.estimators import training as steps
-from lvq.estimators.parts import Parts
+from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training
 from lvq.model.arrays import as_numpy
-from lvq.model.device_blocks import beside_samples
-from lvq.model.objective import Params
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.rows import dense
 from lvq.model.samples import ArraySamples
-from lvq.model.sparse_rows import filled, take_rows
-from lvq.solvers.batch import Problem
 from lvq.solvers.progress import silent
 from lvq.typing import Array
 
 MAX_ROUNDS = 10  # of moves to samples
-
-
-def objective_value(training: Training, samples: ArraySamples) -> float:
-    """The mean cost of samples with its penalty: what the batch solvers minimise."""
-    centre, objective = samples.centre(), training.objective()
-    objective = replace(objective, metric=samples.measured(objective.metric, training.state.variances))
-    objective, params = beside_samples(objective, training.params, samples.X)
-    params = Params(params.prototypes - centre, params.relevance)
-    problem = Problem(objective.with_groups(params, samples.X), training.state.relevance)
-    return float(problem.value_and_gradient(problem.free(params), samples.arranged(centre))[0])
 
 
 def on_samples(parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
@@ -41,10 +28,10 @@ def on_samples(parts: Parts, training: Training, samples: ArraySamples, classes:
     for _ in range(MAX_ROUNDS):
         model = steps.fitted_model(training, parts, classes, None, None)
         rows = nearest_own_samples(model, samples)
-        W = filled(take_rows(samples.X, rows)).astype(training.params.prototypes.dtype, copy=False)
+        W = dense(samples.X[rows]).astype(training.params.prototypes.dtype, copy=False)
         placed = replace(training, params=training.params._replace(prototypes=W))
         placed = _with_fitted_metric(parts, placed, samples, len(classes))
-        value = objective_value(placed, samples)
+        value = steps.objective_value(placed, samples)
         if not value < lowest:
             break
         best, lowest = placed, value
@@ -56,7 +43,7 @@ def _with_fitted_metric(parts: Parts, training: Training, samples: ArraySamples,
     """The metric trained while the prototypes stay where they are, to the bit."""
     if training.params.relevance is None and not parts.learns_width:
         return training
-    fixed = replace(parts, fixed_prototypes=True, online=replace(parts.online, learning_rate=0.0))
+    fixed = replace(parts, fixed_prototypes=True)
     found, _ = steps.run(fixed, _restarted(parts, training, samples, n_classes), samples, silent)
     return replace(found, params=found.params._replace(prototypes=training.params.prototypes))
 
@@ -73,7 +60,7 @@ def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndar
     rows, y = np.empty(len(model.labels), dtype=np.intp), as_numpy(samples.y)
     for label in np.unique(model.labels):
         own, prototypes = np.flatnonzero(y == label), np.flatnonzero(model.labels == label)
-        X = take_rows(samples.X, own)
+        X = samples.X[own]
         D = _distances(model, X, prototypes)
         taken = np.zeros(len(own), dtype=bool)
         for place, prototype in enumerate(prototypes):

@@ -1,88 +1,66 @@
 """LVQClassifierCV: number of prototypes, metric, cost and ridge chosen by cross-validation."""
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
-from joblib import Parallel
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 
 from lvq.estimators.atomic import unchanged_on_error
+from lvq.estimators.checks import check_parts
 from lvq.estimators.classifier import LVQClassifier
-from lvq.estimators.grouped_calibration import group_folds
-from lvq.estimators.halving import successive_halving
+from lvq.estimators.cross_fit import Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
+from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator, one_of
-from lvq.estimators.part_checks import check_parts
-from lvq.estimators.prediction import ModelPredictions
-from lvq.estimators.selection import choose
-from lvq.estimators.short_fits import make_fold
+from lvq.estimators.predictions import ModelPredictions
 from lvq.estimators.specification import DOCUMENTATION
-from lvq.estimators.tensors import require_torch
-from lvq.estimators.validation import check_training_data
 from lvq.model.arrays import as_numpy
+from lvq.model.costs import LOGMCost, MCECost
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.sparse_rows import take_rows
-from lvq.model.starts import canonical_order
-from lvq.typing import Argument, ClassWeight, CrossValidation, Fold, Seed
+from lvq.model.relevance import Matrix, Scale, Weights
+from lvq.model.rows import canonical_order
+from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
 
-LOGM: dict[str, Argument] = {"cost": "logm", "xi": 2.0}
-MCE: dict[str, Argument] = {"cost": "mce", "xi": 2.0}
+ITERATIONS = 30  # of the fits in folds: further ones change the ranking little
+LOGM, MCE = LOGMCost(alpha=0.03, xi=2.0), MCECost(alpha=0.03, xi=2.0)
+LINEAR = LOGMCost(xi=1.0)
+
+
+def _matrices(n_prototypes: int, ridge: Argument) -> dict[str, Argument]:
+    return {"relevance": Matrix(local="prototype", rank="auto", ridge=ridge), "n_prototypes": n_prototypes}
+
+
+def _weights(n_prototypes: int, ridge: float) -> dict[str, Argument]:
+    return {"relevance": Weights(local="prototype", ridge=ridge), "n_prototypes": n_prototypes}
+
 
 # What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
 # The first are the best on the mean of many sets, each other one is the best on some: `experiments/results/pool.md`.
 CANDIDATES: tuple[dict[str, Argument], ...] = (
-    LOGM | {"relevance": "local_matrix", "n_prototypes": 2, "ridge": "auto"},
-    LOGM | {"relevance": "local_matrix", "n_prototypes": 2, "ridge": 0.03},
-    LOGM | {"relevance": "local_matrix", "n_prototypes": 1, "ridge": "auto"},
-    MCE | {"relevance": "local_matrix", "n_prototypes": 1, "ridge": 0.003},
-    LOGM | {"relevance": "local_diagonal", "n_prototypes": 4, "ridge": 0.0003},
-    MCE | {"relevance": "local_diagonal", "n_prototypes": 10, "ridge": 0.001},
-    LOGM | {"relevance": "local_scale", "n_prototypes": 2, "ridge": 0.001},
-    LOGM | {"xi": 1.0, "alpha": 0.0, "relevance": "matrix", "n_prototypes": 1, "kernel": None, "ridge": 0.03},
+    {"cost": LOGM, **_matrices(2, "auto")},
+    {"cost": LOGM, **_matrices(2, 0.03)},
+    {"cost": LOGM, **_matrices(1, "auto")},
+    {"cost": MCE, **_matrices(1, 0.003)},
+    {"cost": LOGM, **_weights(4, 0.0003)},
+    {"cost": MCE, **_weights(10, 0.001)},
+    {"cost": LOGM, "relevance": Scale(local="prototype", ridge=0.001), "n_prototypes": 2},
+    {"cost": LINEAR, "relevance": Matrix(rank="auto", ridge=0.03), "n_prototypes": 1, "kernel": None},
 )
-
-
-def default_candidates(base: LVQClassifier) -> list[dict[str, Argument]]:
-    """Those of `CANDIDATES` that an estimator can be, without their cost where it has one that is not the default.
-
-    Parameters
-    ----------
-    base : LVQClassifier
-        The estimator whose structure is chosen.
-
-    Returns
-    -------
-    candidates : list of dict
-        Parameters to set, in the order of preference.
-
-    Examples
-    --------
-    >>> len(default_candidates(LVQClassifier())), len(default_candidates(LVQClassifier(rank=2)))
-    (8, 5)
-    """
-    chosen, plain = list[dict[str, Argument]](), LVQClassifier()
-    own = not (isinstance(base.cost, str) and (base.cost, base.xi) == (plain.cost, plain.xi))
-    for candidate in CANDIDATES:
-        kept = {name: value for name, value in candidate.items() if not (own and name in ("cost", "xi"))}
-        rank_fits = base.rank in (None, "auto") or kept["relevance"] in ("matrix", "local_matrix")
-        learned = base.solver != "online" or kept["relevance"] != "local_scale"  # online there is no scale
-        if kept not in chosen and rank_fits and learned:
-            chosen.append(kept)
-    return chosen
 
 
 @estimator
 class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     """`LVQClassifier` with structure and ridge chosen by cross-validation.
 
-    Successive halving: short fits of all candidates in some of the folds, then longer ones of the best third in more
-    folds, until three or more are compared by fits of 30 iterations in all folds. Fits are continued from round to
-    round. Differences of scores on the same samples have a standard error; the first candidate wins that is behind the
+    All candidates are compared by fits of 30 iterations in all folds.
+    Differences of scores on the same samples have a standard error; the first candidate wins that is behind the
     best one by at most a quarter of it. The winner is fitted on all samples. The default score is the log-likelihood
     of the true classes, each candidate's at the temperature that its probabilities need: on small sets it varies less
     than the accuracy, and the winner's accuracy is higher. The winner keeps its temperature.
@@ -100,9 +78,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     best_score_ : float
         Its mean score.
     cv_results_ : dict
-        An entry for each candidate, of the last round it took part in: "params" (list of dict), and as arrays
-        "mean_test_score", over the validation samples or, with a `scoring`, over the folds, "std_test_score" over the
-        folds, "n_iter", the iterations of its fits, and "n_folds". Only scores of the same round can be compared.
+        An entry for each candidate: "params" (list of dict), and as arrays "mean_test_score", over the validation
+        samples or, with a `scoring`, over the folds, and "std_test_score" over the folds.
 
     Examples
     --------
@@ -111,8 +88,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> candidates = [{"n_prototypes": 1}, {"n_prototypes": 2}]
     >>> model = LVQClassifierCV(candidates=candidates, cv=3, random_state=0).fit(X, y)
-    >>> model.best_params_ in candidates, model.cv_results_["n_iter"].tolist()
-    (True, [30, 30])
+    >>> model.best_params_ in candidates, len(model.cv_results_["mean_test_score"])
+    (True, 2)
     """
 
     _doc_link_module = "lvq"
@@ -160,33 +137,54 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
         self._validate_params()
         base = self._base()
-        given = default_candidates(base) if self.candidates is None else self.candidates
-        candidates = self._specified(base, given)
         checked = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
-        data, index, weight, classes = check_training_data(self, *checked, reset=True, keep_all=True)
+        samples, classes, rows = training_samples(self, *checked, reset=True)
+        given = list(CANDIDATES if self.candidates is None else self.candidates)
         if self.candidates is None:
-            most = max(2, _fewest_distinct(data, index) // 4)
-            kept = [place for place, candidate in enumerate(given) if candidate["n_prototypes"] <= most]
-            given, candidates = [given[place] for place in kept], [candidates[place] for place in kept]
-        labels = classes[index]
-        folds = [make_fold(data, labels, weight, train, test) for train, test in self._splits(data, labels, groups)]
-        scorer = None if self.scoring is None else get_scorer(self.scoring)
-        with Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=10 * bool(self.verbose)) as parallel:
-            outcome = successive_halving(candidates, folds, scorer, parallel)
-        place = choose(outcome.scores)
-        best, temperature = outcome.finalists[place], outcome.temperatures[place]
+            most = max(2, min(len(canonical_order(samples.X[samples.y == k])[1]) for k in range(len(classes))) // 4)
+            given = [candidate for candidate in given if candidate["n_prototypes"] <= most]
+        candidates = self._specified(base, given)
+        groups = None if groups is None else np.asarray(groups)[rows]
+        splits = self._splits(samples.X, classes[samples.y], groups, rows)
+        folds = Folds(samples, [_checked_fold(samples.y, *split) for split in splits], classes)
+        scores, temperatures = self._scores(candidates, folds)
+        best = choose(scores)
+        means = scores.means()
         fitted = {
-            "best_estimator_": _fit_at(temperature, candidates[best], X, y, sample_weight),
+            "best_estimator_": _fit_at(temperatures[best], candidates[best].estimator, X, y, sample_weight),
             "best_params_": dict(given[best]),
-            "best_score_": float(outcome.table["mean_test_score"][best]),
-            "cv_results_": {"params": [dict(candidate) for candidate in given]} | outcome.table,
+            "best_score_": float(means[best]),
+            "cv_results_": {
+                "params": [dict(candidate) for candidate in given],
+                "mean_test_score": means,
+                "std_test_score": scores.deviations(),
+            },
         }
         self.__dict__.update(fitted)
         return self
 
-    def _splits(self, X: np.ndarray, y: np.ndarray, groups: ArrayLike | None) -> list[Fold]:
+    def _scores(self, candidates: Sequence[Candidate], folds: Folds) -> tuple[Scores, list[float]]:
+        """Scores of the candidates, and the temperatures of their probabilities."""
+        y, weight, number = folds.known
+        tables = cross_fit(candidates, folds, ITERATIONS, self.n_jobs)
+        judged = [log_likelihoods(table, y, weight) for table in tables]
+        calibrated = [candidate.estimator.calibration is not None for candidate in candidates]
+        temperatures = [judge[1] if wanted else 1.0 for judge, wanted in zip(judged, calibrated)]
+        if self.scoring is None:
+            return Scores(np.stack([judge[0] for judge in judged]), weight, number, folds.test_ratio), temperatures
+        scorer, n_folds = get_scorer(self.scoring), len(folds.pairs)
+        table = np.array([[_fold_score(scorer, each, folds, k) for k in range(n_folds)] for each in candidates])
+        return Scores(table, np.ones(n_folds), np.arange(n_folds), folds.test_ratio), temperatures
+
+    def _splits(self, X: Array, y: np.ndarray, groups: np.ndarray | None, rows: np.ndarray) -> list[Fold]:
+        """Pairs of rows; those that a user gives are of all samples, also of those of weight 0."""
         if groups is not None and isinstance(self.cv, int):
             return group_folds(y, groups, self.cv)
+        if isinstance(self.cv, Iterable):
+            place = np.full(int(rows.max()) + 1, -1)
+            place[rows] = np.arange(len(rows))
+            pairs = [tuple(place[np.asarray(part)] for part in pair) for pair in self.cv]
+            return [(train[train >= 0], test[test >= 0]) for train, test in pairs]
         try:
             return list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
         except ValueError as error:
@@ -197,7 +195,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = getattr(self.estimator, "device", None) is None and self.missing == "raise"
+        tags.input_tags.sparse = self.missing == "raise"
         tags.input_tags.allow_nan = self.missing == "ignore"
         return tags
 
@@ -209,8 +207,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
             )
         return base
 
-    def _specified(self, base: LVQClassifier, given: Sequence[Mapping[str, Argument]]) -> list[LVQClassifier]:
-        """The candidates as estimators, their parameters checked."""
+    def _specified(self, base: LVQClassifier, given: Sequence[Mapping[str, Argument]]) -> list[Candidate]:
+        """The candidates as estimators with their parts, their parameters checked."""
         if not len(given):
             raise ValueError("The 'candidates' parameter of LVQClassifierCV must hold at least one dict, got none.")
         for candidate in given:
@@ -221,14 +219,15 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
                 )
         seed = {} if self.random_state is None else {"random_state": self.random_state}
         candidates = [clone(base).set_params(**(seed | dict(candidate))) for candidate in given]
+        specified = []
         for candidate in candidates:
             if candidate.relevance == "auto":
                 candidate.set_params(relevance="local_matrix")  # the folds compare candidates, not choices
             candidate._validate_params()
-            if candidate.device is not None:
-                require_torch(candidate.device)
-            check_parts(candidate, candidate._parts(candidate.device))
-        return candidates
+            parts = candidate._parts()
+            check_parts(candidate, parts)
+            specified.append(Candidate(candidate, parts))
+        return specified
 
     @property
     def class_weight(self) -> ClassWeight:
@@ -255,19 +254,33 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         """Objective of each iteration of the winner's last fit."""
         return self._winner().objective_history_
 
-    @property
-    def _device(self) -> str | None:  # type: ignore[override]
-        return self._winner()._device
-
     def _winner(self) -> LVQClassifier:
         if "best_estimator_" not in vars(self):
             raise AttributeError("This LVQClassifierCV is not fitted yet.")
         return self.best_estimator_
 
 
-def _fewest_distinct(X: np.ndarray, y: np.ndarray) -> int:
-    """Number of distinct samples of the class that has fewest."""
-    return min(len(canonical_order(take_rows(X, np.flatnonzero(y == label)))[1]) for label in np.unique(y))
+def _checked_fold(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Fold:
+    """Rows by their numbers; ValueError where those to train on are of one class."""
+    train, test = np.arange(len(y))[train], np.arange(len(y))[test]
+    if len(np.unique(y[train])) < 2:
+        raise ValueError(
+            "The 'cv' parameter of LVQClassifierCV must leave samples of at least two classes in every training fold, "
+            "got one with a single class. Use fewer folds, or stratified ones."
+        )
+    return train, test
+
+
+def _fold_score(scorer: Callable[..., float], candidate: Candidate, folds: Folds, number: int) -> float:
+    """The score of a candidate in a fold; a scorer of the user need not support weights where all are one."""
+    (train, test), (X, y, weight) = folds.pairs[number], folds.samples.take(slice(None))
+    labels = folds.classes[y]
+    short = clone(candidate.estimator).set_params(calibration=None, max_iter=min(ITERATIONS, candidate.parts.max_iter))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = short.fit(X[train], labels[train], weight[train])
+    weights = {} if np.all(weight == 1) else {"sample_weight": weight[test]}
+    return float(scorer(model, X[test], labels[test], **weights))
 
 
 def _fit_at(

@@ -2,10 +2,9 @@
 
 from typing import Literal
 
-from lvq.estimators.cost_based import CostBasedLVQ
+from lvq.estimators.base import CostBasedLVQ
 from lvq.estimators.parameters import estimator
 from lvq.model.costs import RSLVQCost, SNPCCost
-from lvq.model.relevance import Relevance
 
 
 @estimator
@@ -31,9 +30,7 @@ class SNPC(CostBasedLVQ):
     """
 
     xi: float = 1.0
-    relevance: str | Relevance | None = None
-    rank: int | None = None
-    local: Literal["class", "prototype", "auto"] = "class"
+    alpha: float = 0.0
     decision: Literal["nearest", "posterior"] = "nearest"
 
     def _cost(self) -> SNPCCost:
@@ -63,9 +60,7 @@ class RSLVQ(CostBasedLVQ):
     """
 
     xi: float = 1.0
-    relevance: str | Relevance | None = None
-    rank: int | None = None
-    local: Literal["class", "prototype", "auto"] = "class"
+    alpha: float = 0.0
     decision: Literal["nearest", "posterior"] = "nearest"
 
     def _cost(self) -> RSLVQCost:

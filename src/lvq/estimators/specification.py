@@ -1,28 +1,95 @@
-"""An estimator as a specification: its parameters, and the parts that they give."""
+"""An estimator as a specification: its parameters, and the parts that they name."""
 
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypeVar
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
 from lvq.estimators.parameters import estimator
-from lvq.estimators.parts import Parts, by_stored_features
-from lvq.estimators.specified_parts import make_kernel, make_relevance
-from lvq.model.costs import CostOrRule
-from lvq.model.links import Link
-from lvq.model.relevance import Relevance
-from lvq.model.sparse_rows import is_sparse
+from lvq.model.costs import COSTS, CostOrRule
+from lvq.model.links import KERNELS, Identity, Kernel, Link
+from lvq.model.parts import Part
+from lvq.model.relevance import RELEVANCES, Relevance
+from lvq.model.rows import is_sparse
+from lvq.solvers import lbfgs
 from lvq.solvers.adam import Adam
-from lvq.solvers.online_rule import Online
-from lvq.typing import ClassWeight, Label, Seed
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.online import Online
+from lvq.typing import Argument, ClassWeight, Label, Seed
 
 # Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
 # project has no public address; with an empty one the view shows no link.
 DOCUMENTATION = ""
-WIDE_SPARSE = 2**14  # features of sparse samples from which L-BFGS is not the default
-START_PARAMETERS = ("n_prototypes", "n_prototypes_total", "init", "kernel", "kernel_width", "missing")
+WIDE_SPARSE = 2**14  # features of sparse samples from which L-BFGS is not the default: it holds 20 copies of prototypes
+START_PARAMETERS = ("n_prototypes", "init", "kernel", "missing")
+#: What a string names, by parameter.
+PARTS: dict[str, dict[str, Argument]] = {
+    "cost": dict(COSTS),
+    "kernel": dict(KERNELS),
+    "relevance": dict(RELEVANCES),
+    "solver": {"auto": LBFGS(), "lbfgs": LBFGS(), "adam": Adam(), "online": Online()},
+}
+Solver = Online | LBFGS | Adam
+Named = TypeVar("Named")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Objects made from the parameters of an estimator, once per `fit`.
+
+    Parameters
+    ----------
+    cost, relevance, kernel, solver : objects
+        The parts.
+    max_iter : int
+        Epochs or iterations.
+    by_posterior : bool
+        Predict by the largest posterior.
+    sharpness : float
+        Steepness of probabilities of relative costs.
+    start : tuple of (str, object)
+        Parameters of the start, which a warm start and a stream must not change.
+    ignores_missing : bool
+        Whether missing values are allowed, and ignored.
+    max_runs : int
+        Most runs of L-BFGS.
+    fixed_prototypes : bool
+        Whether the metric alone is trained.
+    """
+
+    cost: CostOrRule
+    relevance: Relevance
+    kernel: Link
+    solver: Solver
+    max_iter: int
+    by_posterior: bool = False
+    sharpness: float = 5.0
+    start: tuple[tuple[str, object], ...] = ()
+    ignores_missing: bool = False
+    max_runs: int = lbfgs.MAX_RUNS
+    fixed_prototypes: bool = False
+
+    @property
+    def is_online(self) -> bool:
+        """Whether the solver takes sample by sample."""
+        return isinstance(self.solver, Online)
+
+    @property
+    def online(self) -> Online:
+        """Settings of the online solver, also for a stream of another one."""
+        return self.solver if isinstance(self.solver, Online) else Online()
+
+    @property
+    def device(self) -> str | None:
+        """Where a batch solver computes."""
+        return None if isinstance(self.solver, Online) else self.solver.device
+
+    @property
+    def learns_width(self) -> bool:
+        """Whether the kernel's width follows the gradient."""
+        return isinstance(self.kernel, Kernel) and self.kernel.width == "learned"
 
 
 @estimator
@@ -33,16 +100,12 @@ class Specification(BaseEstimator):
     _doc_link_template = DOCUMENTATION
 
     n_prototypes: int | dict[Label, int] | Literal["auto"] = 1
-    n_prototypes_total: int | None = None
     init: str | ArrayLike | tuple[ArrayLike, ArrayLike] = "kmeans"
+    relevance: str | Relevance | None = None
     kernel: str | Link | None = None
-    kernel_width: float | Literal["auto", "learned"] = "auto"
-    learning_rate: float = 0.1
-    relevance_rate: float = 0.01
+    solver: str | Solver = "auto"
     max_iter: int = 100
-    tol: float | None = None
-    n_iter_no_change: int = 5
-    shuffle: bool = True
+    missing: Literal["raise", "ignore"] = "raise"
     class_weight: ClassWeight = None
     random_state: Seed = None
     warm_start: bool = False
@@ -52,8 +115,31 @@ class Specification(BaseEstimator):
         tags = super().__sklearn_tags__()
         missing = getattr(self, "missing", "raise") == "ignore"
         tags.input_tags.allow_nan = missing
-        tags.input_tags.sparse = getattr(self, "device", None) is None and not missing
+        tags.input_tags.sparse = getattr(self.solver, "device", None) is None and not missing
         return tags
+
+    def set_params(self, **params: Argument) -> Self:
+        """Set parameters; those of a part by its name, as in ``relevance__rank=2``.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters of the estimator, or ``part__parameter``. A string that names a part becomes that part first.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        for name in {key.partition("__")[0] for key in params if "__" in key} & set(PARTS):
+            part = self._part(name, params.pop(name, getattr(self, name, None)))
+            if isinstance(part, Part):
+                setattr(self, name, replace(part))  # a copy: a class shares its default, a user may share parts
+        return super().set_params(**params)
+
+    def _part(self, name: str, value: Argument) -> Argument:
+        """The part that a string names; anything else unchanged."""
+        return PARTS[name][value] if isinstance(value, str) else value
 
     # -- parts: objects made from the parameters -----------------------------------------------------------------------
 
@@ -61,48 +147,44 @@ class Specification(BaseEstimator):
         raise NotImplementedError
 
     def _relevance(self) -> Relevance:
-        return make_relevance(self, getattr(self, "relevance", None))
+        return self._part("relevance", self.relevance) or Relevance()
 
-    def _parts(self, device: str | None = None) -> Parts:
+    def _solver(self, cost: CostOrRule, relevance: Relevance, X: ArrayLike | None) -> Solver:
+        """The solver; "auto" takes L-BFGS where there is a gradient, but Adam or online for many sparse features."""
+        if self.solver != "auto":
+            return self._part("solver", self.solver)
+        if not (cost.smooth and relevance.smooth):
+            return Online()
+        if X is not None and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
+            plain = type(relevance) is Relevance and type(cost) in map(type, COSTS.values())
+            return Online() if plain and getattr(cost, "cost_matrix", None) is None else Adam()
+        return LBFGS()
+
+    def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:
+        """The parts, for samples where these are known; `device` is that of tensors."""
         cost, relevance = self._cost(), self._relevance()
+        solver = self._solver(cost, relevance, X)
+        if device is not None and not isinstance(solver, Online):
+            solver = replace(solver, device=device)
         return Parts(
-            cost=cost,
-            relevance=relevance,
-            kernel=make_kernel(self.kernel),
-            kernel_width=self.kernel_width,
-            solver=self._solver(relevance),
-            online=self._online(),
-            batch=self._batch(),
+            cost=_copy(cost),
+            relevance=_copy(relevance),
+            kernel=_copy(Identity() if self.kernel is None else self._part("kernel", self.kernel)),
+            solver=_copy(solver),
+            max_iter=self.max_iter,
             by_posterior=getattr(self, "decision", "nearest") == "posterior",
-            sharpness=float(getattr(cost, "slope", 0.0) or 5.0),
+            sharpness=_sharpness(cost),
             start=tuple((name, getattr(self, name)) for name in START_PARAMETERS if hasattr(self, name)),
-            device=device,
             ignores_missing=getattr(self, "missing", "raise") == "ignore",
         )
 
-    def _parts_for(self, X: ArrayLike, device: str | None) -> Parts:
-        """The parts; "auto" is online or Adam for many sparse features, of which L-BFGS holds 20 copies."""
-        parts, automatic = self._parts(device), getattr(self, "solver", None) == "auto"
-        if automatic and parts.solver == "lbfgs" and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
-            return replace(parts, solver="online" if by_stored_features(parts) else "adam")
-        return parts
 
-    def _solver(self, relevance: Relevance) -> str:
-        return "online"
+def _copy(part: Named) -> Named:
+    """A part of the model's own: the user may change its parameters later."""
+    return replace(part) if isinstance(part, Part) else part  # type: ignore[type-var]
 
-    def _online(self) -> Online:
-        return Online(
-            learning_rate=self.learning_rate,
-            relevance_rate=self.relevance_rate,
-            width_rate=self.learning_rate if isinstance(self.kernel_width, str) else 0.0,
-            schedule=getattr(self, "schedule", "linear"),
-            step=getattr(self, "step", "gradient"),
-            time_slope=getattr(self, "slope", None) == "time",
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_iter_no_change=self.n_iter_no_change,
-            shuffle=self.shuffle,
-        )
 
-    def _batch(self) -> Adam:
-        return Adam(max_iter=self.max_iter, tol=self.tol)
+def _sharpness(cost: CostOrRule) -> float:
+    """How steeply relative scores become probabilities: as steeply as the cost's sigmoid, if it has one."""
+    slope = getattr(cost, "slope", None)
+    return float(slope) if isinstance(slope, int | float) and slope > 0 else 5.0

@@ -1,48 +1,17 @@
-"""torch at the interface: tensors in, tensors out, and the device a model is fitted on. torch is imported late."""
+"""torch at the interface: tensors in, tensors out, and the device a model is fitted on. torch is imported late.
+
+Samples of a tensor are never copied to the host, except to raise the error of an array. Labels and weights are small,
+so scikit-learn checks them as arrays.
+"""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from types import ModuleType
 
 import numpy as np
 
-from lvq.model.arrays import has_float64, is_tensor
+from lvq.model.arrays import as_numpy, has_float64, is_tensor, numpy_type
+from lvq.model.rows import largest_value
 from lvq.typing import Array
-
-_HOST_ONLY: ContextVar[bool] = ContextVar("host_only", default=False)
-
-
-@contextmanager
-def on_host() -> Iterator[None]:
-    """Inside, predictions of arrays are computed without the device of a model, which need not be here."""
-    token = _HOST_ONLY.set(True)
-    try:
-        yield
-    finally:
-        _HOST_ONLY.reset(token)
-
-
-def predicting_device(device: str | None) -> str | None:
-    """The device on which arrays are predicted; None inside `on_host`."""
-    return None if _HOST_ONLY.get() else device
-
-
-def same_kind(values: np.ndarray, X: object) -> Array:
-    """Values as a tensor on the device of X where X is one and the values are numbers; else unchanged."""
-    if not is_tensor(X) or values.dtype.kind not in "biuf":
-        return values
-    return sys.modules["torch"].as_tensor(values, device=X.device)
-
-
-def on_device(array: np.ndarray | None, device: str) -> Array | None:
-    """A tensor on the device, of the array's type; of float32 where the device has no float64."""
-    torch = require_torch(device)
-    if array is None:
-        return None
-    narrow = array.dtype == np.float64 and not has_float64(device)
-    return torch.tensor(np.ascontiguousarray(array, dtype=np.float32 if narrow else None), device=device)
 
 
 def require_torch(device: str) -> ModuleType:
@@ -64,16 +33,46 @@ def require_torch(device: str) -> ModuleType:
     return torch
 
 
-def float_types(device: str | None) -> list[type]:
-    """Types of samples on a device, or on the host: Apple's GPUs have no float64."""
-    return [np.float64, np.float32] if device is None or has_float64(device) else [np.float32]
+def on_device(array: np.ndarray, device: str) -> Array:
+    """A tensor on the device, of the array's type; of float32 where the device has no float64."""
+    narrow = array.dtype == np.float64 and not has_float64(device)
+    return require_torch(device).tensor(
+        np.ascontiguousarray(array, dtype=np.float32 if narrow else None), device=device
+    )
+
+
+def same_kind(values: np.ndarray, X: object) -> Array:
+    """Values as a tensor on the device of X where X is one and the values are numbers; else unchanged."""
+    if not is_tensor(X) or values.dtype.kind not in "biuf":
+        return values
+    return sys.modules["torch"].as_tensor(values, device=X.device)
 
 
 def floating(X: Array, dtype: np.dtype, name: str) -> Array:
-    """A tensor of real numbers in float32 or float64; other types are converted to that of the model."""
+    """A tensor of real numbers in float32 or float64; other types are converted to the given one."""
     torch = sys.modules["torch"]
     if X.is_complex():
         raise ValueError(f"{name} needs real numbers. Complex data not supported; got a tensor of {X.dtype}.")
     if X.dtype in (torch.float32, torch.float64):
         return X.detach()
     return X.detach().to(torch.float32 if dtype == np.float32 else torch.float64)
+
+
+def is_valid(X: Array, smallest_range: float = 0.0) -> bool:
+    """Whether a tensor has rows of finite values, none so large, or all so close, that squared distances fail."""
+    if X.ndim != 2 or 0 in X.shape:
+        return False
+    low, high = X.amin(0), X.amax(0)
+    limit, spread = largest_value(numpy_type(X), X.shape[1]), float((high - low).max())
+    inside = -limit <= float(low.min()) and float(high.max()) <= limit  # both are NaN where a value is
+    return inside and not 0 < spread < smallest_range
+
+
+def stand_in(X: Array) -> np.ndarray:
+    """An array of the shape and type of a tensor, of one number in memory: scikit-learn checks its shape."""
+    return np.broadcast_to(np.zeros((1, 1), dtype=numpy_type(X)), tuple(X.shape))
+
+
+def beside_tensor(values: np.ndarray, X: Array) -> Array:
+    """An array as a tensor on the device of X."""
+    return sys.modules["torch"].as_tensor(as_numpy(values).copy(), device=X.device)

@@ -9,22 +9,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lvq.estimators.parts import Parts
+from lvq.estimators.specification import Parts
 from lvq.model.arrays import as_numpy, like
 from lvq.model.costs import SoftCost, WindowRule, WinnerRule
-from lvq.model.decision import DecisionRule
-from lvq.model.device_blocks import beside_samples
-from lvq.model.feature_moments import FeatureMoments
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
+from lvq.model.metrics import Metric
 from lvq.model.objective import Objective, Params
+from lvq.model.observed import FeatureMoments, Observed, filled, has_missing
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import LocalDiagonalRelevance, Relevance, VectorRelevance
+from lvq.model.relevance import DataScale, Matrix, Relevance, Structured
 from lvq.model.sample_space import sample_space
-from lvq.model.samples import ArraySamples, Block
-from lvq.model.structure import UNSTRUCTURED
+from lvq.model.samples import ArraySamples
+from lvq.model.scores import DecisionRule
+from lvq.model.structure import Structure
 from lvq.solvers import adam, lbfgs, online
-from lvq.solvers.batch import Problem
+from lvq.solvers.adam import Adam
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.problem import Problem
 from lvq.solvers.progress import Report
 from lvq.solvers.state import (
     MIN_UNIT_SAMPLES,
@@ -32,8 +34,8 @@ from lvq.solvers.state import (
     TrainingState,
     Units,
     new_statistics,
+    spread_of,
     stretched,
-    units_of,
 )
 
 
@@ -46,10 +48,14 @@ class Training:
     link: Link
     state: TrainingState
 
-    def objective(self) -> Objective:
+    def metric_for(self, samples: ArraySamples) -> Metric:
+        """The metric for these samples: over observed features where values are missing."""
+        return metric_for(self.state.relevance.metric(self.labels), samples, self.state.variances)
+
+    def objective(self, samples: ArraySamples) -> Objective:
         """Metric, link, cost in plain numbers, and labels."""
         cost = self.state.scaled_cost(self.params.prototypes.dtype)
-        return Objective(self.state.relevance.metric(self.labels), self.link, cost, self.labels)
+        return Objective(self.metric_for(samples), self.link, cost, self.labels)
 
     def with_result(self, result: Result, state: TrainingState) -> "Training":
         """After a solver's run; a width that was not learned stays."""
@@ -62,6 +68,13 @@ class Training:
         return replace(self, params=params, link=link, state=state)
 
 
+def metric_for(metric: Metric, samples: ArraySamples, variances: np.ndarray | None) -> Metric:
+    """The metric over observed features where some samples have missing values; else the metric itself."""
+    if variances is None or not samples.in_memory or not has_missing(samples.X):
+        return metric
+    return Observed(metric, variances)
+
+
 def begin(
     parts: Parts,
     samples: ArraySamples,
@@ -69,74 +82,52 @@ def begin(
     labels: np.ndarray,
     n_classes: int,
     random_state: np.random.RandomState,
-    *,
-    stream: bool = False,
-    moments: FeatureMoments | None = None,
 ) -> Training:
-    """Starting metric and kernel, and the units that make the rest independent of scale.
-
-    `moments` are those of the features in a first pass over the stream, which the samples join; for missing values.
-    """
-    rule = parts.relevance.for_data(samples.n_samples, samples.n_features, len(labels))
-    rule = rule.for_online(samples.n_features) if stream or parts.solver == "online" else rule
-    variance = samples.typical_variance() if rule.needs_unit else 1.0
-    rule = rule.in_units(variance)
-    start = rule if stream else rule.in_span(samples.n_samples, samples.n_features)
-    relevance = start.start(*_rows_for(rule, samples), labels)
-    params = Params(prototypes, relevance, None)
-    if parts.ignores_missing and samples.in_memory:
-        moments = samples.moments() if moments is None else moments.joined(samples.moments())
-    if moments is not None:
-        variances: np.ndarray | None = moments.variances()
-    else:
-        variances = samples.variances() if parts.ignores_missing else None
-    plain = Objective(samples.measured(rule.metric(labels), variances), Identity(), parts.cost, labels)
-    link, units = parts.kernel, _first_units(plain, parts, params, samples)
-    scaled = rule.scaled_start(relevance, units.link)
-    if scaled is not relevance:
-        params = params._replace(relevance=scaled)
-        units = units_of(plain, Relevance(), params, samples.thinned())
+    """Starting metric and kernel, and then, once, the units that make the rest independent of scale."""
+    rule, known = parts.relevance, filled(samples) if samples.in_memory else samples
+    moments = FeatureMoments.of(samples.X, samples.weight) if parts.ignores_missing else None
+    variances = None if moments is None else moments.variances()
+    metric = metric_for(rule.metric(labels), samples, variances)
+    params = Params(prototypes, rule.start(known, labels), None)
+    link, units = parts.kernel, _first_units(parts, metric, params, samples)
+    if rule.free_size:  # it starts at a mean smallest squared distance of one
+        assert params.relevance is not None
+        params = params._replace(relevance=rule.scaled(params.relevance, 1 / units.step))
+        units = units._replace(step=1.0, link=1.0)
     if isinstance(link, Kernel):
-        width = float(np.sqrt(units.link)) if isinstance(parts.kernel_width, str) else float(parts.kernel_width)
+        width = float(np.sqrt(units.step)) if isinstance(link.width, str) else float(link.width)
         link, params = link.with_width(width), params._replace(width=width)
-    if isinstance(link, Identity):
-        units = stretched(units, rule, params)
-    else:
-        units = units_of(replace(plain, link=link), rule, params, samples.thinned())
-    rate, units = parts.online.learning_rate, units._replace(variance=variance)
-    statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, rate)
+    if not isinstance(link, Identity):
+        units = spread_of(metric, params, samples, link)
+    units = stretched(units, rule, params)._replace(scale=_scale_of(rule, known))
+    statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, parts.online.learning_rate)
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances, moments)
     return Training(params, labels, link, state)
 
 
-def _first_units(plain: Objective, parts: Parts, params: Params, samples: ArraySamples) -> Units:
+def _first_units(parts: Parts, metric: Metric, params: Params, samples: ArraySamples) -> Units:
     """The spread of the data in the starting metric; rules in the plain metric have rates without a unit."""
     without = isinstance(parts.cost, WinnerRule | WindowRule) and type(parts.relevance) is Relevance
     if without and isinstance(parts.kernel, Identity) and samples.n_samples >= MIN_UNIT_SAMPLES:
         return Units(1.0, 1.0, float(samples.n_samples))
-    return units_of(plain, Relevance(), params, samples.thinned())
+    return spread_of(metric, params, samples)
 
 
-def _rows_for(rule: Relevance, samples: ArraySamples) -> Block:
-    """What a metric starts from; without a matrix only the number of features counts, and no sample is moved."""
-    if type(rule) is Relevance or isinstance(rule, VectorRelevance | LocalDiagonalRelevance):
-        return Block(samples.X, samples.y, samples.weight)
-    return samples.metric_rows()
+def _scale_of(rule: Relevance, samples: ArraySamples) -> DataScale:
+    """What a ridge is measured in; without one the variance is not needed."""
+    return DataScale(samples.typical_variance() if rule.free_size else 1.0, samples.n_samples)
 
 
 def restarted(
     parts: Parts, training: Training, n_samples: int, n_classes: int, random_state: np.random.RandomState
 ) -> Training:
     """A warm start: the parameters of the last fit, which no solver may use up, with new statistics."""
-    n_prototypes, n_features = training.params.prototypes.shape
-    rule = parts.relevance.for_data(n_samples, n_features, n_prototypes)
-    rule = rule.for_online(n_features) if parts.solver == "online" else rule
-    rule = rule.in_units(training.state.units.variance)
+    rule, before = parts.relevance, training.state
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
-    before = training.state
+    units = before.units._replace(scale=before.units.scale._replace(n_samples=n_samples))
     known = before.variances, before.moments
-    state = TrainingState(parts.cost, rule, before.units, statistics, 0.0, random_state, parts.start, *known)
+    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, *known)
     W = training.params.prototypes.view()
     W.flags.writeable = False
     return replace(training, params=training.params._replace(prototypes=W), state=state)
@@ -144,10 +135,12 @@ def restarted(
 
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
     """Train by the solver of the parts; with few samples of many features in coordinates of their span."""
-    metric = training.state.relevance.metric(training.labels)
-    # Adam scales every coordinate, and a structure is one of the features
-    structured = getattr(training.state.relevance, "structure", UNSTRUCTURED) != UNSTRUCTURED
-    space = None if parts.solver == "adam" or structured else sample_space(samples, metric)
+    rule = training.state.relevance
+    # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
+    of_features = isinstance(rule, Structured) and rule.structure != Structure()
+    of_features = of_features or (isinstance(rule, Matrix) and rule.shrinkage > 0)
+    outside = isinstance(parts.solver, Adam) or of_features
+    space = None if outside else sample_space(samples, rule.metric(training.labels))
     params = None if space is None else space.inside(training.params)
     if space is None or params is None:
         return _solve(parts, training, samples, report)
@@ -157,9 +150,9 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
 
 
 def _solve(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
-    if parts.solver == "online":
+    if parts.is_online:
         return run_online(parts, training, samples, report)
-    return run_batch(parts, training, samples, report)
+    return _run_batch(parts, training, samples, report)
 
 
 def run_online(
@@ -167,37 +160,48 @@ def run_online(
 ) -> tuple[Training, Result]:
     """Train sample by sample."""
     params = training.params if parts.learns_width else training.params._replace(width=None)
+    settings = replace(parts.online, learning_rate=0.0) if parts.fixed_prototypes else parts.online
+    objective = replace(training.objective(samples), metric=training.state.relevance.metric(training.labels))
     result, state = online.train(
-        training.objective(), params, samples, parts.online, training.state, report, stream=stream
+        objective, params, samples, 1 if stream else parts.max_iter, settings, training.state, report, stream=stream
     )
     return training.with_result(result, state), result
 
 
-def run_batch(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
+def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
     """Train by L-BFGS or Adam, where the samples are."""
-    centre, state = samples.centre(), training.state
-    objective = training.objective()
-    objective = replace(objective, metric=samples.measured(objective.metric, state.variances))
-    unit, given = float(np.sqrt(state.units.step)), training.params
-    single = parts.solver == "lbfgs" and lbfgs.in_single(given, samples, unit, parts.batch.tol)
+    solver, state, given, centre = parts.solver, training.state, training.params, samples.centre()
+    unit = float(np.sqrt(state.units.step))
+    single = isinstance(solver, LBFGS) and lbfgs.in_single(given, samples, unit, solver.tol)
     arranged = samples.arranged(centre, single=single)
-    objective, params = beside_samples(objective, given, arranged.X)
-    relevance = None if params.relevance is None else like(params.relevance, arranged.X)
-    width = params.width if parts.learns_width else None
-    params = Params(like(params.prototypes - centre, arranged.X), relevance, width)
-    feature_unit = float(np.sqrt(state.units.variance))
-    objective = objective.with_groups(params, arranged.X)
-    problem = Problem(objective, state.relevance, unit, parts.fixed_prototypes, feature_unit)
-    if parts.solver == "lbfgs":
-        settings = parts.batch.max_iter, parts.batch.tol
-        result = lbfgs.train(problem, params, arranged, *settings, report, parts.max_runs)
+    objective, params = training.objective(samples), given
+    if samples.in_memory:
+        objective, params = objective.beside(given, arranged.X)
+        relevance = None if params.relevance is None else like(params.relevance, arranged.X)
+        params = Params(like(params.prototypes - centre, arranged.X), relevance)
     else:
-        result = adam.train(problem, params, arranged, parts.batch, state.random_state, report)
+        params = Params(params.prototypes - centre, params.relevance)
+    params = params._replace(width=given.width if parts.learns_width else None)
+    problem = Problem(objective, state.relevance, unit, state.units.scale, parts.fixed_prototypes)
+    if isinstance(solver, LBFGS):
+        result = lbfgs.train(problem, params, arranged, parts.max_iter, solver.tol, report, parts.max_runs)
+    else:
+        assert isinstance(solver, Adam)
+        result = adam.train(problem, params, arranged, parts.max_iter, solver, state.random_state, report)
     W, R, learned = (as_numpy(part) for part in result.params)
     W, R = like(W, given.prototypes) + as_numpy(centre), None if R is None else like(R, given.relevance)
-    params = Params(W, R, None if learned is None else float(learned))
-    result = result._replace(params=params)
+    result = result._replace(params=Params(W, R, None if learned is None else float(learned)))
     return training.with_result(result, state), result
+
+
+def objective_value(training: Training, samples: ArraySamples) -> float:
+    """The mean cost of samples with its penalty: what the batch solvers minimise."""
+    centre = samples.centre()
+    arranged = samples.arranged(centre)
+    objective, params = training.objective(samples).beside(training.params, arranged.X)
+    params = Params(like(params.prototypes - centre, arranged.X), params.relevance)
+    problem = Problem(objective, training.state.relevance, scale=training.state.units.scale)
+    return float(problem.value_and_gradient(problem.free(params), arranged)[0])
 
 
 def fitted_model(
@@ -213,12 +217,11 @@ def fitted_model(
     xi = getattr(cost, "xi", None)
     xi = None if xi is None else float(xi)
     rule = DecisionRule(xi, parts.sharpness, isinstance(cost, SoftCost), parts.by_posterior, temperature)
-    metric = training.state.relevance.metric(training.labels)
     model = PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,
         classes=classes,
-        metric=metric,
+        metric=training.state.relevance.metric(training.labels),
         relevance=params.relevance,
         link=training.link,
         decision=rule,

@@ -121,6 +121,11 @@ def rounded_centre(mean: Array, low: Array, high: Array) -> Array:
     return xp.where(spread > 0, xp.round(mean / quantum) * quantum, mean)
 
 
+def clipped(values: Array) -> Array:
+    """Values not below zero, in the same memory."""
+    return np.maximum(values, 0, out=values) if namespace(values) is np else values.clamp_(min=0)
+
+
 def fused_kernels(array: Array) -> ModuleType | None:
     """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
     if not is_tensor(array) or not array.is_cuda or array.element_size() != 4:

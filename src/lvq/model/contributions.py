@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lvq.model.metrics import LocalMetric
-from lvq.model.missing import has_missing, packed
-from lvq.model.sparse_rows import filled
+from lvq.model.observed import Observed, has_missing
+from lvq.model.rows import dense
 
 if TYPE_CHECKING:
     from lvq.model.prototype_model import PrototypeModel
@@ -31,17 +31,18 @@ def differences(model: "PrototypeModel", X: np.ndarray, prototypes: np.ndarray) 
     u = X - model.prototypes[prototypes]
     if model.variances is None or not has_missing(X):
         return u, np.ones((len(X), 1), dtype=u.dtype)
-    u[np.isnan(u)] = 0
-    fraction = model.observed().fractions(packed(X), model.relevance)
-    return u, 1 / np.take_along_axis(fraction, model.group[prototypes][:, None], 1)
+    mask = ~np.isnan(u)
+    prepared = Observed(model.metric, model.variances).prepare(model.prototypes, model.relevance)
+    fraction = prepared.fractions(mask.astype(u.dtype))
+    return np.where(mask, u, 0), 1 / np.take_along_axis(fraction, model.group[prototypes][:, None], 1)
 
 
 def contributions(model: "PrototypeModel", X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
     """Contribution u_l (Lambda u)_l of each feature to the squared distance of each sample to its prototype.
 
-    Where values are missing it is divided by s, see `lvq.model.missing`; a missing value contributes 0.
+    Where values are missing it is divided by s, see `lvq.model.observed`; a missing value contributes 0.
     """
-    (u, factor), R = differences(model, filled(X), prototypes), model.relevance
+    (u, factor), R = differences(model, dense(X), prototypes), model.relevance
     if R is None:
         return u * u * factor
     group, local = model.group[prototypes], isinstance(model.metric, LocalMetric)

@@ -1,20 +1,22 @@
 """Costs: a row of distances H and the true class -> one number, and its derivative by every distance.
 
 Contract: `value_and_derivative(H, y, labels) -> (cost of each sample, DistanceGradient)`; `smooth` is true where that
-is a gradient. y and labels are class indices; labels ascend. `d+` is the smallest H among the prototypes of the true
-class, `d-` the smallest among all others; ties go to the lowest index. `scaled(spread)` converts parameters in units of
-the data's spread (the mean smallest H at the start) to absolute values.
+is a gradient. y and labels are class indices; labels ascend. A margin cost is a function of two distances,
+`of_margin(d+, d-)`: `d+` is the smallest H among the prototypes of the true class, `d-` the smallest among all others;
+ties go to the lowest index. `scaled(spread)` converts parameters in units of the data's spread (the mean smallest H at
+the start) to absolute values.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol, Self, TypeAlias
+from typing import ClassVar, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 from scipy.special import expit
 
-from lvq.model.arrays import as_columns, first_argmin, namespace, take_columns, zeros
+from lvq.model.arrays import as_columns, namespace, zeros
 from lvq.model.metrics import DistanceGradient
-from lvq.model.pairs import NearestPair
+from lvq.model.pairs import nearest_pair
+from lvq.model.parts import Part
 from lvq.typing import Array
 
 
@@ -25,24 +27,6 @@ class Cost(Protocol):
 
     def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:
         """Cost of each sample and dE/dH."""
-
-
-def nearest_pair(H: Array, y: Array, labels: Array) -> NearestPair:
-    """Find d+ and d- and the indices of their prototypes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pair = nearest_pair(np.array([[3.0, 1.0, 2.0]]), np.array([0]), np.array([0, 1, 1]))
-    >>> int(pair.own[0]), int(pair.other[0]), float(pair.d_plus[0]), float(pair.d_minus[0])
-    (0, 1, 3.0, 1.0)
-    """
-    xp = namespace(H)
-    mine = y[:, None] == labels[None, :]
-    nowhere = zeros((1,), H) + float("inf")
-    own = first_argmin(xp.where(mine, H, nowhere))
-    other = first_argmin(xp.where(mine, nowhere, H))
-    return NearestPair(own, other, take_columns(H, own), take_columns(H, other))
 
 
 def sigmoid(z: Array) -> Array:
@@ -57,21 +41,21 @@ def softplus(z: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class MarginCost:
+class MarginCost(Part):
     """A function of d+ and d- alone, plus the regulariser alpha d+ (Jin et al. 2010, Eq. 14).
 
     Parameters
     ----------
     alpha : float, default=0.0
         Weight of the regulariser, in units of 1/spread until `scaled`.
-    prices : array of shape (n_classes, n_classes), optional
-        Price of predicting the column's class for a sample of the row's class; each sample's cost is multiplied by the
-        price of the class of its nearest other prototype.
+    cost_matrix : array of shape (n_classes, n_classes), optional
+        Cost of predicting the column's class for a sample of the row's class, as a factor of the cost of each sample by
+        the class of its nearest other prototype. Estimators set it.
     """
 
     smooth: ClassVar[bool] = True
     alpha: float = 0.0
-    prices: Array | None = field(default=None, kw_only=True, compare=False)
+    cost_matrix: Array | None = field(default=None, kw_only=True, compare=False)
 
     def scaled(self, spread: float) -> Self:
         """The same cost with plain numbers in place of multiples of the spread."""
@@ -79,23 +63,21 @@ class MarginCost:
 
     def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:
         """Cost of each sample and its two derivatives."""
-        pair = nearest_pair(H, y, labels)
-        cost, by_plus, by_minus = self.regularised(pair.d_plus, pair.d_minus, self.price(y, labels, pair.other))
-        return cost, DistanceGradient(as_columns(by_plus, by_minus), as_columns(pair.own, pair.other))
+        pair = nearest_pair(namespace(H).asarray(H) + 0, y, labels)
+        touched = as_columns(pair.own, pair.other)
+        cost, slope = self.of_pairs(as_columns(pair.d_plus, pair.d_minus), y, labels, touched)
+        return cost, DistanceGradient(slope, touched)
 
-    def price(self, y: Array, labels: Array, other: Array) -> Array | None:
-        """Price of predicting the class of each sample's nearest other prototype."""
-        return None if self.prices is None else self.prices[y, labels[other]]
-
-    def regularised(self, d_plus: Array, d_minus: Array, price: Array | None = None) -> tuple[Array, Array, Array]:
-        """Cost with price and regulariser, and its derivatives by d+ and d-."""
-        cost, by_plus, by_minus = self.of_margin(d_plus, d_minus)
-        if price is not None:
-            cost = (cost - self.least) * price + self.least
-            by_plus, by_minus = by_plus * price, by_minus * price
-        if self.alpha == 0:
-            return cost, by_plus, by_minus
-        return cost + self.alpha * d_plus, by_plus + self.alpha, by_minus
+    def of_pairs(self, H: Array, y: Array, labels: Array, touched: Array) -> tuple[Array, Array]:
+        """Cost of each sample and its derivatives, (N, 2), from d+ and d-, (N, 2), and their prototypes."""
+        cost, by_plus, by_minus = self.of_margin(H[:, 0], H[:, 1])
+        if self.cost_matrix is not None:
+            factor = self.cost_matrix[y, labels[touched[:, 1]]]
+            cost = (cost - self.least) * factor + self.least
+            by_plus, by_minus = by_plus * factor, by_minus * factor
+        if self.alpha:
+            cost, by_plus = cost + self.alpha * H[:, 0], by_plus + self.alpha
+        return cost, as_columns(by_plus, by_minus)
 
     @property
     def least(self) -> float:
@@ -115,15 +97,17 @@ class GLVQCost(MarginCost):
     ----------
     alpha : float, default=0.0
         Weight of the regulariser.
-    slope : float, default=0.0
-        f is the sigmoid 1/(1 + exp(-slope mu)); with 0 the identity.
+    slope : float or "time", default=0.0
+        f is the sigmoid 1/(1 + exp(-slope mu)); with 0 the identity. "time" is the number of the step of the online
+        solver.
     """
 
-    slope: float = 0.0
+    slope: float | Literal["time"] = 0.0
 
     @property
     def least(self) -> float:
         """f(-1)."""
+        assert self.slope != "time"  # batch solvers have no steps
         return -1.0 if not self.slope else float(sigmoid(np.float64(-self.slope)))
 
     def of_margin(self, d_plus: Array, d_minus: Array) -> tuple[Array, Array, Array]:
@@ -134,6 +118,7 @@ class GLVQCost(MarginCost):
         mu = (d_plus - d_minus) / safe
         cost, outer = mu, xp.ones_like(mu)
         if self.slope:
+            assert self.slope != "time"
             cost = sigmoid(self.slope * mu)
             outer = self.slope * cost * (1 - cost)
         return cost, 2 * outer * (d_minus / safe) / safe, -2 * outer * (d_plus / safe) / safe
@@ -181,7 +166,7 @@ class LOGMCost(XiMarginCost):
 
 
 @dataclass(frozen=True)
-class SoftCost:
+class SoftCost(Part):
     """A function of all distances through P_j = softmax_j(-xi H_j), plus -alpha log sum_own exp(-xi H).
 
     Parameters
@@ -247,7 +232,7 @@ def log_sum_exp(values: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class WinnerRule:
+class WinnerRule(Part):
     """LVQ1 and OLVQ1 (Kohonen): the winner moves to the sample if its label is correct, else away. Not a gradient."""
 
     smooth: ClassVar[bool] = False
@@ -255,7 +240,7 @@ class WinnerRule:
 
 
 @dataclass(frozen=True)
-class WindowRule:
+class WindowRule(Part):
     """LVQ2.1 and LVQ3 (Kohonen): the two nearest prototypes move if the sample lies in a window between them.
 
     Parameters
@@ -273,10 +258,11 @@ class WindowRule:
 
 CostOrRule: TypeAlias = Cost | WinnerRule | WindowRule  # what a model learns by; only the online solver uses rules
 
-COSTS: dict[str, type[MarginCost] | type[SoftCost]] = {
-    "glvq": GLVQCost,
-    "mce": MCECost,
-    "logm": LOGMCost,
-    "snpc": SNPCCost,
-    "rslvq": RSLVQCost,
+#: The costs that a string names, with their defaults.
+COSTS: dict[str, MarginCost | SoftCost] = {
+    "glvq": GLVQCost(),
+    "mce": MCECost(),
+    "logm": LOGMCost(),
+    "snpc": SNPCCost(),
+    "rslvq": RSLVQCost(),
 }

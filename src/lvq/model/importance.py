@@ -20,33 +20,179 @@ Q = I, the distances with Q the Laplacian of the graph of pairs, as sum_jk m_jk 
 follows from sums over the samples.
 """
 
-from collections.abc import Iterator
-from functools import partial
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
-from scipy import sparse
 
-from lvq.model.arrays import wide
-from lvq.model.output_moments import (
-    OUTPUTS,
-    SMALLEST,
-    Curve,
-    Moments,
-    Outputs,
-    OutputSums,
-    SampleSums,
-    as_vector,
-    fitted_curve,
-    sparse_powers,
-)
+from lvq.model.arrays import as_numpy, has_float64, is_tensor, like, namespace, wide
+from lvq.model.observed import filled
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.rows import dense, is_sparse
 from lvq.model.samples import ArraySamples, Block
-from lvq.model.sparse_rows import column_counts, is_sparse
+from lvq.typing import Array
 
-BLOCK, SPARSE_BLOCK = 2**20, 2**16  # numbers of a block of samples; stored ones of sparse samples
-FEATURES, SPARSE_FEATURES = 2**12, 2**9  # whose covariances are held at a time
+DEGREE = 3  # of the curve
+OUTPUTS = 64  # classes, and prototypes, that count
+BLOCK = 2**20  # numbers of a block of samples
+FEATURES = 2**12  # whose covariances are held at a time
 # Numbers of samples in memory, and of their outputs; of more a random part of the samples is used
 MOST, MOST_OUTPUTS = 2**24, 2**22
+FEW, FEW_SPARSE = 500, 50  # samples that are used in any case
+SMALLEST = 1e-8  # variance of a combination of powers, relative to theirs, that counts as zero
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What the model decides by: probabilities of classes, distances to prototypes, and pairs of winner and rival."""
+
+    model: PrototypeModel
+    unit: float  # of the distances, whose squares could overflow
+    classes: np.ndarray
+    prototypes: np.ndarray
+
+    @classmethod
+    def uncalibrated(cls, model: PrototypeModel) -> Self:
+        """Those of a model at temperature one: importances do not depend on how probabilities are calibrated."""
+        largest = float(model.link.value(wide(model.distances(model.prototypes[:OUTPUTS]))).max())
+        every = np.arange(len(model.classes)), np.arange(len(model.labels))
+        return cls(replace(model, decision=replace(model.decision, temperature=1.0)), largest or 1.0, *every)
+
+    def most_frequent(self, samples: ArraySamples, rows: int) -> Self:
+        """Of many classes or prototypes only those that most samples are nearest to."""
+        if max(len(self.classes), len(self.prototypes)) <= OUTPUTS:
+            return self
+        wins = samples.reduce(self._wins, rows)
+        by_class = np.bincount(self.model.labels, wins, len(self.classes))
+        return replace(self, classes=_largest(by_class), prototypes=_largest(wins))
+
+    def _wins(self, block: Block) -> np.ndarray:
+        found, _ = self.model.nearest(as_numpy(self.model.distances(block.X)))
+        return np.bincount(found.winner, as_numpy(block.weight), len(self.prototypes))
+
+    def of(self, X: Array) -> tuple[np.ndarray, np.ndarray]:
+        """Outputs of shape (N, C + M), and the places of winner and rival among the M, (N, 2); -1 for others."""
+        distances = as_numpy(self.model.distances(X))
+        found, _ = self.model.nearest(distances)
+        probabilities = self.model.probabilities(distances)[:, self.classes]
+        values = [probabilities, self.model.link.value(wide(distances[:, self.prototypes])) / self.unit]
+        place = np.full(len(self.model.labels), -1)
+        place[self.prototypes] = np.arange(len(self.prototypes))
+        return np.concatenate(values, axis=1, dtype=np.float64), place[np.stack([found.winner, found.rival], axis=1)]
+
+    def pair_weights(self, pair: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Sum of the weights of the samples with each winner and rival, (M, M)."""
+        M, known = len(self.prototypes), (pair >= 0).all(axis=1)
+        return np.bincount(pair[known] @ [M, 1], weight[known], M * M).reshape(M, M)
+
+
+def _largest(values: np.ndarray) -> np.ndarray:
+    """Places of the largest values, in their order."""
+    return np.sort(np.argsort(-values, kind="stable")[:OUTPUTS])
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Powers of t = tanh((x - mean)/deviation) of each feature; t = 0 where a feature is constant."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    smallest: float = SMALLEST
+
+    def squashed(self, X: Array) -> Array:
+        """The features t of the values of X."""
+        inverse = np.divide(1, self.deviation, out=np.zeros_like(self.mean), where=self.deviation > 0)
+        X = wide(X)
+        return namespace(X).tanh((X - like(self.mean, X)) * like(inverse, X))
+
+    def of_features(self, part: slice) -> "Curve":
+        """Those of some features."""
+        return replace(self, mean=self.mean[part], deviation=self.deviation[part])
+
+
+def fitted_curve(samples: ArraySamples, rows: int) -> Curve:
+    """Mean and deviation of each feature, by two passes over blocks of the samples."""
+    sums = samples.reduce(_weighted_sums, rows)
+    total, mean = sums[0], sums[1:] / sums[0]
+    variance = samples.reduce(_Variances(mean), rows) / total
+    eps = 1e-15 if not is_tensor(samples.X) or has_float64(samples.X.device) else 1e-7
+    variance[variance <= (10 * eps * mean) ** 2] = 0  # rounding
+    return Curve(mean, np.sqrt(variance), max(SMALLEST, 1e4 * eps))
+
+
+def _weighted_sums(block: Block) -> np.ndarray:
+    """Sums of weights and of weighted samples."""
+    weight = wide(block.weight)
+    return np.concatenate([[float(weight.sum())], as_numpy(weight @ wide(block.X))])
+
+
+@dataclass(frozen=True)
+class _Variances:
+    """Sums of weighted squared differences from the mean."""
+
+    mean: np.ndarray
+
+    def __call__(self, block: Block) -> np.ndarray:
+        X, weight = wide(block.X), wide(block.weight)
+        return as_numpy(weight @ namespace(X).square(X - like(self.mean, X)))
+
+
+@dataclass(frozen=True)
+class SampleSums:
+    """All sums as one vector, of which blocks and partitions are added."""
+
+    curve: Curve
+    outputs: Outputs
+    features: slice
+
+    def __call__(self, block: Block) -> np.ndarray:
+        weight = as_numpy(wide(block.weight))
+        values, pair = self.outputs.of(block.X)
+        weighted = values * weight[:, None]
+        powers = feature_powers(self.curve.of_features(self.features), block.X[:, self.features], weight, weighted)
+        sums = weighted.sum(axis=0), values.T @ weighted, self.outputs.pair_weights(pair, weight)
+        return np.concatenate([np.ravel(part) for part in (weight.sum(), *powers, *sums)])
+
+
+def feature_powers(curve: Curve, X: Array, weight: np.ndarray, weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of the powers of t up to twice the degree, and of their products with the outputs."""
+    t = curve.squashed(X)
+    weight, weighted = like(weight, t), like(weighted, t)
+    power, sums, cross = t, [], []
+    for exponent in range(1, 2 * DEGREE + 1):
+        sums.append(as_numpy(weight @ power))
+        if exponent <= DEGREE:
+            cross.append(as_numpy(power.T @ weighted))
+        power = power * t
+    return np.array(sums), np.array(cross)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Means over the samples: powers of t (2 d, n), their products with the outputs (d, n, C), outputs, and pairs."""
+
+    power: np.ndarray
+    cross: np.ndarray
+    output: np.ndarray
+    covariance: np.ndarray
+    pairs: np.ndarray
+
+    @classmethod
+    def of(cls, sums: np.ndarray, n: int, outputs: Outputs) -> Self:
+        """The parts of the vector of `SampleSums`, divided by the sum of the weights."""
+        M = len(outputs.prototypes)
+        C = M + len(outputs.classes)
+        sizes = [2 * DEGREE * n, DEGREE * n * C, C, C * C, M * M]
+        power, cross, output, second, pairs = np.split(sums[1:] / sums[0], np.cumsum(sizes)[:-1])
+        covariance = second.reshape(C, C) - np.outer(output, output)
+        return cls(power.reshape(-1, n), cross.reshape(-1, n, C), output, covariance, pairs.reshape(M, M))
+
+    def of_features(self) -> tuple[np.ndarray, np.ndarray]:
+        """Covariances of the powers of each feature, (n, d, d), and those with the outputs, (n, d, C)."""
+        power, exponent = self.power, np.arange(DEGREE)
+        gram = power[exponent[:, None] + exponent + 1] - power[:DEGREE, None] * power[:DEGREE]
+        cross = self.cross - power[:DEGREE, :, None] * self.output
+        return np.moveaxis(gram, 2, 0), np.moveaxis(cross, 1, 0)
 
 
 def feature_importances(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
@@ -83,65 +229,15 @@ def of_sum_one(fractions: np.ndarray) -> np.ndarray:
 def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
     """Fraction of the variance of the model's outputs that each feature alone explains, (n_features,)."""
     samples = _in_bounds(samples, model)
-    rows, few = _block_rows(samples, model), samples.X[:OUTPUTS] if is_sparse(samples.X) else None
-    curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model, few).most_frequent(samples, rows)
+    rows = max(1, BLOCK // max(samples.n_features, len(model.labels) + len(model.classes)))
+    curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model).most_frequent(samples, rows)
     fractions = []
-    for found in (_moments if few is None else _sparse_moments)(samples, curve, outputs, rows):
+    for begin in range(0, samples.n_features, FEATURES):
+        part = slice(begin, min(begin + FEATURES, samples.n_features))
+        found = Moments.of(samples.reduce(SampleSums(curve, outputs, part), rows), part.stop - begin, outputs)
         weighting = output_weighting(found.covariance, found.pairs, len(outputs.classes))
         fractions.append(explained(*found.of_features(), weighting, curve.smallest)[0])
     return np.concatenate(fractions)
-
-
-def _moments(samples: ArraySamples, curve: Curve, outputs: Outputs, rows: int) -> Iterator[Moments]:
-    """Moments of some features after another, each by a pass over the samples."""
-    for begin in range(0, samples.n_features, FEATURES):
-        part = slice(begin, min(begin + FEATURES, samples.n_features))
-        yield Moments.of(samples.reduce(SampleSums(curve, outputs, part), rows), part.stop - begin, outputs)
-
-
-def _sparse_moments(samples: ArraySamples, curve: Curve, outputs: Outputs, rows: int) -> Iterator[Moments]:
-    """The same; outputs are computed once, and columns taken out of many rows at a time."""
-    weight = wide(samples.weight)
-    weighted, sums = _joined(samples.reduce(lambda block: [OutputSums.of(outputs, block.X, wide(block.weight))], rows))
-    for part, X, columns in _columns(samples.X):
-        inside = ArraySamples(X, np.arange(X.shape[0]), weight)
-        powers = partial(_powers, curve.of_features(part), weighted, columns)
-        total = inside.reduce(powers, max(1, SPARSE_BLOCK * X.shape[0] // max(1, X.nnz)))
-        yield Moments.of(as_vector(weight.sum(), total, *sums), part.stop - part.start, outputs)
-
-
-def _joined(blocks: list[OutputSums]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Weighted outputs of all blocks, and their sums."""
-    sums = [np.sum(parts, axis=0) for parts in zip(*(block.sums for block in blocks))]
-    return np.concatenate([block.weighted for block in blocks]), sums
-
-
-def _powers(curve: Curve, weighted: np.ndarray, columns: slice, block: Block) -> np.ndarray:
-    """Sums of a block whose y are the numbers of its rows."""
-    return as_vector(*sparse_powers(curve, block.X[:, columns], block.weight, weighted[block.y]))
-
-
-def _columns(X: sparse.csr_array) -> Iterator[tuple[slice, sparse.csr_array, slice]]:
-    """Some columns after another, an array that holds them, and their place in it.
-
-    Columns that hold few numbers are taken out of all rows, many at a time; others stay where they are.
-    """
-    n = X.shape[1]
-    parts = [slice(begin, min(begin + SPARSE_FEATURES, n)) for begin in range(0, n, SPARSE_FEATURES)]
-    stored = np.add.reduceat(column_counts(X), range(0, n, SPARSE_FEATURES)).cumsum()
-    first = 0
-    while first < len(parts):
-        most = SPARSE_BLOCK + (stored[first - 1] if first else 0)
-        end = int(np.searchsorted(stored, most, side="right"))
-        if end <= first + 1:
-            yield parts[first], X, parts[first]
-            first += 1
-            continue
-        start = parts[first].start
-        found = X[:, start : parts[end - 1].stop].tocsc()
-        for part in parts[first:end]:
-            yield part, found[:, part.start - start : part.stop - start].tocsr(), slice(None)
-        first = end
 
 
 def explained(
@@ -173,22 +269,12 @@ def output_weighting(covariance: np.ndarray, pairs: np.ndarray, n_classes: int) 
     return weighting
 
 
-def _numbers(samples: ArraySamples, model: PrototypeModel) -> tuple[float, int]:
-    """Stored values of a sample, and its distances and probabilities."""
-    stored = samples.X.nnz / samples.n_samples if is_sparse(samples.X) else samples.n_features
-    return max(1.0, stored), len(model.labels) + len(model.classes)
-
-
-def _block_rows(samples: ArraySamples, model: PrototypeModel) -> int:
-    """Rows of a block."""
-    return max(1, int((SPARSE_BLOCK if is_sparse(samples.X) else BLOCK) / max(_numbers(samples, model))))
-
-
 def _in_bounds(samples: ArraySamples, model: PrototypeModel) -> ArraySamples:
-    """The samples, missing values filled; a random part of very many in memory."""
-    samples = samples.filled()
+    """The samples, missing values filled and sparse rows dense; a random part of very many in memory."""
     if not samples.in_memory:
         return samples
-    stored, outputs = _numbers(samples, model)
-    most = max(500, min(int(MOST / stored), MOST_OUTPUTS // outputs))
-    return samples if samples.n_samples <= most else ArraySamples(*samples.sample(most, np.random.RandomState(0)))
+    least = FEW_SPARSE if is_sparse(samples.X) else FEW
+    most = max(least, min(MOST // samples.n_features, MOST_OUTPUTS // (len(model.labels) + len(model.classes))))
+    some = ArraySamples(*samples.sample(most, np.random.RandomState(0)))
+    some = filled(some)
+    return replace(some, X=dense(some.X))

@@ -6,11 +6,10 @@ dH/dlog(width) = -2 D g'(D) for all of them. Links are increasing, so the neares
 """
 
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
-
-import numpy as np
+from typing import Literal, Protocol, Self
 
 from lvq.model.arrays import namespace
+from lvq.model.parts import Part
 from lvq.typing import Array
 
 
@@ -25,7 +24,7 @@ class Link(Protocol):
 
 
 @dataclass(frozen=True)
-class Identity:
+class Identity(Part):
     """No kernel: H = D."""
 
     def value(self, distances: Array) -> Array:
@@ -38,16 +37,17 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """A radial kernel of a given width.
+class Kernel(Part):
+    """A radial kernel.
 
     Parameters
     ----------
-    width : float, default=1.0
-        The length on which the kernel falls off.
+    width : float, "auto" or "learned", default="auto"
+        The length on which the kernel falls off. "auto" is the root of the mean smallest squared distance at the start,
+        "learned" starts there and follows the gradient; a fitted model has a number.
     """
 
-    width: float = 1.0
+    width: float | Literal["auto", "learned"] = "auto"
 
     def with_width(self, width: float) -> Self:
         """The same kernel with another width."""
@@ -55,11 +55,16 @@ class Kernel:
 
     def value(self, distances: Array) -> Array:
         """H = 2 - 2 h(D / width^2)."""
-        return self._value(distances / self.width**2)
+        return self._value(distances / self._square)
 
     def derivative(self, distances: Array) -> Array:
         """dH/dD."""
-        return self._derivative(distances / self.width**2) / self.width**2
+        return self._derivative(distances / self._square) / self._square
+
+    @property
+    def _square(self) -> float:
+        assert not isinstance(self.width, str)  # a fit has set a number
+        return self.width**2
 
     def _value(self, ratio: Array) -> Array:
         raise NotImplementedError
@@ -115,29 +120,28 @@ class RationalQuadratic(Kernel):
 
     Parameters
     ----------
-    width : float, default=1.0
-        The length on which the kernel falls off.
+    width : float, "auto" or "learned", default="auto"
+        The length on which the kernel falls off, as in `Kernel`.
     shape : float, default=1.0
         The larger, the closer to the Gaussian.
     """
 
     shape: float = 1.0
 
-    def __post_init__(self) -> None:
-        if isinstance(self.shape, np.generic):  # NumPy's numbers would change the type of float32 distances
-            object.__setattr__(self, "shape", self.shape.item())
-
     def _value(self, ratio: Array) -> Array:
         xp = namespace(ratio)
-        return -2 * xp.expm1(-self.shape * xp.log1p(ratio / (2 * self.shape)))
+        shape = float(self.shape)  # NumPy's numbers would change the type of float32 distances
+        return -2 * xp.expm1(-shape * xp.log1p(ratio / (2 * shape)))
 
     def _derivative(self, ratio: Array) -> Array:
-        return (1 + ratio / (2 * self.shape)) ** (-self.shape - 1)
+        shape = float(self.shape)
+        return (1 + ratio / (2 * shape)) ** (-shape - 1)
 
 
-KERNELS: dict[str, type[Kernel]] = {
-    "gaussian": Gaussian,
-    "cauchy": Cauchy,
-    "inverse_multiquadric": InverseMultiquadric,
-    "rational_quadratic": RationalQuadratic,
+#: The kernels that a string names, with their defaults.
+KERNELS: dict[str, Kernel] = {
+    "gaussian": Gaussian(),
+    "cauchy": Cauchy(),
+    "inverse_multiquadric": InverseMultiquadric(),
+    "rational_quadratic": RationalQuadratic(),
 }

@@ -1,9 +1,14 @@
 """Squared distances of samples to prototypes, and the gradient by prototypes and metric from that by the distances.
 
-Contract: `distances(X, W, R) -> D` of shape (N, M); `pullback(X, W, R, by_distance) -> (dW, dR)` where `by_distance` is
-dE/dD (see `DistanceGradient`). No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected
-samples and prototypes. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of these for each group of
-prototypes, (K, n) or (K, m, n).
+A metric prepares itself for prototypes W and its parameters R: ``metric.prepare(W, R)`` returns an object with
+
+- ``distances(X) -> (D, cache)``: squared distances (N, M), and what the gradient needs again;
+- ``pullback(X, cache, by_distance) -> (dW, dR)``, where `by_distance` is dE/dD (see `DistanceGradient`);
+- ``nearest_pair(X, y, labels) -> (NearestPair, cache)``, which `Prepared` derives from the distances.
+
+No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected samples and prototypes, in the
+coordinates that are given. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of these for each group
+of prototypes, (K, n) or (K, m, n); the last two are in `local_metrics.py`.
 """
 
 from dataclasses import dataclass
@@ -12,14 +17,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from lvq.model import sparse_rows
-from lvq.model.arrays import fused_kernels, namespace, round_centre, zeros
-from lvq.model.sparse_rows import filled, is_sparse, scaled_columns, squared
+from lvq.model.arrays import clipped, fused_kernels, namespace, zeros
+from lvq.model.pairs import NearestPair, nearest_pair
+from lvq.model.rows import dense, row_squares, scaled_columns, squared
 from lvq.typing import Array
 
-SQUARED, PARTS = 2**17, 16  # numbers of an array above which it is squared in so many parts
 DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
-PART = 128  # products of float32 that are summed before they are added to others
 
 
 class DistanceGradient(NamedTuple):
@@ -57,7 +60,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
-            return filled(self._whole(count, rows.shape[1]).T @ rows)
+            return dense(self._whole(count, rows.shape[1]).T @ rows)
         total = zeros((count, rows.shape[1]), rows)
         for k in range(self.touched.shape[1]):
             total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
@@ -65,19 +68,23 @@ class DistanceGradient(NamedTuple):
 
     def scatter_all(self, rows: Array, count: int) -> tuple[Array, Array]:
         """`scatter` and `column_sums` in one."""
-        kernels = fused_kernels(rows)
-        if self.touched is not None and kernels is not None:
+        kernels = self._kernels(rows)
+        if kernels is not None:
             return kernels.scatter(rows, self.touched, self.value, count)
         return self.scatter(rows, count), self.column_sums(count)
 
     def differences(self, rows: Array, others: Array) -> Array:
         """sum_j s_ij (rows_i - others_j) for each sample i."""
-        kernels = fused_kernels(rows)
-        if self.touched is not None and kernels is not None:
+        kernels = self._kernels(rows)
+        if kernels is not None:
             return kernels.differences(rows, others, self.touched, self.value)
         result = self.row_sums()[:, None] * rows
         result -= self.gather(others)
         return result
+
+    def _kernels(self, rows: Array) -> Array:
+        """The GPU kernels for two touched prototypes a sample; None elsewhere."""
+        return fused_kernels(rows) if self.touched is not None and self.touched.shape[1] == 2 else None
 
     def _whole(self, count: int, columns: int) -> np.ndarray | sparse.csr_array:
         """dE/dD as one matrix for a product with so many columns: dense where that is faster."""
@@ -92,20 +99,37 @@ class DistanceGradient(NamedTuple):
         return sparse.csr_array((self.value.ravel(), self.touched.ravel(), pointers), shape=(samples, count))
 
 
-class Metric(Protocol):
-    """Interface of a metric; any object with these two methods can be used."""
+class Prepared:
+    """Distances to given prototypes; base of what `prepare` returns.
 
-    def distances(self, X: Array, W: Array, R: Array | None) -> Array:
-        """Squared distances, (N, M)."""
+    `columns` is how many numbers it holds for each sample besides the distances.
+    """
 
-    def pullback(
-        self, X: Array, W: Array, R: Array | None, by_distance: DistanceGradient
-    ) -> tuple[Array, Array | None]:
+    columns: int = 0
+
+    def distances(self, X: Array) -> tuple[Array, Array]:
+        """Squared distances, (N, M), and what `pullback` needs again."""
+        raise NotImplementedError
+
+    def pullback(self, X: Array, cache: Array, by_distance: DistanceGradient) -> tuple[Array, Array | None]:
         """Gradient by the prototypes and by the metric's parameters."""
+        raise NotImplementedError
+
+    def nearest_pair(self, X: Array, y: Array, labels: Array) -> tuple[NearestPair, Array]:
+        """The nearest own and other prototype of each sample, and what `pullback` needs again."""
+        D, cache = self.distances(X)
+        return nearest_pair(D, y, labels), cache
+
+
+class Metric(Protocol):
+    """Interface of a metric; any object with this method can be used."""
+
+    def prepare(self, W: Array, R: Array | None) -> Prepared:
+        """Distances to these prototypes."""
 
 
 def squared_distances(X: Array, W: Array) -> Array:
-    """|x - w|^2 for all pairs, from a common centre.
+    """|x - w|^2 for all pairs.
 
     Examples
     --------
@@ -113,72 +137,53 @@ def squared_distances(X: Array, W: Array) -> Array:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
     [[25.0, 1.0]]
     """
-    return squared_from_origin(*from_centre(X, W))
+    D = X @ (-2 * W.T)
+    D += row_squares(X)[:, None]
+    D += row_squares(W)
+    return clipped(D)
 
 
-def from_centre(X: Array, W: Array) -> tuple[Array, Array]:
-    """Samples and prototypes relative to a centre of the prototypes; sparse samples and theirs stay as they are."""
-    if is_sparse(X):
-        return X, W
-    centre = round_centre(W)
-    return X - centre, W - centre
+class SharedPrototypes(Prepared):
+    """Prototypes in a metric that is the plain one between images z = project(x) and p = project(w)."""
 
+    def __init__(self, metric: "SharedMetric", W: Array, R: Array | None) -> None:
+        self.metric, self.W, self.R = metric, W, R
+        self.P = metric.project(W, R)
+        self.squares = row_squares(self.P)
+        self.folded = -2 * self.P.T
+        self.columns = 0 if R is None else 3 * self.P.shape[1]
 
-def squared_from_origin(Z: Array, P: Array, squares: Array | None = None) -> Array:
-    """|z - p|^2 for all pairs, from products as they are."""
-    xp = namespace(Z)
-    if is_sparse(Z):  # a factor of the product, not of the prototypes, which may be larger than the samples
-        D = Z @ P.T
-        D *= -2
-    else:
-        D = long_product(Z, (-2 * P).T)
-    D += row_squares(Z)[:, None]
-    D += row_squares(P) if squares is None else squares
-    return xp.clip(D, 0, None, out=D) if xp is np else D.clamp_(min=0)
+    def distances(self, X: Array) -> tuple[Array, Array]:
+        """Squared distances, and the images of the samples."""
+        Z = self.metric.project(X, self.R)
+        D = Z @ self.folded
+        D += self.squares
+        D += row_squares(Z)[:, None]
+        return clipped(D), Z
 
+    def nearest_pair(self, X: Array, y: Array, labels: Array) -> tuple[NearestPair, Array]:
+        """As `Prepared.nearest_pair`; of |z - p|^2 only |p|^2 - 2 z'p differs between prototypes."""
+        Z = self.metric.project(X, self.R)
+        kernels = fused_kernels(Z)
+        if kernels is not None:
+            return NearestPair(*kernels.search(Z, self.P, self.squares, y, labels)), Z
+        scores = Z @ self.folded
+        scores += self.squares
+        pair, lengths = nearest_pair(scores, y, labels), row_squares(Z)
+        return pair._replace(d_plus=clipped(pair.d_plus + lengths), d_minus=clipped(pair.d_minus + lengths)), Z
 
-def row_squares(rows: Array) -> Array:
-    """Sum of squares of each row; float32 is summed in float64; of a large array some rows are squared at a time."""
-    if namespace(rows) is not np:
-        return (rows * rows).sum(1)
-    if is_sparse(rows):
-        return sparse_rows.row_squares(rows)
-    if rows.size > SQUARED and len(rows) > 1:
-        return np.concatenate([row_squares(part) for part in np.array_split(rows, min(len(rows), PARTS))])
-    return (rows * rows).sum(axis=1, dtype=np.float64).astype(rows.dtype, copy=False)
-
-
-def long_product(A: Array, B: Array) -> Array:
-    """A @ B, in float32 by parts of a long inner axis: rounding errors grow with the longest sum of products."""
-    length = A.shape[1]
-    if namespace(A) is not np or additions(length, A.dtype) == length or B.dtype != np.float32:
-        return A @ B
-    total = A[:, :PART] @ B[:PART]
-    for begin in range(PART, length, PART):
-        total += A[:, begin : begin + PART] @ B[begin : begin + PART]
-    return total
-
-
-def additions(length: int, dtype: np.dtype) -> int:
-    """Additions that the first product of a `long_product` takes part in, at most."""
-    return length if dtype != np.float32 or length <= 2 * PART else PART + -(-length // PART)
-
-
-class PreparedPrototypes(NamedTuple):
-    """What distances need of the prototypes: a centre, the images relative to it, and their squares."""
-
-    centre: Array
-    P: Array
-    squares: Array
+    def pullback(self, X: Array, cache: Array, by_distance: DistanceGradient) -> tuple[Array, Array | None]:
+        """Gradient by the prototypes and by R."""
+        return self.metric.back(X, self.W, self.R, cache, self.P, by_distance)
 
 
 @dataclass(frozen=True)
 class SharedMetric:
-    """A metric that is the plain one between images z = project(x) and p = project(w), the same map for all.
+    """A metric that is the plain one between images z = project(x) and p = project(w), the same map for all."""
 
-    `project` and `back` work in the coordinates they are given; `distances` and `pullback` centre first, so that data
-    far from the origin lose no digits.
-    """
+    def prepare(self, W: Array, R: Array | None = None) -> SharedPrototypes:
+        """Distances to these prototypes."""
+        return SharedPrototypes(self, W, R)
 
     def project(self, X: Array, R: Array | None) -> Array:
         """Images of samples or prototypes."""
@@ -189,33 +194,6 @@ class SharedMetric:
     ) -> tuple[Array, Array | None]:
         """Gradient by prototypes and R, given the images Z of X and P of W."""
         raise NotImplementedError
-
-    def prepared(self, W: Array, R: Array | None) -> PreparedPrototypes:
-        """What distances need of the prototypes; the same for all samples."""
-        centre = round_centre(W)
-        P = self.project(W - centre, R)
-        return PreparedPrototypes(centre, P, row_squares(P))
-
-    def measured(self, X: Array, prepared: PreparedPrototypes, R: Array | None) -> Array:
-        """Squared distances to prepared prototypes, (N, M)."""
-        return squared_from_origin(self.image(X - prepared.centre, R), prepared.P, prepared.squares)
-
-    def image(self, X: Array, R: Array | None) -> Array:
-        """`project` with few rounding errors."""
-        return self.project(X, R)
-
-    def distances(self, X: Array, W: Array, R: Array | None = None) -> Array:
-        """Squared distances, (N, M)."""
-        if is_sparse(X):
-            return squared_from_origin(self.project(X, R), self.project(W, R))
-        return self.measured(X, self.prepared(W, R), R)
-
-    def pullback(
-        self, X: Array, W: Array, R: Array | None, by_distance: DistanceGradient
-    ) -> tuple[Array, Array | None]:
-        """Gradient by the prototypes and by the metric's parameters."""
-        X, W = from_centre(X, W)
-        return self.back(X, W, R, self.project(X, R), self.project(W, R), by_distance)
 
 
 @dataclass(frozen=True)
@@ -260,17 +238,6 @@ class Diagonal(SharedMetric):
         """z_l = sqrt(lambda_l) x_l."""
         return scaled_columns(X, R**0.5)
 
-    def distances(self, X: Array, W: Array, R: Array | None = None) -> Array:
-        """Squared distances, (N, M); for sparse samples without images of the prototypes, which may be larger."""
-        if not is_sparse(X):
-            return super().distances(X, W, R)
-        assert R is not None
-        D = scaled_columns(X, R) @ W.T
-        D *= -2
-        D += row_squares(self.project(X, R))[:, None]
-        D += np.einsum("jl,jl,l->j", W, W, R, dtype=np.float64).astype(D.dtype)
-        return np.clip(D, 0, None, out=D)
-
     def back(
         self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient
     ) -> tuple[Array, Array]:
@@ -282,16 +249,12 @@ class Diagonal(SharedMetric):
 
 
 @dataclass(frozen=True)
-class Matrix(SharedMetric):
+class Mahalanobis(SharedMetric):
     """|Omega (x - w)|^2."""
 
     def project(self, X: Array, R: Array) -> Array:
         """z = Omega x."""
         return X @ R.T
-
-    def image(self, X: Array, R: Array) -> Array:
-        """z = Omega x, with few rounding errors."""
-        return long_product(X, R.T)
 
     def back(
         self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient

@@ -9,28 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lvq.model.arrays import as_numpy
-from lvq.model.folded import largest_value, within_limits
 from lvq.model.links import Kernel
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Matrix
-from lvq.model.sparse_rows import canonical, is_sparse, numbers
+from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
+from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis
+from lvq.model.rows import canonical, is_sparse, largest_value, numbers
 
 if TYPE_CHECKING:
-    from lvq.model.model_arrays import ModelArrays
+    from lvq.model.prototype_model import PrototypeModel
 
 LARGEST = sys.float_info.max  # integers of Python can be larger
-PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Matrix: 2, LocalDiagonal: 2, LocalMatrix: 3}
+PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Mahalanobis: 2, LocalDiagonal: 2, LocalMahalanobis: 3}
 
 
-def check(model: "ModelArrays") -> None:
+def check(model: "PrototypeModel") -> None:
     """Raise ValueError for arrays and parts that do not form a consistent model."""
     problem = _array_problem(model) or _metric_problem(model) or _link_problem(model)
     if problem:
         raise ValueError(f"PrototypeModel {problem}.")
 
 
-def _array_problem(model: "ModelArrays") -> str:
+def _array_problem(model: "PrototypeModel") -> str:
     W, labels, classes = model.prototypes, model.labels, model.classes
     if not _is_array(W, 2, "f") or not W.size or W.dtype.itemsize not in (4, 8):
         return "needs prototypes of shape (n_prototypes, n_features) in float32 or float64"
@@ -62,10 +60,10 @@ def _array_problem(model: "ModelArrays") -> str:
     return ""
 
 
-def _metric_problem(model: "ModelArrays") -> str:
+def _metric_problem(model: "PrototypeModel") -> str:
     metric, R, (count, n_features) = model.metric, model.relevance, model.prototypes.shape
     if type(metric) not in PARAMETER_AXES:  # a metric of the user's own
-        return "" if callable(getattr(metric, "distances", None)) else "has no metric"
+        return "" if callable(getattr(metric, "prepare", None)) else "has no metric"
     axes = PARAMETER_AXES[type(metric)]
     if axes == 0:
         return "" if R is None else "has relevances that its metric does not use"
@@ -83,7 +81,7 @@ def _metric_problem(model: "ModelArrays") -> str:
     return ""
 
 
-def _link_problem(model: "ModelArrays") -> str:
+def _link_problem(model: "PrototypeModel") -> str:
     if not isinstance(model.link, Kernel):
         return "" if callable(getattr(model.link, "value", None)) else "has no link"
     values = [getattr(model.link, parameter.name) for parameter in fields(model.link)]
@@ -95,7 +93,7 @@ def _is_array(value: object, axes: int, kinds: str) -> TypeGuard[np.ndarray]:
     return isinstance(value, np.ndarray) and value.ndim == axes and value.dtype.kind in kinds
 
 
-def checked_samples(model: "ModelArrays", X: ArrayLike) -> np.ndarray:
+def checked_samples(model: "PrototypeModel", X: ArrayLike) -> np.ndarray:
     """Samples as a floating array; ValueError where they do not fit the model."""
     X = canonical(X) if is_sparse(X) else np.asarray(as_numpy(X))
     if X.dtype.kind == "c":
@@ -104,13 +102,10 @@ def checked_samples(model: "ModelArrays", X: ArrayLike) -> np.ndarray:
         X = X.astype(np.float64)
     if X.ndim != 2 or X.shape[1] != model.n_features:
         raise ValueError(f"X of PrototypeModel must have shape (n_samples, {model.n_features}), got {X.shape}.")
-    if within_limits(X):
-        return X
     known = numbers(X)
-    known = known if model.variances is None else known[~np.isnan(known)]  # NaN marks a missing value
-    if not np.isfinite(known).all():
+    if (model.variances is None and not np.isfinite(known).all()) or np.isinf(known).any():  # else NaN is missing
         raise ValueError("X of PrototypeModel contains NaN or infinite values.")
-    largest, limit = np.abs(known).max(initial=0), largest_value(X.dtype, X.shape[1])
+    largest, limit = float(np.fmax.reduce(np.abs(known), None, initial=0)), largest_value(X.dtype, X.shape[1])
     if largest > limit:
         raise ValueError(
             f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; "

@@ -10,40 +10,46 @@ The pullback touches two prototypes a sample and is a scatter of 2N rows, O(Nn),
 touch every prototype and need that second product.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from lvq.model.costs import CostOrRule, MarginCost
-from lvq.model.groups import Groups, group_prototypes
+from lvq.model.arrays import as_columns, beside, is_tensor, like, namespace
+from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Metric, SharedMetric
-from lvq.model.missing import Observed
-from lvq.model.objective_parts import (
-    GeneralPart,
-    LocalDiagonalPart,
-    LocalPart,
-    MarginPart,
-    ObservedMarginPart,
-    ObservedPart,
-    Params,
-    Part,
-    PartialSum,
-    SharedObservedPart,
-)
-from lvq.model.pairs import Search, search_for
-from lvq.model.samples import ArraySamples, Map
-from lvq.model.sparse_rows import is_sparse
+from lvq.model.metrics import DistanceGradient, Metric
+from lvq.model.rows import is_sparse
+from lvq.model.samples import ArraySamples, Block, Map
 from lvq.typing import Array
 
-__all__ = ["Objective", "Params", "PartialSum"]
-MAX_BYTES = 256 * 2**20  # bytes that one evaluation may take besides the data
-MAX_THREADS = 4  # blocks that may be worked on at the same time within that
-MIN_ROWS, MIN_WORK = 256, 2**24  # rows and products of one block, at least: less is not worth a thread's call
-GROUPED = 2**14  # prototypes from which pairs are searched in groups
+GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
 CACHE_BYTES = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
+MIN_ROWS = 256  # of one block, at least: less is not worth a thread's call
+
+
+class Params(NamedTuple):
+    """What is learned: prototypes (M, n), the metric's parameters, and the kernel's width.
+
+    In a gradient the third entry is the derivative by the logarithm of the width.
+    """
+
+    prototypes: Array
+    relevance: Array | None = None
+    width: Array | None = None
+
+
+@dataclass(frozen=True)
+class PartialSum:
+    """A part of the objective and its gradient."""
+
+    value: Array
+    gradient: Params
+
+    def __add__(self, other: "PartialSum") -> "PartialSum":
+        parts = (None if a is None else a + b for a, b in zip(self.gradient, other.gradient))
+        return PartialSum(self.value + other.value, Params(*parts))
 
 
 @dataclass(frozen=True)
@@ -56,18 +62,12 @@ class Objective:
         The parts.
     labels : array of shape (M,)
         Class indices of the prototypes, ascending.
-    memory : int
-        Bytes that one evaluation may take besides the data.
-    groups : Groups, optional
-        Prototypes that are near to each other; see `with_groups`.
     """
 
     metric: Metric
     link: Link
     cost: CostOrRule
     labels: Array
-    memory: int = MAX_BYTES
-    groups: Groups | None = None
 
     def linked(self, params: Params) -> Link:
         """The link at the present width."""
@@ -82,45 +82,63 @@ class Objective:
 
     def total(self, params: Params, samples: ArraySamples, mapping: Map = map) -> PartialSum:
         """Weighted sum of the costs and its gradient, over blocks of samples."""
-        part = self.part(params, search_for(samples.X, self.groups))
-        return samples.reduce(part, self.block_rows(samples.X, part), mapping)
+        block = BlockObjective(self, params)
+        return samples.reduce(block, block.rows(samples), mapping)
 
-    def with_groups(self, params: Params, X: Array) -> "Objective":
-        """The same with groups of near prototypes, where there are many and the search for pairs uses them."""
-        margin = isinstance(self.metric, SharedMetric) and isinstance(self.cost, MarginCost)
-        if len(self.labels) < GROUPED or not margin or not isinstance(X, np.ndarray):
-            return self
-        assert isinstance(self.metric, SharedMetric)
-        return replace(self, groups=group_prototypes(self.metric.project(params.prototypes, params.relevance)))
+    def beside(self, params: Params, X: Array) -> "tuple[Objective, Params]":
+        """The same with all arrays where the samples are."""
+        cost = self.cost
+        if isinstance(cost, MarginCost) and cost.cost_matrix is not None:
+            cost = replace(cost, cost_matrix=like(beside(cost.cost_matrix, X), X))
+        relevance = None if params.relevance is None else beside(params.relevance, X)
+        there = Params(beside(params.prototypes, X), relevance, params.width)
+        return replace(self, cost=cost, labels=beside(self.labels, X)), there
 
-    def block_rows(self, X: Array, part: Part) -> int:
+
+class BlockObjective:
+    """The objective of a block of samples; what is the same for all blocks is computed once, by the metric."""
+
+    def __init__(self, objective: Objective, params: Params) -> None:
+        assert not isinstance(objective.cost, WinnerRule | WindowRule)
+        self.objective, self.params, self.cost = objective, params, objective.cost
+        self.link, self.labels = objective.linked(params), objective.labels
+        self.prepared = objective.metric.prepare(params.prototypes, params.relevance)
+
+    def __reduce__(self) -> "tuple[Callable[..., BlockObjective], tuple[Objective, Params]]":
+        """To another process only the parameters are sent; what follows from them is computed there."""
+        return BlockObjective, (self.objective, self.params)
+
+    def __call__(self, block: Block) -> PartialSum:
+        """Weighted sum of the samples' costs, and its gradient."""
+        X, y, weight = block
+        D, touched, cache = self._distances(X, y)
+        H = self.link.value(D)
+        if touched is None:
+            cost, by_link = self.cost.value_and_derivative(H, y, self.labels)
+            if by_link.touched is not None:
+                touched = by_link.touched
+                D = np.take_along_axis(D, touched, 1) if namespace(D) is np else D.gather(1, touched)
+            slope = by_link.value
+        else:  # links are increasing: the two nearest prototypes are found before the link
+            cost, slope = self.cost.of_pairs(H, y, self.labels, touched)
+        by_distance = DistanceGradient(slope * self.link.derivative(D) * weight[:, None], touched)
+        by_prototype, by_relevance = self.prepared.pullback(X, cache, by_distance)
+        by_width = None if self.params.width is None else -2 * (by_distance.value * D).sum()
+        return PartialSum(weight @ cost, Params(by_prototype, by_relevance, by_width))
+
+    def _distances(self, X: Array, y: Array) -> tuple[Array, Array | None, Array]:
+        """Distances to all prototypes, or to the nearest own and other with their indices; and the metric's cache."""
+        if not isinstance(self.cost, MarginCost):
+            D, cache = self.prepared.distances(X)
+            return D, None, cache
+        pair, cache = self.prepared.nearest_pair(X, y, self.labels)
+        return as_columns(pair.d_plus, pair.d_minus), as_columns(pair.own, pair.other), cache
+
+    def rows(self, samples: ArraySamples) -> int:
         """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
-        if is_sparse(X):
-            return self._sparse_rows(X.dtype.itemsize, part.params.relevance)
-        on_processor = isinstance(X, np.ndarray)
-        itemsize = X.itemsize if on_processor else X.element_size()
-        rows = self.memory // (part.columns * itemsize * (MAX_THREADS if on_processor else 1))
-        if on_processor:
-            least = min(1024, max(MIN_ROWS, MIN_WORK // (X.shape[1] * part.columns)))
-            cached = rows if self.groups is not None else CACHE_BYTES // (len(self.labels) * itemsize)
-            rows = min(rows, max(least, cached), max(least, -(-X.shape[0] // 8)))
-        return max(1, rows)
-
-    def _sparse_rows(self, itemsize: int, R: Array | None) -> int:
-        """Sparse rows at a time: as many as fit, as the gradient of each block is as large as all prototypes."""
-        images = 0 if R is None else 4 * int(np.prod(R.shape[:-1]))
-        return max(1, self.memory // ((16 * len(self.labels) + images + 48) * itemsize))
-
-    def part(self, params: Params, search: Search) -> Part:
-        """A function of a block of samples; what is the same for all blocks is computed here."""
-        if isinstance(self.metric, Observed):
-            forms = self.metric.forms(params.prototypes, params.relevance)
-            if forms is not None:
-                margin = isinstance(self.cost, MarginCost)
-                return (ObservedMarginPart if margin else SharedObservedPart)(self, params, forms)
-            return ObservedPart(self, params, replace(self, metric=self.metric.metric).part(params, search))
-        if isinstance(self.metric, SharedMetric) and isinstance(self.cost, MarginCost):
-            return MarginPart(self, params, search)
-        if isinstance(self.metric, LocalDiagonal):
-            return LocalDiagonalPart(self, params)
-        return LocalPart(self, params) if isinstance(self.metric, LocalMatrix) else GeneralPart(self, params)
+        itemsize, count = samples.dtype.itemsize, len(self.labels)
+        if is_tensor(self.labels):
+            return max(MIN_ROWS, GPU_BYTES // (itemsize * (4 * count + self.prepared.columns + 48)))
+        if samples.in_memory and is_sparse(samples.X):  # the gradient of each block is as large as all prototypes
+            return max(MIN_ROWS, GPU_BYTES // (4 * itemsize * (4 * count + self.prepared.columns + 48)))
+        return max(MIN_ROWS, CACHE_BYTES // (itemsize * (count + self.prepared.columns)))

@@ -3,40 +3,62 @@
 Only frozen arrays and parts: no hyper-parameters, no training state, no scikit-learn. All code that predicts, explains,
 rejects, certifies, draws or exports reads this object. The first stage is `distances(X)`, the squared distances in the
 learned metric; everything else (`nearest`, `scores`, `probabilities`, `posterior`, `decide`) is a function of these
-distances, so they are computed once.
+distances.
+
+In a metric that all prototypes share, distances are one product with folded prototypes: of |Omega (x - w_j)|^2 only
+``b_j - 2 x'F_j`` differs between prototypes, with ``F_j = Omega'Omega w_j`` and ``b_j = w_j'F_j``. `predict` needs
+nothing else; all other outputs add ``|Omega x|^2``, which changes no order.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like
-from lvq.model.certainty import Nearest, nearest, relative_similarity
+from lvq.model.arrays import as_numpy, clipped, first_argmin, is_tensor, like, namespace, round_centre
 from lvq.model.contributions import Explanation, contributions, differences, explain
-from lvq.model.decision import DecisionRule
-from lvq.model.folded import prepared_prototypes, within_limits
-from lvq.model.grouped_prediction import prediction_by
-from lvq.model.metrics import Diagonal, Euclidean, Matrix, SharedMetric
-from lvq.model.missing import Observed, has_missing, require_complete
-from lvq.model.missing_forms import SAMPLED
-from lvq.model.missing_prediction import observed_prototypes
-from lvq.model.model_arrays import ModelArrays
-from lvq.model.model_checks import checked_samples
-from lvq.model.sample_blocks import blocks_of
+from lvq.model.links import Identity, Link
+from lvq.model.local_metrics import LocalDiagonal
+from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric, SharedMetric
+from lvq.model.model_checks import check, checked_samples
+from lvq.model.observed import Observed, has_missing, require_complete
+from lvq.model.rows import is_sparse, row_squares, shifted
 from lvq.model.samples import Map
-from lvq.model.scores import class_distances, class_probabilities, class_scores, make_largest, posterior
-from lvq.model.sparse_rows import is_sparse
-from lvq.model.temperature import tempered
+from lvq.model.scores import (
+    DecisionRule,
+    Nearest,
+    class_distances,
+    class_probabilities,
+    class_scores,
+    make_largest,
+    nearest,
+    posterior,
+    relative_similarity,
+    tempered,
+)
 from lvq.typing import Array
 
-__all__ = ["DecisionRule", "Explanation", "PrototypeModel"]  # saved models name the rule by this module
-SMALL = 2**24  # products of distances up to which they are computed for all rows
+ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
+FOLDABLE = (Euclidean, Diagonal, Mahalanobis)
+BLOCK_BYTES = 2**22  # of samples and distances that are worked on at a time, so that they stay in the cache
+ON_DEVICE = 64  # times as many on a device
+FAR = 4.0  # from the origin, in units of the prototypes' spread: their centre, from which on samples are centred
+
+
+class Folded(NamedTuple):
+    """Prototypes folded with the metric: scores are ``(x - centre) @ columns + offset``."""
+
+    centre: np.ndarray | None
+    columns: np.ndarray  # (n, M)
+    offset: np.ndarray  # (M,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrototypeModel(ModelArrays):
+class PrototypeModel:
     """A fitted nearest-prototype classifier: arrays, metric, link and decision rule.
 
     Parameters
@@ -56,13 +78,12 @@ class PrototypeModel(ModelArrays):
     decision : DecisionRule
         How distances become a prediction.
     importances : ndarray of shape (n_features,), optional
-        Importance of each feature, of sum one, where features have relevances and the covariance of the samples was
-        known.
+        Importance of each feature, of sum one, where features have relevances and the samples were known.
     feature_names : tuple of str, optional
         Names of the features.
     variances : ndarray of shape (n_features,), optional
         Variance of each feature in the training samples, where missing values are ignored; None where they are an
-        error. See `lvq.model.missing`.
+        error. See `lvq.model.observed`.
 
     Examples
     --------
@@ -74,7 +95,137 @@ class PrototypeModel(ModelArrays):
     (array([0, 0]), (2, 3))
     """
 
+    prototypes: np.ndarray
+    labels: np.ndarray
+    classes: np.ndarray
+    metric: Metric = field(default_factory=Euclidean)
+    relevance: np.ndarray | None = None
+    link: Link = field(default_factory=Identity)
+    decision: DecisionRule = field(default_factory=DecisionRule)
+    importances: np.ndarray | None = None
+    feature_names: tuple[str, ...] | None = None
+    variances: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        check(self)
+        for name in ARRAYS:
+            array = getattr(self, name)
+            if array is not None and array.flags.writeable:  # the caller may write to it later
+                object.__setattr__(self, name, array.copy(order="K"))
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for name in ARRAYS:
+            array = getattr(self, name)
+            if array is not None:
+                view = array.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    def __repr__(self) -> str:
+        kernel = "" if isinstance(self.link, Identity) else f", {type(self.link).__name__} kernel"
+        return (
+            f"PrototypeModel({len(self.prototypes)} prototypes, {len(self.classes)} classes, {self.n_features} features"
+            f", {type(self.metric).__name__} metric{kernel})"
+        )
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Unpickled and memory-mapped arrays are made read-only again."""
+        self.__dict__.update(state)
+        check(self)
+        self._freeze()
+
+    # -- arrays --------------------------------------------------------------------------------------------------------
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.prototypes.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the prototypes."""
+        return self.prototypes.dtype
+
+    @property
+    def group(self) -> np.ndarray:
+        """Index of each prototype's metric, (n_prototypes,); all 0 where all prototypes have the same."""
+        if not isinstance(self.metric, LocalMetric):
+            return np.zeros(len(self.prototypes), dtype=np.intp)
+        return self.metric.group
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the metric's parameters are relevances of features, not matrices."""
+        return self.relevance is not None and (self.relevance.ndim == 1 or isinstance(self.metric, LocalDiagonal))
+
+    def matrix_of(self, prototype: int) -> np.ndarray:
+        """Omega of a prototype, with |Omega (x - w)|^2 its squared distance; a vector is a diagonal matrix."""
+        R = self.relevance
+        if R is None:
+            return np.ones(self.n_features)
+        own = R[self.group[prototype]] if isinstance(self.metric, LocalMetric) else R
+        return np.sqrt(own, dtype=np.float64) if self.has_weights else own.astype(np.float64)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The model as named arrays without objects, for any format that stores arrays; see `from_arrays`."""
+        from lvq.model.storage import to_arrays
+
+        return to_arrays(self)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        """The model of `to_arrays`; ValueError where the arrays do not form a consistent model."""
+        from lvq.model.storage import from_arrays
+
+        return from_arrays(cls, arrays)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a ``.npz`` file: plain arrays and a JSON header, no code."""
+        from lvq.model.storage import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a file that `save` has written."""
+        from lvq.model.storage import load
+
+        return load(cls, path)
+
     # -- distances -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _centre(self) -> np.ndarray | None:
+        """A point near the prototypes that samples are taken relative to; None where they are near the origin."""
+        W = self.prototypes.astype(np.float64)
+        centre = round_centre(W)
+        return centre.astype(self.dtype) if np.abs(centre).max() > FAR * np.abs(W - centre).max() else None
+
+    @cached_property
+    def _folded(self) -> Folded:
+        return self._folded_at(self._centre)
+
+    def _folded_at(self, centre: np.ndarray | None) -> Folded:
+        W, R = self.prototypes.astype(np.float64), self.relevance
+        W = W if centre is None else W - centre
+        if R is not None:
+            R = R.astype(np.float64)
+        F = W if R is None else W * R if R.ndim == 1 else (W @ R.T) @ R
+        return Folded(centre, np.ascontiguousarray((-2 * F).T).astype(self.dtype), (W * F).sum(1).astype(self.dtype))
+
+    def _scores(self, X: Array) -> tuple[Array, Array]:
+        """Squared distances but for a constant of each row, and the samples relative to the centre."""
+        folded = self._folded if self._centre is None or not is_sparse(X) else self._folded_at(None)
+        if is_tensor(X):
+            folded = Folded(*(None if part is None else like(part, X) for part in folded))
+        V = X if folded.centre is None else X - folded.centre
+        scores = V @ folded.columns
+        scores += folded.offset
+        return scores, V
 
     def distances(self, X: Array) -> Array:
         """Squared distances of samples to prototypes in the learned metric, before any kernel: (N, M).
@@ -82,23 +233,26 @@ class PrototypeModel(ModelArrays):
         Tensors are measured on their device and give tensors. X must be a floating array of finite numbers; where the
         model ignores missing values, NaN marks one.
         """
-        if self.variances is not None and not is_sparse(X) and has_missing(X):
+        if self.variances is not None and has_missing(X):
             return self._observed_distances(X)
-        if isinstance(self.metric, SharedMetric) and not is_tensor(X) and not is_sparse(X):
-            return self.metric.measured(X, prepared_prototypes(self), self.relevance)
-        return self.metric.distances(X, *self._parameters(X))
+        W, R = self._parameters(X)
+        if type(self.metric) not in FOLDABLE:
+            centre = 0 if self._centre is None or is_sparse(X) else like(self._centre, X)
+            return self.metric.prepare(W - centre, R).distances(shifted(X, centre))[0]
+        scores, V = self._scores(X)
+        winner = first_argmin(scores)
+        assert isinstance(self.metric, SharedMetric)
+        scores += row_squares(self.metric.project(V, R))[:, None]
+        return _with_winner(clipped(scores), winner)
 
     def _observed_distances(self, X: np.ndarray) -> np.ndarray:
         """Distances over observed features; those of complete rows as ever."""
-        D, complete = observed_prototypes(self).distances(X)
+        assert self.variances is not None
+        D = Observed(self.metric, self.variances).prepare(self.prototypes, self.relevance).distances(X)[0]
+        complete = np.flatnonzero(~np.isnan(X).any(axis=1))
         if len(complete):
             D[complete] = self.distances(X[complete])
         return D
-
-    def observed(self) -> Observed:
-        """The metric over observed features; for models that ignore missing values."""
-        assert self.variances is not None
-        return Observed(self.metric, self.variances)
 
     def _parameters(self, X: Array) -> tuple[Array, Array | None]:
         """Prototypes and parameters of the metric, as tensors like X where it is one."""
@@ -140,7 +294,7 @@ class PrototypeModel(ModelArrays):
             second, first = np.partition(table, -2, axis=1)[:, -2:].T
             return found, ((first - second) / (first + second)).astype(distances.dtype)
         found = nearest(distances, self.labels, predicted)
-        if len(np.unique(self.labels)) == 1:  # a stream with samples of one class so far
+        if self.labels[0] == self.labels[-1]:  # a stream with samples of one class so far
             return found, np.ones(len(distances), dtype=distances.dtype)
         certainty = relative_similarity(self.link.value(found.winner_distance), self.link.value(found.rival_distance))
         if predicted is not None:
@@ -155,6 +309,7 @@ class PrototypeModel(ModelArrays):
 
     def scores(self, distances: np.ndarray) -> np.ndarray:
         """A score per class, (N, C); the largest is that of the predicted class."""
+        distances = as_numpy(distances)
         if self.decision.by_posterior:
             table = self.posterior(distances)
             scores = np.log(np.maximum(table, np.finfo(np.float64).tiny))
@@ -165,7 +320,7 @@ class PrototypeModel(ModelArrays):
 
     def probabilities(self, distances: np.ndarray) -> np.ndarray:
         """A probability per class, (N, C), at the temperature of the decision rule."""
-        rule = self.decision
+        rule, distances = self.decision, as_numpy(distances)
         if rule.by_posterior:
             table = self.posterior(distances)
             return make_largest(tempered(table, rule.temperature).astype(distances.dtype), table.argmax(axis=1))
@@ -184,63 +339,31 @@ class PrototypeModel(ModelArrays):
 
     # -- functions of samples ------------------------------------------------------------------------------------------
 
-    def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array, mapping: Map = map) -> np.ndarray:
-        """A function of distances for all samples, block by block, so that memory stays bounded."""
-        parts = list(mapping(lambda block: as_numpy(function(self.distances(block))), blocks_of(self, X)))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def over_blocks_if_valid(
-        self, function: Callable[[Array], np.ndarray], X: np.ndarray, mapping: Map = map
-    ) -> np.ndarray | None:
-        """`over_blocks` of samples that need not be checked before; None where some are not finite or too large."""
-
-        missing = self.variances is not None and not is_sparse(X)
-
-        def part(block: np.ndarray) -> np.ndarray | None:
-            return function(self.distances(block)) if within_limits(block, missing=missing) else None
-
-        parts = [result for result in mapping(part, blocks_of(self, X)) if result is not None]
-        if len(parts) < len(blocks_of(self, X)):
-            return None
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
     @property
     def products(self) -> int:
         """Products of numbers in the distances of one sample."""
         matrix = 0 if self.relevance is None or self.has_weights else self.relevance.size
         return matrix + self.prototypes.size
 
-    def products_of_labels(self, X: Array) -> int:
-        """The same where the label alone is predicted; some rows tell whether values are missing."""
-        if self.decision.by_posterior or not isinstance(self.metric, SharedMetric):
-            return self.products
-        if isinstance(self.metric, Matrix) and self.variances is not None and has_missing(X[::SAMPLED]):
-            return self.n_features**2 + self.prototypes.size
-        return self.prototypes.size
+    def blocks(self, X: Array) -> list[Array]:
+        """Views of the samples, so that memory stays bounded; at least one, which may be empty."""
+        images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
+        numbers = len(self.prototypes) + images + (0 if is_sparse(X) else self.n_features)
+        rows = max(16, BLOCK_BYTES * (ON_DEVICE if is_tensor(X) else 1) // (8 * numbers))
+        return [X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows)]
 
-    def predicted(self, X: np.ndarray, mapping: Map = map) -> np.ndarray | None:
-        """Index of the predicted class of each sample, by folded prototypes or groups where all share a metric.
+    def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array, mapping: Map = map) -> np.ndarray:
+        """A function of distances for all samples, block by block."""
+        return _joined(mapping(lambda block: as_numpy(function(self.distances(block))), self.blocks(X)))
 
-        None where values are not finite or too large: such samples need not be checked before.
-        """
-        if self.decision.by_posterior or is_sparse(X) or type(self.metric) not in (Euclidean, Diagonal, Matrix):
-            return self.over_blocks_if_valid(self.decide, X, mapping)
-        if self.variances is not None and has_missing(X):
-            if not within_limits(X, missing=True):
-                return None
-            decided = observed_prototypes(self).predicted(X, mapping)
-            if decided is None:
-                return self.over_blocks(self.decide, X, mapping)
-        else:
-            decided = prediction_by(self, X).predicted(X, mapping)
-        if decided is None or not len(decided.close):
-            return None if decided is None else decided.labels
-        predicted, close = decided
-        if len(X) * self.products <= SMALL:  # products of other rows may round otherwise, and scores are of all rows
-            predicted[close] = self.over_blocks(self.decide, X, mapping)[close]
-        else:
-            predicted[close] = self.over_blocks(self.decide, X[close], mapping)
-        return predicted
+    def predicted(self, X: Array, mapping: Map = map) -> np.ndarray:
+        """Index of the predicted class of each sample."""
+        fast = type(self.metric) in FOLDABLE and not self.decision.by_posterior
+        if not fast or (self.variances is not None and has_missing(X)):
+            return self.over_blocks(self.decide, X, mapping)
+        return self.labels[
+            _joined(mapping(lambda block: as_numpy(first_argmin(self._scores(block)[0])), self.blocks(X)))
+        ]
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The predicted class of each sample.
@@ -255,9 +378,7 @@ class PrototypeModel(ModelArrays):
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        X = self.checked(X)
-        predicted = self.predicted(X)
-        return self.classes[self.over_blocks(self.decide, X) if predicted is None else predicted]
+        return self.classes[self.predicted(self.checked(X))]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probabilities of the classes, (n_samples, n_classes), at the temperature of the decision rule."""
@@ -271,16 +392,32 @@ class PrototypeModel(ModelArrays):
     def explain(self, X: ArrayLike, predicted: np.ndarray | None = None) -> Explanation:
         """Winner, rival, certainty and the contribution of each feature, for each sample.
 
-        With `predicted` the explanation is of these classes, as indices, in place of those that the model predicts.
+        With `predicted` the explanation is of these classes, as indices, instead of those that the model predicts.
         """
-        blocks = blocks_of(self, self.checked(X), filled=True)
-        if predicted is None:
-            parts = [explain(self, block) for block in blocks]
-        else:
-            ends = np.cumsum([len(block) for block in blocks])[:-1]
-            parts = [explain(self, block, part) for block, part in zip(blocks, np.split(predicted, ends))]
+        blocks = self.blocks(self.checked(X))
+        ends = np.cumsum([block.shape[0] for block in blocks])[:-1]
+        given = [None] * len(blocks) if predicted is None else np.split(predicted, ends)
+        parts = [explain(self, block, part) for block, part in zip(blocks, given)]
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
 
     def checked(self, X: ArrayLike) -> np.ndarray:
         """Samples as a floating array; ValueError where they do not fit the model."""
         return checked_samples(self, X)
+
+
+def _joined(parts: Iterable[np.ndarray]) -> np.ndarray:
+    found = list(parts)
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def _with_winner(D: Array, winner: Array) -> Array:
+    """Distances whose smallest is the winner's alone where rounding has made an earlier one equal to it."""
+    if namespace(D) is not np:
+        return D
+    rows = np.flatnonzero(D.argmin(axis=1) != winner)
+    if len(rows):
+        part, own = D[rows], D[rows, winner[rows]]
+        equal = part == own[:, None]
+        equal[np.arange(len(rows)), winner[rows]] = False
+        D[rows] = np.where(equal, np.nextafter(own, np.inf)[:, None], part)
+    return D

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Euclidean, Matrix, Metric
+from lvq.model.local_metrics import LocalMahalanobis
+from lvq.model.metrics import Euclidean, Mahalanobis, Metric
 from lvq.model.objective import Params
+from lvq.model.observed import has_missing
 from lvq.model.samples import ArraySamples
 
 WIDE = 2  # features for each sample from which training is in the span; below, the coordinates cost more than they save
@@ -64,9 +65,9 @@ def sample_space(samples: ArraySamples, metric: Metric) -> SampleSpace | None:
     >>> space.samples(samples).X.shape, bool(np.allclose(space.outside(space.inside(Params(X))).prototypes, X))
     ((5, 5), True)
     """
-    if type(samples) is not ArraySamples or not isinstance(samples.X, np.ndarray):
+    if not samples.in_memory or not isinstance(samples.X, np.ndarray) or has_missing(samples.X):
         return None
-    if type(metric) not in (Euclidean, Matrix, LocalMatrix) or samples.n_features < max(
+    if type(metric) not in (Euclidean, Mahalanobis, LocalMahalanobis) or samples.n_features < max(
         MIN_FEATURES, WIDE * samples.n_samples
     ):
         return None

@@ -1,25 +1,26 @@
-"""Training samples as starts and solvers use them: their number, random samples of them, and sums over blocks.
+"""Training samples as starts and solvers use them: sums over blocks, and random samples of them.
 
-A solver needs only sums of a function over blocks of rows, in a fixed order, so that the result does not depend on
-threads or on where the blocks are. `ArraySamples` holds the samples in memory.
+Everything that needs the samples is ``reduce(f)``, a sum of a function over blocks of rows in a fixed order, or
+``sample(k)``. The result does not depend on threads or on where the blocks are. `ArraySamples` holds the samples in
+memory, `lvq.estimators.partitions` in the partitions of a dask collection.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from operator import add
-from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from scipy import sparse
 
-from lvq.model.arrays import as_numpy, is_tensor, like, namespace, round_centre, wide
-from lvq.model.feature_moments import FeatureMoments
-from lvq.model.metrics import Metric
-from lvq.model.sparse_rows import is_sparse, squared, take_rows
+from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, round_centre, rounded_centre, wide, zeros
+from lvq.model.rows import is_sparse, squared
 from lvq.typing import Array
 
 THINNED = 8192  # samples, about, from which units, centres and the features' variances are computed
-MOVED_NUMBERS = 2**20  # of samples that are copied at a time: few enough to stay in a processor's cache
+BLOCK = 2**20  # numbers of a block of samples: few enough to stay in a processor's cache
 ON_DEVICE = 64  # times as many on a device, where each call has a cost of its own
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
@@ -43,27 +44,9 @@ class Block(NamedTuple):
     weight: Array
 
 
-class Samples(Protocol):
-    """Interface of the training samples for starts and solvers."""
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-
-    def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
-        """At most k samples, drawn without replacement; None for all of them."""
-
-    def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
-        """Sum of a function over blocks of at most `rows` samples, in a fixed order; `mapping` may work in parallel."""
-
-
 @dataclass(frozen=True)
 class ArraySamples:
-    """Samples in memory: a NumPy array, a CSR array or a torch tensor.
+    """Samples in memory: a NumPy array, in which NaN marks missing values, a CSR array or a torch tensor.
 
     Examples
     --------
@@ -88,6 +71,20 @@ class ArraySamples:
         """Number of features."""
         return self.X.shape[1]
 
+    @property
+    def n_classes(self) -> int:
+        """One more than the largest class index."""
+        return int(self.y.max()) + 1
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the samples, as NumPy names it."""
+        return numpy_type(self.X)
+
+    def take(self, rows: slice | Array) -> Block:
+        """Some samples by slice or index."""
+        return Block(self.X[rows], self.y[rows], self.weight[rows])
+
     def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
         """At most k samples, drawn without replacement; None for all of them."""
         if k is None or k >= self.n_samples:
@@ -97,69 +94,42 @@ class ArraySamples:
     def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
         """Sum of a function over blocks of at most `rows` samples, in a fixed order; `mapping` may work in parallel."""
         blocks = (slice(begin, begin + rows) for begin in range(0, self.n_samples, rows))
-        return reduce(add, mapping(lambda rows: function(self.take(rows)), blocks))
+        return reduce(add, mapping(lambda part: function(self.take(part)), blocks))
 
-    def take(self, rows: slice | Array) -> Block:
-        """Some samples by slice or index."""
-        return Block(take_rows(self.X, rows), self.y[rows], self.weight[rows])
+    def block_rows(self, columns: int = 0) -> int:
+        """Rows of a block with so many numbers a row, at least those of the samples."""
+        return block_rows(self.X, columns)
 
-    def start_rows(self, init: str, n_prototypes: int, random_state: np.random.RandomState) -> Block:
-        """Samples from which prototypes start: all."""
-        return self.sample(None, random_state)
-
-    def metric_rows(self) -> Block:
-        """Samples from whose means and covariances the metric starts: all."""
-        return Block(self.X, self.y, self.weight)
-
-    def arranged(self, centre: Array, *, single: bool = False) -> Self:
-        """The same samples class by class, relative to a centre, with weights of sum one; on request in float32."""
-        order = self.y.argsort(stable=True) if is_tensor(self.X) else np.argsort(self.y, kind="stable")
-        X = self.X[order] if is_sparse(self.X) else _moved_rows(self.X, order, centre, single)
-        weight = self.weight[order]
-        return type(self)(X, self.y[order], like(weight / weight.sum(), X))
+    def thinned(self) -> "ArraySamples":
+        """Every k-th sample where there are many, for what is computed once and needs not be exact."""
+        step = max(1, self.n_samples // THINNED)
+        return self if step == 1 else ArraySamples(*self.take(slice(None, None, step)))
 
     def centre(self) -> Array:
         """A point near the mean with few digits, so that subtracting it is exact for round numbers.
 
         The origin for sparse samples, which stay as they are.
         """
-        return np.zeros(self.n_features, dtype=self.X.dtype) if is_sparse(self.X) else round_centre(self.thinned().X)
+        if is_sparse(self.X):
+            return np.zeros(self.n_features, self.X.dtype)
+        rows = self.thinned().X
+        if is_tensor(rows) or not np.isnan(rows).any():
+            return round_centre(rows)
+        count = np.maximum((~np.isnan(rows)).sum(axis=0), 1)
+        mean, low, high = np.nansum(rows, axis=0) / count, np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
+        return np.nan_to_num(rounded_centre(mean.astype(rows.dtype), low, high))
 
-    def chosen(self, rows: Array, factor: float = 1.0) -> "ArraySamples":
-        """Some samples by index, their weights multiplied by a factor."""
-        block = self.take(rows)
-        return ArraySamples(block.X, block.y, block.weight * factor)
-
-    def normalised(self) -> "ArraySamples":
-        """The same samples with weights of sum one."""
-        return ArraySamples(self.X, self.y, self.weight / self.weight.sum())
-
-    def filled(self) -> "ArraySamples":
-        """The same samples, with a number in place of each missing value."""
-        return self
-
-    def with_nan(self) -> "ArraySamples":
-        """The same samples, with NaN in place of each missing value."""
-        return self
-
-    def variances(self) -> np.ndarray:
-        """Weighted variance of each feature."""
-        return self.moments().variances()
-
-    def moments(self) -> FeatureMoments:
-        """Mean and variance of each feature, which a stream continues."""
-        return FeatureMoments.of(self.X, self.weight)
-
-    def thinned(self) -> Self:
-        """Every k-th sample where there are many, for what is computed once and needs not be exact."""
-        rows = slice(None, None, max(1, self.n_samples // THINNED))
-        return type(self)(take_rows(self.X, rows), self.y[rows], self.weight[rows])
+    def arranged(self, centre: Array, *, single: bool = False) -> "ArraySamples":
+        """The same samples class by class, relative to a centre, with weights of sum one; on request in float32."""
+        order = self.y.argsort(stable=True) if is_tensor(self.X) else np.argsort(self.y, kind="stable")
+        X = self.X[order] if is_sparse(self.X) else _moved_rows(self.X, order, centre, single)
+        weight = self.weight[order]
+        return ArraySamples(X, self.y[order], like(weight / weight.sum(), X))
 
     def typical_variance(self) -> float:
         """Median of the features' variances, of every k-th sample where there are many."""
-        some = self.thinned()
-        X, weight = some.X, wide(some.weight)
-        weight = weight / weight.sum()
+        X, _, weight = self.thinned().take(slice(None))
+        weight = wide(weight) / wide(weight).sum()
         if is_sparse(X):
             squares = weight @ squared(X)
             variances = squares - (weight @ X) ** 2
@@ -167,13 +137,9 @@ class ArraySamples:
         X = wide(X)
         return median_variance(as_numpy(weight @ (X - weight @ X) ** 2))
 
-    def measured(self, metric: Metric, variances: np.ndarray | None) -> Metric:
-        """The metric for the rows of blocks: here the metric itself."""
-        return metric
-
-    def to(self, move: Callable[[Array], Array]) -> Self:
+    def to(self, move: Callable[[Array], Array]) -> "ArraySamples":
         """The same samples moved by a function, for example to a device."""
-        return type(self)(move(self.X), move(self.y), move(self.weight))
+        return ArraySamples(move(self.X), move(self.y), move(self.weight))
 
 
 def _moved_rows(X: Array, order: Array, centre: Array, single: bool) -> Array:
@@ -181,11 +147,17 @@ def _moved_rows(X: Array, order: Array, centre: Array, single: bool) -> Array:
     xp = namespace(X)
     dtype = xp.float32 if single else X.dtype
     moved = np.empty(X.shape, dtype) if xp is np else xp.empty(X.shape, dtype=dtype, device=X.device)
-    rows = max(1, MOVED_NUMBERS // max(1, X.shape[1])) * (1 if xp is np else ON_DEVICE)
+    rows = block_rows(X)
     for begin in range(0, X.shape[0], rows):
         part = slice(begin, begin + rows)
         moved[part] = X[order[part]] - centre
     return moved
+
+
+def block_rows(X: Array, columns: int = 0) -> int:
+    """Rows of a block with so many numbers a row, at least those of X."""
+    stored = -(-X.nnz // max(1, X.shape[0])) if is_sparse(X) else X.shape[1]
+    return max(1, BLOCK // max(1, stored, columns)) * (ON_DEVICE if is_tensor(X) else 1)
 
 
 def median_variance(variances: np.ndarray) -> float:
@@ -199,20 +171,35 @@ def median_variance(variances: np.ndarray) -> float:
     >>> median_variance(np.array([1.0 - 1e-12, 0.0, 1.0])), median_variance(np.zeros(3))
     (1.0, 1.0)
     """
-    varying = variances[variances > VARYING * variances.max(initial=0)]
+    known = np.where(np.isnan(variances), 0, variances)
+    varying = known[known > VARYING * known.max(initial=0)]
     if not len(varying):
         return 1.0
     mantissa, exponent = np.frexp(np.median(varying))
     return float(np.ldexp(np.round(mantissa * 256) / 256, exponent))
 
 
-def observed_variances(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Weighted variance of the observed values of each feature, in float64; 0 where there are none.
+def class_sums(X: Array, y: Array, weight: Array, n_classes: int) -> tuple[Array, Array]:
+    """Weighted sum of the rows of each class, (n_classes, n_features), and the weight of each class.
 
     Examples
     --------
     >>> import numpy as np
-    >>> observed_variances(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2)).tolist()
-    [1.0, 0.0]
+    >>> sums, mass = class_sums(np.array([[1.0], [2.0], [5.0]]), np.array([0, 0, 1]), np.array([1.0, 3.0, 1.0]), 2)
+    >>> sums.ravel().tolist(), mass.tolist()
+    ([7.0, 5.0], [4.0, 1.0])
     """
-    return FeatureMoments.of(X, weight).variances()
+    if is_tensor(X):
+        one_hot = zeros((X.shape[0], n_classes), X).scatter_(1, y[:, None], weight[:, None].to(X.dtype))
+        return one_hot.T @ X, one_hot.sum(0)
+    members = sparse.csr_array((weight.astype(X.dtype), (y, np.arange(len(y)))), shape=(n_classes, len(y)))
+    sums = members @ X
+    sums = sums.toarray(order="F") if is_sparse(sums) else sums  # feature by feature, as the online solver learns
+    return sums, np.bincount(y, weight, n_classes).astype(X.dtype)
+
+
+def rows_by_class(y: Array, n_classes: int) -> list[Array]:
+    """The rows of each class, ascending; the labels are sorted once for all classes."""
+    order = y.argsort(stable=True) if is_tensor(y) else y.argsort(kind="stable")
+    begins = as_numpy(y[order]).searchsorted(np.arange(n_classes + 1)).tolist()
+    return [order[begin:end] for begin, end in pairwise(begins)]

@@ -1,9 +1,23 @@
-"""Scores and probabilities from distances. The largest always belongs to the predicted class."""
+"""From distances to decisions: winner and rival, certainty, scores and probabilities, and their temperature.
+
+The largest score always belongs to the predicted class.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
+from lvq.model.arrays import first_argmin, namespace, take_columns, zeros
 from lvq.model.links import Link
+from lvq.typing import Array
+
+LARGEST = sys.float_info.max  # integers of Python can be larger
+LARGEST_TEMPERATURE = 8.0  # and one over it is the smallest
+PENALTY = 0.003  # of the squared logarithm of T, so that a few samples without an error do not mean certainty
+SMALLEST_LOGARITHM = -1e4  # of a probability relative to the largest of its row
 
 
 def class_distances(distances: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
@@ -88,3 +102,133 @@ def make_largest(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         largest = scores[rows].max(axis=1)
         scores[rows, predicted[rows]] = np.nextafter(largest, np.asarray(np.inf, dtype=scores.dtype))
     return scores
+
+
+@dataclass(frozen=True)
+class DecisionRule:
+    """How distances become scores, probabilities and a predicted class.
+
+    Parameters
+    ----------
+    xi : float, optional
+        Steepness of the cost in units of 1/H; None for a cost of relative distances.
+    sharpness : float, default=5.0
+        For relative costs: how steeply relative scores become probabilities.
+    soft : bool, default=False
+        Whether the cost defines a posterior, softmax(-xi H) over all prototypes.
+    by_posterior : bool, default=False
+        Predict the class of the largest posterior instead of the class of the nearest prototype.
+    temperature : float, default=1.0
+        Probabilities are raised to the power of one over the temperature; see `fitted_temperature`.
+    """
+
+    xi: float | None = None
+    sharpness: float = 5.0
+    soft: bool = False
+    by_posterior: bool = False
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.xi is not None and not 0 < self.xi <= LARGEST:
+            raise ValueError(f"xi of a DecisionRule must be a positive number or None, got {self.xi!r}.")
+        if not 0 < self.sharpness <= LARGEST:
+            raise ValueError(f"sharpness of a DecisionRule must be a positive number, got {self.sharpness!r}.")
+        if not 0 < self.temperature <= LARGEST:
+            raise ValueError(f"temperature of a DecisionRule must be a positive number, got {self.temperature!r}.")
+        if ((self.soft or self.by_posterior) and self.xi is None) or (self.by_posterior and not self.soft):
+            raise ValueError("A DecisionRule by the posterior needs soft=True and a steepness xi.")
+
+
+class Nearest(NamedTuple):
+    """The winner of each sample and the nearest prototype of another class than the winner's, with their distances."""
+
+    winner: Array
+    rival: Array
+    winner_distance: Array
+    rival_distance: Array
+
+
+def nearest(distances: Array, labels: Array, predicted: Array | None = None) -> Nearest:
+    """Winner and rival of each row of distances.
+
+    The winner is the nearest prototype, or with `predicted` the nearest of that class; the rival is the nearest of all
+    other classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = nearest(np.array([[3.0, 1.0, 2.0]]), np.array([0, 1, 1]))
+    >>> int(found.winner[0]), int(found.rival[0])
+    (1, 0)
+    """
+    xp = namespace(distances)
+    infinite = zeros((1,), distances) + float("inf")
+    if predicted is None:
+        winner = first_argmin(distances)
+        same = labels[winner][:, None] == labels[None, :]
+    else:
+        same = predicted[:, None] == labels[None, :]
+        winner = first_argmin(xp.where(same, distances, infinite))
+    rival = first_argmin(xp.where(same, infinite, distances))
+    return Nearest(winner, rival, take_columns(distances, winner), take_columns(distances, rival))
+
+
+def relative_similarity(winner_distance: Array, rival_distance: Array) -> Array:
+    """RelSim (d- - d+)/(d- + d+) in [0, 1] (Fischer et al. 2015); 0 where both are 0."""
+    xp = namespace(winner_distance)
+    total = winner_distance + rival_distance
+    return (rival_distance - winner_distance) / xp.where(total > 0, total, xp.ones_like(total))
+
+
+def tempered(probabilities: np.ndarray, temperature: float) -> np.ndarray:
+    """Probabilities to the power of 1/temperature, divided by their sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tempered(np.array([[0.8, 0.2]]), 0.5).round(3).tolist()
+    [[0.941, 0.059]]
+    """
+    if temperature == 1:
+        return probabilities
+    raised = (probabilities / probabilities.max(axis=1, keepdims=True)) ** (1 / temperature)
+    return raised / raised.sum(axis=1, keepdims=True)
+
+
+def fitted_temperature(log_probabilities: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+    """The temperature of probabilities with the smallest log-loss, to which 0.003 log(T)^2 is added.
+
+    Parameters
+    ----------
+    log_probabilities : ndarray of shape (n_samples, n_classes)
+        Logarithms of probabilities, up to a constant in each row; -inf for a class that is impossible.
+    y : ndarray of shape (n_samples,)
+        Class indices.
+    weight : ndarray of shape (n_samples,)
+        Weights of the samples; only their ratios count.
+
+    Returns
+    -------
+    temperature : float
+        Between 1/8 and 8; below one where the probabilities were not sharp enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p = np.log([[0.6, 0.4]] * 10)
+    >>> round(fitted_temperature(p, np.array([0] * 9 + [1]), np.ones(10)), 2)  # nine of ten are correct, not six
+    0.19
+    """
+    from scipy.optimize import minimize_scalar  # which predictions do not need
+
+    behind = log_probabilities.astype(np.float64) - log_probabilities.max(axis=1, keepdims=True)
+    behind = np.maximum(behind, SMALLEST_LOGARITHM)
+    fraction = weight / weight.sum(dtype=np.float64)
+    mean = float(fraction @ behind[np.arange(len(y)), y])
+
+    def loss(logarithm: float) -> float:
+        power = np.exp(-logarithm)
+        return float(fraction @ logsumexp(power * behind, axis=1)) - power * mean + PENALTY * logarithm**2
+
+    limit = np.log(LARGEST_TEMPERATURE)
+    return float(np.exp(minimize_scalar(loss, bounds=(-limit, limit), method="bounded").x))

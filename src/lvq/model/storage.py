@@ -5,34 +5,35 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from lvq.files import write_atomically
-from lvq.model.decision import DecisionRule
 from lvq.model.links import KERNELS, Identity, Link
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, Euclidean, Matrix, Metric
-from lvq.model.model_arrays import ModelArrays
+from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
+from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis, Metric
+from lvq.model.scores import DecisionRule
 from lvq.typing import Argument, JSONValue
+
+if TYPE_CHECKING:
+    from lvq.model.prototype_model import PrototypeModel
 
 FORMAT, VERSION = "lvq-prototype-model", 1
 METRICS: dict[str, type[Metric]] = {
     "euclidean": Euclidean,
     "diagonal": Diagonal,
-    "matrix": Matrix,
-    "local_matrix": LocalMatrix,
+    "matrix": Mahalanobis,
+    "local_matrix": LocalMahalanobis,
     "local_diagonal": LocalDiagonal,
 }
-LINKS: dict[str, type[Link]] = {"identity": Identity, **KERNELS}
+LINKS: dict[str, type[Link]] = {"identity": Identity, **{name: type(kernel) for name, kernel in KERNELS.items()}}
 OPTIONAL = ("relevance", "importances", "variances")
-Model = TypeVar("Model", bound=ModelArrays)
+Model = TypeVar("Model", bound="PrototypeModel")
 Part = TypeVar("Part")
 
 
-def to_arrays(model: ModelArrays) -> dict[str, np.ndarray]:
+def to_arrays(model: "PrototypeModel") -> dict[str, np.ndarray]:
     """Named arrays of numbers and strings, and "header", a JSON text as an array of bytes."""
     header: dict[str, JSONValue] = {
         "format": FORMAT,
@@ -82,7 +83,7 @@ def from_arrays(cls: type[Model], arrays: Mapping[str, np.ndarray]) -> Model:
         raise ValueError(f"These arrays are not a stored PrototypeModel: {error}") from error
 
 
-def save(model: ModelArrays, path: str | Path) -> None:
+def save(model: "PrototypeModel", path: str | Path) -> None:
     """Write ``to_arrays()`` to a file, all or nothing."""
     arrays: dict[str, Argument] = to_arrays(model)
     with write_atomically(path) as file:

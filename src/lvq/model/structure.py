@@ -1,15 +1,15 @@
 """What is known of the features, as constraints and penalties of relevances learned by gradient.
 
-Features can share a weight (the columns of a one-hot variable, the wavelengths of a band), be excluded, or have a given
-fraction of all weight; few of them can be preferred (`sparsity`), and smooth weights along features that have an order,
-as in spectra (`smoothness`). Both penalties are pure numbers that do not depend on the size of the metric. With w_g the
-sum of Lambda_ll over the features l of group g, divided by the trace, they are
+Features can share a weight (the columns of a one-hot variable, the wavelengths of a band) or be excluded; few of them
+can be preferred (`sparsity`), and smooth weights along features that have an order, as in spectra (`smoothness`). Both
+penalties are pure numbers that do not depend on the size of the metric. With w_g the sum of Lambda_ll over the features
+l of group g, divided by the trace, they are
 
     sparsity   sum_g -w_g log w_g                                  the entropy: 0 for one group, log G for G equal ones
     smoothness sum_kl (Omega_k,l+1 - Omega_kl)^2 / |Omega|^2       for matrices, also a function of Lambda alone
     smoothness n sum_l (lambda_l+1 - lambda_l)^2 / (sum_l lambda_l)^2    for weights of features
 
-summed over the metrics where each class or prototype has its own. Features with a given fraction do not count in them.
+summed over the metrics where each class or prototype has its own.
 """
 
 from collections.abc import Hashable, Sequence
@@ -32,54 +32,42 @@ class Structure:
     Parameters
     ----------
     groups : tuple of int, optional
-        Group of each feature, from 0 on, or -1 for a feature that is excluded or has a given fraction; None means that
-        each is its own group.
+        Group of each feature, from 0 on, or -1 for a feature that is excluded; None means that each is its own group.
         Weights of features are equal within a group. Matrices have no equal weights; there groups count in `sparsity`.
     sparsity : float, default=0.0
         Weight of the entropy of the groups' weights.
     smoothness : float, default=0.0
         Weight of the differences between neighbouring features.
-    fractions : tuple of float, optional
-        Given fraction of all weight for each feature of the group -1, and 0 for all others; None means 0 for all.
 
     Examples
     --------
     >>> import numpy as np
     >>> Structure((0, 0, 1, -1)).shared(np.array([1.0, 3.0, 5.0, 7.0])).tolist()
     [2.0, 2.0, 5.0, 0.0]
-    >>> Structure((0, 0, 1, -1), fractions=(0.0, 0.0, 0.0, 0.5)).completed(np.array([1.0, 3.0, 5.0, 0.0])).tolist()
-    [1.0, 3.0, 5.0, 9.0]
     """
 
     groups: tuple[int, ...] | None = None
     sparsity: float = 0.0
     smoothness: float = 0.0
-    fractions: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.groups is not None and not any(group >= 0 for group in self.groups):
             raise ValueError("groups of a Structure must leave one feature or more that is not excluded (-1).")
-        if self.fractions is not None and not (min(self.fractions) >= 0 and sum(self.fractions) < 1):
-            raise ValueError("fractions of a Structure must not be negative, and their sum must be below 1.")
 
     @classmethod
     def of_labels(cls, labels: Sequence[Hashable] | None, sparsity: float, smoothness: float) -> "Structure":
-        """The structure with a group for each label, and none for features with the label None or a float, a fraction.
+        """The structure with a group for each label, and none for features with the label None.
 
         Examples
         --------
         >>> Structure.of_labels(["age", "colour", "colour", None], 0.0, 0.0).groups
         (0, 1, 1, -1)
-        >>> Structure.of_labels(["age", 0.2], 0.0, 0.0).fractions
-        (0.0, 0.2)
         """
         if labels is None:
             return cls(None, float(sparsity), float(smoothness))
         codes: dict[Hashable, int] = {}
-        given = [label if isinstance(label, float) else 0.0 for label in labels]
-        learned = [label is not None and not isinstance(label, float) for label in labels]
-        groups = [codes.setdefault(label, len(codes)) if own else EXCLUDED for label, own in zip(labels, learned)]
-        return cls(tuple(groups), float(sparsity), float(smoothness), tuple(given) if any(given) else None)
+        groups = [EXCLUDED if label is None else codes.setdefault(str(label), len(codes)) for label in labels]
+        return cls(tuple(groups), float(sparsity), float(smoothness))
 
     @cached_property
     def _used(self) -> np.ndarray:
@@ -100,49 +88,6 @@ class Structure:
     def used(self, values: Array) -> Array:
         """The values, along the last axis; 0 for features that are excluded."""
         return values if self.groups is None else values * _like(self._used, values)
-
-    def completed(self, weights: Array) -> Array:
-        """Learned weights, (n) or (K, n), with the given fractions of the sum of all."""
-        if self.fractions is None:
-            return weights
-        return weights + weights.sum(-1)[..., None] * _like(self._odds, weights)
-
-    def by_learned(self, by_weight: Array) -> Array:
-        """Gradient by the learned weights from that by all, `completed`."""
-        if self.fractions is None:
-            return by_weight
-        return by_weight + (by_weight * _like(self._odds, by_weight)).sum(-1)[..., None]
-
-    @cached_property
-    def _odds(self) -> np.ndarray:
-        """Given fraction of each feature in units of the fraction that is learned."""
-        fractions = np.array(self.fractions)
-        return fractions / (1 - fractions.sum())
-
-    def completed_columns(self, omega: Array) -> Array:
-        """Matrices, (m, n) or (K, m, n), in which the squared column of a feature has its given fraction of them all.
-
-        Its direction is learned; features that are excluded have columns of zeros.
-        """
-        if self.fractions is None:
-            return self.used(omega)
-        learned, unit = self.used(omega), self._directions(omega)
-        return learned + _frobenius(learned) * unit * _like(self._odds**0.5, omega)
-
-    def by_columns(self, omega: Array, by_completed: Array) -> Array:
-        """Gradient by the learned columns and the directions of the others from that by `completed_columns`."""
-        if self.fractions is None:
-            return self.used(by_completed)
-        learned, unit = self.used(omega), self._directions(omega)
-        size, root = _frobenius(learned), _like(self._odds**0.5, omega)
-        along = (by_completed * unit).sum(-2)[..., None, :]
-        by_size = (along * root).sum((-2, -1))[..., None, None]
-        by_direction = size * root * (by_completed - along * unit) / _column_sizes(omega)
-        return self.used(by_completed) + by_size * learned / size + by_direction
-
-    def _directions(self, omega: Array) -> Array:
-        """Columns of unit size for features with a given fraction, and zeros for all others."""
-        return omega / _column_sizes(omega) * _like(self._odds > 0, omega)
 
     def of_weights(self, weights: Array) -> tuple[Array, Array] | None:
         """The penalty of weights of features, (n) or (K, n), and its gradient; None without a penalty."""
@@ -210,16 +155,6 @@ class Structure:
         curved[..., 1:] += step
         curved[..., :-1] -= step
         return (step * step).sum(-1), curved
-
-
-def _frobenius(omega: Array) -> Array:
-    """Size of each matrix, as an array that can be multiplied with them."""
-    return (omega * omega).sum((-2, -1))[..., None, None] ** 0.5
-
-
-def _column_sizes(omega: Array) -> Array:
-    """Size of each column, as an array by which matrices can be divided."""
-    return namespace(omega).clip((omega * omega).sum(-2)[..., None, :], SMALLEST, None) ** 0.5
 
 
 def _like(numbers: np.ndarray, values: Array) -> Array:

@@ -9,8 +9,9 @@ import numpy as np
 
 from lvq.model.arrays import is_tensor, like, namespace
 from lvq.model.objective import Params
+from lvq.model.parts import Part
 from lvq.model.samples import ArraySamples, Map
-from lvq.solvers.batch import Problem
+from lvq.solvers.problem import Problem
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result, StoppingRule
 from lvq.typing import Array
@@ -27,22 +28,43 @@ GPU_BATCHES, GPU_EPOCHS = 16, 20  # of tensors: on a GPU a step takes a millisec
 
 
 @dataclass(frozen=True)
-class Adam:
-    """Settings of Adam; the estimators describe them."""
+class Adam(Part):
+    """Adam on mini-batches.
 
-    learning_rate: float = 0.01
+    Parameters
+    ----------
+    learning_rate : float, default=0.1
+        Rate at the start.
+    batch_size : int, default=256
+        Samples in one step.
+    schedule : {"linear", "constant", "inverse"}, default="linear"
+        Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done).
+    tol : float, optional
+        Stop when the mean cost of an epoch has not fallen by more than this for `n_iter_no_change` epochs; None runs
+        all epochs.
+    n_iter_no_change : int, default=5
+        Patience of `tol`.
+    validation_fraction : float, default=0.0
+        Fraction of the samples that is held out; training stops when their cost no longer improves, and the best
+        parameters are kept. 0 holds out none.
+    device : str, optional
+        Where to compute, as in `LBFGS`.
+    """
+
+    learning_rate: float = 0.1
     batch_size: int = 256
     schedule: str = "linear"
-    max_iter: int = 100
     tol: float | None = None
     n_iter_no_change: int = 5
     validation_fraction: float = 0.0
+    device: str | None = None
 
 
 def train(
     problem: Problem,
     params: Params,
     samples: ArraySamples,
+    max_iter: int,
     settings: Adam,
     random_state: np.random.RandomState,
     report: Report = silent,
@@ -58,8 +80,10 @@ def train(
         Where to start.
     samples : ArraySamples
         Samples, class by class, with weights of sum one.
+    max_iter : int
+        Most epochs.
     settings : Adam
-        Rates, batch size, epochs.
+        Rates and batch size.
     random_state : RandomState
         For the order of the samples and the held-out part.
     report : callable
@@ -74,12 +98,12 @@ def train(
     stopping = StoppingRule(settings.tol if held_out is None else settings.tol or 0.0, settings.n_iter_no_change)
     history: list[float] = []
     best, best_value = free, np.inf
-    while len(history) < settings.max_iter and not stopping.converged:
+    while len(history) < max_iter and not stopping.converged:
         order = _permutation(samples.X, random_state)
         total: Array = 0.0
         for batch in range(batches):
             done = len(history) + batch / batches
-            rate = settings.learning_rate * _decay(settings.schedule, done, settings.max_iter)
+            rate = settings.learning_rate * _decay(settings.schedule, done, max_iter)
             part = _take(samples, _rows(order[batch::batches]), free.prototypes)
             value, gradient = problem.value_and_gradient(free, part, mapping)
             free = moments.step(free, gradient, rate)
@@ -107,8 +131,8 @@ def first_epochs(
         epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
     else:
         batch, epochs = -(-samples.n_samples // GPU_BATCHES), GPU_EPOCHS
-    settings = Adam(learning_rate=FIRST_RATE, batch_size=batch, max_iter=min(epochs, max_iter))
-    return train(problem, params, samples, settings, np.random.RandomState(0), report, mapping)
+    settings = Adam(learning_rate=FIRST_RATE, batch_size=batch)
+    return train(problem, params, samples, min(epochs, max_iter), settings, np.random.RandomState(0), report, mapping)
 
 
 class Moments:
@@ -155,10 +179,8 @@ def _decay(schedule: str, epochs: float, total: int) -> float:
 
 def _take(samples: ArraySamples, rows: Array, prototypes: Array) -> ArraySamples:
     """Some samples in the prototypes' type; weights are scaled so that their weighted sum estimates the whole mean."""
-    part = samples.chosen(rows, samples.n_samples / rows.shape[0])
-    if not part.in_memory:
-        return part
-    return ArraySamples(like(part.X, prototypes), part.y, like(part.weight, prototypes))
+    X, y, weight = samples.take(rows)
+    return ArraySamples(like(X, prototypes), y, like(weight * (samples.n_samples / rows.shape[0]), prototypes))
 
 
 def _rows(order: Array) -> Array:
@@ -183,5 +205,6 @@ def _split(
     if count == 0:
         return samples, None
     order = _permutation(samples.X, random_state)
-    training, held_out = (samples.chosen(rows).normalised() for rows in (order[count:], order[:count]))
+    blocks = samples.take(order[count:]), samples.take(order[:count])
+    training, held_out = (ArraySamples(X, y, weight / weight.sum()) for X, y, weight in blocks)
     return training, held_out

@@ -1,28 +1,31 @@
 """L-BFGS on the objective: converges without a learning rate.
 
-The iterations are SciPy's for arrays, and those of `quasi_newton` for tensors, whose parameters stay on their device.
-Both get the parameters as one float64 vector; data and products keep their type (float32 or float64).
+The iterations are SciPy's, on the host, with the parameters as one float64 vector. Data and products keep their type
+(float32 or float64) and their place: parameters are carried to a device and gradients back, which is little beside an
+evaluation.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, wide, zeros
+from lvq.model.arrays import as_numpy
 from lvq.model.costs import MarginCost
-from lvq.model.missing import Observed
-from lvq.model.objective import Params
-from lvq.model.relevance import LocalDiagonalRelevance, MatrixRelevance, VectorRelevance
+from lvq.model.objective import BlockObjective, Params
+from lvq.model.observed import Observed
+from lvq.model.parts import Part
+from lvq.model.relevance import Matrix, Weights
+from lvq.model.rows import is_sparse
 from lvq.model.samples import ArraySamples
-from lvq.model.sparse_rows import is_sparse
-from lvq.solvers import adam, quasi_newton
+from lvq.solvers import adam
 from lvq.solvers.adam import Moments
-from lvq.solvers.batch import Problem
+from lvq.solvers.problem import Problem, ravel, unravel
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result
-from lvq.solvers.threads import faster_map, product_threads
+from lvq.solvers.threads import product_threads, thread_map
 from lvq.typing import Array
 
 HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
@@ -35,11 +38,30 @@ TOL, LARGE_TOL = 1e-5, 1e-4  # where to stop, and where on large data
 INCOMPLETE_TOL = 3e-4  # where values are missing: on 10 sets with a fifth missing 0.4 points more accurate than TOL
 LARGE = 15_000  # samples from which epochs of Adam on batches come first,
 LARGE_WORK = 15_000_000  # and, in the plain metric, number of samples times numbers of the prototypes
-THREADED = 2**23  # products of an evaluation from which threads are tried
+THREADED = 2**24  # products of a block from which threads pay
 SINGLE = 1e12  # largest value, and one over the smallest unit, with which large data are held in float32
 COMPARED = 8  # every so many samples tell whether those epochs improved on the start
 
 Function = Callable[[Params], tuple[Array, Params]]
+
+
+@dataclass(frozen=True)
+class LBFGS(Part):
+    """L-BFGS on all samples, which needs no rate.
+
+    Parameters
+    ----------
+    tol : float, optional
+        Relative fall of the objective, and largest entry of the gradient, at which to stop. None means 1e-5, and 3e-4
+        where values are missing; from 15,000 samples on 1e-4, and at most as many iterations as there were epochs of
+        Adam before them.
+    device : str, optional
+        Where to compute, as torch names it ("cuda", "mps", "cpu"); None is NumPy, or the device of the tensors given to
+        `fit`.
+    """
+
+    tol: float | None = None
+    device: str | None = None
 
 
 def train(
@@ -60,8 +82,7 @@ def train(
 
     With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
     takes L-BFGS tens of them, so that L-BFGS only finishes the work. Samples are then best in float32, see `in_single`.
-    In the plain metric with few prototypes L-BFGS
-    does all of it, and for samples in partitions on several machines, which have no such batches.
+    In the plain metric with few prototypes L-BFGS does all of it, and for samples in partitions, which have no batches.
 
     Parameters
     ----------
@@ -74,18 +95,14 @@ def train(
     max_iter : int
         Most iterations, epochs of Adam included.
     tol : float or None
-        Relative fall of the objective, and largest entry of the gradient, at which to stop. None means 1e-5; on large
-        data 1e-4, and as many iterations as there were epochs of Adam at most. With missing values it means 3e-4: the
-        distances have errors by chance, to which a finer fit adapts.
+        As in `LBFGS`.
     report : callable
         Called with the number of iterations done and the objective.
     max_runs : int
         Most runs; with one, no steps of Adam follow.
     """
     free, history = problem.free(params), list[float]()
-    parallel = isinstance(samples.X, np.ndarray) and samples.n_samples * params.prototypes.size >= THREADED
-    parallel = parallel and problem.n_blocks(free, samples) > 1
-    with faster_map(product_threads() if parallel else 1) as mapping:
+    with thread_map(_threads(problem, params, samples)) as mapping:
 
         def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples, mapping)
@@ -97,17 +114,26 @@ def train(
             found = adam.first_epochs(problem, params, samples, max_iter, report, mapping)
             history += np.minimum.accumulate(found.history).tolist()
             free = _better(problem, samples, free, problem.free(found.params))
+            most = max_iter
             if tol is None:
                 tol, max_runs, most = _tolerance(problem, LARGE_TOL), 1, min(max_iter, 2 * len(history))
-            else:
-                most = max_iter
             best, converged = _runs(function, free, most, _rule(problem, tol, max_runs), history, report)
             converged = converged or len(history) < max_iter
     return Result(problem.params(best), len(history), history, converged)
 
 
+def _threads(problem: Problem, params: Params, samples: ArraySamples) -> int:
+    """Threads over blocks of rows: one where blocks are too few or too small."""
+    if not samples.in_memory or not isinstance(samples.X, np.ndarray):
+        return 1
+    rows = BlockObjective(problem.objective, params).rows(samples)
+    matrix = 0 if params.relevance is None or params.relevance.ndim == 1 else params.relevance.size
+    large = rows * (params.prototypes.size + matrix) >= THREADED and samples.n_samples > rows
+    return product_threads() if large else 1
+
+
 def _tolerance(problem: Problem, usual: float) -> float:
-    """Where to stop unless it is given."""
+    """Where to stop unless it is given: with missing values distances have errors by chance, to which a fit adapts."""
     return INCOMPLETE_TOL if isinstance(problem.objective.metric, Observed) else usual
 
 
@@ -129,7 +155,7 @@ def in_single(params: Params, samples: ArraySamples, unit: float, tol: float | N
     Evaluations then take half the time and memory. The samples are relative to their centre, and the objective falls
     by less than its rounding error only far below the tolerance. Values of extreme sizes would overflow.
     """
-    if not is_large(params, samples) or is_sparse(samples.X) or numpy_type(samples.X) == np.float32:
+    if not is_large(params, samples) or is_sparse(samples.X) or samples.dtype == np.float32:
         return False
     if tol is not None and tol < TOL:
         return False
@@ -164,8 +190,8 @@ def _rule(problem: Problem, tol: float, max_runs: int) -> Rule:
     labels, relevance = as_numpy(problem.objective.labels), problem.relevance
     if max_runs == 1 or not isinstance(problem.objective.cost, MarginCost):
         return Rule(tol, tol, np.inf, 1)
-    one_each, matrix = len(np.unique(labels)) == len(labels), isinstance(relevance, MatrixRelevance)
-    if one_each and not isinstance(relevance, VectorRelevance | LocalDiagonalRelevance):
+    one_each, matrix = len(np.unique(labels)) == len(labels), isinstance(relevance, Matrix)
+    if one_each and not isinstance(relevance, Weights):
         return Rule(tol, tol, np.inf if matrix else CALM, max_runs)
     return Rule(tol, tol if matrix else ROUGH * tol, 0.0, max_runs)
 
@@ -176,70 +202,48 @@ def _runs(
     """Runs of L-BFGS with steps of Adam between them: the best parameters, and whether the last run converged."""
     best, lowest, tol, calm = start, np.inf, rule.first_tol, rule.calm
     for left in reversed(range(rule.max_runs)):
-        found, converged = _minimise(function, start, max_iter - len(history), tol, lowest, history, report)
+        found = _minimise(function, start, max_iter - len(history), tol, lowest, history, report)
         if found.value < lowest:
             best, lowest = found.free, found.value
-        if left == 0 or not converged or found.largest <= calm * max(1.0, abs(lowest)):
+        if left == 0 or not found.converged or found.largest <= calm * max(1.0, abs(lowest)):
             break
         start, tol, calm = _adam_steps(function, best), rule.tol, 0.0
-    return best, converged
+    return best, found.converged
 
 
-class Found(NamedTuple):
-    """A point, its value, and the largest absolute entry of the gradient."""
+class Minimum(NamedTuple):
+    """Where a run ended, its value, the largest absolute entry of the gradient, and whether the run converged."""
 
     free: Params
     value: float
     largest: float
+    converged: bool
 
 
 def _minimise(
     function: Function, start: Params, max_iter: int, tol: float, lowest: float, history: list[float], report: Report
-) -> tuple[Found, bool]:
-    """One run of L-BFGS, given up if it is not below the lowest value so far in time; whether it converged."""
+) -> Minimum:
+    """One run of L-BFGS, given up if it is not below the lowest value so far in time."""
     if max_iter < 1:
-        return Found(start, np.inf, np.inf), False
-
-    def flat(vector: Array) -> tuple[Array, Array]:
-        value, gradient = function(unravel(vector, start))
-        return value, ravel(gradient)
-
+        return Minimum(start, np.inf, np.inf, False)
     before = len(history)
 
-    def seen(value: float) -> bool:
-        history.append(min(float(value), history[-1] if history else np.inf))
-        report(len(history), history[-1])
-        return len(history) - before >= PATIENCE and value > lowest
-
-    if is_tensor(start.prototypes):
-        found = quasi_newton.minimise(flat, ravel(start), max_iter, tol, HESSIAN_PAIRS, seen)
-    else:
-        found = _scipy_minimum(flat, ravel(start), max_iter, tol, seen)
-    if not history:  # converged before the first step
-        history.append(found.value)
-    return Found(unravel(found.x, start), found.value, found.largest), found.converged
-
-
-def _scipy_minimum(
-    function: Callable[[np.ndarray], tuple[Array, np.ndarray]],
-    start: np.ndarray,
-    max_iter: int,
-    tol: float,
-    seen: Callable[[float], bool],
-) -> quasi_newton.Minimum:
-    """Where SciPy's iterations end."""
-
-    def numbers(vector: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = function(vector)
-        return float(value), gradient
+    def flat(vector: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = function(unravel(vector, start))
+        return float(value), ravel(gradient)
 
     def callback(intermediate_result: OptimizeResult) -> None:
-        if seen(intermediate_result.fun):
+        value = float(intermediate_result.fun)
+        history.append(min(value, history[-1] if history else np.inf))
+        report(len(history), history[-1])
+        if len(history) - before >= PATIENCE and value > lowest:
             raise StopIteration
 
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HESSIAN_PAIRS, "ftol": tol, "gtol": tol}
-    found = minimize(numbers, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
-    return quasi_newton.Minimum(found.x, float(found.fun), float(np.abs(found.jac).max()), found.status != 1)
+    found = minimize(flat, ravel(start), jac=True, method="L-BFGS-B", callback=callback, options=options)
+    if not history:  # converged before the first step
+        history.append(float(found.fun))
+    return Minimum(unravel(found.x, start), float(found.fun), float(np.abs(found.jac).max()), found.status != 1)
 
 
 def _adam_steps(function: Function, free: Params) -> Params:
@@ -248,30 +252,3 @@ def _adam_steps(function: Function, free: Params) -> Params:
     for step in range(ADAM_STEPS):
         free = moments.step(free, function(free)[1], ADAM_RATE * (1 - step / ADAM_STEPS))
     return free
-
-
-def ravel(params: Params) -> Array:
-    """All numbers as one float64 vector, where the prototypes are."""
-    prototypes, parts = params.prototypes, [part for part in params if part is not None]
-    if is_tensor(prototypes):
-        parts = [zeros((1,), prototypes) + part if isinstance(part, float) else part for part in parts]
-    return namespace(prototypes).concatenate([wide(part).reshape(-1) for part in parts])
-
-
-def unravel(vector: Array, template: Params) -> Params:
-    """The vector's numbers in the shapes, types and places of a template; from a tensor all of them are tensors."""
-    parts: list[Array | None] = []
-    begin = 0
-    for part in template:
-        if part is None:
-            parts.append(None)
-            continue
-        shape = tuple(np.shape(part)) if isinstance(part, float) else tuple(part.shape)
-        end = begin + int(np.prod(shape))
-        piece = vector[begin:end].reshape(shape)
-        if isinstance(part, float):
-            parts.append(like(piece, template.prototypes) if is_tensor(piece) else float(piece))
-        else:
-            parts.append(like(piece, part))
-        begin = end
-    return Params(*parts)

@@ -4,25 +4,20 @@ A `TrainingState` is what must be kept to continue a stream or a warm start. Sol
 they work on a copy and return it, so an interrupted call leaves the old state unchanged.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from lvq.model.arrays import beside, first_argmin, is_tensor, namespace, take_columns, wide
+from lvq.model.arrays import beside, like, namespace, wide
 from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
-from lvq.model.feature_moments import FeatureMoments
-from lvq.model.groups import GroupedPrototypes, group_prototypes
-from lvq.model.metrics import Metric, SharedMetric
-from lvq.model.objective import GROUPED, Objective, Params
-from lvq.model.relevance import Fisher, FisherNeighbours, LocalDiagonalRelevance, Relevance
+from lvq.model.links import Link
+from lvq.model.metrics import Metric
+from lvq.model.objective import Params
+from lvq.model.observed import FeatureMoments
+from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
 from lvq.model.samples import ArraySamples, Block
-from lvq.model.sparse_rows import is_sparse
-from lvq.typing import Array
 
-UNIT_ROWS, UNIT_NUMBERS = 4096, 2**25  # samples, at most, whose distances are held at a time; numbers
-UNIT_STORED = 2**17  # numbers of sparse samples
 MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
 
 
@@ -31,70 +26,54 @@ class Units(NamedTuple):
 
     `link` is the mean over the samples of the smallest distance H to a prototype. `step` is the same before the link,
     divided by the largest eigenvalue of Lambda where the step carries Lambda: the rate that moves a prototype by about
-    its distance to a sample. `samples` is how many samples it was measured on, 0 where there was no spread. `variance`
-    is the median of the features' variances, where penalties need it.
+    its distance to a sample. `samples` is how many samples it was measured on, 0 where there was no spread. `scale` is
+    what a ridge is measured in.
     """
 
     step: float
     link: float
     samples: float = 0.0
-    variance: float = 1.0
+    scale: DataScale = DataScale(1.0, 1)
 
 
-def units_of(objective: Objective, relevance: Relevance, params: Params, samples: ArraySamples) -> Units:
-    """Measure the spread; 1 where there is none."""
-    metric, link, xp = objective.metric, objective.linked(params), namespace(samples.X)
-    W, R = (None if part is None else beside(part, samples.X) for part in params[:2])
+@dataclass(frozen=True)
+class Spread:
+    """Sums over a block of the smallest distance to a prototype, of its link, and of the weights.
 
-    smallest_of = _smallest_of(metric, W, R, samples.X)
+    A function of blocks that can be sent to another process.
+    """
 
-    def spread(block: Block) -> Array:
-        smallest = smallest_of(block.X)
+    metric: Metric
+    params: Params
+    link: Link | None = None
+
+    def __call__(self, block: Block) -> np.ndarray:
+        W, R = (None if part is None else like(beside(part, block.X), block.X) for part in self.params[:2])
+        D, _ = self.metric.prepare(W, R).distances(block.X)
+        smallest = wide(namespace(D).amin(D, 1))
+        linked = smallest if self.link is None else self.link.value(smallest)
         weight = wide(block.weight)
-        return xp.stack([weight @ wide(smallest), weight @ wide(link.value(smallest)), weight.sum()])
+        return np.array([float(weight @ smallest), float(weight @ linked), float(weight.sum())])
 
-    by_metric, by_link, total = samples.reduce(spread, _unit_rows(samples, params)).tolist()
-    step, linked = float(by_metric / total) / _stretch(relevance, params), float(by_link / total)
-    seen = float(total) if step > 0 and linked > 0 else 0.0
+
+def spread_of(metric: Metric, params: Params, samples: ArraySamples, link: Link | None = None) -> Units:
+    """Mean smallest distance of the samples, before and after a link; 1 where there is no spread."""
+    some = samples.thinned()
+    rows = some.block_rows(len(params.prototypes))
+    by_metric, by_link, total = some.reduce(Spread(metric, params, link), rows).tolist()
+    step, linked = by_metric / total, by_link / total
+    seen = total if step > 0 and linked > 0 else 0.0
     return Units(step if step > 0 else 1.0, linked if linked > 0 else 1.0, seen)
 
 
-def _smallest_of(metric: Metric, W: Array, R: Array | None, X: Array) -> Callable[[Array], Array]:
-    """A function from samples to their smallest distances, for samples of the kind of X."""
-    if len(W) >= GROUPED and isinstance(metric, SharedMetric) and isinstance(X, np.ndarray):
-        prepared = metric.prepared(W, R)
-        grouped = GroupedPrototypes(prepared.P, np.zeros(len(W), dtype=np.intp), group_prototypes(prepared.P))
-        return lambda X: grouped.smallest(metric.image(X - prepared.centre, R))
-
-    def smallest(X: Array) -> Array:
-        D = metric.distances(X, W, R)
-        return take_columns(D, first_argmin(D)) if isinstance(D, np.ndarray) else namespace(D).amin(D, 1)
-
-    return smallest  # for arrays by the index, which is faster
-
-
 def stretched(units: Units, relevance: Relevance, params: Params) -> Units:
-    """Units measured without a rule, for the steps of a rule."""
-    return units._replace(step=units.step / _stretch(relevance, params)) if units.samples else units
-
-
-def _unit_rows(samples: ArraySamples, params: Params) -> int:
-    """Samples at a time: fewer with many prototypes; on a device many, as each block has a cost of its own there."""
-    if not is_tensor(samples.X):
-        most = UNIT_STORED * samples.n_samples // max(1, samples.X.nnz) if is_sparse(samples.X) else UNIT_ROWS
-        return max(1, min(UNIT_ROWS, most, UNIT_NUMBERS // len(params.prototypes)))
-    numbers = max(part.size // samples.n_features for part in params[:2] if part is not None) + 2 * samples.n_features
-    return max(UNIT_ROWS, UNIT_NUMBERS // numbers)
-
-
-def _stretch(relevance: Relevance, params: Params) -> float:
-    """Largest eigenvalue of Lambda, where the prototypes' step carries Lambda."""
+    """Units for the steps of a rule that carry Lambda: divided by its largest eigenvalue."""
     R = params.relevance
-    if R is None or not relevance.weighted_step:
-        return 1.0
-    if R.ndim == 1 or isinstance(relevance, LocalDiagonalRelevance):
-        return float(R.max())
-    return float(np.max(np.linalg.norm(R, 2, axis=(-2, -1)) ** 2))
+    if not units.samples or R is None or not relevance.weighted_step:
+        return units
+    matrix = isinstance(relevance, Matrix)
+    largest = float(np.max(np.linalg.norm(R, 2, axis=(-2, -1)) ** 2)) if matrix else float(R.max())
+    return units._replace(step=units.step / largest)
 
 
 def mean_units(one: Units, other: Units) -> Units:
@@ -103,7 +82,7 @@ def mean_units(one: Units, other: Units) -> Units:
     if total == 0:
         return one
     step, link = ((a * one.samples + b * other.samples) / total for a, b in zip(one[:2], other[:2]))
-    return Units(step, link, total)
+    return Units(step, link, total, one.scale)
 
 
 class Statistics(NamedTuple):
@@ -184,10 +163,10 @@ class TrainingState:
         return replace(self, random_state=random_state)
 
     def scaled_cost(self, dtype: np.dtype) -> CostOrRule:
-        """The cost in plain numbers: multiples of the spread become absolute, prices take the data's type."""
+        """The cost in plain numbers: multiples of the spread become absolute, a cost matrix takes the data's type."""
         cost = self.cost.scaled(self.units.link) if hasattr(self.cost, "scaled") else self.cost
-        if isinstance(cost, MarginCost) and cost.prices is not None:
-            cost = replace(cost, prices=cost.prices.astype(dtype))
+        if isinstance(cost, MarginCost) and cost.cost_matrix is not None:
+            cost = replace(cost, cost_matrix=cost.cost_matrix.astype(dtype))
         return cost
 
 

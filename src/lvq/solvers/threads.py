@@ -12,13 +12,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial
-from math import inf
 from threading import Lock
-from time import perf_counter
 
 from threadpoolctl import ThreadpoolController
 
-from lvq.model.objective import MAX_THREADS
 from lvq.model.samples import Item, Map, Value
 
 _budget: ContextVar[int | None] = ContextVar("threads that blocks of rows may use", default=None)
@@ -51,6 +48,7 @@ def single_threaded_products(threads: int = 1) -> Iterator[None]:
             _limited.release()
 
 
+MAX_THREADS = 4  # blocks that may be worked on at the same time
 LARGE = 2**26  # products from which a call uses several threads
 
 
@@ -74,68 +72,6 @@ def thread_map(threads: int) -> Iterator[Map]:
     threads = min(threads, MAX_THREADS)
     with ThreadPoolExecutor(threads) as pool:
         yield partial(_map_in_order, pool, 2 * threads)  # no thread waits for the sum of the results
-
-
-@contextmanager
-def faster_map(threads: int) -> Iterator[Map]:
-    """A `map` for many calls with blocks of the same sizes: by some threads where that is seen to be faster."""
-    with thread_map(threads) as mapping:
-        yield map if mapping is map else FasterMap(mapping)
-
-
-LONG = 2e-3  # seconds for each block, in threads, from which these are always faster
-TRIALS = 3  # of each way, in turn
-AGAIN = 128  # calls after which both ways are tried again, as the load of a machine changes
-
-
-class FasterMap:
-    """Of two ways to map, the one that took less time so far; one item needs no thread.
-
-    Threads share Python's lock, so that for small blocks two of them can take longer than one. Where that begins
-    depends on the machine and on what else runs on it. The results are the same in any case.
-
-    Parameters
-    ----------
-    parallel : callable
-        A `map` by several threads.
-    """
-
-    def __init__(self, parallel: Map) -> None:
-        self.ways: tuple[Map, Map] = (parallel, map)
-        self._known: dict[int, Trials] = {}
-
-    def __call__(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
-        """Results in the order of the items."""
-        found = list(items)
-        if len(found) < 2:
-            yield from map(function, found)
-            return
-        known = self._known.setdefault(len(found), Trials())
-        way, start = known.way, perf_counter()
-        yield from self.ways[way](function, found)
-        known.add(way, perf_counter() - start, len(found))
-
-
-class Trials:
-    """The shortest time of each of two ways so far, and which is next."""
-
-    def __init__(self) -> None:
-        self.shortest = [inf, inf]
-        self.calls = 0
-        self.way = 0
-
-    def add(self, way: int, seconds: float, n_items: int) -> None:
-        """Take note of a call, and choose the way of the next one."""
-        self.calls = (self.calls + 1) % AGAIN
-        if self.calls == 0:
-            self.shortest = [inf, inf]
-        self.shortest[way] = min(self.shortest[way], seconds)
-        if self.shortest[0] > LONG * n_items:
-            self.way = 0
-        elif self.calls < 2 * TRIALS:
-            self.way = 1 - way
-        else:
-            self.way = int(self.shortest[1] < self.shortest[0])
 
 
 def _map_in_order(

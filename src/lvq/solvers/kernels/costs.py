@@ -1,9 +1,25 @@
-"""Links, costs and their derivatives by the squared distances, for one sample."""
+"""For one sample: links, costs and their derivatives, the prototypes that a step touches, and the size of the step."""
 
 import numpy as np
 
 from lvq.solvers.kernels.compiling import helper, inlined
-from lvq.solvers.kernels.rule import CAUCHY, GAUSSIAN, GLVQ, IDENTITY, LVQ1, LVQ3, MCE, MULTIQUADRIC, OLVQ1, RSLVQ, TIME
+from lvq.solvers.kernels.rule import (
+    CAUCHY,
+    GAUSSIAN,
+    GLVQ,
+    IDENTITY,
+    INVERSE,
+    LINEAR,
+    LVQ1,
+    LVQ3,
+    LVQ21,
+    MCE,
+    MULTIQUADRIC,
+    OLVQ1,
+    RSLVQ,
+    SNPC,
+    TIME,
+)
 
 
 @inlined
@@ -123,3 +139,114 @@ def soft_derivatives(rule, width, distances, derivatives, low, high):
     if rule.cost == RSLVQ:
         return np.log(everything) - rule.xi * smallest - log_own + regulariser
     return 1.0 - posterior + regulariser
+
+
+@inlined
+def two_nearest(distances, count):
+    first, second = 0, 1
+    if distances[1] < distances[0]:
+        first, second = 1, 0
+    for j in range(2, count):
+        if distances[j] < distances[first]:
+            first, second = j, first
+        elif distances[j] < distances[second]:
+            second = j
+    return first, second
+
+
+@helper
+def nearest_pair(distances, count, low, high):
+    """The nearest prototype of the true class (rows low..high) and the nearest of all others; changes nothing."""
+    first = low
+    for j in range(low + 1, high):
+        if distances[j] < distances[first]:
+            first = j
+    second = 0 if low > 0 else high
+    for j in range(second + 1, count):
+        if (j < low or j >= high) and distances[j] < distances[second]:
+            second = j
+    return first, second
+
+
+@helper
+def touch(rule, time, width, distances, derivatives, active, low, high):
+    """The cost of a sample, and how many prototypes it touches; their indices and derivatives are written."""
+    count = derivatives.shape[0]
+    if rule.cost >= SNPC:
+        for j in range(count):
+            active[j] = j
+        return soft_derivatives(rule, width, distances, derivatives, low, high), count
+    if rule.cost == LVQ21 or rule.cost == LVQ3:
+        first, second = two_nearest(distances, count)
+    else:
+        first, second = nearest_pair(distances, count, low, high)
+    one, two = float(distances[first]), float(distances[second])
+    active[0], active[1] = first, second
+    cost, derivatives[first], derivatives[second] = pair_derivatives(
+        rule,
+        time,
+        width,
+        one,
+        two,
+        low <= first < high,
+        low <= second < high,
+        one < two or (one == two and first < second),
+    )
+    return cost, 2
+
+
+@inlined
+def winner_of(distances, active, number):
+    """The nearest of the touched prototypes, which is the nearest of all."""
+    winner = active[0]
+    for a in range(1, number):
+        j = active[a]
+        if distances[j] < distances[winner] or (distances[j] == distances[winner] and j < winner):
+            winner = j
+    return winner
+
+
+@inlined
+def moment_of(distances, derivatives, active, number):
+    """Sum of derivative times distance over the touched prototypes."""
+    moment = 0.0
+    for a in range(number):
+        moment += derivatives[active[a]] * distances[active[a]]
+    return moment
+
+
+@inlined
+def decay_of(rule, step):
+    if rule.schedule == LINEAR:
+        return max(0.0, 1.0 - step / rule.horizon)
+    if rule.schedule == INVERSE:
+        return 1.0 / (1.0 + step / rule.horizon)
+    return 1.0
+
+
+@inlined
+def rate_of(rule, statistics, decay, weight, winner, right):
+    """Twice the rate of the prototypes.
+
+    OLVQ1 has one for each: that of the winner falls when it was right and rises, up to its start, when it was wrong.
+    """
+    if rule.cost != OLVQ1:
+        return 2.0 * rule.rate * decay
+    rate = statistics.rates[winner]
+    statistics.rates[winner] = min(rate / (1.0 + rate) if right else rate / (1.0 - rate), rule.rate)
+    return 2.0 * rate * weight
+
+
+@inlined
+def within_reach(rule, change, distance):
+    """The change, or 0 where it would move the prototype too far from the sample."""
+    rest = 1.0 - change
+    return change if rest * rest * distance <= rule.reach else 0.0
+
+
+@inlined
+def learn_width(rule, width, decay, moment):
+    """dE/dlog(width) = -2 sum_j derivative_j D_j for every kernel, as each is a function of D / width^2."""
+    if rule.width_rate > 0.0 and np.isfinite(moment):
+        change = 2.0 * rule.width_rate * decay * moment
+        width[0] = min(max(width[0] * np.exp(min(max(change, -1.0), 1.0)), width[1]), width[2])

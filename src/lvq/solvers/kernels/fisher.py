@@ -1,12 +1,16 @@
-"""Relevances by Fisher's criterion: statistics of the correct wins, and the scores S_B/S_W of FC1 and FC2."""
+"""Relevances by Fisher's criterion: statistics of the correct wins, and scores S_B/S_W; one call of the weights loop.
+
+FC1 and FC2 have no rate: after the step of each sample the relevances are the running mean of the scores.
+"""
 
 import numpy as np
 
 from lvq.solvers.kernels.compiling import helper
+from lvq.solvers.kernels.rule import FISHER1, FISHER2
 
 
 @helper
-def record(statistics, x, winner, label, right, moments):
+def _record(statistics, x, winner, label, right, moments):
     statistics.seen[label] += 1.0
     if not right:
         return
@@ -34,7 +38,7 @@ def _prior_of(statistics, label, classes, even):
 
 
 @helper
-def over_prototypes(statistics, W, starts, between, within, even):
+def _over_prototypes(statistics, W, starts, between, within, even):
     """FC1: class means and variances over the prototypes, weighted by their fraction of the class's correct wins."""
     between[:] = 0.0
     within[:] = 0.0
@@ -73,7 +77,7 @@ def over_prototypes(statistics, W, starts, between, within, even):
 
 
 @helper
-def of_neighbours(rule, statistics, distances, starts, winner, between, within):
+def _of_neighbours(rule, statistics, distances, starts, winner, between, within):
     """FC2: the nearest prototype of each class that has won enough samples, by the moments of those samples."""
     between[:] = 0.0
     within[:] = 0.0
@@ -126,7 +130,7 @@ def _keep_winner_and_rival(statistics, distances, starts, winner, chosen):
 
 
 @helper
-def average_scores(rule, statistics, between, within, relevances):
+def _average_scores(rule, statistics, between, within, relevances):
     """The running mean of S_B / S_W, divided by its sum or maximum; a feature with S_W = 0 scores 0 (see Rule)."""
     smallest = np.inf
     largest = 0.0
@@ -148,3 +152,16 @@ def average_scores(rule, statistics, between, within, relevances):
     statistics.scores[0] += 1.0
     for k in range(between.shape[0]):
         relevances[k] += (between[k] / norm - relevances[k]) / statistics.scores[0]
+
+
+@helper
+def update_scores(rule, statistics, x, label, winner, distances, W, starts, relevances, scores):
+    """The statistics and relevances after the step of a sample; distances are those before it."""
+    between, within = scores[0], scores[1]
+    _record(statistics, x, winner, label, starts[label] <= winner < starts[label + 1], rule.relevance == FISHER2)
+    if rule.relevance == FISHER1:
+        defined = _over_prototypes(statistics, W, starts, between, within, rule.even_classes)
+    else:
+        defined = _of_neighbours(rule, statistics, distances, starts, winner, between, within)
+    if defined:
+        _average_scores(rule, statistics, between, within, relevances)

@@ -1,232 +1,314 @@
-"""The loops for matrices, of margin costs and of soft ones."""
+"""The loop for matrices, shared or local, of any cost, also for samples with missing values.
+
+True matrices are `scales[g] * omega[g]`, of unit Frobenius norm: dividing a scalar after each step is enough.
+`squares[g]` has the squared lengths of the columns of omega[g], the diagonal of Lambda but for the scale.
+
+Where rows are complete and a step touches two prototypes, the projections P = W Omega' are kept: a step changes Omega
+by one outer product for each touched prototype, which P follows, and a sample costs O(mn + M(m + n)). Soft costs touch
+all prototypes, and on rows with missing values a step also changes the lengths of Omega's columns, through the observed
+fraction; then all differences are projected for each sample, O(M m n).
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from lvq.solvers.kernels.compiling import VERSION, helper, stored
-from lvq.solvers.kernels.costs import pair_derivatives, soft_derivatives
-from lvq.solvers.kernels.matrix_products import (
-    difference_from,
-    norm_after_step,
-    project,
-    pull_back,
-    rank_two_step,
-    square_norm,
-    update_projections,
-)
-from lvq.solvers.kernels.steps import bounded_step, decay_of, learn_width
-from lvq.solvers.kernels.winners import choose
+from lvq.solvers.kernels.costs import decay_of, learn_width, moment_of, touch
+from lvq.solvers.kernels.observed import observed_fraction, set_known
+from lvq.solvers.kernels.rule import SNPC
 from lvq.typing import Argument
 
+LARGEST_STEP = 1e6  # of Omega, which is of unit norm; a larger one could overflow
+
+
+class Work(NamedTuple):
+    """Arrays of one sample, and what is kept from one to the next."""
+
+    kept: bool  # whether projections are kept
+    P: np.ndarray  # (M, m) the kept projections
+    scales: np.ndarray  # (G,)
+    squares: np.ndarray  # (G, n)
+    E: np.ndarray  # (M, n) observed differences m (x - w) of the touched prototypes, or of all
+    A: np.ndarray  # (M, m) their projections
+    z: np.ndarray  # (G, m) projections of the sample
+    fractions: np.ndarray  # (G, 2) see `observed_fraction`
+    known: np.ndarray  # (n,) 1 observed, 0 missing
+    columns: np.ndarray  # (n,) relative changes of the columns of Omega
+    back: np.ndarray  # (n,)
+    distances: np.ndarray  # (M,)
+    derivatives: np.ndarray  # (M,) of the cost by the distances
+    steps: np.ndarray  # (M,) factors of A E' in the step of Omega
+    active: np.ndarray  # (M,) indices of the prototypes that the step touches
+    touched: np.ndarray  # (M,) those of one group
+
 
 @helper
-def _project_distances(omega, scales, groups, x, W, P, z, distances):
-    for g in range(omega.shape[0]):
-        project(omega[g], x, z[g])
-        for j in range(groups[g], groups[g + 1]):
-            total = x.dtype.type(0)
-            for r in range(z.shape[1]):
-                difference = z[g, r] - P[j, r]
-                total += difference * difference
-            distances[j] = total * scales[g] * scales[g]
+def _new_work(W, omega, kept):
+    (count, features), (groups, rank), dtype = W.shape, omega.shape[:2], W.dtype
+    return Work(
+        kept, np.zeros((count, rank), dtype), np.ones(groups), np.zeros((groups, features)), np.zeros_like(W),
+        np.zeros((count, rank), dtype), np.zeros((groups, rank), dtype), np.ones((groups, 2)), np.ones(features, dtype),
+        np.zeros(features), np.zeros(features, dtype), np.zeros(count, dtype), np.zeros(count), np.zeros(count),
+        np.zeros(count, np.int64), np.zeros(count, np.int64),
+    )  # fmt: skip
+
+
+# Four rows of Omega at a time: each vector is read once for four rows, and four sums are computed in parallel.
+@helper
+def _project(omega, x, out):
+    rank, features = omega.shape
+    whole = rank - rank % 4
+    zero = omega.dtype.type(0)
+    for r in range(0, whole, 4):
+        p, q, s, t = zero, zero, zero, zero
+        for k in range(features):
+            value = x[k]
+            p += omega[r, k] * value
+            q += omega[r + 1, k] * value
+            s += omega[r + 2, k] * value
+            t += omega[r + 3, k] * value
+        out[r], out[r + 1], out[r + 2], out[r + 3] = p, q, s, t
+    for r in range(whole, rank):
+        total = zero
+        for k in range(features):
+            total += omega[r, k] * x[k]
+        out[r] = total
 
 
 @helper
-def _group_of(groups, j):
-    g = 0
-    while j >= groups[g + 1]:
-        g += 1
-    return g
+def _pull_back(omega, a, out):
+    """Omega' a."""
+    rank, features = omega.shape
+    whole = rank - rank % 4
+    out[:] = 0
+    for r in range(0, whole, 4):
+        p, q, s, t = a[r], a[r + 1], a[r + 2], a[r + 3]
+        for k in range(features):
+            out[k] += p * omega[r, k] + q * omega[r + 1, k] + s * omega[r + 2, k] + t * omega[r + 3, k]
+    for r in range(whole, rank):
+        for k in range(features):
+            out[k] += a[r] * omega[r, k]
 
 
 @helper
-def _matrix_epoch(
-    rule, X, y, weights, order, step, W, starts, width, omega, groups, distances, bits, keys, P, scales, z, wide, tall
-):
-    """One pass of a margin model with one Omega for each group of prototypes. Returns the sum of the costs.
-
-    True matrices are `scales[g] * omega[g]`, of unit Frobenius norm: dividing a scalar after each step is enough. The
-    projections P of the prototypes are kept and follow the rank-two step, so a sample costs O(mn + M(m + n)).
-    `wide` has five rows of n, `tall` six rows of m, for scratch.
-    """
-    u, v, u_back, v_back = wide[0], wide[1], wide[2], wide[3]
-    a, b, first_new, second_new = tall[0], tall[1], tall[2], tall[3]
-    total = 0.0
-    for s in range(order.shape[0]):
-        i = order[s]
-        x = X[i]
-        low, high = starts[y[i]], starts[y[i] + 1]
-        _project_distances(omega, scales, groups, x, W, P, z, distances)
-        first, second, _, _ = choose(rule, distances, bits, keys, W.shape[0], low, high)
-        g, h = _group_of(groups, first), _group_of(groups, second)
-        difference_from(P, first, z[g], a)
-        difference_from(P, second, z[h], b)
-        first_distance = float((a * a).sum() * scales[g] * scales[g])
-        second_distance = float((b * b).sum() * scales[h] * scales[h])
-        cost, first_derivative, second_derivative = pair_derivatives(
-            rule, step, width[0], first_distance, second_distance, True, False, first_distance <= second_distance
-        )
-        total += cost * weights[i]
-        decay = decay_of(rule, step) * weights[i]
-        step += 1.0
-        learn_width(rule, width, decay, first_derivative * first_distance + second_derivative * second_distance)
-        if first_derivative == 0.0 and second_derivative == 0.0:
-            continue
-        difference_from(W, first, x, u)
-        difference_from(W, second, x, v)
-        if g == h:
-            pull_back(omega[g], a, b, u_back, v_back)
-        else:
-            pull_back(omega[g], a, a, u_back, v_back)
-            pull_back(omega[h], b, b, v_back, wide[4])
-        rate = 2.0 * rule.rate * decay
-        bounded_step(rule, W, first, u, u_back, rate * first_derivative * scales[g] * scales[g])
-        bounded_step(rule, W, second, v, v_back, rate * second_derivative * scales[h] * scales[h])
-        omega_rate = 2.0 * rule.relevance_rate * decay
-        first_step, second_step = omega_rate * first_derivative, omega_rate * second_derivative
-        if not _step_is_finite(first_step, second_step, first_distance, second_distance, u, v):
-            _refresh(omega, groups, W, P, scales, first, second, g, h)
-            continue
-        if g == h:
-            scales[g] = norm_after_step(scales[g], first_step, a, u, second_step, b, v)
-        else:
-            scales[g] = norm_after_step(scales[g], first_step, a, u, 0.0, b, v)
-            scales[h] = norm_after_step(scales[h], 0.0, a, u, second_step, b, v)
-        a *= x.dtype.type(first_step)
-        b *= x.dtype.type(second_step)
-        if g == h:
-            update_projections(W, P, groups[g], groups[g + 1], a, u, b, v)
-            rank_two_step(omega[g], a, u, b, v, W[first], W[second], first_new, second_new)
-        else:
-            zero_row = tall[4]
-            zero_row[:] = 0
-            update_projections(W, P, groups[g], groups[g + 1], a, u, zero_row, v)
-            update_projections(W, P, groups[h], groups[h + 1], zero_row, u, b, v)
-            rank_two_step(omega[g], a, u, zero_row, v, W[first], W[first], first_new, tall[5])
-            rank_two_step(omega[h], zero_row, u, b, v, W[second], W[second], second_new, tall[5])
-        P[first] = first_new
-        P[second] = second_new
-        _rescale(omega, scales, g, P, groups[g], groups[g + 1])
-        if h != g:
-            _rescale(omega, scales, h, P, groups[h], groups[h + 1])
+def _dot(a, b):
+    total = a.dtype.type(0)
+    for k in range(a.shape[0]):
+        total += a[k] * b[k]
     return total
 
 
 @helper
-def _step_is_finite(first_step, second_step, first_distance, second_distance, u, v):
-    """Whether the step of Omega stays finite: its size against that of Omega, which is of unit norm."""
-    size = abs(first_step) * np.sqrt(first_distance * float((u * u).sum())) + abs(second_step) * np.sqrt(
-        second_distance * float((v * v).sum())
-    )
-    return size <= 1e6
+def _difference(x, y, out):
+    for k in range(x.shape[0]):
+        out[k] = x[k] - y[k]
 
 
 @helper
-def _refresh(omega, groups, W, P, scales, first, second, g, h):
-    project(omega[g], W[first], P[first])
-    project(omega[h], W[second], P[second])
+def _measure_kept(omega, scale, x, z, P, distances):
+    """Distances of a group from its kept projections."""
+    _project(omega, x, z)
+    for j in range(P.shape[0]):
+        total = x.dtype.type(0)
+        for r in range(z.shape[0]):
+            difference = z[r] - P[j, r]
+            total += difference * difference
+        distances[j] = total * scale * scale
 
 
 @helper
-def _rescale(omega, scales, g, P, low, high):
-    """From the squared norm in scales[g] to the scalar that makes Omega one of unit norm; before it leaves a safe range
-    it is folded into the arrays."""
-    norm = np.sqrt(scales[g])
+def _measure(omega, factor, x, known, W, E, A, distances):
+    """E, A and distances of a group, in what is observed."""
+    for j in range(W.shape[0]):
+        for k in range(x.shape[0]):
+            E[j, k] = known[k] * (x[k] - W[j, k])
+    np.dot(E, omega.T, A)
+    for j in range(W.shape[0]):
+        distances[j] = _dot(A[j], A[j]) * factor
+
+
+@helper
+def _bounded_step(rule, w, u, direction, change):
+    """w += change * direction, unless that leads out of reach; u = x - w."""
+    factor = w.dtype.type(change)
+    reached = 0.0
+    for k in range(u.shape[0]):
+        rest = u[k] - factor * direction[k]
+        reached += rest * rest
+    if reached <= rule.reach:
+        for k in range(u.shape[0]):
+            w[k] += factor * direction[k]
+
+
+@helper
+def _add_columns(factor, fraction, variances, known, columns):
+    """Add the change of each column of Omega by the observed fraction, relative to the column; returns the largest."""
+    largest = 0.0
+    for k in range(columns.shape[0]):
+        columns[k] += factor * variances[k] * (known[k] - fraction)
+        largest = max(largest, abs(columns[k]))
+    return largest
+
+
+@helper
+def _matrix_step(omega, squares, columns, E, A, steps, touched):
+    """Omega -= sum_j step_j A_j E_j' of the touched prototypes, after its columns changed; their squares."""
+    squares[:] = 0.0
+    for r in range(omega.shape[0]):
+        if columns.shape[0] > 0:
+            for k in range(omega.shape[1]):
+                omega[r, k] += omega[r, k] * columns[k]
+        for a in range(0, touched.shape[0] - 1, 2):  # two at a time: each row is read and written once for both
+            i, j = touched[a], touched[a + 1]
+            one, two = omega.dtype.type(steps[i] * A[i, r]), omega.dtype.type(steps[j] * A[j, r])
+            for k in range(omega.shape[1]):
+                omega[r, k] -= one * E[i, k] + two * E[j, k]
+        if touched.shape[0] % 2:
+            j = touched[-1]
+            one = omega.dtype.type(steps[j] * A[j, r])
+            for k in range(omega.shape[1]):
+                omega[r, k] -= one * E[j, k]
+        for k in range(omega.shape[1]):
+            squares[k] += omega[r, k] * omega[r, k]
+
+
+@helper
+def _follow(W, P, low, high, step, a, e):
+    """P_i = Omega w_i of the prototypes low..high after Omega -= step a e'."""
+    for i in range(low, high):
+        factor = W.dtype.type(step * _dot(e, W[i]))
+        for r in range(P.shape[1]):
+            P[i, r] -= factor * a[r]
+
+
+@helper
+def _rescale(omega, squares, P):
+    """The scalar that makes Omega one of unit norm; before it leaves a safe range it is folded into the arrays."""
+    norm = np.sqrt(squares.sum())
     if 1e-3 < norm < 1e3:
-        scales[g] = 1.0 / norm
-        return
-    norm = np.sqrt(square_norm(omega[g]))
+        return 1.0 / norm
     if norm > 0.0:
-        omega[g] /= omega.dtype.type(norm)
-        P[low:high] /= omega.dtype.type(norm)
-    scales[g] = 1.0
+        omega /= omega.dtype.type(norm)
+        P /= omega.dtype.type(norm)
+        squares /= norm * norm
+    return 1.0
 
 
 @helper
-def _soft_matrix_epoch(
-    rule, X, y, weights, order, step, W, starts, width, omega, groups, distances, derivatives, P, scales, z
-):
-    """One pass of SNPC or RSLVQ with matrices: every prototype moves, so a sample costs O(M m n), by products."""
-    count = W.shape[0]
-    U = np.empty_like(W)
-    A = np.empty_like(P)
-    total = 0.0
-    for s in range(order.shape[0]):
-        i = order[s]
+def _touched_of(active, derivatives, low, high, touched):
+    """Write the indices of the active prototypes low..high that have a derivative; returns their number."""
+    number = 0
+    for a in range(active.shape[0]):
+        j = active[a]
+        if low <= j < high and derivatives[j] != 0.0:
+            touched[number] = j
+            number += 1
+    return number
+
+
+@helper
+def _epoch(rule, rows, order, time, prototypes, matrices, work):
+    """One pass. Returns the sum of the costs.
+
+    Fields of the tuples are read once, here: reading one for each sample would take as long as the step.
+    """
+    X, missing, y, weight = rows
+    W, starts, width, _ = prototypes
+    omega, groups, variances = matrices
+    kept, P, scales, squares, E, A, z, fractions, known, columns, back, distances, derivatives, steps = work[:14]
+    active, touched = work.active, work.touched
+    masked, total = missing.shape[0] > 0, 0.0
+    for place in range(order.shape[0]):
+        i = order[place]
         x = X[i]
-        _project_distances(omega, scales, groups, x, W, P, z, distances)
-        total += weights[i] * soft_derivatives(rule, width[0], distances, derivatives, starts[y[i]], starts[y[i] + 1])
-        decay = decay_of(rule, step) * weights[i]
-        step += 1.0
-        moment, size = 0.0, 0.0
-        for j in range(count):
-            moment += derivatives[j] * distances[j]
-        learn_width(rule, width, decay, moment)
-        omega_rate = 2.0 * rule.relevance_rate * decay
-        for g in range(omega.shape[0]):
-            for j in range(groups[g], groups[g + 1]):
-                difference_from(W, j, x, U[j])
-                difference_from(P, j, z[g], A[j])
-                size += abs(omega_rate * derivatives[j]) * np.sqrt(distances[j] * float((U[j] * U[j]).sum()))
-                A[j] *= x.dtype.type(derivatives[j])
+        complete = set_known(missing[i], known) if masked else True
         for g in range(omega.shape[0]):
             low, high = groups[g], groups[g + 1]
-            rate = 2.0 * rule.rate * decay * scales[g] * scales[g]
-            back = np.dot(A[low:high], omega[g])
-            for j in range(low, high):
-                bounded_step(rule, W, j, U[j], back[j - low], rate)
-            if size <= 1e6:
-                omega[g] -= x.dtype.type(omega_rate) * np.dot(A[low:high].T, U[low:high])
-                scales[g] = square_norm(omega[g])
-                _rescale(omega, scales, g, P, low, high)
-            P[low:high] = np.dot(W[low:high], omega[g].T)
+            if kept:
+                _measure_kept(omega[g], scales[g], x, z[g], P[low:high], distances[low:high])
+                continue
+            fractions[g, 0], fractions[g, 1] = observed_fraction(squares[g], variances, known, complete)
+            factor = scales[g] * scales[g] / fractions[g, 0]
+            _measure(omega[g], factor, x, known, W[low:high], E[low:high], A[low:high], distances[low:high])
+        low, high = starts[y[i]], starts[y[i] + 1]
+        cost, number = touch(rule, time, width[0], distances, derivatives, active, low, high)
+        total += cost * weight[i]
+        decay = decay_of(rule, time) * weight[i]
+        time += 1.0
+        learn_width(rule, width, decay, moment_of(distances, derivatives, active, number))
+        for g in range(omega.shape[0]):
+            low, high, fraction, unit, square = (
+                groups[g],
+                groups[g + 1],
+                fractions[g, 0],
+                fractions[g, 1],
+                scales[g] ** 2,
+            )
+            here = touched[: _touched_of(active[:number], derivatives, low, high, touched)]
+            size = 0.0
+            columns[:] = 0.0
+            for a in range(here.shape[0]):
+                j = here[a]
+                if kept:
+                    _difference(x, W[j], E[j])
+                    _difference(z[g], P[j], A[j])
+                _pull_back(omega[g], A[j], back)
+                if masked:
+                    back *= known
+                _bounded_step(rule, W[j], E[j], back, 2.0 * rule.rate * decay * derivatives[j] * square)
+                steps[j] = 2.0 * rule.relevance_rate * decay * derivatives[j]
+                size += abs(steps[j]) * np.sqrt(distances[j] * fraction * float(_dot(E[j], E[j])))
+                if unit > 0.0:
+                    factor = steps[j] * distances[j] / square * unit
+                    size += _add_columns(factor, fraction, variances, known, columns)
+            if here.shape[0] > 0 and size <= LARGEST_STEP:
+                _matrix_step(omega[g], squares[g], columns if masked else columns[:0], E, A, steps, here)
+                if kept:
+                    for a in range(here.shape[0]):
+                        _follow(W, P, low, high, steps[here[a]], A[here[a]], E[here[a]])
+                scales[g] = _rescale(omega[g], squares[g], P[low:high])
+            if kept:
+                for a in range(here.shape[0]):
+                    _project(omega[g], W[here[a]], P[here[a]])
     return total
 
 
 @helper
-def _refresh_projections(omega, groups, W, P, scales):
+def _refresh(W, matrices, work):
     """Scale the matrices to unit norm and project all prototypes again, so that rounding errors do not accumulate."""
-    for g in range(omega.shape[0]):
-        norm = np.sqrt(square_norm(omega[g]))
+    for g in range(matrices.omega.shape[0]):
+        omega = matrices.omega[g]
+        norm = 0.0
+        for r in range(omega.shape[0]):
+            for k in range(omega.shape[1]):
+                norm += float(omega[r, k]) * float(omega[r, k])
         if norm > 0.0:
-            omega[g] /= omega.dtype.type(norm)
-        scales[g] = 1.0
-        for j in range(groups[g], groups[g + 1]):
-            project(omega[g], W[j], P[j])
+            omega /= omega.dtype.type(np.sqrt(norm))
+        work.scales[g] = 1.0
+        work.squares[g] = 0.0
+        for r in range(omega.shape[0]):
+            for k in range(omega.shape[1]):
+                work.squares[g, k] += omega[r, k] * omega[r, k]
+        for j in range(matrices.groups[g], matrices.groups[g + 1]):
+            _project(omega, W[j], work.P[j])
 
 
-def _compiled(version: int) -> tuple[Argument, Argument]:
-    """The loops over epochs, of margin costs and of soft ones; the version goes into the key of numba's cache."""
-
-    @stored
-    def matrix_epochs(
-        rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, bits, keys, P, scales, z,
-        wide, tall,
-    ):  # fmt: skip
-        if version < 0:
-            return
-        for epoch in range(orders.shape[0]):
-            _refresh_projections(omega, groups, W, P, scales)
-            costs[epoch] = _matrix_epoch(
-                rule, X, y, weights, orders[epoch], step, W, starts, width, omega, groups, distances, bits, keys, P,
-                scales, z, wide, tall,
-            )  # fmt: skip
-            step += orders.shape[1]
+def _compiled(version: int) -> Argument:
+    """The loop over epochs; the version goes into the key of numba's cache."""
 
     @stored
-    def soft_matrix_epochs(
-        rule, X, y, weights, orders, costs, step, W, starts, width, omega, groups, distances, derivatives, P, scales, z
-    ):
+    def matrices_epochs(rule, rows, epochs, prototypes, matrices):
         if version < 0:
             return
-        for epoch in range(orders.shape[0]):
-            _refresh_projections(omega, groups, W, P, scales)
-            costs[epoch] = _soft_matrix_epoch(
-                rule, X, y, weights, orders[epoch], step, W, starts, width, omega, groups, distances, derivatives, P,
-                scales, z,
-            )  # fmt: skip
-            step += orders.shape[1]
+        kept, time = rule.cost < SNPC and rows.missing.shape[0] == 0, epochs.step
+        work = _new_work(prototypes.W, matrices.omega, kept)
+        for epoch in range(epochs.orders.shape[0]):
+            _refresh(prototypes.W, matrices, work)
+            epochs.costs[epoch] = _epoch(rule, rows, epochs.orders[epoch], time, prototypes, matrices, work)
+            time += epochs.orders.shape[1]
 
-    return matrix_epochs, soft_matrix_epochs
+    return matrices_epochs
 
 
-matrix_epochs, soft_matrix_epochs = _compiled(VERSION)
+matrices_epochs = _compiled(VERSION)

@@ -1,0 +1,274 @@
+"""Cross-fitting: log-probabilities of samples that were left out of short fits, for one or several candidates.
+
+Calibration has one candidate, the choice of a form or of the number of prototypes a few, and `LVQClassifierCV` a table.
+Each sample is predicted by a model that was not fitted to it. These models begin anew: a continued fit would remember
+the samples that are left out. A few iterations are enough, as further ones change the ranking and the sharpness little.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.random import RandomState
+from numpy.typing import ArrayLike
+from scipy.special import log_softmax
+from sklearn.base import clone
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from lvq.estimators import training as steps
+from lvq.estimators.specification import Parts
+from lvq.model.arrays import as_numpy
+from lvq.model.rows import canonical_order
+from lvq.model.samples import ArraySamples, rows_by_class
+from lvq.model.scores import fitted_temperature
+from lvq.solvers.progress import silent
+from lvq.typing import Array
+
+if TYPE_CHECKING:
+    from lvq.estimators.base import BaseLVQ
+
+N_FOLDS, ITERATIONS = 3, 12
+MIN_SAMPLES, MAX_SAMPLES = 50, 20_000  # with fewer a temperature is little more than chance; of more so many are drawn
+SMALLEST_LOGARITHM = np.log(1e-6)  # of a probability, so that one sample cannot outweigh all others
+STANDARD_ERRORS = 0.25  # by which a candidate may be behind the best one; with a whole one the accuracy is lower
+NUMBERS = (1, 2, 3, 5, 10, 20)  # of prototypes of a class that n_prototypes="auto" chooses from
+
+
+class Candidate(NamedTuple):
+    """An estimator that is not fitted, and its parts."""
+
+    estimator: "BaseLVQ"
+    parts: Parts
+
+
+class Folds(NamedTuple):
+    """Samples, rows to train on and rows that are left out, for each fold, and the classes."""
+
+    samples: ArraySamples
+    pairs: list[tuple[np.ndarray, np.ndarray]]
+    classes: np.ndarray
+
+    @property
+    def known(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Class indices, weights and fold numbers of the rows that are left out, fold by fold."""
+        rows = np.concatenate([test for _, test in self.pairs])
+        number = np.repeat(np.arange(len(self.pairs)), [len(test) for _, test in self.pairs])
+        return as_numpy(self.samples.y)[rows], as_numpy(self.samples.weight)[rows].astype(float), number
+
+    @property
+    def test_ratio(self) -> float:
+        """Mean number of rows that are left out for each row to train on."""
+        return float(np.mean([len(test) / len(train) for train, test in self.pairs]))
+
+
+def cross_fit(
+    candidates: Sequence[Candidate], folds: Folds, iterations: int = ITERATIONS, n_jobs: int | None = None
+) -> list[np.ndarray]:
+    """Log-probabilities of the samples left out, (n_left_out, n_classes), by each candidate."""
+    jobs = (delayed(short_fit)(candidate, folds, pair, iterations) for candidate in candidates for pair in folds.pairs)
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
+    return [np.concatenate(parts[begin : begin + len(folds.pairs)]) for begin in range(0, len(parts), len(folds.pairs))]
+
+
+def short_fit(candidate: Candidate, folds: Folds, pair: tuple[np.ndarray, np.ndarray], iterations: int) -> np.ndarray:
+    """Log-probabilities of the rows that are left out of a fit of few iterations."""
+    (train, test), parts = pair, replace(candidate.parts, max_runs=1)
+    parts, samples = replace(parts, max_iter=min(iterations, parts.max_iter)), ArraySamples(*folds.samples.take(train))
+    with warnings.catch_warnings():  # of classes with few samples in a fold
+        warnings.simplefilter("ignore", UserWarning)
+        training = candidate.estimator._begin(parts, samples, folds.classes, RandomState(0))
+    model = steps.fitted_model(steps.run(parts, training, samples, silent)[0], parts, folds.classes, None, None)
+    table = model.over_blocks(model.probabilities, folds.samples.X[test])
+    return np.log(np.maximum(table.astype(np.float64), np.finfo(np.float64).tiny))
+
+
+# -- folds -------------------------------------------------------------------------------------------------------------
+
+
+def make_folds(
+    samples: ArraySamples, classes: np.ndarray, least: int, groups: np.ndarray | None = None
+) -> Folds | None:
+    """Three folds of the samples, or of some of many; None where they are too few.
+
+    Samples of a class with fewer distinct ones than `least` take no part. With groups no group is in two folds.
+    """
+    if not samples.in_memory:
+        samples = ArraySamples(*samples.sample(MAX_SAMPLES, RandomState(0)))
+    rows = np.arange(samples.n_samples)
+    if len(rows) > MAX_SAMPLES:
+        rows = np.sort(RandomState(0).choice(rows, MAX_SAMPLES, replace=False))
+        samples = ArraySamples(*samples.take(rows))
+    y = as_numpy(samples.y)
+    number = fold_numbers(samples.X, y, least) if groups is None else _group_numbers(y, groups[rows])
+    used = number >= 0
+    if used.sum() < MIN_SAMPLES or len(np.unique(y[used])) < 2:
+        return None
+    pairs = [(np.flatnonzero(used & (number != k)), np.flatnonzero(number == k)) for k in range(number.max() + 1)]
+    return Folds(samples, [pair for pair in pairs if len(pair[1])], classes)
+
+
+def fold_numbers(X: Array, y: np.ndarray, least: int) -> np.ndarray:
+    """Number of each sample's fold; -1 for those of a class with fewer distinct samples than `least`.
+
+    The samples of a class are dealt in their order, except that copies follow each other: at least half of the distinct
+    samples of a class are then in every two folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fold_numbers(np.array([[3.0], [1.0], [2.0], [1.0]]), np.array([0, 0, 0, 1]), 3).tolist()
+    [0, 1, 2, -1]
+    """
+    fold = np.full(len(y), -1)
+    for rows in rows_by_class(y, int(y.max()) + 1):
+        if not len(rows):
+            continue
+        order, distinct = canonical_order(X[rows])
+        if len(distinct) >= least:
+            first = np.repeat(order[distinct], np.diff(distinct, append=len(rows)))  # the sample, or its first copy
+            fold[rows[order[np.argsort(first, kind="stable")]]] = np.arange(len(rows)) % N_FOLDS
+    return fold
+
+
+def _group_numbers(y: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Fold numbers without a common group; those of a fold whose other folds lack a class take no part."""
+    fold = np.full(len(y), -1)
+    if len(np.unique(groups)) < 2:
+        return fold
+    for number, (train, test) in enumerate(group_folds(y, groups, N_FOLDS)):
+        if len(np.unique(y[train])) == len(np.unique(y)):
+            fold[test] = number
+    return fold
+
+
+def group_folds(
+    y: np.ndarray, groups: ArrayLike, n_folds: int, seed: int | None = 0
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Folds without a common group, stratified by class as far as the groups allow; at most one for each group.
+
+    Examples
+    --------
+    >>> folds = group_folds(np.array([0, 1] * 3), [1, 1, 2, 2, 3, 3], n_folds=5)
+    >>> sorted(test.tolist() for _, test in folds)
+    [[0, 1], [2, 3], [4, 5]]
+    """
+    from sklearn.model_selection import StratifiedGroupKFold  # here: a first fit does not load the module
+
+    groups = column_or_1d(groups)
+    check_consistent_length(y, groups)
+    n_folds = min(n_folds, len(np.unique(groups)), int(np.unique(y, return_counts=True)[1].max()))
+    if n_folds < 2:
+        raise ValueError("groups must have at least two different values, so that one can be left out; got one.")
+    with warnings.catch_warnings():  # a class with fewer samples than folds is absent from some folds
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        return [fold for fold in splitter.split(np.zeros((len(y), 1)), y, groups) if len(fold[0]) and len(fold[1])]
+
+
+# -- choices -----------------------------------------------------------------------------------------------------------
+
+
+def cross_fitted_temperature(candidate: Candidate, folds: Folds) -> float:
+    """Temperature with the smallest log-loss of samples that were left out of a fit."""
+    y, weight, _ = folds.known
+    return fitted_temperature(cross_fit([candidate], folds)[0], y, weight)
+
+
+def log_likelihoods(table: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
+    """Log-likelihood of each sample at the temperature of its table, and the temperature."""
+    temperature = fitted_temperature(table, y, weight)
+    sharp = log_softmax(table / temperature, axis=1)[np.arange(len(y)), y]
+    return np.maximum(sharp, SMALLEST_LOGARITHM), temperature
+
+
+def best_of(tables: Sequence[np.ndarray], folds: Folds) -> tuple[int, float]:
+    """Place and temperature of the best table of log-probabilities, each judged at its own temperature."""
+    y, weight, number = folds.known
+    judged = [log_likelihoods(table, y, weight) for table in tables]
+    scores = Scores(np.stack([score for score, _ in judged]), weight, number, folds.test_ratio)
+    place = choose(scores)
+    return place, judged[place][1]
+
+
+def chosen_number(estimator: "BaseLVQ", parts: Parts, samples: ArraySamples, classes: np.ndarray) -> int:
+    """The number of prototypes of each class, of `NUMBERS`, with the smallest log-loss of samples left out."""
+    folds = make_folds(samples, classes, least=2 * N_FOLDS)
+    fewest = 0 if folds is None else int(np.bincount(folds.known[0], minlength=len(classes)).min())
+    numbers = [number for number in NUMBERS if number == 1 or 2 * N_FOLDS * number <= fewest]
+    if folds is None or len(numbers) == 1:
+        return 1
+    candidates = [Candidate(clone(estimator).set_params(n_prototypes=number), parts) for number in numbers]
+    return numbers[best_of(cross_fit(candidates, folds), folds)[0]]
+
+
+class Scores(NamedTuple):
+    """Scores of candidates on the same validation samples.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_candidates, n_units)
+        Score of each candidate on each unit: a validation sample, or a whole fold where only its score is known.
+    weight : ndarray of shape (n_units,)
+        Weights of the units.
+    fold : ndarray of shape (n_units,)
+        The fold of each unit.
+    test_ratio : float
+        Mean number of validation samples of a fold for each of its training samples.
+    """
+
+    table: np.ndarray
+    weight: np.ndarray
+    fold: np.ndarray
+    test_ratio: float
+
+    def means(self) -> np.ndarray:
+        """Weighted mean score of each candidate."""
+        return self.table @ self.weight / self.weight.sum()
+
+    def deviations(self) -> np.ndarray:
+        """Standard deviation over the folds of each candidate's mean score; folds without weight do not count."""
+        total = np.bincount(self.fold, self.weight)
+        sums = np.stack([np.bincount(self.fold, self.weight * row) for row in self.table])
+        return (sums[:, total > 0] / total[total > 0]).std(axis=1)
+
+    def standard_errors(self, reference: int) -> np.ndarray:
+        """Standard error of the mean difference of each candidate to a reference; NaN for a single unit.
+
+        Differences on the same units vary less than scores. Training sets of folds overlap, so their models and their
+        scores are correlated: the variance of a mean over K folds grows by the factor 1 + K n_test/n_train (Nadeau and
+        Bengio 2003).
+        """
+        fraction = self.weight / self.weight.sum()
+        concentration = float(fraction @ fraction)  # one over the number of units where their weights are equal
+        n_folds = len(np.unique(self.fold))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            difference = self.table - self.table[reference]
+            variance = (difference - (difference @ fraction)[:, None]) ** 2 @ fraction / (1 - concentration)
+            return np.sqrt(variance * concentration * (1 + n_folds * self.test_ratio))
+
+
+def choose(scores: Scores, allowed: float = STANDARD_ERRORS) -> int:
+    """The first candidate that is behind the best one by at most `allowed` standard errors of their difference.
+
+    Candidates are in the order of preference, so that a choice that the scores do not support falls on the preferred
+    one. With a single unit there is no error to measure, and the best one is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([[-1.0, -0.9, -1.3, -0.8], [-1.1, -0.7, -1.2, -0.9], [-0.1, -0.2, -0.1, -0.2]])
+    >>> choose(Scores(table[:2], np.ones(4), np.array([0, 0, 1, 1]), 1.0))
+    0
+    >>> choose(Scores(table, np.ones(4), np.array([0, 0, 1, 1]), 1.0))
+    2
+    """
+    mean = scores.means()
+    mean[np.isnan(mean)] = -np.inf  # a scorer may return NaN
+    best = int(mean.argmax())
+    if not np.isfinite(mean[best]):
+        return best
+    behind, error = mean[best] - mean, scores.standard_errors(best)
+    return int(np.argmax((behind <= allowed * error) | (behind <= 0)))

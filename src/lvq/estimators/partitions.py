@@ -1,0 +1,326 @@
+"""Training samples in the partitions of a dask collection: functions are sent, and only sums come back.
+
+`Partitions` implements what `lvq.model.samples.ArraySamples` does for samples in memory: ``reduce(f)``, a sum over the
+partitions in a fixed tree, and ``sample(k)``. dask decides where tasks run; its locality keeps them where the data lie.
+A lost worker is replaced by dask, which computes the lost partitions again; an error in a partition is raised here,
+with the partition's number. Methods of fitted estimators are mapped over the partitions.
+
+dask is imported where it is used.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+from typing import ClassVar, NamedTuple, TypeGuard
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
+
+from lvq.estimators.inputs import check_classes, class_weights
+from lvq.model.arrays import rounded_centre
+from lvq.model.rows import largest_value
+from lvq.model.samples import BLOCK, ArraySamples, Block, Map, Total, median_variance, rows_by_class
+from lvq.model.start_matrix import class_moments
+from lvq.solvers.lbfgs import LBFGS
+from lvq.typing import Argument, ClassWeight, Delayed, MatrixLike
+
+TREE = 8  # sums that are added at a time; a constant, so that the order of the sums is fixed
+START_SAMPLES, START_NUMBERS = (
+    5000,
+    2**25,
+)  # of a class that a start draws: up to these k-means is exact; numbers in all
+
+
+def is_dask(X: object) -> TypeGuard[Delayed]:
+    """Whether this is an array, a data frame or a series of dask; without dask imported there is none."""
+    dask = sys.modules.get("dask.base")
+    return dask is not None and dask.is_dask_collection(X)
+
+
+def in_memory(values: MatrixLike) -> MatrixLike:
+    """A dask collection computed; anything else unchanged."""
+    return values.compute() if is_dask(values) else values
+
+
+def mapped(estimator: BaseEstimator, name: str, X: Delayed) -> Delayed:
+    """A method of a fitted estimator for each partition, as one lazy dask array."""
+    import dask
+    import dask.array as da
+
+    frame = hasattr(X, "map_partitions")
+    example = X._meta_nonempty.iloc[:1] if frame else np.zeros((1, *X.shape[1:]), dtype=X.dtype)
+    shown = np.asarray(getattr(estimator, name)(example))[:0]
+    parts = _partitions(X)
+    lengths = [np.nan] * len(parts) if frame else X.chunks[0]
+    task, sent = dask.delayed(_result), dask.delayed(estimator, traverse=False)
+    results = [
+        da.from_delayed(task(sent, name, shown, number, part), (length, *shown.shape[1:]), meta=shown)
+        for number, (part, length) in enumerate(zip(parts, lengths))
+    ]
+    return da.concatenate(results, allow_unknown_chunksizes=True)
+
+
+def _result(estimator: BaseEstimator, name: str, none: np.ndarray, number: int, X: MatrixLike) -> np.ndarray:
+    with _named(number):
+        return np.asarray(getattr(estimator, name)(X)) if len(X) else none
+
+
+@contextmanager
+def _named(number: int) -> Iterator[None]:
+    """Errors inside name the partition."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Partition {number} of the dask collection: {error}") from error
+
+
+class Extent(NamedTuple):
+    """What is known of a partition: samples of each class, range and sum of each feature, sum of the weights."""
+
+    counts: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    total: np.ndarray
+    weight: float
+
+    def joined(self, other: "Extent") -> "Extent":
+        """Of both."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Extent(self.counts + other.counts, low, high, self.total + other.total, self.weight + other.weight)
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """Samples in partitions, each a `Block` in the workers' memory, with the interface of `ArraySamples`."""
+
+    in_memory: ClassVar[bool] = False
+    blocks: tuple[Delayed, ...]
+    extents: tuple[Extent, ...]
+    dtype: np.dtype
+
+    @property
+    def extent(self) -> Extent:
+        """Extent of all samples."""
+        return reduce(Extent.joined, self.extents)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self.extent.counts.sum())
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.extents[0].low)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.extents[0].counts)
+
+    def block_rows(self, columns: int = 0) -> int:
+        """Rows of a block with so many numbers a row, at least those of the samples."""
+        return max(1, BLOCK // max(1, self.n_features, columns))
+
+    def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
+        """Sum of a function over blocks of at most `rows` samples of each partition, in a fixed order.
+
+        `mapping` is not used: dask works in parallel.
+        """
+        import dask
+
+        sent = dask.delayed(function, traverse=False)
+        level = [dask.delayed(_partition_sum)(sent, block, rows) for block in self.blocks]
+        while len(level) > 1:
+            level = [dask.delayed(_sum_of)(*level[k : k + TREE]) for k in range(0, len(level), TREE)]
+        return dask.compute(level[0])[0]
+
+    def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
+        """At most k samples, drawn without replacement; None for all, but of a large class only some thousands."""
+        import dask
+
+        held = np.stack([extent.counts for extent in self.extents])
+        counts, generator = held.sum(axis=0), np.random.default_rng(random_state.randint(2**31))
+        if k is None:
+            wanted = np.minimum(counts, max(10, min(START_SAMPLES, START_NUMBERS // (self.n_features * len(counts)))))
+        elif k >= counts.sum():
+            wanted = counts
+        else:
+            wanted = generator.multivariate_hypergeometric(counts, k, method="marginals")
+        draw = partial(generator.multivariate_hypergeometric, method="marginals")
+        taken = np.stack([draw(column, number) for column, number in zip(held.T, wanted)], axis=1)
+        seeds = generator.integers(2**31, size=len(held))
+        drawn = [dask.delayed(_drawn)(*given) for given in zip(self.blocks, taken, seeds.tolist())]
+        return Block(*(np.concatenate(parts) for parts in zip(*dask.compute(*drawn))))
+
+    def thinned(self) -> "Partitions":
+        """All samples: sums over them cost no more than a draw."""
+        return self
+
+    def centre(self) -> np.ndarray:
+        """A point near the mean with few digits."""
+        known = self.extent
+        return rounded_centre((known.total / known.counts.sum()).astype(self.dtype), known.low, known.high)
+
+    def arranged(self, centre: np.ndarray, *, single: bool = False) -> "Partitions":
+        """The same samples relative to a centre, with weights of sum one, class by class in each partition."""
+        import dask
+
+        task = dask.delayed(partial(_arranged, centre=centre, total=self.extent.weight), traverse=False)
+        return replace(self, blocks=dask.persist(*(task(block) for block in self.blocks)))
+
+    def typical_variance(self) -> float:
+        """Median of the features' variances."""
+        mass, means, within = class_moments(self)  # type: ignore[arg-type]
+        fraction = mass / mass.sum()
+        return median_variance(np.diagonal(within) + fraction @ (means - fraction @ means) ** 2)
+
+
+# -- what runs where the partitions lie --------------------------------------------------------------------------------
+
+
+def _partition_sum(function: Callable[[Block], Total], block: Block, rows: int) -> Total:
+    return ArraySamples(*block).reduce(function, rows)
+
+
+def _sum_of(*parts: Total) -> Total:
+    return reduce(add, parts)
+
+
+def _drawn(block: Block, wanted: np.ndarray, seed: int) -> Block:
+    """So many samples of each class."""
+    generator, rows = np.random.default_rng(seed), [np.empty(0, dtype=np.intp)]
+    for count, here in zip(wanted, rows_by_class(block.y, len(wanted))):
+        rows.append(here if count == len(here) else generator.choice(here, count, replace=False))
+    return ArraySamples(*block).take(np.sort(np.concatenate(rows)))
+
+
+def _arranged(block: Block, centre: np.ndarray, total: float) -> Block:
+    """Samples relative to a centre, class by class, with their fraction of the total weight."""
+    X, y, weight = ArraySamples(*block).arranged(centre).take(slice(None))
+    return Block(X, y, weight * np.asarray(block.weight.sum(dtype=np.float64) / total, dtype=weight.dtype))
+
+
+def _checked(number: int, X: MatrixLike, y: MatrixLike, weight: MatrixLike, n_features: int, dtype: np.dtype) -> Block:
+    """A partition as arrays: samples in the common type, labels as they are, weights."""
+    with _named(number):
+        X = check_array(X, dtype=dtype, input_name="X", ensure_min_samples=0)
+        y = column_or_1d(np.asarray(y))
+        weight = np.ones(len(X), dtype) if weight is None else check_array(weight, dtype=dtype, ensure_2d=False)
+        if X.shape[1] != n_features or not len(X) == len(y) == len(weight) or (weight < 0).any():
+            raise ValueError(
+                f"X has shape {X.shape}, y {y.shape} and sample_weight {weight.shape}; X needs {n_features} features, "
+                "and each sample one label and one non-negative weight."
+            )
+        if len(X) and np.abs(X).max() > largest_value(dtype, n_features):
+            raise ValueError("X holds values so large that squared distances overflow. Scale the features first.")
+        if any(label is None or label != label for label in y.tolist()):
+            raise ValueError("y contains NaN or missing labels.")
+    return Block(X, y, weight)
+
+
+def _label_counts(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    labels, index = np.unique(block.y, return_inverse=True)
+    return labels, np.bincount(index, minlength=len(labels)), np.bincount(index, block.weight, len(labels))
+
+
+def _indexed(block: Block, classes: np.ndarray, factors: np.ndarray) -> tuple[Block, Extent]:
+    """Samples of a weight above 0, with class indices, and their extent."""
+    index = np.minimum(np.searchsorted(classes, block.y), len(classes) - 1)
+    weight = block.weight * factors[index].astype(block.weight.dtype)
+    keep = (weight > 0) & (classes[index] == block.y)
+    X, y, weight = block.X[keep], index[keep], weight[keep]
+    low, high = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
+    total = X.sum(axis=0, dtype=np.float64)
+    counts, mass = np.bincount(y, minlength=len(classes)), float(weight.sum(dtype=np.float64))
+    return Block(X, y, weight), Extent(counts, low, high, total, mass)
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+
+def _partitions(X: Delayed) -> list[Delayed]:
+    """The partitions in order; those of an array hold all of its columns."""
+    if not hasattr(X, "map_partitions") and X.ndim == 2:
+        X = X.rechunk({1: -1})
+    return list(np.ravel(np.array(X.to_delayed(), dtype=object)))
+
+
+def training_partitions(
+    estimator: BaseEstimator,
+    solver: object,
+    X: Delayed,
+    y: MatrixLike,
+    sample_weight: MatrixLike | None,
+    *,
+    reset: bool,
+) -> tuple[Partitions, np.ndarray, slice]:
+    """Samples with class indices and weights in their partitions, the classes, and all rows."""
+    import dask
+
+    name = type(estimator).__name__
+    if not isinstance(solver, LBFGS) or solver.device is not None:
+        raise ValueError(
+            f"{name} takes dask collections with solver='lbfgs' on the processor alone, got {solver!r}. Use it, or "
+            "give X.compute() where it fits in memory."
+        )
+    columns = X._meta if hasattr(X, "map_partitions") else np.zeros((1, X.shape[1]))
+    _check_feature_names(estimator, columns, reset=reset)
+    _check_n_features(estimator, columns, reset=reset)
+    types = set(X.dtypes) if hasattr(X, "dtypes") else {X.dtype}
+    dtype = np.dtype(np.float32 if types == {np.dtype(np.float32)} else np.float64)
+    parts = _partitions(X)
+    labels, weights = (_aligned(name, X, parts, values) for values in (y, sample_weight))
+    given = zip(range(len(parts)), parts, labels, weights)
+    rows = dask.persist(*(dask.delayed(_checked)(*part, estimator.n_features_in_, dtype) for part in given))
+    classes, factors = _classes(estimator, dask.compute(*(dask.delayed(_label_counts)(block) for block in rows)))
+    pairs = [dask.delayed(_indexed, nout=2)(block, classes, factors) for block in rows]
+    pairs = dask.persist(*(part for pair in pairs for part in pair))
+    extents = dask.compute(*pairs[1::2])
+    kept = [(block, extent) for block, extent in zip(pairs[::2], extents) if extent.counts.sum()]
+    return Partitions(*map(tuple, zip(*kept)), dtype), classes, slice(None)
+
+
+def _aligned(name: str, X: Delayed, parts: Sequence[Delayed], values: MatrixLike | None) -> Sequence[Argument]:
+    """Labels or weights for each partition, from a collection with the same partitions or from memory."""
+    import dask
+
+    if values is None:
+        return [None] * len(parts)
+    if is_dask(values) and len(_partitions(values)) == len(parts):
+        return _partitions(values)  # each task compares the lengths
+    values = np.asarray(in_memory(values))
+    known = not hasattr(X, "map_partitions") and not np.isnan(X.shape[0])
+    lengths = list(X.chunks[0]) if known else dask.compute(*(dask.delayed(len)(part) for part in parts))
+    if len(values) != sum(lengths):
+        raise ValueError(
+            f"y and sample_weight of {name}.fit must have one value for each of the {sum(lengths)} samples of X, got "
+            f"{len(values)}."
+        )
+    return np.split(values, np.cumsum(lengths)[:-1])
+
+
+def _classes(
+    estimator: BaseEstimator, found: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Classes that have a weight above 0, and the factor of each."""
+    names, counts, weights = (np.concatenate(parts) for parts in zip(*found))
+    if not len(names):
+        raise ValueError(f"X of {type(estimator).__name__}.fit has no samples: all partitions are empty.")
+    check_classification_targets(names)
+    classes, index = np.unique(names, return_inverse=True)
+    given: ClassWeight = estimator.class_weight
+    if given == "balanced":
+        counts = np.bincount(index, counts)
+        factors = counts.sum() / (len(classes) * counts)
+    else:
+        factors = np.ones(len(classes)) if given is None else class_weights(given, classes)
+    kept = np.bincount(index, weights) * factors > 0
+    check_classes(estimator, classes[kept], None)
+    return classes[kept], factors[kept]

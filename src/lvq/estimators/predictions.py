@@ -1,0 +1,258 @@
+"""Predictions of fitted estimators: input validation here, everything else in `PrototypeModel`."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from lvq.estimators.inputs import check_samples
+from lvq.estimators.partitions import in_memory, is_dask, mapped
+from lvq.estimators.tensors import same_kind
+from lvq.model.arrays import as_numpy
+from lvq.model.contributions import Explanation
+from lvq.model.links import Kernel
+from lvq.model.prototype_model import PrototypeModel
+from lvq.model.samples import Map
+from lvq.solvers.state import TrainingState
+from lvq.solvers.threads import block_threads
+from lvq.typing import Array, ClassWeight
+
+Value = TypeVar("Value")
+_NO_WEIGHTS = "it has no feature weights; see feature_importances_, or lambda_ where it has matrices"
+
+
+class ModelPredictions:
+    """Methods and attributes of an estimator with a fitted `model_`.
+
+    Attributes
+    ----------
+    model_ : PrototypeModel
+        The fitted model: frozen arrays and parts. All predictions depend on it alone.
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+        Prototypes, class by class.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        Their classes.
+    relevances_ : ndarray of shape (n_features,)
+        Weight of each feature, where it is learned.
+    omega_, lambda_ : ndarray of shape ([n_matrices,] rank, n_features), ([n_matrices,] n_features, n_features)
+        The matrix Omega and Lambda = Omega'Omega, where it is learned; Lambda is computed on access.
+    feature_importances_ : ndarray of shape (n_features,)
+        Importance of each feature, of sum one, where features have relevances: how much of what the model decides by
+        (probabilities, differences of distances) the feature alone explains. The unit of a feature does not count. Not
+        after `partial_fit`; `lvq.variable_importances` computes it from samples.
+    kernel_width_ : float
+        Width of the kernel, where there is one.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    objective_history_ : ndarray of shape (n_iter_,)
+        Mean cost of each epoch, each sample's taken just before its step; of lbfgs the objective of each iteration.
+    n_iter_ : int
+        Epochs or iterations run.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+    """
+
+    model_: PrototypeModel
+    n_features_in_: int
+    n_iter_: int
+    objective_history_: np.ndarray
+    _state: TrainingState
+    _class_weight: ClassWeight  # as it was in the last fit
+
+    def _of_samples(
+        self, name: str, X: ArrayLike, function: Callable[..., Array], products: int | None = None
+    ) -> Array:
+        """A function of checked samples and of a map over blocks; a tensor where X is one.
+
+        Of a dask collection it is a collection: the method of this name, for each partition.
+        """
+        check_is_fitted(self)
+        if is_dask(X):
+            return mapped(self, name, X)
+        samples = check_samples(self, X)
+        if products is None:
+            return same_kind(as_numpy(function(samples)), X)
+        with block_threads(samples.shape[0] * products) as mapping:
+            return same_kind(function(samples, mapping), X)
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict the class of each sample: that of the nearest prototype.
+
+        With ``decision="posterior"`` it is the class of the largest posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        check_is_fitted(self)
+        model = self.model_
+
+        def classes(X: Array, mapping: Map) -> np.ndarray:
+            return model.classes[model.predicted(X, mapping)]
+
+        return self._of_samples("predict", X, classes, model.prototypes.size)
+
+    def _of_distances(self, name: str, function: Callable[[Array], np.ndarray], X: ArrayLike) -> Array:
+        """A function of the distances of samples."""
+        check_is_fitted(self)
+        return self._of_samples(name, X, partial(self.model_.over_blocks, function), self.model_.products)
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Score of each class: how much nearer it is than all others.
+
+        With d_k the smallest distance (after the kernel) to a prototype of class k and d_other that to all others, this
+        is (d_other - d_k)/(d_other + d_k) in [-1, 1], or xi (d_other - d_k) for costs with a steepness xi. With
+        ``decision="posterior"`` it is the log posterior, with two classes the log odds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The largest is that of the predicted class; with two classes one column, positive for ``classes_[1]``.
+        """
+
+        def scores(distances: Array) -> np.ndarray:
+            table = self.model_.scores(distances)
+            return table[:, 1] if len(self.model_.classes) == 2 else table
+
+        return self._of_distances("decision_function", scores, X)
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Probabilities of the classes.
+
+        For costs with a steepness xi the softmax of -xi d_k, else that of the relative scores of `decision_function`;
+        with ``decision="posterior"`` the posterior. Those of `LVQClassifier` and `LVQClassifierCV` are calibrated: they
+        are raised to the power of one over the temperature `model_.decision.temperature`, and divided by their sum.
+        `sklearn.calibration.CalibratedClassifierCV` calibrates those of other models.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Rows sum to one; the largest is that of the predicted class.
+        """
+        check_is_fitted(self)
+        return self._of_distances("predict_proba", self.model_.probabilities, X)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy of the predictions.
+
+        Parameters
+        ----------
+        X : array-like or torch.Tensor of shape (n_samples, n_features)
+            Samples.
+        y : array-like or torch.Tensor of shape (n_samples,)
+            Their classes; on any device.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            Accuracy.
+        """
+        from sklearn.metrics import accuracy_score  # a tenth of the time of a first import and fit
+
+        y, predicted, weight = (as_numpy(in_memory(part)) for part in (y, self.predict(X), sample_weight))
+        return accuracy_score(y, predicted, sample_weight=weight)
+
+    def explain(self, X: ArrayLike) -> Explanation:
+        """Winner, rival, certainty and the contribution of each feature, for each sample.
+
+        `lvq.explain` does the same for a whole pipeline, in the features of its input.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        explanation : Explanation
+            Named tuple of `label`, `winner`, `rival`, `certainty` and `contributions`. With u the difference of sample
+            and prototype, feature l contributes u_l (Lambda u)_l to the squared distance; `contributions` is its
+            contribution to the rival's distance minus that to the winner's, and a row sums to D- - D+.
+        """
+        check_is_fitted(self)
+        return self.model_.explain(check_samples(self, as_numpy(X)))
+
+    # -- fitted attributes ---------------------------------------------------------------------------------------------
+
+    def _fitted(self, name: str) -> PrototypeModel:
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"This {type(self).__name__} has no {name}: it is not fitted yet.")
+        return self.model_
+
+    def _array(self, name: str, value: Value | None, reason: str) -> Value:
+        if value is None:
+            raise AttributeError(f"This {type(self).__name__} has no {name}: {reason}.")
+        return value
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes."""
+        return self._fitted("classes_").classes
+
+    @property
+    def prototypes_(self) -> np.ndarray:
+        """Prototypes, class by class."""
+        return self._fitted("prototypes_").prototypes
+
+    @property
+    def prototype_labels_(self) -> np.ndarray:
+        """Class of each prototype."""
+        model = self._fitted("prototype_labels_")
+        return model.classes[model.labels]
+
+    @property
+    def relevances_(self) -> np.ndarray:
+        """Weight of each feature, or a row of weights for each group of prototypes."""
+        model = self._fitted("relevances_")
+        return self._array("relevances_", model.relevance if model.has_weights else None, _NO_WEIGHTS)
+
+    @property
+    def omega_(self) -> np.ndarray:
+        """Omega, or one for each group of prototypes."""
+        model = self._fitted("omega_")
+        return self._array("omega_", None if model.has_weights else model.relevance, "it has no matrix")
+
+    @property
+    def lambda_(self) -> np.ndarray:
+        """Omega'Omega; computed on access, as with 5,000 features it takes 200 MB for each matrix."""
+        model = self._fitted("lambda_")
+        omega = self._array("lambda_", None if model.has_weights else model.relevance, "it has no matrix")
+        return np.swapaxes(omega, -1, -2) @ omega
+
+    @property
+    def kernel_width_(self) -> float:
+        """Width of the kernel."""
+        link = self._fitted("kernel_width_").link
+        return self._array("kernel_width_", link.width if isinstance(link, Kernel) else None, "it has no kernel")
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Importance of each feature, of sum one: how much of what the model decides by it alone explains."""
+        reason = (
+            "it has no relevances, or was trained by partial_fit, which never sees all samples; call "
+            "lvq.variable_importances(model, X) with samples"
+        )
+        return self._array("feature_importances_", self._fitted("feature_importances_").importances, reason)

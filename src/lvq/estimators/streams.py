@@ -1,0 +1,178 @@
+"""Streams and warm starts: what continues a fitted model, and whether the parts still fit it."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from lvq.estimators.inputs import check_batch
+from lvq.estimators.partitions import is_dask
+from lvq.estimators.specification import Parts
+from lvq.estimators.training import Training, metric_for
+from lvq.model.arrays import as_numpy
+from lvq.model.links import Kernel
+from lvq.model.metrics import LocalMetric
+from lvq.model.objective import Params
+from lvq.model.observed import FeatureMoments
+from lvq.model.relevance import Relevance, Structured
+from lvq.model.samples import ArraySamples
+from lvq.model.structure import Structure
+from lvq.solvers.state import MIN_UNIT_SAMPLES, mean_units, new_statistics, spread_of, stretched
+
+if TYPE_CHECKING:
+    from lvq.estimators.base import BaseLVQ
+
+#: Parameters of rules that may change between fits: sizes and penalties.
+CHANGING = ("ridge", "log_determinant", "shrinkage", "feature_groups", "sparsity", "smoothness")
+
+
+def next_batch(
+    estimator: "BaseLVQ",
+    parts: Parts,
+    X: ArrayLike,
+    y: ArrayLike,
+    classes: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> tuple[Training, ArraySamples, np.ndarray]:
+    """The model before a batch of a stream, the samples of the batch, and all classes."""
+    first = not hasattr(estimator, "model_")
+    _check_stream(estimator, parts, X)
+    given = as_numpy(X), as_numpy(y), as_numpy(classes), as_numpy(sample_weight)
+    samples, known = check_batch(estimator, *given, first=first)
+    if first:
+        return estimator._begin(parts, samples, known, check_random_state(estimator.random_state)), samples, known
+    check_unchanged(estimator, parts, known, stream=True)
+    before = estimator._training()
+    training = with_moments(replace(before, state=replace(before.state, cost=parts.cost)), samples)
+    training = _with_new_classes(estimator, parts, training, samples, known)
+    return _with_units(training, parts, samples), samples, known
+
+
+def with_moments(training: Training, samples: ArraySamples) -> Training:
+    """The samples of a warm start or of a stream count in the variances of the features, where values are missing."""
+    state = training.state
+    if state.moments is None:
+        return training
+    moments = state.moments.joined(FeatureMoments.of(samples.X, samples.weight))
+    return replace(training, state=replace(state, moments=moments, variances=moments.variances()))
+
+
+def _with_units(training: Training, parts: Parts, samples: ArraySamples) -> Training:
+    """The units of a stream, measured on its first samples: a first batch may have no spread at all."""
+    state, params, link = training.state, training.params, training.link
+    if state.units.samples >= MIN_UNIT_SAMPLES:
+        return training
+    metric = metric_for(state.relevance.metric(training.labels), samples, state.variances)
+    if isinstance(link, Kernel) and isinstance(parts.kernel, Kernel) and parts.kernel.width == "auto":
+        here = spread_of(metric, params, samples)
+        total = state.units.samples + here.samples
+        spread = state.units.samples * float(link.width) ** 2 + here.samples * here.step
+        width = float(link.width) if total == 0 else float(np.sqrt(spread / total))
+        link, params = link.with_width(width), params._replace(width=width)
+    units = stretched(spread_of(metric, params, samples, link), state.relevance, params)
+    return replace(training, params=params, link=link, state=replace(state, units=mean_units(state.units, units)))
+
+
+def _with_new_classes(
+    estimator: "BaseLVQ", parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray
+) -> Training:
+    """Prototypes for classes that are new in a stream; those of the other classes and their statistics are kept."""
+    new = ~np.isin(samples.y, training.labels)
+    if not new.any():
+        return training
+    params, state = training.params, training.state
+    default = None if state.moments is None else state.moments.mean
+    W, labels = estimator._start_prototypes(ArraySamples(*samples.take(new)), classes, state.random_state, default)
+    every = np.concatenate((training.labels, labels))
+    order = np.argsort(every, kind="stable")
+    merged, kept = every[order], np.flatnonzero(order < len(training.labels))
+    relevance = params.relevance
+    if relevance is not None and isinstance(state.relevance.metric(merged), LocalMetric):
+        relevance = state.relevance.start(samples, merged)
+        assert relevance is not None
+        per_prototype = len(relevance) == len(merged)
+        relevance[kept if per_prototype else np.isin(np.unique(every), training.labels)] = params.relevance
+    W = np.concatenate((params.prototypes, W))[order]
+    statistics = new_statistics(state.relevance, parts.cost, W.shape, len(classes), parts.online.learning_rate)
+    for name, before in state.statistics._asdict().items():
+        after = getattr(statistics, name)
+        if name in ("seen", "scores"):  # of the classes and of the whole; all others are of the prototypes
+            after[:] = before
+        elif len(before):
+            after[kept] = before
+    state = replace(state, statistics=statistics)
+    return replace(training, params=Params(W, relevance, params.width), labels=merged, state=state)
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+
+def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray, *, stream: bool) -> None:
+    """A warm start and a stream continue the fitted model: raise ValueError for parts that do not fit it."""
+    name, call = type(estimator).__name__, "partial_fit" if stream else "warm_start=True"
+    model, state = estimator.model_, estimator._state
+    if not np.array_equal(classes, model.classes):
+        raise ValueError(
+            f"{call} of {name} needs the classes of the first fit, {model.classes.tolist()}; got {classes.tolist()}. "
+            "Set warm_start=False to start again."
+        )
+    changed = [repr(key) for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
+    if _shape_of(parts.relevance) != _shape_of(state.relevance):
+        changed.append("'relevance'")
+    elif not parts.relevance.free_size and state.relevance.free_size:
+        changed.append("'ridge'")  # units measured without unit size do not fit unit size
+    if stream and type(parts.cost) is not type(state.cost):
+        changed.append("'cost'")
+    if changed:
+        raise ValueError(
+            f"{call} of {name} continues the model of the last fit, but {', '.join(changed)} has changed. "
+            "Set it back, or call fit without a warm start."
+        )
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, tuple | list) and isinstance(other, tuple | list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(np.asarray(one), np.asarray(other))
+    return type(one) is type(other) and bool(one == other)
+
+
+def _shape_of(relevance: Relevance) -> Relevance:
+    """A rule without the size and the penalties of its metric, which may change between fits."""
+    usual = type(relevance)().get_params()
+    return replace(relevance, **{name: usual[name] for name in CHANGING if name in usual})
+
+
+def _check_stream(estimator: BaseEstimator, parts: Parts, X: ArrayLike) -> None:
+    """Raise ValueError for a stream that the online solver cannot learn."""
+    name, rule = type(estimator).__name__, parts.relevance
+    if is_dask(X):
+        raise TypeError(
+            f"{name}.partial_fit needs samples in memory, got a dask collection. Give the partitions one after another."
+        )
+    if estimator.n_prototypes == "auto":
+        raise ValueError(
+            f"n_prototypes='auto' of {name} needs all samples at once, which partial_fit does not have. Set "
+            "n_prototypes to a number of prototypes per class."
+        )
+    if getattr(estimator, "sample_prototypes", False):
+        raise ValueError(
+            f"sample_prototypes=True of {name} needs all samples at once, which partial_fit does not have. Set "
+            "sample_prototypes=False."
+        )
+    if rule.free_size:
+        raise ValueError(
+            f"{name}.partial_fit learns online, which keeps every Omega at unit trace; this model has Omega without "
+            "unit trace. Use a relevance without a ridge, or solver='online', from the start."
+        )
+    if isinstance(rule, Structured) and rule.structure != Structure():
+        raise ValueError(
+            f"{name}.partial_fit learns online, which does not support feature_groups, sparsity and smoothness. Leave "
+            "them out."
+        )
+    if getattr(estimator, "cost_matrix", None) is not None:
+        raise ValueError(f"{name}.partial_fit learns online, which does not support cost_matrix.")

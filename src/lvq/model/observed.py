@@ -1,0 +1,227 @@
+"""Missing values: distances over the observed features, divided by the observed fraction of the metric.
+
+NaN marks a missing value. With m the mask of the observed features of a sample (1 observed, 0 missing) and
+e = m (x - w), the difference in these features, the squared distance is
+
+    d = e'Lambda e / s,    s = sum_l m_l Lambda_ll v_l / sum_l Lambda_ll v_l,
+
+with v_l the variance of feature l in the training samples (of its observed values). Lambda is the identity in the plain
+metric and diag(lambda) in the weighted one; a local metric has its own s. Why this form:
+
+- where nothing is missing s = 1, and d is the ordinary distance;
+- e'Lambda e is the distance as if each missing value were that of the prototype, so it contributes nothing;
+- if the differences u = x - w are uncorrelated and of variances c v, then E[u'Lambda u] = c sum_l Lambda_ll v_l, and
+  E[e'Lambda e] is s times that: d is unbiased whichever features are missing, in every metric;
+- v has the units of x^2, so that d does not depend on the units in which the features are measured.
+
+Where s = 0 (nothing observed, or only features without weight or variance), d = e'Lambda e; with nothing observed it is
+0 to all prototypes. In NumPy, for fit and predictions alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from lvq.model.local_metrics import LocalDiagonal
+from lvq.model.metrics import DistanceGradient, LocalMetric, Metric, Prepared
+from lvq.model.samples import ArraySamples, rows_by_class
+
+
+def has_missing(X: object) -> bool:
+    """Whether an array holds a NaN; tensors never do."""
+    return isinstance(X, np.ndarray) and bool(np.isnan(X).any())
+
+
+def require_complete(X: object, purpose: str) -> None:
+    """Raise ValueError where values are missing, for what cannot ignore them."""
+    if has_missing(X):
+        raise ValueError(
+            f"{purpose} needs samples without missing values, also of a model with missing='ignore'; X contains NaN. "
+            "Leave these rows out, or fill them, for example with sklearn.impute.SimpleImputer."
+        )
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The distances of this module, for rows with NaN.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric of complete samples: one of this library.
+    variances : ndarray of shape (n_features,)
+        Variance of each feature.
+    """
+
+    metric: Metric
+    variances: np.ndarray
+
+    def prepare(self, W: np.ndarray, R: np.ndarray | None) -> ObservedPrototypes:
+        """Distances to these prototypes."""
+        return ObservedPrototypes(self, W, R)
+
+
+class Seen(NamedTuple):
+    """What a block of rows needs again in the gradient."""
+
+    values: np.ndarray  # (N, n), 0 where missing
+    mask: np.ndarray  # (N, n), 1 where observed
+    fraction: np.ndarray  # (N, K), s of each row in each metric
+    images: np.ndarray | None  # (N, M, m), Omega e; None without matrices
+    D: np.ndarray  # (N, M)
+
+
+class ObservedPrototypes(Prepared):
+    """Distances of rows with missing values to prototypes; `pullback` is their exact gradient."""
+
+    def __init__(self, observed: Observed, W: np.ndarray, R: np.ndarray | None) -> None:
+        metric = observed.metric
+        self.metric, self.W, self.R = metric, W, R
+        self.group = metric.group if isinstance(metric, LocalMetric) else np.zeros(len(W), dtype=np.intp)
+        self.has_weights = R is None or R.ndim == 1 or isinstance(metric, LocalDiagonal)
+        self.omega = None if self.has_weights else np.reshape(R, (-1, *np.shape(R)[-2:]))  # (K, m, n)
+        diagonal = np.ones((1, W.shape[1]), W.dtype) if R is None else np.atleast_2d(R)
+        self.diagonal = diagonal if self.omega is None else (self.omega**2).sum(axis=1)  # of each Lambda, (K, n)
+        self.variances = observed.variances.astype(W.dtype)
+        total = self.diagonal @ self.variances
+        self.total = np.where(total > 0, total, 1)
+        self.columns = 6 * W.shape[1] + (0 if self.omega is None else len(W) * self.omega.shape[1])
+
+    def fractions(self, mask: np.ndarray) -> np.ndarray:
+        """The observed fraction s of each metric for each row, (N, K); 1 where it would be 0 or all is seen."""
+        fraction = mask @ (self.diagonal * self.variances).T / self.total
+        fraction[fraction <= 0] = 1
+        fraction[mask.all(axis=1)] = 1
+        return fraction
+
+    def distances(self, X: np.ndarray) -> tuple[np.ndarray, Seen]:
+        """Squared distances, and what `pullback` needs."""
+        mask = (~np.isnan(X)).astype(X.dtype)
+        values, fraction, images = np.nan_to_num(X), self.fractions(mask), None
+        if self.omega is None:
+            weights = self.diagonal[self.group]
+            D = (values * values) @ weights.T - 2 * values @ (weights * self.W).T + mask @ (weights * self.W**2).T
+            np.maximum(D, 0, out=D)
+        else:
+            e = ((values - mask * w) @ self.omega[g].T for w, g in zip(self.W, self.group))
+            images = np.stack(list(e), axis=1)
+            D = np.einsum("ijk,ijk->ij", images, images)
+        D /= fraction[:, self.group]
+        return D, Seen(values, mask, fraction, images, D.copy())  # the search for pairs uses up the first
+
+    def pullback(
+        self, X: np.ndarray, cache: Seen, by_distance: DistanceGradient
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Gradient by the prototypes and by the metric's parameters, through e'Lambda e and through s."""
+        slope = _whole(by_distance, len(self.W)) / cache.fraction[:, self.group]  # by e'Lambda e
+        by_prototype, by_relevance = (self._back_weights if self.omega is None else self._back_matrices)(cache, slope)
+        if self.R is None:
+            return by_prototype, None
+        by_diagonal = self._back_fractions(cache, slope)
+        if self.omega is not None:
+            by_diagonal = 2 * self.omega * by_diagonal[:, None]
+        return by_prototype, (by_relevance + by_diagonal).reshape(self.R.shape)
+
+    def _back_weights(self, cache: Seen, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of e'diag(lambda) e, by sums of m x^2, m x and m for each prototype."""
+        pulled, seen = slope.T @ cache.values, slope.T @ cache.mask
+        by_weight = slope.T @ (cache.values * cache.values) + self.W * (seen * self.W - 2 * pulled)
+        return 2 * self.diagonal[self.group] * (seen * self.W - pulled), self._group_sums(by_weight)
+
+    def _back_matrices(self, cache: Seen, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of |Omega e|^2: with A = sum (Omega e) x' and C = sum (Omega e) m', dOmega = 2 (A - C w), dw = -2 Omega'C.
+
+        The last is of the diagonal alone: dw_l = -2 sum_k Omega_kl C_kl.
+        """
+        assert cache.images is not None
+        assert self.omega is not None
+        by_matrix, by_prototype = np.zeros_like(self.omega), np.empty_like(self.W)
+        for j, g in enumerate(self.group):
+            image = (cache.images[:, j] * slope[:, j, None]).T
+            of_mask = image @ cache.mask
+            by_matrix[g] += image @ cache.values - of_mask * self.W[j]
+            by_prototype[j] = (self.omega[g] * of_mask).sum(axis=0)
+        return -2 * by_prototype, 2 * by_matrix
+
+    def _back_fractions(self, cache: Seen, slope: np.ndarray) -> np.ndarray:
+        """Through s to the diagonal of each Lambda, (K, n): ds/dLambda_ll = v_l (m_l - s)/sum_k Lambda_kk v_k."""
+        by_fraction = self._group_sums((-slope * cache.D).T).T  # s dE/ds, (N, K)
+        by_fraction[cache.mask @ (self.diagonal * self.variances).T <= 0] = 0  # there s is a constant
+        moved = by_fraction.T @ cache.mask - (by_fraction * cache.fraction).sum(axis=0)[:, None]
+        return moved * self.variances / self.total[:, None]
+
+    def _group_sums(self, rows: np.ndarray) -> np.ndarray:
+        """Sums of the prototypes' rows over those with the same metric, (K, ...)."""
+        return np.add.reduceat(rows, np.searchsorted(self.group, np.arange(len(self.diagonal))), axis=0)
+
+
+def _whole(gradient: DistanceGradient, count: int) -> np.ndarray:
+    """dE/dD as one matrix, (N, M)."""
+    if gradient.touched is None:
+        return gradient.value
+    whole = np.zeros((len(gradient.value), count), dtype=gradient.value.dtype)
+    np.add.at(whole, (np.arange(len(whole))[:, None], gradient.touched), gradient.value)
+    return whole
+
+
+class FeatureMoments(NamedTuple):
+    """Mean and variance of the observed values of each feature, of one array or of batches one after another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first = FeatureMoments.of(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2))
+    >>> both = first.joined(FeatureMoments.of(np.array([[5.0, 4.0]]), np.ones(1)))
+    >>> both.mean.tolist(), both.mass.tolist(), both.variances().round(3).tolist()
+    ([3.0, 4.0], [3.0, 1.0], [2.667, 0.0])
+    """
+
+    mass: np.ndarray  # (n,), sum of the weights of the observed values
+    mean: np.ndarray  # (n,), 0 where nothing was observed
+    scatter: np.ndarray  # (n,), weighted sum of the squared deviations from the mean
+
+    @classmethod
+    def of(cls, X: np.ndarray, weight: np.ndarray) -> FeatureMoments:
+        """Of samples, in which NaN marks a missing value."""
+        weight, observed = weight.astype(np.float64), ~np.isnan(X)
+        mass = weight @ observed
+        mean = weight @ np.where(observed, X, 0).astype(np.float64) / np.where(mass > 0, mass, 1)
+        return cls(mass, mean, weight @ np.where(observed, X - mean, 0) ** 2)
+
+    def joined(self, other: FeatureMoments) -> FeatureMoments:
+        """Of the samples of both, by their means: sums of squares would lose digits far from the origin."""
+        mass, apart = self.mass + other.mass, other.mean - self.mean
+        fraction = other.mass / np.where(mass > 0, mass, 1)
+        scatter = self.scatter + other.scatter + apart**2 * self.mass * fraction
+        return FeatureMoments(mass, self.mean + apart * fraction, scatter)
+
+    def variances(self) -> np.ndarray:
+        """Weighted variance of each feature; 0 where nothing was observed."""
+        return self.scatter / np.where(self.mass > 0, self.mass, 1)
+
+
+def with_values(samples: ArraySamples) -> ArraySamples:
+    """The samples without rows that have no value at all, except those of a class that has no others."""
+    if not has_missing(samples.X):
+        return samples
+    known = ~np.isnan(samples.X).all(axis=1)
+    return ArraySamples(*samples.take(known | ~np.isin(samples.y, samples.y[known])))
+
+
+def filled(samples: ArraySamples, default: np.ndarray | None = None) -> ArraySamples:
+    """Samples with the mean of the observed values of their class for missing ones, for starts and importances.
+
+    Where a class has no value of a feature it is the mean over all classes, and where there is none the default, or 0.
+    """
+    X, y, weight = samples.X, samples.y, samples.weight
+    if not has_missing(X):
+        return samples
+    result, overall = X.copy(), FeatureMoments.of(X, weight)
+    usual = np.where(overall.mass > 0, overall.mean, 0 if default is None else default)
+    for rows in rows_by_class(y, int(y.max()) + 1):
+        own = FeatureMoments.of(X[rows], weight[rows])
+        result[rows] = np.where(np.isnan(X[rows]), np.where(own.mass > 0, own.mean, usual), X[rows])
+    return ArraySamples(result, y, weight)

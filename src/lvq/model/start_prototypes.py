@@ -1,0 +1,200 @@
+"""Starting prototypes: how many for each class, and where.
+
+Rules: prototypes are ordered class by class in the order of the classes; a sample of weight w counts exactly
+as w copies of it, in k-means too (up to 5,000 samples of a class); a class with fewer distinct samples than prototypes
+gets as many as it has, with a warning. Samples stay where they are: tensors on their device, sparse rows sparse.
+"""
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like, namespace, round_centre, wide
+from lvq.model.rows import canonical_order, column_range, dense, distinct_rows, is_sparse, row_squares, squared
+from lvq.model.samples import ArraySamples, block_rows, class_sums, rows_by_class
+from lvq.model.start_matrix import class_means
+from lvq.typing import Array, Label
+
+EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs until it settles
+LLOYD = 10  # iterations for larger classes, whose clusters only start the training
+SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, its clusters are found by so many
+#: Fraction of the weight that may still change its cluster when k-means ends. No fraction of less than 10,000 samples
+#: is equal to it, so that rounding never decides.
+SETTLED = 0.0199
+
+STARTS = ("means", "kmeans", "samples", "random")
+
+
+def prototypes_per_class(n_prototypes: int | Mapping[Label, int], classes: np.ndarray) -> np.ndarray:
+    """Number of prototypes of each class, from one number for all or a dict class -> number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prototypes_per_class({"a": 2, "b": 1}, np.array(["a", "b"])).tolist()
+    [2, 1]
+    """
+    if not isinstance(n_prototypes, Mapping):
+        return np.full(len(classes), n_prototypes)
+    known = set(classes.tolist())
+    unknown = [key for key in n_prototypes if key not in known]
+    missing = [str(label) for label in classes if label not in n_prototypes]
+    if unknown or missing:
+        raise ValueError(
+            "n_prototypes must be a dict with one entry for each class; "
+            f"missing: {missing or 'none'}, not a class: {unknown or 'none'}. The classes are {classes.tolist()}."
+        )
+    counts = np.array([n_prototypes[label] for label in classes])
+    if not np.issubdtype(counts.dtype, np.integer) or counts.min() < 1:
+        raise ValueError(f"n_prototypes must give every class a whole number of at least 1, got {dict(n_prototypes)}.")
+    return counts
+
+
+def start_prototypes(
+    samples: ArraySamples,
+    counts: np.ndarray,
+    init: str,
+    random_state: np.random.RandomState,
+    names: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Starting prototypes and their class indices.
+
+    Parameters
+    ----------
+    samples : ArraySamples
+        Samples; classes without samples get no prototypes.
+    counts : ndarray of shape (n_classes,)
+        Number of prototypes of each class.
+    init : {"means", "kmeans", "samples", "random"}
+        Class means with a small spread, k-means in each class, random samples of the class, or random places within the
+        range of each feature.
+    random_state : RandomState
+        Source of randomness.
+    names : ndarray of shape (n_classes,), optional
+        Names of the classes, for the warning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> samples = ArraySamples(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 1]), np.ones(3))
+    >>> W, labels = start_prototypes(samples, np.array([1, 1]), "means", np.random.RandomState(0))
+    >>> W.ravel().tolist(), labels.tolist()
+    ([1.0, 5.0], [0, 1])
+    """
+    if init in ("means", "kmeans") and counts.max() == 1:  # a faster way for the most frequent starts
+        mass, means = class_means(samples)
+        present = np.flatnonzero(mass > 0)
+        means = means[present].astype(samples.dtype)
+        return _inside(means, samples.X) if samples.in_memory else means, present
+    X, y, weight = samples.sample(None, random_state)
+    parts, labels, short = [], [], []
+    for label, rows in enumerate(rows_by_class(y, len(counts))):
+        if not len(rows):
+            continue
+        found, got = _start_class(X[rows], weight[rows], int(counts[label]), init, random_state, X)
+        if got < counts[label]:
+            short.append((label, int(counts[label]), got))
+        parts.append(found)
+        labels += [label] * len(found)
+    if short:
+        _warn_short(short, names)
+    return np.concatenate(parts).astype(samples.dtype, copy=False), np.array(labels)
+
+
+def _start_class(
+    X: Array, weight: Array, wanted: int, init: str, random_state: np.random.RandomState, every: Array
+) -> tuple[np.ndarray, int]:
+    """The prototypes of one class, and how many there are."""
+    distinct = np.arange(X.shape[0])
+    if X.shape[0] <= EXACT or distinct_rows(X, wanted) < wanted:
+        order, distinct = canonical_order(X)
+        X, weight = X[order], weight[order]
+    wanted = min(wanted, len(distinct))
+    if init == "kmeans":
+        return k_means(X, weight, wanted, random_state), wanted
+    if init == "samples":
+        return as_numpy(dense(X[np.sort(random_state.choice(distinct, wanted, replace=False))])), wanted
+    if init == "random":
+        return random_state.uniform(*column_range(every), (wanted, X.shape[1])), wanted
+    mean = _mean(X, weight)
+    spread = 0.1 * _deviation(X, weight, mean) * random_state.standard_normal((wanted, X.shape[1]))
+    return (mean + spread if wanted > 1 else _inside(mean[None], X)), wanted
+
+
+def _mean(X: Array, weight: Array) -> np.ndarray:
+    fraction = like(weight / weight.sum(), dense(X[:1]))
+    return as_numpy(fraction @ X)
+
+
+def _deviation(X: Array, weight: Array, mean: np.ndarray) -> np.ndarray:
+    if is_sparse(X):
+        return np.sqrt(np.maximum(_mean(squared(X), weight) - mean**2, 0))
+    return np.sqrt(_mean((X - like(mean, X)) ** 2, weight))
+
+
+def k_means(X: Array, weight: Array, k: int, random_state: np.random.RandomState, max_iter: int = 100) -> np.ndarray:
+    """k centres by k-means++ and Lloyd's iterations, where a weight is exactly a number of copies.
+
+    The rows must be in canonical order: k-means++ then draws the same rows from weights as from copies, which
+    scikit-learn's KMeans, drawing by row number, does not. Assignments are one matrix product, new centres another.
+    """
+    if k == 1:
+        return _inside(_mean(X, weight)[None], X)
+    if X.shape[0] > EXACT:
+        rows = np.sort(random_state.choice(X.shape[0], min(X.shape[0], max(SUBSET, PER_CENTRE * k)), replace=False))
+        X, weight, max_iter = X[rows], weight[rows], LLOYD
+    xp, middle = namespace(X), None if is_sparse(X) else round_centre(X)
+    Z = X if middle is None else X - middle  # products lose no digits near the origin
+    centres = dense(Z[_plus_plus(Z, as_numpy(wide(weight)), k, random_state)])
+    assigned, few = None, SETTLED * float(weight.sum())
+    for _ in range(max_iter):
+        nearest = _nearest(Z, centres)
+        if assigned is not None and float(weight[nearest != assigned].sum()) <= few:
+            break
+        assigned = nearest
+        sums, mass = class_sums(Z, assigned, weight, k)
+        mass = mass[:, None]
+        centres = xp.where(mass > 0, sums / xp.where(mass > 0, mass, xp.ones_like(mass)), centres)
+    return _inside(as_numpy(centres if middle is None else centres + middle), X)
+
+
+def _nearest(Z: Array, centres: Array) -> Array:
+    folded, squares, rows = -2 * centres.T, row_squares(centres), block_rows(Z, centres.shape[0])
+    parts = [first_argmin(Z[begin : begin + rows] @ folded + squares) for begin in range(0, Z.shape[0], rows)]
+    return namespace(Z).concatenate(parts)
+
+
+def _plus_plus(Z: Array, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> list[int]:
+    """k-means++ draws; distances by products, those of a drawn row to its copies exactly zero."""
+    squares = as_numpy(wide(row_squares(Z)))
+    unclear = 1e-6 * squares.max()  # what a product cannot tell from zero is computed as a sum of squares
+    distance, chosen = np.ones(len(squares)), list[int]()
+    for draw in random_state.uniform(size=k):
+        cumulative = (weight * distance).cumsum()
+        chosen.append(min(int(cumulative.searchsorted(draw * cumulative[-1], side="right")), len(squares) - 1))
+        row = dense(Z[chosen[-1:]])[0]
+        far = squares + squares[chosen[-1]] - 2 * as_numpy(wide(Z @ row))
+        close = np.flatnonzero(far <= unclear)
+        far[close] = np.square(as_numpy(wide(dense(Z[close]) - row))).sum(axis=1)
+        distance = far if len(chosen) == 1 else np.minimum(distance, far)
+    return chosen
+
+
+def _inside(centres: np.ndarray, X: Array) -> np.ndarray:
+    """Means in the range of the samples; rounding may carry those of equal numbers past it."""
+    return np.clip(centres, *column_range(X)) if not is_tensor(X) or X.shape[0] <= EXACT else centres
+
+
+def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:
+    shown = "; ".join(
+        f"class {names[label] if names is not None else label!s} has {got} distinct samples for {wanted} prototypes"
+        for label, wanted, got in short[:5]
+    )
+    more = f"; and {len(short) - 5} more" if len(short) > 5 else ""
+    warnings.warn(
+        f"Fewer prototypes than requested: {shown}{more}. Each gets as many as it has distinct samples. "
+        "Lower n_prototypes, or give a dict class -> number, to silence this.",
+        UserWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,105 @@
+"""What batch solvers minimise: the objective as a function of free parameters.
+
+Free parameters are unconstrained and of order one: prototypes in units of the data's spread from a centre, the
+relevance rule's own free form in one over the unit of the features, and the logarithm of a learned width.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lvq.model.arrays import as_numpy, beside, like, namespace
+from lvq.model.objective import Objective, Params
+from lvq.model.relevance import DataScale, Relevance
+from lvq.model.samples import ArraySamples, Map
+from lvq.typing import Array
+
+ONE = DataScale(1.0, 1)
+MAX_LOG_WIDTH = 300.0  # largest absolute logarithm of a learned width: its square must neither overflow nor vanish
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The objective of free parameters.
+
+    Parameters
+    ----------
+    objective : Objective
+        Metric, link, cost and labels.
+    relevance : Relevance
+        How the metric's parameters are constrained and penalised.
+    unit : float
+        Length by which prototypes are measured.
+    scale : DataScale
+        Variance of a feature and number of samples: what a ridge is measured in.
+    fixed_prototypes : bool
+        Whether prototypes stay where they are: their gradient is 0.
+    """
+
+    objective: Objective
+    relevance: Relevance
+    unit: float = 1.0
+    scale: DataScale = ONE
+    fixed_prototypes: bool = False
+
+    @property
+    def feature_unit(self) -> float:
+        """Typical deviation of a feature: the metric's free parameters are multiplied by it."""
+        return float(np.sqrt(self.scale.variance))
+
+    def free(self, params: Params) -> Params:
+        """Free parameters of a model."""
+        relevance = None if params.relevance is None else self.relevance.free(params.relevance) * self.feature_unit
+        width = None if params.width is None else np.log(params.width)
+        return Params(params.prototypes / self.unit, relevance, width)
+
+    def params(self, free: Params) -> Params:
+        """The model of free parameters."""
+        relevance = None if free.relevance is None else self.relevance.constrained(free.relevance / self.feature_unit)
+        width = None if free.width is None else _width(free.width)
+        return Params(free.prototypes * self.unit, relevance, width)
+
+    def value_and_gradient(self, free: Params, samples: ArraySamples, mapping: Map = map) -> tuple[Array, Params]:
+        """Mean cost plus penalty, and the gradient by the free parameters."""
+        params = self.params(free)
+        total = self.objective.total(params, samples, mapping)
+        value, gradient = total.value, total.gradient
+        by_relevance = gradient.relevance
+        if by_relevance is not None:
+            assert free.relevance is not None
+            penalty = self.relevance.penalty(params.relevance, self.scale)
+            if penalty is not None:
+                value, by_relevance = value + penalty[0], by_relevance + penalty[1]
+            own = free.relevance / self.feature_unit
+            by_relevance = self.relevance.pull_back(own, params.relevance, by_relevance) / self.feature_unit
+        by_prototypes = gradient.prototypes * (0.0 if self.fixed_prototypes else self.unit)
+        return value, Params(by_prototypes, by_relevance, gradient.width)
+
+
+def _width(logarithm: Array | float) -> Array | float:
+    if isinstance(logarithm, float):
+        return float(np.exp(np.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH)))
+    xp = namespace(logarithm)
+    return xp.exp(xp.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH))
+
+
+def ravel(params: Params) -> np.ndarray:
+    """All numbers as one float64 vector on the host."""
+    return np.concatenate([np.ravel(as_numpy(part)).astype(np.float64) for part in params if part is not None])
+
+
+def unravel(vector: np.ndarray, template: Params) -> Params:
+    """The vector's numbers in the shapes, types and places of a template."""
+    parts, begin = list[Array | None](), 0
+    for part in template:
+        if part is None:
+            parts.append(None)
+            continue
+        shape = tuple(np.shape(part)) if isinstance(part, float) else tuple(part.shape)
+        end = begin + int(np.prod(shape))
+        piece, begin = vector[begin:end].reshape(shape), end
+        if isinstance(part, float):
+            parts.append(float(piece))
+        else:
+            parts.append(like(beside(piece, part), part))
+    return Params(*parts)
