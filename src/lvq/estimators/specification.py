@@ -153,7 +153,7 @@ class Specification(BaseEstimator):
         """The solver; "auto" takes L-BFGS where there is a gradient, but Adam or online for many sparse features."""
         if self.solver != "auto":
             return self._part("solver", self.solver)
-        if not (cost.smooth and relevance.smooth):
+        if not (cost.smooth and relevance.smooth) or getattr(cost, "slope", 0) == "time":
             return Online()
         if X is not None and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
             plain = type(relevance) is Relevance and type(cost) in map(type, COSTS.values())
