@@ -36,8 +36,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from experiments.datasets import make_multimodal
 from lvq import LVQClassifier, relevance_intervals, variable_importances
-from lvq.datasets import make_multimodal
 
 RESULT = pathlib.Path(__file__).parent / "results" / "known_truth"
 

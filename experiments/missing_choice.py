@@ -19,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
+from experiments.datasets import load_dataset
 from experiments.missing_values import FRACTIONS, SETS, removed
 from lvq import LVQClassifier
-from lvq.datasets import load_dataset
 from lvq.workflow.design import Design
 from lvq.workflow.missing_values import candidates, choose
 from lvq.workflow.pipelines import make_pipeline_for, make_reject_classifier

@@ -25,8 +25,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import ParameterGrid, train_test_split
 from sklearn.svm import LinearSVC
 
+from experiments.datasets import load_dataset
 from lvq import GLVQ, GRLVQ, LOGM, LVQClassifier
-from lvq.datasets import load_dataset
 
 RESULTS = Path(__file__).parent / "results" / "sparse_text.json"
 SHORT, LONG, REPEATS = 1, 11, 3  # epochs whose difference gives the time of one; the shortest of so many runs

@@ -12,7 +12,7 @@ from lvq import RejectClassifier
 
 pytest.importorskip("pandas")
 pytest.importorskip("typer")
-COMMANDS = ["fit", "predict", "validate", "compare", "report", "export", "reproduce", "demo"]
+COMMANDS = ["fit", "predict", "validate", "compare", "report", "export", "demo"]
 
 
 # -- help and completion -----------------------------------------------------------------------------------------------

@@ -306,24 +306,6 @@ def export(
 
 
 @app.command()
-def reproduce(
-    paper: given.Paper,
-    quick: given.Quick = False,
-    jobs: given.Jobs = None,
-    out: given.Folder = None,
-    debug: given.Debug = False,
-) -> None:
-    """Repeat the experiments of a paper (in a checkout)."""
-    with report_errors(debug):
-        from lvq.workflow import reproduce as run_experiments
-
-        arguments = ["--quick"] * quick
-        arguments += [] if jobs is None else ["--jobs", str(jobs)]
-        arguments += [] if out is None else ["--out", str(out.absolute())]
-        raise typer.Exit(run_experiments(paper, tuple(arguments)))
-
-
-@app.command()
 def demo(
     out: given.DemoFolder = Path("lvq-demo"),
     force: given.Force = False,

@@ -53,7 +53,6 @@ TestTable = Annotated[
 ]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
-Paper = Annotated[str, _argument("PAPER", "Name of a paper.")]
 NewRun = Annotated[Path | None, _needed("RUN", "Folder for model, report and metrics. [required]")]
 PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz or .parquet.")]
 Onnx = Annotated[Path, _needed("FILE", "File to write.")]
@@ -138,8 +137,6 @@ Checkpoint = Annotated[
 ]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
 Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
-Quick = Annotated[bool, typer.Option("--quick", help="Run a small part.")]
-Jobs = Annotated[int | None, _number("Number of parallel jobs.", 1)]
 
 # all commands
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvq.datasets.records import Dataset
+from experiments.datasets.records import Dataset
 
 
 class DatasetNotFoundError(FileNotFoundError):

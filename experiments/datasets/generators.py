@@ -61,7 +61,7 @@ def make_pearl_necklace(
 
     Examples
     --------
-    >>> from lvq.datasets import make_pearl_necklace
+    >>> from experiments.datasets import make_pearl_necklace
     >>> X, y = make_pearl_necklace(random_state=0)
     >>> X.shape, sorted(set(y.tolist()))
     ((500, 2), [0, 1, 2, 3, 4])
@@ -90,7 +90,7 @@ def pearl_necklace_log_density(X: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> from lvq.datasets import pearl_necklace_log_density
+    >>> from experiments.datasets import pearl_necklace_log_density
     >>> pearl_necklace_log_density([[2.0, 3.0]]).round(2)[0, :2]
     array([ -1.84, -10.03])
     """
@@ -122,7 +122,7 @@ def pearl_necklace_posterior(X: np.ndarray, priors: Sequence[float] | None = Non
 
     Examples
     --------
-    >>> from lvq.datasets import make_pearl_necklace, pearl_necklace_posterior
+    >>> from experiments.datasets import make_pearl_necklace, pearl_necklace_posterior
     >>> X, y = make_pearl_necklace(1000, random_state=0)
     >>> bayes = pearl_necklace_posterior(X)
     >>> round(float((bayes.argmax(axis=1) == y).mean()), 2)
@@ -176,7 +176,7 @@ def make_multimodal(
 
     Examples
     --------
-    >>> from lvq.datasets import make_multimodal
+    >>> from experiments.datasets import make_multimodal
     >>> X, y = make_multimodal(random_state=0)
     >>> X.shape, [int((y == label).sum()) for label in range(3)]
     ((90, 10), [30, 30, 30])

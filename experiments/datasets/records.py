@@ -44,7 +44,7 @@ class Dataset:
 
     Examples
     --------
-    >>> from lvq.datasets import DATASETS
+    >>> from experiments.datasets import DATASETS
     >>> DATASETS["vehicle"].n_samples, DATASETS["vehicle"].n_features, DATASETS["vehicle"].papers
     (846, 18, ('jin',))
     """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from lvq.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, load_dataset
+from experiments.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, load_dataset
 
 
 @pytest.fixture(autouse=True)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
-from lvq.datasets import sources
-from lvq.datasets.records import ALIASES, DATASETS, Dataset
-from lvq.datasets.sources import Content, DatasetMismatchError, DatasetNotFoundError
+from experiments.datasets import sources
+from experiments.datasets.records import ALIASES, DATASETS, Dataset
+from experiments.datasets.sources import Content, DatasetMismatchError, DatasetNotFoundError
 from lvq.typing import MatrixLike
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def load_dataset(
 
     Examples
     --------
-    >>> from lvq.datasets import load_dataset
+    >>> from experiments.datasets import load_dataset
     >>> iris = load_dataset("iris")
     >>> iris.data.shape, iris.target_names.tolist()
     ((150, 4), ['setosa', 'versicolor', 'virginica'])
@@ -144,7 +144,7 @@ def available(data_home: str | os.PathLike[str] | None = None) -> list[str]:
 
     Examples
     --------
-    >>> from lvq.datasets import available
+    >>> from experiments.datasets import available
     >>> [name for name in available() if name in ("iris", "wine", "wdbc", "digits")]
     ['iris', 'wine', 'wdbc', 'digits']
     """
@@ -159,7 +159,9 @@ def _find_record(name: str) -> Dataset:
     if plain in DATASETS:
         return DATASETS[plain]
     if plain in GENERATED:
-        raise ValueError(f"The data set {name!r} is generated, not loaded: call lvq.datasets.{GENERATED[plain]}().")
+        raise ValueError(
+            f"The data set {name!r} is generated, not loaded: call experiments.datasets.{GENERATED[plain]}()."
+        )
     close = difflib.get_close_matches(plain, [*DATASETS, *ALIASES], n=3, cutoff=0.5)
     advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"Available: {', '.join(DATASETS)}."
     raise ValueError(f"Unknown data set {name!r}. {advice}")

@@ -5,15 +5,15 @@ same way from every source; values are never scaled, imputed or reordered; impor
 scikit-learn nor any data.
 """
 
-from lvq.datasets.generators import (
+from experiments.datasets.generators import (
     make_multimodal,
     make_pearl_necklace,
     pearl_necklace_log_density,
     pearl_necklace_posterior,
 )
-from lvq.datasets.loading import available, load_dataset
-from lvq.datasets.records import ALIASES, DATASETS, Dataset
-from lvq.datasets.sources import DatasetMismatchError, DatasetNotFoundError
+from experiments.datasets.loading import available, load_dataset
+from experiments.datasets.records import ALIASES, DATASETS, Dataset
+from experiments.datasets.sources import DatasetMismatchError, DatasetNotFoundError
 
 __all__ = [
     "ALIASES",

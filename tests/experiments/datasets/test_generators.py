@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from lvq.datasets import (
+from experiments.datasets import (
     make_multimodal,
     make_pearl_necklace,
     pearl_necklace_log_density,

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from lvq.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, available, load_dataset
+from experiments.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, available, load_dataset
 
 HABERMAN_LABELS = ["survived_5y"] * 225 + ["died_within_5y"] * 81
 
@@ -235,10 +235,10 @@ def test_unknown_name_suggests_similar_names():
     with pytest.raises(ValueError, match=r"Unknown data set 'qqqq'\. Available: iris, wine, .*mnist\."):
         load_dataset("qqqq")
     with pytest.raises(
-        ValueError, match=r"'simulated' is generated, not loaded: call lvq\.datasets\.make_multimodal\(\)"
+        ValueError, match=r"'simulated' is generated, not loaded: call experiments\.datasets\.make_multimodal\(\)"
     ):
         load_dataset("simulated")
-    with pytest.raises(ValueError, match=r"call lvq\.datasets\.make_pearl_necklace\(\)"):
+    with pytest.raises(ValueError, match=r"call experiments\.datasets\.make_pearl_necklace\(\)"):
         load_dataset("Pearl Necklace")
 
 
@@ -252,5 +252,5 @@ def test_available_lists_what_is_complete(tmp_path):
 
 
 def test_import_is_cheap():
-    code = "import sys, lvq.datasets; sys.exit('sklearn.datasets' in sys.modules)"
+    code = "import sys, experiments.datasets; sys.exit('sklearn.datasets' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from lvq.datasets import DATASETS, available, load_dataset
+from experiments.datasets import DATASETS, available, load_dataset
 
 EXPECTED = {
     "iris": (150, 4, [50, 50, 50]),

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from lvq.datasets import ALIASES, DATASETS
+from experiments.datasets import ALIASES, DATASETS
 
 
 @pytest.mark.parametrize("name", DATASETS)
