@@ -17,8 +17,8 @@ from lvq.rejection import RejectClassifier
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from lvq.table_headers import check_columns  # noqa: E402
-from lvq.tables import TableError, read_table  # noqa: E402
+from lvq.tables import TableError, open_table  # noqa: E402
+from lvq.tables.header import check_columns  # noqa: E402
 from lvq.workflow import (  # noqa: E402
     fit_table,
     load_model,
@@ -272,7 +272,7 @@ def test_all_columns_with_problems_are_reported_at_once():
 def test_a_column_of_lists_is_refused_unless_dropped(tmp_path):
     path = tmp_path / "table.parquet"
     mixed().assign(values=[[1.0, 2.0]] * 60).to_parquet(path)
-    table = read_table(path)
+    table = open_table(path).frame()
     with pytest.raises(TableError, match=r"'values' .* values of type list.* --drop 'values'"):
         prepare(table, "kind")
     assert "values" not in prepare(table, "kind", drop=["values"]).X

@@ -127,10 +127,9 @@ def completions(words, monkeypatch, capsys):
     return capsys.readouterr().out.split("\n")
 
 
-def test_completion(monkeypatch, capsys, fruit_csv):
+def test_completion(monkeypatch, capsys):
     assert "predict" in completions(["pr"], monkeypatch, capsys)
     assert "gmlvq" in completions(["fit", "t.csv", "--model", "gm"], monkeypatch, capsys)
-    assert "weight" in completions(["fit", str(fruit_csv), "--target", "we"], monkeypatch, capsys)
 
 
 def test_completion_offers_every_estimator_and_kernel():

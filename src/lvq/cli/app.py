@@ -66,8 +66,6 @@ def fit(
     prices: given.Prices = None,
     test_size: given.TestSize = 0.25,
     folds: given.Folds = 5,
-    stream: given.Stream = False,
-    checkpoint: given.Checkpoint = None,
     seed: given.Seed = 0,
     threads: given.Threads = None,
     force: given.Force = False,
@@ -79,11 +77,8 @@ def fit(
     Numbers are standardised, texts are one-hot encoded. A missing number becomes the median of its column, with an
     indicator feature, or is ignored where that is better on the folds; a missing text is a category. Rows without a
     class, and columns that are empty, constant, without a name or row numbers, are left out with a note.
-
-    With --stream the table may be larger than memory: all features must be numbers, of which some may be missing with
-    --missing ignore, and there is no cross-validation.
     """
-    with report_errors(debug, checkpoint):
+    with report_errors(debug):
         check_tables(*table, *([] if test is None else [test]))
         check_model_name(model)
         target = need_target(target, table[0], encoding)
@@ -129,8 +124,6 @@ def fit(
                 prices=prices,
                 test_size=test_size,
                 folds=folds,
-                stream=stream,
-                checkpoint=checkpoint,
                 seed=seed,
                 threads=threads,
                 force=force,

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 from lvq.estimators.registry import ESTIMATORS, PAPER_NAMES, short_name
-from lvq.table_headers import Header, check_columns, is_number, listed, no_such_file, opened, read_header
+from lvq.tables.header import Header, check_columns, is_number, listed, no_such_file, opened, read_header
 
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 COUNTED_ROWS = 1000  # of a CSV file, in which the different values of columns are counted
@@ -42,9 +42,9 @@ def need_target(target: str | None, path: Path, encoding: str | None = None) -> 
         header = read_header(path, str(path), encoding)
         names, likely = header.names, _few_values(path, header)
     else:
-        from lvq.tables import column_names  # slower: it imports pandas and pyarrow
+        from lvq.tables import open_table  # slower: it imports pandas and pyarrow
 
-        names, likely = column_names(path, encoding), {}
+        names, likely = open_table(path, encoding).names, {}
     names = [name for name in names if name]
     last = f", the last of them {names[-1]!r}" if repr(names[-1]) not in listed(names) else ""
     meant = ", ".join(f"--target {name!r} ({count} different values)" for name, count in likely.items())

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lvq.prices import price_matrix
-from lvq.table_headers import is_number, listed
+from lvq.tables.header import is_number, listed
 from lvq.typing import ClassWeight
 
 

@@ -188,8 +188,7 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
     if is_ignoring(model):
         raise ValueError(
             f"The model of {source} ignores missing values, which ONNX does not support; fit it again with --missing "
-            "impute (missing='impute'), which fills them, or with --stream from tables that are filled, without "
-            "--missing ignore."
+            "impute (missing='impute'), which fills them."
         )
     with write_atomically(onnx) as file:
         file.write(to_onnx(model).SerializeToString())

@@ -1,7 +1,4 @@
-"""The first line of a CSV file, and whether a table has the columns it needs; imports no large package.
-
-So the command line reports a misspelt column at once. `lvq.tables` reads the rows.
-"""
+"""The first line of a CSV file, and whether a table has the columns it needs; imports no large package."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ BLOCK_BYTES = 1 << 20  # bytes of text in a part; the reader keeps some dozens o
 MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
 MAX_LISTED = 8  # names in a message
 CLOSE = 0.75  # similarity of a name that may have been meant; "age" and "target" have 0.67
-FIRST_ROW = 2  # number of a table's first row in messages and reports: as in a spreadsheet, the line of names is row 1
+FIRST_ROW = 2  # number of a table's first row in messages: as in a spreadsheet, the line of names is row 1
 
 
 class TableError(ValueError):

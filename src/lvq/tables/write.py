@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Self, TextIO, TypeVar
 import pandas as pd
 
 from lvq.files import check_writable, naming_a_full_disk, temporary_beside
-from lvq.table_headers import TableError, is_number
-from lvq.tables.columns import kind_of
+from lvq.tables.header import TableError, is_number
+from lvq.tables.values import kind_of
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetWriter
@@ -41,7 +41,7 @@ def check_output(path: str | Path, *, force: bool = False) -> Path:
     --------
     >>> check_output("predictions.xlsx")
     Traceback (most recent call last):
-    lvq.table_headers.TableError: predictions.xlsx cannot be written: its name must end in .csv, .csv.gz or .parquet.
+    lvq.tables.header.TableError: predictions.xlsx cannot be written: its name must end in .csv, .csv.gz or .parquet.
     """
     path = Path(path)
     if not path.name.lower().endswith(SUFFIXES):
