@@ -68,7 +68,7 @@ def test_help_imports_no_heavy_module():
         (["fit", "TABLE", "--target", "Sorte", "--drop", "nam", "--out", "run"], "Did you mean 'name'?"),
         (["fit", "TABLE", "--target", "Sorte", "--model", "gmlqv", "--out", "run"], "Did you mean 'gmlvq'?"),
         (["compare", "TABLE", "--target", "sorte"], "Did you mean 'Sorte'?"),
-        (["fit", "TABLE"], "Perhaps --target 'Sorte' (2 different values), --target 'ripe' (2 different values)"),
+        (["fit", "TABLE"], "'ripe', 'nothing', 'Sorte'."),
         (["compare", "TABLE"], "'colour', 'ripe', 'nothing', 'Sorte'."),
         (["fit", "TABLE", "--target", "Sorte"], "'--out'"),
         (["fit", "MISSPELT", "--target", "Sorte", "--out", "run"], "Früchte.csv'?"),

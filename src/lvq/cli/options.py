@@ -113,9 +113,7 @@ ClassWeight = Annotated[
 ]
 Prices = Annotated[
     str | None,
-    typer.Option(
-        metavar="PRICES", help="Prices of mistakes, true:predicted, as in bad:good=5,good:bad=1; or a CSV file."
-    ),
+    typer.Option(metavar="PRICES", help="Prices of mistakes, true:predicted, as in bad:good=5,good:bad=1."),
 ]
 
 # rejection and testing

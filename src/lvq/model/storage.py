@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from lvq.files import write_atomically
+from lvq._files import write_atomically
 from lvq.model.decision import DecisionRule
 from lvq.model.links import KERNELS, Identity, Link
 from lvq.model.local_diagonal import LocalDiagonal

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TextIO, TypeVar
 
 import pandas as pd
 
-from lvq.files import check_writable, naming_a_full_disk, temporary_beside
+from lvq._files import check_writable, naming_a_full_disk, temporary_beside
 from lvq.tables.header import TableError, is_number
 from lvq.tables.values import kind_of
 

@@ -60,7 +60,7 @@ def fit_table(
     missing_marks: Sequence[str] = (),
     encoding: str | None = None,
     class_weight: Mapping[str, float] | str | None = None,
-    prices: Mapping[str, float] | str | Path | None = None,
+    prices: Mapping[str, float] | str | None = None,
     test_size: float = 0.25,
     folds: int = 5,
     seed: int = 0,
@@ -125,9 +125,9 @@ def fit_table(
         That of CSV files, such as "latin-1"; by default it is found from their bytes.
     class_weight : mapping or str, optional
         Weights of the classes in training: "balanced", or for example "bad=5,good=1".
-    prices : mapping, str or path, optional
-        Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given), or a CSV
-        file: the class with the least expected price is predicted, by the calibrated probabilities; see `lvq.prices`.
+    prices : mapping or str, optional
+        Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given): the
+        class with the least expected price is predicted, by the calibrated probabilities; see `lvq.prices`.
     test_size : float, default=0.25
         Fraction of the rows that is held out for the test.
     folds : int, default=5

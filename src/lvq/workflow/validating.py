@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lvq.files import write_folder_atomically
+from lvq._files import write_folder_atomically
 from lvq.report.metrics import classification_metrics, fraction_of
 from lvq.tables import TableError, as_text, is_number, open_table
 from lvq.tables.header import check_columns, listed

@@ -57,7 +57,7 @@ def temporary_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        permissions = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~umask()
+        permissions = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & new_permissions(target.parent)
         temporary.chmod(permissions)  # a temporary file is for its owner alone
         os.replace(temporary, target)
     finally:
@@ -93,7 +93,7 @@ def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
             if folder.exists():
                 _replace_files(temporary, folder)
             else:
-                temporary.chmod(0o777 & ~umask())  # a temporary folder is for its owner alone
+                temporary.chmod(new_permissions(temporary))  # a temporary folder is for its owner alone
                 temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -162,8 +162,11 @@ def check_regular(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def umask() -> int:
-    """Permissions that new files do not get."""
-    present = os.umask(0)
-    os.umask(present)
-    return present
+def new_permissions(folder: Path) -> int:
+    """Permissions of a new folder in a folder; `os.umask` would change those of all threads to tell them."""
+    own = Path(tempfile.mkdtemp(prefix=".permissions-", dir=folder))
+    try:
+        (own / "new").mkdir()
+        return stat.S_IMODE((own / "new").stat().st_mode) & 0o777
+    finally:
+        shutil.rmtree(own)
