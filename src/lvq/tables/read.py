@@ -496,7 +496,7 @@ def _sheets(path: Path) -> dict[str, pd.DataFrame]:
 
 
 def _with_values(sheet: pd.DataFrame) -> pd.DataFrame:
-    sheet = sheet.where(sheet.map(lambda cell: not isinstance(cell, str) or bool(cell.strip())))
+    sheet = sheet.map(lambda cell: None if isinstance(cell, str) and not cell.strip() else cell)
     known = sheet.notna()
     rows, columns = np.flatnonzero(known.any(axis=1)), np.flatnonzero(known.any(axis=0))
     return sheet.iloc[rows[0] : rows[-1] + 1, : columns[-1] + 1] if len(rows) else sheet.iloc[:0, :0]
@@ -507,13 +507,11 @@ def _column(cells: list[object]) -> pa.Array:
     known = [None if pd.isna(cell) else cell for cell in cells]
     try:
         column = pa.array(known)
-        return pa.array([None if cell is None else str(cell) for cell in known]) if _is_time(column) else column
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        column = None
+    if column is None or pa.types.is_time(column.type):
         return pa.array([None if cell is None else _text(cell) for cell in known], pa.string())
-
-
-def _is_time(column: pa.Array) -> bool:
-    return bool(pa.types.is_time(column.type))
+    return column
 
 
 def _text(cell: object) -> str:
