@@ -61,12 +61,11 @@ release-check: .venv-release/.tools
 	PATH="$(CURDIR)/.venv-release/bin:$$PATH" .venv-release/bin/python tools/release_check.py \
 		$(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(EXTRAS),--extras $(EXTRAS))
 
-# The versions for development, with their hashes, and the list of components made of them.
+# The versions for development, with their hashes.
 lock: .venv-release/.tools
 	.venv-release/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 		--extra test-all --extra check --extra docs --extra dask --no-emit-index-url --custom-compile-command "make lock" \
 		--upgrade --output-file requirements-dev.lock
-	.venv-release/bin/python tools/sbom.py
 
 # .venv with the versions of the lock file instead of the newest.
 locked: | .venv/bin/python

@@ -1,6 +1,6 @@
 """The data of the cases, as folders of arrays that every interpreter can read: X, y, X_test, y_test.
 
-Sets come from `lvq.datasets` (scikit-learn's package, or the folder named by LVQ_DATA) or are drawn from a seed.
+Sets come from `experiments.datasets` (scikit-learn's package, or the folder LVQ_DATA) or are drawn from a seed.
 Features are standardised on the training part; pixels of MNIST are divided by 255 and those of USPS stay as they are.
 """
 
@@ -59,7 +59,7 @@ class Data:
 
 def load(name: str) -> Any:
     """A set by name, from this machine only."""
-    from lvq.datasets import DatasetNotFoundError, load_dataset
+    from experiments.datasets import DatasetNotFoundError, load_dataset
 
     try:
         return load_dataset(name, download_if_missing=False)

@@ -21,8 +21,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 import numpy as np
 import torch
 
+import experiments.datasets
 import lvq
-import lvq.datasets
 from benchmarks.workers.measures import quartiles
 
 #: A warm-up fit that takes longer than this is the measurement itself.
@@ -65,7 +65,7 @@ def product_seconds(X: torch.Tensor, prototypes: int, device: str) -> float:
 
 def mnist(device: str) -> tuple[torch.Tensor, ...]:
     """Training and test part on the device, pixels divided by 255, float32."""
-    from lvq.datasets import load_dataset
+    from experiments.datasets import load_dataset
 
     found = load_dataset("mnist", download_if_missing=False)
     parts = (found["X_train"] / np.float32(255), found["y_train"], found["X_test"] / np.float32(255), found["y_test"])
@@ -132,7 +132,7 @@ def run(device: str, output: Output, repeat: int, quick: bool) -> None:
         for key, (model, prototypes) in models.items():
             shown = {"set": "blobs" if quick else "mnist", "model": key, "prototypes": prototypes}
             output.add(shown | measure(model, data, prototypes, device, repeat))
-    except lvq.datasets.DatasetNotFoundError as error:
+    except experiments.datasets.DatasetNotFoundError as error:
         output.add({"set": "mnist", "status": f"skipped: {error}"})
     data = blobs(5000 if quick else 10_000_000, 64, device)
     row = measure(models["glvq"][0], data, 100, device, 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.rounds import Row
-from lvq.files import write_atomically
+from lvq._files import write_atomically
 
 FOLDER = pathlib.Path(__file__).parent / "results"
 DIGITS = 5

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+sys.path.insert(0, str(Path(__file__).parents[1]))  # an example uses data of the experiments
 
 from two_themes import Order, scraper
 
@@ -66,7 +67,7 @@ sphinx_gallery_conf = {
     "doc_module": ("lvq",),
     "reference_url": {"lvq": None},
     "backreferences_dir": "api/backreferences",
-    "prefer_full_module": {r"lvq\.(plots|rejection|datasets)"},
+    "prefer_full_module": {r"lvq\.(plots|rejection)"},
     "matplotlib_animations": False,
     "write_computation_times": False,
 }

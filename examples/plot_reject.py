@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from experiments.datasets import make_pearl_necklace, pearl_necklace_posterior
 from lvq import GLVQ, RejectClassifier
-from lvq.datasets import make_pearl_necklace, pearl_necklace_posterior
 from lvq.plots import AccuracyRejectDisplay
 from lvq.plots.style import class_colours
 from lvq.rejection import accuracy_reject_curve

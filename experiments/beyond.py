@@ -28,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 import lvq
 from experiments.cells import Cell
 from experiments.comparison import Row, row
+from experiments.datasets import load_dataset
 from experiments.rivals import tuned_svm
-from lvq.datasets import load_dataset
 
 TITLE = "Beyond the papers"
 RIVAL = "SVC, tuned"

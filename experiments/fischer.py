@@ -21,8 +21,8 @@ from sklearn.preprocessing import StandardScaler
 
 from experiments.cells import Cell
 from experiments.comparison import Row, row
+from experiments.datasets import load_dataset, make_pearl_necklace, pearl_necklace_posterior
 from lvq import GLVQ, GMLVQ
-from lvq.datasets import load_dataset, make_pearl_necklace, pearl_necklace_posterior
 from lvq.rejection import local_thresholds
 from lvq.rejection.curves import (
     AccuracyRejectCurve,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lvq.datasets import make_pearl_necklace, pearl_necklace_posterior
+from experiments.datasets import make_pearl_necklace, pearl_necklace_posterior
 from lvq.model.certainty import relative_similarity
 from lvq.rejection.curves import AveragedCurve
 

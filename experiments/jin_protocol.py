@@ -17,8 +17,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from experiments.datasets import load_dataset
 from lvq import GLVQ, LOGM, MCE, SNPC
-from lvq.datasets import load_dataset
 from lvq.model.starts import start_prototypes
 
 MODELS: dict[str, Any] = {"MCE": MCE, "SNPC": SNPC, "LOGM": LOGM, "GLVQ": GLVQ}

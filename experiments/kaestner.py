@@ -17,9 +17,9 @@ import numpy as np
 
 from experiments.cells import Cell
 from experiments.comparison import Row, published, row
+from experiments.datasets import load_dataset
 from experiments.rivals import svm_accuracy
 from lvq import MODELS
-from lvq.datasets import load_dataset
 
 TITLE = "Kaestner, Nebel, Riedel, Biehl and Villmann: differentiable kernels in matrix LVQ"
 

@@ -27,8 +27,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from experiments.datasets import load_dataset
 from lvq import LVQClassifier
-from lvq.datasets import load_dataset
 
 SETS = ("wdbc", "heart", "ionosphere", "vehicle")
 FRACTIONS = (0.0, 0.1, 0.3, 0.5)

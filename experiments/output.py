@@ -19,7 +19,7 @@ from typing import Any
 
 from experiments.cells import Cell, Store
 from experiments.comparison import OUTCOMES
-from lvq.files import write_atomically
+from lvq._files import write_atomically
 
 ROOT = pathlib.Path(__file__).parent.parent
 PACKAGES = ("lvq", "numpy", "scipy", "scikit-learn", "numba")

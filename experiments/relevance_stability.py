@@ -29,8 +29,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from experiments.datasets import load_dataset
 from lvq import LVQClassifier
-from lvq.datasets import load_dataset
 from lvq.plots import relevance_profile
 
 SETS = ("wdbc", "wine", "vehicle", "ionosphere", "heart")

@@ -18,9 +18,9 @@ import numpy as np
 
 from experiments.cells import Cell
 from experiments.comparison import Row, row
+from experiments.datasets import load_dataset, make_multimodal
 from experiments.rivals import svm_accuracy
 from lvq import MODELS
-from lvq.datasets import load_dataset, make_multimodal
 from lvq.model.starts import start_prototypes
 
 TITLE = "Ridge, Leonardis and Skocaj: relevance determination by the Fisher criterion score"

@@ -23,8 +23,8 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from experiments.datasets import load_dataset
 from lvq import GMLVQ, LVQClassifier
-from lvq.datasets import load_dataset
 
 SMOOTHNESS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
 REPEATS = 10

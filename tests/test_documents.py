@@ -126,7 +126,7 @@ def test_the_changelog_has_the_version():
 
 
 def order():
-    lines = re.search(r"^    (files -> .*(\n {8}-> .*)*)$", text_of("docs/design.md"), flags=re.MULTILINE).group(1)
+    lines = re.search(r"^    (_files -> .*(\n {8}-> .*)*)$", text_of("docs/design.md"), flags=re.MULTILINE).group(1)
     return re.split(r"\s+->\s+", lines)
 
 

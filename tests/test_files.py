@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lvq.files import check_regular, temporary_beside, umask, write_atomically, write_folder_atomically
+from lvq._files import check_regular, new_permissions, temporary_beside, write_atomically, write_folder_atomically
 
 
 def names(folder):
@@ -152,19 +152,26 @@ def test_a_missing_folder_is_named(tmp_path):
 def test_permissions_are_those_of_a_new_file_or_of_the_old_one(tmp_path):
     path = tmp_path / "model.npz"
     write(path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & new_permissions(tmp_path)
     path.chmod(0o640)
     write(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_umask_is_not_changed():
-    before = os.umask(0o027)
+def test_new_files_and_folders_follow_the_umask(tmp_path, monkeypatch):
+    """Without a change of it, which would hold for the files of other threads too."""
+    set_umask = os.umask
+    before = set_umask(0o027)
     try:
-        assert umask() == 0o027
-        assert os.umask(0o027) == 0o027
+        monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask of all threads was changed"))
+        write(tmp_path / "model.npz")
+        with write_folder_atomically(tmp_path / "run") as folder:
+            write(folder / "note.txt")
     finally:
-        os.umask(before)
+        set_umask(before)
+    assert stat.S_IMODE((tmp_path / "model.npz").stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o750
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.npz", "run"]
 
 
 def test_the_real_path_is_given_back(tmp_path):

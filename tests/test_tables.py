@@ -21,36 +21,32 @@ from lvq.tables import (  # noqa: E402
     as_numbers,
     as_text,
     check_output,
-    column_names,
-    delimited,
     holds_dates,
     kind_of,
-    read_parts,
-    read_table,
-    reading,
+    open_table,
+    read,
 )
-from lvq.tables.missing_marks import marks_by_column  # noqa: E402
-from lvq.tables.writing import escape_formula  # noqa: E402
+from lvq.tables.values import marks_by_column  # noqa: E402
+from lvq.tables.write import escape_formula  # noqa: E402
+
+
+def column_names(path, encoding=None):
+    return open_table(path, encoding).names
+
+
+def read_table(path, codes=(), encoding=None, marks=None):
+    return open_table(path, encoding).frame(codes, marks)
+
+
+def read_parts(path, *given, **named):
+    return open_table(path).parts(*given, **named)
+
 
 CSV = """\
 size,colour,ripe,weight
 1.5,red,true,10
 ?,green,false,12
 -2e3,"red, dark",TRUE,
-"""
-ARFF = """\
-% fruit
-@relation 'some fruit'
-@attribute size numeric
-@ATTRIBUTE 'colour' {red, green, 'red, dark'}
-@attribute ripe {true, false}
-@attribute "weight" REAL
-
-@data
-1.5, red, true, 10
-% between
-?,green,false,12
--2e3,'red, dark',true,?
 """
 
 
@@ -85,14 +81,14 @@ def write(folder, suffix):
         with pa.ipc.new_stream(path, as_arrow().schema) as stream:
             stream.write_table(as_arrow())
     else:
-        text = ARFF if ".arff" in suffix else CSV
+        text = CSV
         text = text.replace(",", "\t").replace("red\t dark", "red, dark") if ".tsv" in suffix else text
         data = text.encode()
         path.write_bytes(gzip.compress(data) if suffix.endswith(".gz") else data)
     return path
 
 
-SUFFIXES = [".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arff", ".arff.gz"]
+SUFFIXES = [".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc"]
 EXPECTED = {
     "size": [1.5, None, -2000.0],
     "colour": ["red", "green", "red, dark"],
@@ -142,8 +138,8 @@ def test_a_byte_order_mark_quotes_and_line_breaks_in_values(tmp_path):
 
 
 def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.table_headers.BLOCK_BYTES", 200)
-    monkeypatch.setattr("lvq.tables.formats.PART_ROWS", 7)
+    monkeypatch.setattr("lvq.tables.header.BLOCK_BYTES", 200)
+    monkeypatch.setattr("lvq.tables.read.PART_ROWS", 7)
     frame = pd.DataFrame({"number": np.arange(100.0), "text": [f"text {k}" for k in range(100)]})
     for path in (tmp_path / "t.csv", tmp_path / "t.parquet", tmp_path / "t.arrow"):
         if path.suffix == ".csv":
@@ -158,14 +154,14 @@ def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
 
 
 def test_a_text_at_the_end_of_a_column_of_numbers_is_reported_with_its_row(tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.table_headers.BLOCK_BYTES", 200)
+    monkeypatch.setattr("lvq.tables.header.BLOCK_BYTES", 200)
     path = tmp_path / "t.csv"
     path.write_text("a\n" + "1.5\n" * 200 + "oops\n", encoding="utf-8")
     *parts, last = read_parts(path)
     before = sum(len(as_numbers(part["a"])) for part in parts)
     assert before > 100
     with pytest.raises(TableError, match=r"column 'a' of t must hold numbers.*'oops' in row 201"):
-        as_numbers(last["a"], "t", before + 1)
+        as_numbers(last["a"], "t", lambda place: before + place + 1)
 
 
 @pytest.mark.parametrize("before", ["\n", "\n \n\r\n"])
@@ -206,51 +202,25 @@ def test_a_column_without_a_name_is_left_out(tmp_path):
         ("t.parquet", b"PAR1 and then nonsense", r"cannot be read as Parquet \("),
         ("t.parquet", b"", "is empty"),
         ("t.arrow", b"nonsense", r"cannot be read as Arrow \("),
-        ("t.arff", b"@relation x\n@attribute a numeric\n", "no line @data"),
-        ("t.arff", b"@relation x\n@attribute\n@data\n1\n", "no attribute of type .* in line 2"),
-        ("t.arff", b"@attribute a date\n@data\n1\n", "no attribute of type .* in line 1, '@attribute a date'"),
-        ("t.arff", b"@attribute a {" + b"v," * 60 + b"b c}\n@data\nv\n", "no attribute of type .* in line 1"),
-        ("t.arff", b"@attribute a numeric\n@attribute b numeric\n@data\n1\n", "number of values .* in line 4"),
-        ("t.arff", b"@attribute a numeric\n@data\nx\n", "numeric attribute whose value is not a number in line 3"),
-        ("t.arff", b"@attribute a {x}\n@data\n%\ny%d\n", "nominal attribute does not declare in line 4"),
-        ("t.arff", b"@attribute a integer\n@data\ninf\n", "content that is not ARFF in line 3"),
-        ("t.arff", b"@attribute a integer\n@data\n'1\n", "content that is not ARFF in line 3"),
-        ("t.arff", b"@attribute a numeric\n@data\n", "no rows"),
-        ("t.arff", b"@attribute a {\xff}\n@data\n\xff\n", r"cannot be read as ARFF \("),
         ("t.doc", b"PK", "unknown format"),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_raises_a_clear_error(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)
-    for read in (read_table, lambda path: list(read_parts(path))):
+    for reader in (read_table, lambda path: list(read_parts(path))):
         with pytest.raises(TableError, match=message) as error:
-            read(path)
+            reader(path)
         assert "\n" not in str(error.value)
 
 
 def test_arrow_gets_no_function_of_python(tmp_path, monkeypatch):
     """Its threads may drop one while Python ends, which aborted one of ten commands that had found no rows."""
-    options = delimited.pc.ParseOptions
+    options = read.arrow_csv.ParseOptions
     given = []
-    monkeypatch.setattr(delimited.pc, "ParseOptions", lambda **names: given.append(names) or options(**names))
+    monkeypatch.setattr(read.arrow_csv, "ParseOptions", lambda **names: given.append(names) or options(**names))
     read_table(write(tmp_path, ".csv"))
     assert [list(names) for names in given] == [["delimiter", "newlines_in_values"]]
-
-
-@pytest.mark.parametrize(("small", "encoding"), [(1 << 24, "utf8"), (10, "iso8859-1")])
-def test_arrow_decodes_large_files_only(tmp_path, monkeypatch, small, encoding):
-    """By a function of Python."""
-    options = delimited.pc.ReadOptions
-    given = []
-    monkeypatch.setattr(delimited, "SMALL", small)
-    monkeypatch.setattr(
-        delimited.pc, "ReadOptions", lambda **names: given.append(names["encoding"]) or options(**names)
-    )
-    path = tmp_path / "t.csv"
-    path.write_bytes("größe;art\n1;süß\n".encode("latin-1"))
-    assert read_table(path, encoding="latin-1")["art"].tolist() == ["süß"]
-    assert given == [encoding]
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".xlsx"])
@@ -266,9 +236,9 @@ def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
             others = [b"\0", b"\n", b'"', b",", b"\xff", rng.bytes(1), rng.bytes(3)]
             damaged[place : place + 1] = others[rng.integers(len(others))]
         path.write_bytes(damaged)
-        for read in (read_table, lambda path: list(read_parts(path))):
+        for reader in (read_table, lambda path: list(read_parts(path))):
             try:
-                read(path)
+                reader(path)
             except TableError as error:
                 refused.append(str(error))
     assert len(refused) > 10
@@ -277,29 +247,16 @@ def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("change", ["removed", "cut"])
-def test_a_file_that_changes_before_its_rows_are_read(tmp_path, monkeypatch, suffix, change):
-    path, opened = write(tmp_path, suffix), reading.open_table
-
-    def open_and_change(*given):
-        found = opened(*given)
-        if change == "removed":
-            path.unlink()
-        else:
-            path.write_bytes(path.read_bytes()[:-9])
-        return found
-
-    monkeypatch.setattr(reading, "open_table", open_and_change)
+def test_a_file_that_changes_before_its_rows_are_read(tmp_path, suffix, change):
+    path = write(tmp_path, suffix)
+    table = open_table(path)
+    if change == "removed":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-9])
     said = "disappeared before its first row was read" if change == "removed" else "changed before its first row"
     with pytest.raises(TableError, match=rf"fruit{suffix} {said}"):
-        read_table(path)
-
-
-def test_sparse_rows_tabs_and_a_brace_after_the_name_of_an_arff_file(tmp_path):
-    path = tmp_path / "t.arff"
-    path.write_text(
-        "@attribute\ta\tnumeric\n@attribute 'b c'{x,'y z'}\n@data\n{0 1.5, 1 'y z'}\n{}\n", encoding="utf-8"
-    )
-    assert read_table(path).to_dict("list") == {"a": [1.5, 0.0], "b c": ["y z", "x"]}
+        table.frame()
 
 
 def test_missing_files_and_folders(tmp_path):
@@ -380,9 +337,9 @@ def test_a_parquet_file_of_one_group_of_rows_is_read_in_parts(tmp_path):
     assert most < size / 3
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arff"])
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_parts_of_wide_tables_have_fewer_rows(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr("lvq.tables.formats.PART_CELLS", 8)
+    monkeypatch.setattr("lvq.tables.read.PART_CELLS", 8)
     assert max(map(len, read_parts(write(tmp_path, suffix)))) == 2
 
 
@@ -471,7 +428,7 @@ def test_outputs_are_checked_first(tmp_path):
 
 
 def test_without_pandas_the_extra_is_named():
-    code = "import sys; sys.modules['pyarrow'] = None; import lvq.tables"
+    code = "import sys; sys.modules['pyarrow'] = None; import lvq.tables; lvq.tables.open_table"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert 'pip install "lvq[cli]"' in result.stderr
 
@@ -554,3 +511,39 @@ def test_marks_of_columns_with_an_equals_sign():
         marks_by_column(["glucos=0"], ["glucose"], "t.csv")
     with pytest.raises(TableError, match=r"'a=' \(--missing-mark\) is empty"):
         marks_by_column(["a="], ["a"], "t.csv")
+
+
+# -- row numbers -------------------------------------------------------------------------------------------------------
+
+
+def test_blank_lines_count_in_the_numbers_of_rows(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('\na,b\n1,2\n\n\n3,"4\n\n5"\n\n6,7\n', encoding="utf-8")
+    table = open_table(path)
+    assert table.frame()["a"].tolist() == [1.0, 3.0, 6.0]
+    assert [table.row_number(place) for place in range(3)] == [3, 6, 8]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_the_row_after_the_names_is_the_second(tmp_path, suffix):
+    table = open_table(write(tmp_path, suffix))
+    assert [table.row_number(place) for place in range(3)] == [2, 3, 4]
+
+
+def test_rows_before_the_names_of_a_sheet_count(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "t.xlsx"
+    pd.DataFrame({"a": [1.0, 2.0], "b": ["x", None]}).to_excel(path, index=False, startrow=3)
+    table = open_table(path)
+    assert table.names == ["a", "b"]
+    assert table.row_number(0) == 5
+
+
+def test_a_spreadsheet_is_parsed_once(tmp_path, monkeypatch):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "t.xlsx"
+    pd.DataFrame({"a": [1.0, 2.0], "b": ["x", None]}).to_excel(path, index=False)
+    parse, calls = pd.read_excel, []
+    monkeypatch.setattr(pd, "read_excel", lambda *given, **named: calls.append(given) or parse(*given, **named))
+    table = open_table(path)
+    assert (table.frame().shape, len(next(table.parts())), len(calls)) == ((2, 2), 2, 1)

@@ -11,14 +11,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, MODELS, LVQClassifier, LVQClassifierCV
-from lvq.files import write_folder_atomically
+from lvq._files import write_folder_atomically
 from lvq.rejection import RejectClassifier
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from lvq.table_headers import check_columns  # noqa: E402
-from lvq.tables import TableError, read_table  # noqa: E402
+from lvq.tables import TableError, open_table  # noqa: E402
+from lvq.tables.header import check_columns  # noqa: E402
 from lvq.workflow import (  # noqa: E402
     fit_table,
     load_model,
@@ -272,7 +272,7 @@ def test_all_columns_with_problems_are_reported_at_once():
 def test_a_column_of_lists_is_refused_unless_dropped(tmp_path):
     path = tmp_path / "table.parquet"
     mixed().assign(values=[[1.0, 2.0]] * 60).to_parquet(path)
-    table = read_table(path)
+    table = open_table(path).frame()
     with pytest.raises(TableError, match=r"'values' .* values of type list.* --drop 'values'"):
         prepare(table, "kind")
     assert "values" not in prepare(table, "kind", drop=["values"]).X
@@ -645,7 +645,7 @@ def test_control_c_during_the_move_is_delayed(tmp_path, monkeypatch):
         moved.append(target)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("lvq.files.os.replace", slowly)
+    monkeypatch.setattr("lvq._files.os.replace", slowly)
     with pytest.raises(KeyboardInterrupt), write_folder_atomically(tmp_path / "run") as temporary:  # noqa: PT012
         for name in ("one", "two", "three"):
             (temporary / name).touch()
@@ -716,7 +716,7 @@ def test_old_files_are_restored_where_a_move_fails(tmp_path, monkeypatch, failin
             raise PermissionError(f"{target} is in use")
         replace(source, target)
 
-    monkeypatch.setattr("lvq.files.os.replace", fails_once)
+    monkeypatch.setattr("lvq._files.os.replace", fails_once)
     with pytest.raises(PermissionError, match="is in use"):
         write_new(tmp_path / "run")
     assert contents(tmp_path / "run") == {"one": "old", "two": "old", "mine": "old"}

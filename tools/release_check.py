@@ -21,7 +21,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.14t")  # t: without the global lock
-PURE = ("liac-arff",)  # published as source only, without anything to compile
 FOR_USERS = ("plot", "onnx", "report", "cli", "excel", "all", "dask", "gpu")
 
 
@@ -78,7 +77,7 @@ def install(case: Case, interpreter: str, file: Path, environment: Path) -> subp
     extra = "" if case.extra == "base" else f"[{case.extra}]"
     command = ["uv", "pip", "install", "--quiet", *python, f"lvq{extra} @ {file.as_uri()}"]
     if case.file == "wheel":
-        command += ["--only-binary", ":all:", *(part for name in PURE for part in ("--no-binary", name))]
+        command += ["--only-binary", ":all:"]
     if case.versions == "oldest":  # of what pyproject.toml names; what that needs in turn is the newest
         command += ["--resolution", "lowest-direct", "--requirement", str(ROOT / "pyproject.toml")]
         command += [] if case.extra == "base" else ["--extra", case.extra]

@@ -118,13 +118,13 @@ def excel(folder: Path) -> None:
     """A table of a spreadsheet."""
     from openpyxl import Workbook
 
-    from lvq.tables import read_table
+    from lvq.tables import open_table
 
     book = Workbook()
     book.active.append(["width", "class"])
     book.active.append([1.5, "a"])
     book.save(folder / "table.xlsx")
-    assert read_table(folder / "table.xlsx").shape == (1, 2)
+    assert open_table(folder / "table.xlsx").frame().shape == (1, 2)
 
 
 def every(folder: Path) -> None:

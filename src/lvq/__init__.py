@@ -31,7 +31,7 @@ if _TYPE_CHECKING:
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
     from lvq.spectra import SavitzkyGolay, StandardNormalVariate
-    from lvq.streaming import fit_batches
+    from lvq.streaming.fit_batches import fit_batches
     from lvq.versions import show_versions
 
 __version__ = "0.1.0"
@@ -103,7 +103,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "Exemplars": "nearest_samples",
     "exemplars": "nearest_samples",
     "explain": "explanation",
-    "fit_batches": "streaming",
+    "fit_batches": "streaming.fit_batches",
     "load": "persistence",
     "null_space_corrected": "null_space",
     "readable_prototypes": "readable",
@@ -118,7 +118,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "variable_importances": "importances",
 }
 _PACKAGES = (
-    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "nuisance", "onnx", "persistence",
+    "clusters", "counterfactuals", "estimators", "evaluation", "model", "nuisance", "onnx", "persistence",
     "plots", "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 

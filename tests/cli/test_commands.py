@@ -1,10 +1,8 @@
-"""`lvq report`, `export`, `reproduce` and `demo`."""
+"""`lvq report`, `export` and `demo`."""
 
 import json
 import re
 import shutil
-import signal
-import sys
 import types
 from pathlib import Path
 
@@ -74,46 +72,6 @@ def test_a_model_is_not_replaced_by_its_graph(lvq, run, tmp_path):
     assert completed.code == 1
     assert "is the model itself" in completed.err
     assert (folder / "model.lvq").read_bytes() == (run[0] / "model.lvq").read_bytes()
-
-
-# -- reproduce ---------------------------------------------------------------------------------------------------------
-
-
-def experiments_of(folder, code):
-    (folder / "experiments").mkdir()
-    (folder / "experiments" / "__main__.py").write_text(code, encoding="utf-8")
-
-
-def test_experiments_are_run_in_the_checkout(lvq, monkeypatch, tmp_path):
-    experiments_of(tmp_path, "import json, sys; json.dump(sys.argv[1:], open('arguments.json', 'w')); sys.exit(3)")
-    monkeypatch.setattr("lvq.workflow.experiments.experiments_root", lambda: tmp_path)
-    completed = lvq("reproduce", "jin", "--quick", "--jobs", 2, "--out", tmp_path)
-    assert completed.code == 3
-    arguments = json.loads((tmp_path / "arguments.json").read_text(encoding="utf-8"))
-    assert arguments == ["jin", "--quick", "--jobs", "2", "--out", str(tmp_path)]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent")
-def test_interrupted_experiments_report_what_they_keep(lvq, monkeypatch, tmp_path, capfd):
-    """A terminal sends Ctrl-C to both processes; "nothing was written" would be wrong, as finished results are kept."""
-    experiments_of(
-        tmp_path,
-        "import os, signal, sys\ntry:\n    os.kill(os.getppid(), signal.SIGINT)\n"
-        "    signal.raise_signal(signal.SIGINT)\n"
-        "except KeyboardInterrupt:\n    sys.exit('some are kept')\n",
-    )
-    monkeypatch.setattr("lvq.workflow.experiments.experiments_root", lambda: tmp_path)
-    handler = signal.getsignal(signal.SIGINT)
-    assert lvq("reproduce", "x") == (1, "", "")
-    assert capfd.readouterr().err == "some are kept\n"
-    assert signal.getsignal(signal.SIGINT) is handler
-
-
-def test_experiments_need_a_checkout(lvq, monkeypatch):
-    monkeypatch.setattr("lvq.workflow.experiments.experiments_root", lambda: None)
-    completed = lvq("reproduce", "jin")
-    assert completed.code == 1
-    assert "checkout" in completed.err
 
 
 # -- demo --------------------------------------------------------------------------------------------------------------

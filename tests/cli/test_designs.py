@@ -234,7 +234,6 @@ def test_columns_by_pattern(lvq, tmp_path):
         (("--time", "status", "--target", "patient"), "must hold dates or numbers for --time"),
         (("--group", "status", "--target", "lab_a"), "--group needs at least 4 groups"),
         (("--test", "nothing.csv"), "The file nothing.csv does not exist."),
-        (("--stream", "--group", "patient"), "leave out group"),
     ],
 )
 def test_designs_that_are_not_possible(lvq, tmp_path, options, message):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from lvq.persistence import load
-from lvq.streaming import fitting
 from lvq.workflow import runs
 
 pd = pytest.importorskip("pandas")
@@ -125,7 +124,7 @@ def test_the_same_seed_gives_the_same_files(lvq, tmp_path):
     assert one == two
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".arff"])
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
 def test_other_formats_give_the_same_model(lvq, tmp_path, suffix):
     columns = two_classes()
     path = tmp_path / f"table{suffix}"
@@ -133,11 +132,7 @@ def test_other_formats_give_the_same_model(lvq, tmp_path, suffix):
     if suffix == ".parquet":
         frame.to_parquet(path)
     else:
-        rows = "\n".join(f"{a!r},{b!r},{kind}" for a, b, kind in frame.to_numpy().tolist())
-        path.write_text(
-            f"@relation t\n@attribute a numeric\n@attribute b numeric\n@attribute kind {{no,yes}}\n@data\n{rows}\n",
-            encoding="utf-8",
-        )
+        frame.to_feather(path)
     options = ("--target", "kind", "--model", "glvq", "--folds", 0)
     for file, name in ((path, "one"), (table_of(tmp_path, **columns), "two")):
         completed = lvq("fit", file, *options, "--out", tmp_path / name)
@@ -399,7 +394,7 @@ def unwritable(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_computed(lvq, tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.workflow.study.read_table", lambda *_, **__: pytest.fail("it was read"))
+    monkeypatch.setattr("lvq.tables.read.Table.frame", lambda *_, **__: pytest.fail("it was read"))
     path = table_of(tmp_path, **two_classes())
     for place in unwritable(tmp_path):
         message = refused(lvq("fit", path, "--target", "kind", "--out", place))
@@ -431,50 +426,6 @@ def test_long_numbers_stay_on_their_line(capsys):
     table.add_row("Accuracy", "80.2 %", "12028 of 15000 (95 % interval 79.5 % to 80.8 %), and a few more words")
     _print(Console(width=80), table)
     assert len(capsys.readouterr().out.splitlines()) == 1
-
-
-def test_a_stream(lvq, tmp_path):
-    path = table_of(tmp_path, **two_classes(2000))
-    completed = lvq("fit", path, "--target", "kind", "--out", tmp_path / "run", "--model", "glvq", "--stream")
-    assert completed.code == 0, completed.err
-    assert "Accuracy" in completed.out
-    assert "Note: The table was read in parts" in completed.err
-    assert {file.name for file in (tmp_path / "run").iterdir()} == FILES
-
-
-def test_an_interrupted_stream_tells_of_its_checkpoint(lvq, tmp_path, monkeypatch):
-    """What was written, where the same command continues, and that a checkpoint is of a finished training."""
-    from lvq.streaming.checkpoints import CheckpointFile
-
-    path, file = table_of(tmp_path, **two_classes(2000)), tmp_path / "run.checkpoint"
-    command = ("fit", path, "--target", "kind", "--out", tmp_path / "run", "--model", "glvq", "--stream")
-    write, begins = CheckpointFile.write, fitting._Run.__init__
-
-    def every_batch(run, estimator, settings, *others):
-        begins(run, estimator, settings._replace(every=1), *others)
-
-    def interrupted(self, checkpoint):
-        write(self, checkpoint)
-        raise KeyboardInterrupt
-
-    def interrupted_before(self, checkpoint):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(fitting._Run, "__init__", every_batch)
-    for replacement, told in (
-        (interrupted_before, "nothing was written."),
-        (interrupted, f"no run was written. The checkpoint {file} was: the same command continues from it."),
-    ):
-        monkeypatch.setattr(CheckpointFile, "write", replacement)
-        completed = lvq(*command, "--checkpoint", file)
-        assert (completed.code, completed.err.splitlines()[-1]) == (130, f"Interrupted: {told}")
-        assert not (tmp_path / "run").exists()
-    monkeypatch.setattr(CheckpointFile, "write", write)
-    first, second = (lvq(*command, "--checkpoint", file, "--force").err for _ in range(2))
-    assert first.startswith(
-        f"Note: Continuing from the checkpoint {file} in the first pass, for classes and scales, with"
-    )
-    assert second.startswith(f"Note: The checkpoint {file} holds the finished training, which is used; remove it to")
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,6 @@ def test_a_model_that_ignores_takes_gaps_in_every_column_of_numbers(lvq, tmp_pat
         (("--missing", "drop"), "--missing must be one of auto, impute, ignore, got 'drop'"),
         (("--missing", "ignore", "--model", "rlvq"), "Ignoring missing values (--missing ignore) needs one of lvq"),
         (("--missing", "ignore", "--sample-prototypes"), "need filled values"),
-        (("--missing", "impute", "--stream"), "cannot fill missing numbers"),
     ],
 )
 def test_wrong_requests(lvq, tmp_path, options, message):
@@ -234,32 +233,7 @@ def test_onnx_names_the_remedy(lvq, tmp_path):
     found = lvq("export", tmp_path / "run", "--onnx", tmp_path / "model.onnx")
     assert found.code == 1
     assert "ignores missing values, which ONNX does not support; fit it again with --missing impute" in found.err
-    assert "or with --stream from tables that are filled, without --missing ignore." in found.err
     assert not (tmp_path / "model.onnx").exists()
-
-
-@pytest.mark.parametrize("model", ["lvq", "glvq", "grlvq", "gmlvq"])
-def test_a_stream_ignores_missing_numbers(model, lvq, tmp_path):
-    """As a user types it: fit, predict, and the page and metrics that tell what was done."""
-    numbers = penguins(1500).select_dtypes("number").assign(species=penguins(1500)["species"])
-    numbers.to_csv(tmp_path / "table.csv", index=False)
-    command = ("fit", tmp_path / "table.csv", "--target", "species", "--stream", "--model", model)
-    refused = lvq(*command, "--out", tmp_path / "run")
-    assert refused.code == 2 or refused.code == 1
-    assert "is nan, and the model needs finite numbers" in refused.err
-    assert "--missing ignore" in refused.err
-    assert not (tmp_path / "run").exists()
-    done = lvq(*command, "--out", tmp_path / "run", "--missing", "ignore")
-    assert done.code == 0, done.err
-    assert "Missing numbers" in done.out
-    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
-    assert metrics["missing"]["way"] == "ignore"
-    assert 0.05 < metrics["missing"]["fraction"] < 0.11
-    assert "were ignored" in (tmp_path / "run" / "report.html").read_text()
-    predicted = lvq("predict", tmp_path / "run", tmp_path / "table.csv", "--out", tmp_path / "predicted.csv")
-    assert predicted.code == 0, predicted.err
-    labels = pd.read_csv(tmp_path / "predicted.csv")["label"]
-    assert (labels == numbers["species"]).mean() > 0.8
 
 
 def test_marks_of_the_fit_hold_for_predictions_and_validation(lvq, tmp_path):

@@ -30,8 +30,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from experiments import datasets as of_papers
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectClassifier
-from lvq import datasets as of_papers
 from lvq.onnx import register, to_onnx
 from lvq.onnx.precision import rounding_nodes
 from lvq.rejection import Combination, certainty

@@ -31,7 +31,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-import lvq.files
+import lvq._files
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier
 from lvq.estimators.registry import ESTIMATORS, estimator_types
 from lvq.model.costs import LOGMCost
@@ -260,7 +260,7 @@ def test_an_interrupted_write_leaves_the_previous_file(failing, fitted, tmp_path
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(lvq.files.os, failing, interrupted)
+    monkeypatch.setattr(lvq._files.os, failing, interrupted)
     with pytest.raises(KeyboardInterrupt):
         save(fitted, path)
     assert path.read_bytes() == before

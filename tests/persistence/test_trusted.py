@@ -86,7 +86,7 @@ REFUSED = [
     ("sklearn.tree._tree.Tree", is_compiled),
     ("sklearn.tree._tree.Tree", is_class),
     ("lvq.estimators.base.BaseLVQ", is_class),
-    ("lvq.files.Path", is_class),
+    ("lvq._files.Path", is_class),
     ("lvq.GLVQ.fit", is_value),
 ]
 

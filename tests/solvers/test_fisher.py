@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from experiments.datasets import make_multimodal
 from lvq import GLVQ, LVQ1
-from lvq.datasets import make_multimodal
 from lvq.model.relevance import FisherNeighbours, FisherPrototypes
 
 N_DRAWS = 8

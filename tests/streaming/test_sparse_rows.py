@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, fit_batches
-from lvq.streaming import fitting
+from lvq.streaming.fit_batches import groups
+from lvq.streaming.sources import Layout, make_source
 
 SETTINGS = {"epochs": 2, "batch_rows": 50, "shuffle_rows": 170}
 
@@ -48,7 +49,7 @@ def test_the_same_as_dense_rows(model, scaler, rows):
 
 def test_the_same_with_k_means(rows):
     models = [
-        fit_batches(GLVQ(n_prototypes=2, random_state=0), batches_of(*rows, form=form), **SETTINGS, reseed_after=20)
+        fit_batches(GLVQ(n_prototypes=2, random_state=0), batches_of(*rows, form=form), **SETTINGS)
         for form in (sparse.csr_array, np.asarray)
     ]
     np.testing.assert_allclose(models[0].prototypes_, models[1].prototypes_, rtol=1e-6, atol=1e-9)
@@ -75,23 +76,12 @@ def test_other_estimators(rows):
 
 
 def test_the_buffer_is_in_numbers_that_are_stored(rows, monkeypatch):
-    """64 MB of these rows are more than one batch, whatever the number of features."""
+    """32 MB of these rows are more than one batch, whatever the number of features."""
     X, y = rows
     wide = sparse.csr_array(sparse.hstack((sparse.csr_array(X), sparse.csr_array((len(y), 200_000)))))
-    monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 3 * 64 * 100)
-    groups, order = [], fitting._Run._order
-    monkeypatch.setattr(fitting._Run, "_order", lambda self, count: groups.append(count) or order(self, count))
-    fit_batches(GLVQ(), batches_of(wide, y), classes=[0, 1, 2], batch_rows=64)
-    assert max(groups) > 128
-
-
-@pytest.mark.parametrize("count", [0, 3, 9, 14, 21])
-def test_interrupted_anywhere(count, rows, interrupted, monkeypatch):
-    monkeypatch.setattr("lvq.streaming.fitting.BUFFER_BYTES", 5000)
-    settings = {"epochs": 2, "batch_rows": 50, "every": 1, "reseed_after": 30}
-    make = lambda: make_pipeline(StandardScaler(with_mean=False), GLVQ(n_prototypes=2))  # noqa: E731
-    again, expected = interrupted(make, batches_of(*rows), count, **settings)
-    assert again == expected
+    monkeypatch.setattr("lvq.streaming.fit_batches.BUFFER_BYTES", 3 * 64 * 100)
+    found = groups(make_source(batches_of(wide, y), None, None, None), Layout(), 64, None)
+    assert max(len(part) for _, part in found) > 128
 
 
 def with_value(X, row, column, value):
@@ -136,9 +126,9 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 import lvq
-from lvq.streaming import fitting
+from lvq.streaming import fit_batches
 
-fitting.BUFFER_BYTES = 1 << 22
+fit_batches.BUFFER_BYTES = 1 << 22
 
 def batches(count):
     for seed in range(count):

@@ -66,8 +66,6 @@ def fit(
     prices: given.Prices = None,
     test_size: given.TestSize = 0.25,
     folds: given.Folds = 5,
-    stream: given.Stream = False,
-    checkpoint: given.Checkpoint = None,
     seed: given.Seed = 0,
     threads: given.Threads = None,
     force: given.Force = False,
@@ -79,11 +77,8 @@ def fit(
     Numbers are standardised, texts are one-hot encoded. A missing number becomes the median of its column, with an
     indicator feature, or is ignored where that is better on the folds; a missing text is a category. Rows without a
     class, and columns that are empty, constant, without a name or row numbers, are left out with a note.
-
-    With --stream the table may be larger than memory: all features must be numbers, of which some may be missing with
-    --missing ignore, and there is no cross-validation.
     """
-    with report_errors(debug, checkpoint):
+    with report_errors(debug):
         check_tables(*table, *([] if test is None else [test]))
         check_model_name(model)
         target = need_target(target, table[0], encoding)
@@ -129,8 +124,6 @@ def fit(
                 prices=prices,
                 test_size=test_size,
                 folds=folds,
-                stream=stream,
-                checkpoint=checkpoint,
                 seed=seed,
                 threads=threads,
                 force=force,
@@ -303,24 +296,6 @@ def export(
         from lvq.workflow import export_run
 
         output.show_file(export_run(run, onnx, force=force), as_json=json)
-
-
-@app.command()
-def reproduce(
-    paper: given.Paper,
-    quick: given.Quick = False,
-    jobs: given.Jobs = None,
-    out: given.Folder = None,
-    debug: given.Debug = False,
-) -> None:
-    """Repeat the experiments of a paper (in a checkout)."""
-    with report_errors(debug):
-        from lvq.workflow import reproduce as run_experiments
-
-        arguments = ["--quick"] * quick
-        arguments += [] if jobs is None else ["--jobs", str(jobs)]
-        arguments += [] if out is None else ["--out", str(out.absolute())]
-        raise typer.Exit(run_experiments(paper, tuple(arguments)))
 
 
 @app.command()

@@ -15,7 +15,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
@@ -54,7 +53,7 @@ def print_json(result: dict[str, JSONValue]) -> None:
 
 
 @contextmanager
-def report_errors(debug: bool, checkpoint: Path | None = None) -> Iterator[None]:
+def report_errors(debug: bool) -> Iterator[None]:
     """Turn errors into one line and an exit code, and warnings and messages of the library into notes."""
     _replace_unprintable()
     before = _stop_on_terminate()
@@ -64,7 +63,7 @@ def report_errors(debug: bool, checkpoint: Path | None = None) -> Iterator[None]
                 _warnings_as_notes()
             yield
     except KeyboardInterrupt:
-        typer.echo(f"Interrupted: {_written(checkpoint)}", err=True)
+        typer.echo("Interrupted: nothing was written.", err=True)
         raise typer.Exit(130) from None
     except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
         raise
@@ -76,13 +75,6 @@ def report_errors(debug: bool, checkpoint: Path | None = None) -> Iterator[None]
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
-
-
-def _written(checkpoint: Path | None) -> str:
-    """What an interrupted command has written."""
-    if checkpoint is None or not checkpoint.exists():
-        return "nothing was written."
-    return one_line(f"no run was written. The checkpoint {checkpoint} was: the same command continues from it.")
 
 
 def describe(error: Exception) -> str:

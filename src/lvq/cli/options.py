@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from lvq.cli.completion import complete_column, complete_kernel, complete_model
+from lvq.cli.completion import complete_kernel, complete_model
 
 
 def _argument(metavar: str, text: str) -> ArgumentInfo:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
-def _needed(metavar: str, text: str, autocompletion: Callable[[str], list[str]] | None = None) -> OptionInfo:
-    return typer.Option(metavar=metavar, help=text, show_default=False, autocompletion=autocompletion)
+def _needed(metavar: str, text: str) -> OptionInfo:
+    return typer.Option(metavar=metavar, help=text, show_default=False)
 
 
 def _number(text: str, least: int) -> OptionInfo:
@@ -36,7 +35,7 @@ def _between_0_and_1(value: float | None) -> float | None:
 
 
 def _columns(text: str) -> OptionInfo:
-    return typer.Option(metavar="COLUMN", help=f"{text}; may be repeated.", autocompletion=complete_column)
+    return typer.Option(metavar="COLUMN", help=f"{text}; may be repeated.")
 
 
 def _model(text: str) -> OptionInfo:
@@ -44,16 +43,15 @@ def _model(text: str) -> OptionInfo:
 
 
 # files
-Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow, ARFF or Excel file.")]
+Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or Excel file.")]
 Tables = Annotated[
-    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow, ARFF or Excel file; several are joined.")
+    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow or Excel file; several are joined.")
 ]
 TestTable = Annotated[
     Path | None, typer.Option("--test", metavar="FILE", help="Test table, in place of a part of TABLE.")
 ]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
-Paper = Annotated[str, _argument("PAPER", "Name of a paper.")]
 NewRun = Annotated[Path | None, _needed("RUN", "Folder for model, report and metrics. [required]")]
 PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz or .parquet.")]
 Onnx = Annotated[Path, _needed("FILE", "File to write.")]
@@ -66,18 +64,14 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
 Target = Annotated[
-    str | None, _needed("COLUMN", "Column of classes. [required]", autocompletion=complete_column)
+    str | None, _needed("COLUMN", "Column of classes. [required]")
 ]  # the message about a missing one lists the columns
 OtherTarget = Annotated[
     str | None,
-    _needed("COLUMN", "Column of classes. [default: as at the fit]", autocompletion=complete_column),
+    _needed("COLUMN", "Column of classes. [default: as at the fit]"),
 ]
-Group = Annotated[
-    str | None, _needed("COLUMN", "Groups that are never split, such as patients.", autocompletion=complete_column)
-]
-Time = Annotated[
-    str | None, _needed("COLUMN", "Train on the past, test on the future.", autocompletion=complete_column)
-]
+Group = Annotated[str | None, _needed("COLUMN", "Groups that are never split, such as patients.")]
+Time = Annotated[str | None, _needed("COLUMN", "Train on the past, test on the future.")]
 Features = Annotated[list[str] | None, _columns("Column that is a feature, or a pattern such as 'lab_*'")]
 Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
 Categorical = Annotated[list[str] | None, _columns("Column of numbers, or of any texts, that are categories")]
@@ -119,9 +113,7 @@ ClassWeight = Annotated[
 ]
 Prices = Annotated[
     str | None,
-    typer.Option(
-        metavar="PRICES", help="Prices of mistakes, true:predicted, as in bad:good=5,good:bad=1; or a CSV file."
-    ),
+    typer.Option(metavar="PRICES", help="Prices of mistakes, true:predicted, as in bad:good=5,good:bad=1."),
 ]
 
 # rejection and testing
@@ -132,14 +124,8 @@ TestSize = Annotated[float, _fraction("Fraction of rows held out for the test.")
 Folds = Annotated[int, _number("Folds of the cross-validation; 0 for none.", 0)]
 CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
 Repeats = Annotated[int | None, _number("Repetitions with other folds. [default: 3; 1 with --time]", 1)]
-Stream = Annotated[bool, typer.Option("--stream", help="Read tables of numbers in parts, each row once.")]
-Checkpoint = Annotated[
-    Path | None, typer.Option("--checkpoint", help="With --stream: a file from which an interrupted run continues.")
-]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
 Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
-Quick = Annotated[bool, typer.Option("--quick", help="Run a small part.")]
-Jobs = Annotated[int | None, _number("Number of parallel jobs.", 1)]
 
 # all commands
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

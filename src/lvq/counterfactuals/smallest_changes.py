@@ -29,7 +29,7 @@ from lvq.linear_maps import Floats, LinearMap, compose, dense, input_map, projec
 from lvq.model.metrics import LocalMetric
 from lvq.nearest_samples import row_names
 from lvq.rejection.scorers import find_reject_classifier
-from lvq.table_headers import listed
+from lvq.tables.header import listed
 from lvq.typing import Labels, MatrixLike
 
 # how far beyond the boundary, relative to the distances; the next one where rounding undoes the change

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from lvq.files import write_atomically
+from lvq._files import write_atomically
 from lvq.model.links import KERNELS, Identity, Link
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis, Metric

@@ -24,7 +24,7 @@ from numpy.lib.format import descr_to_dtype, dtype_to_descr
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
-from lvq.files import write_atomically
+from lvq._files import write_atomically
 from lvq.persistence.consistency import require
 from lvq.persistence.encoding import Decoder, Encoder
 from lvq.persistence.trusted import Trusted, UntrustedError, trusted_names

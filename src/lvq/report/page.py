@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from lvq.files import write_atomically
+from lvq._files import write_atomically
 from lvq.report import assets, charts, formatting, map_chart
 from lvq.report.prototype_ranges import outside_sentence
 from lvq.report.terms import terms

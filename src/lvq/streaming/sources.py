@@ -1,42 +1,62 @@
-"""Sources of rows: functions that return batches, and tables on disk."""
+"""Where the rows of `fit_batches` come from: batches in memory or of a function, or tables on disk; each row checked.
+
+A block is some consecutive rows with the place they are from, which errors name.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
+from scipy import sparse
 
-from lvq.model.sparse_rows import canonical, is_sparse
-from lvq.streaming.blocks import Block, Position, Source, rows_from
-from lvq.typing import Argument, JSONValue, Labels
+from lvq.typing import Argument, Array, Labels
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-Batches: TypeAlias = "Callable[[], Iterable[object]] | str | os.PathLike[str] | Sequence[object] | FunctionSource"
+AHEAD = 8  # parts of a file that are read while others are used
 Item = TypeVar("Item")
-Kind = Literal["text", "number", "as stored"]  # of the classes in a file
-AHEAD = 8  # parts of a file that are read while rows before them are used; at most 16 MB each
-SAMPLE_BYTES = 1 << 16  # at either end of a file, by which it is recognised
+Path_ = str | os.PathLike[str]
+Batches: TypeAlias = Callable[[], Iterable[object]] | Path_ | Sequence[object]
 
 
-def make_source(batches: Batches, target: str | None, features: Sequence[str] | None, classes: Labels | None) -> Source:
+@dataclass(frozen=True)
+class Block:
+    """Some consecutive rows."""
+
+    X: Array  # dense, or a CSR array
+    y: Labels
+    row: Callable[[int], str]  # the name of a row in messages, by its position in the block
+    names: tuple[str, ...] | None = None
+
+
+class Source(Protocol):
+    """Where rows come from; each call of `blocks` reads them again, in the same order."""
+
+    def blocks(self) -> Iterator[Block]:
+        """All rows."""
+
+
+def make_source(
+    batches: Batches, target: str | None, features: Sequence[str] | None, classes: Labels | None
+) -> FunctionSource | FileSource:
     """The source that an argument `batches` means."""
-    if isinstance(batches, FunctionSource):
-        return batches
     if isinstance(batches, str | os.PathLike):
         batches = [batches]
     if isinstance(batches, Sequence) and batches and all(isinstance(item, str | os.PathLike) for item in batches):
         if target is None:
             raise ValueError("fit_batches needs target=, the column of classes, to read files.")
-        kind: Kind = "as stored" if classes is None else "number" if classes.dtype.kind in "iuf" else "text"
+        numbered = classes is not None and classes.dtype.kind in "iuf"
+        kind = "as stored" if classes is None else "number" if numbered else "text"
         return FileSource([Path(str(path)) for path in batches], target, features, kind)
     if callable(batches):
         return FunctionSource(batches, target, features)
@@ -55,35 +75,34 @@ class FunctionSource:
     """Batches that a function returns, each (X, y) or a table with a column of classes."""
 
     def __init__(
-        self,
-        function: Callable[[], Iterable[object]],
-        target: str | None = None,
-        features: Sequence[str] | None = None,
-        recognised_by: JSONValue = "a function",
-        named_by: Callable[[int], str] = "row {} of the batches".format,
+        self, function: Callable[[], Iterable[object]], target: str | None, features: Sequence[str] | None
     ) -> None:
         self.function, self.target, self.features = function, target, features
-        self.recognised_by, self.named_by = recognised_by, named_by
 
-    def blocks(self, start: Position) -> Iterator[Block]:
-        """Batches from a position on; those before are made again and skipped."""
-        row = 0
+    def blocks(self) -> Iterator[Block]:
+        """All batches."""
+        start = 0
         for number, batch in enumerate(self.function(), start=1):
-            block = self._block(batch, Position(0, row), f"batch {number}")
-            row += len(block.y)
-            wanted = rows_from(block, start.row)
-            if wanted is not None:
-                yield wanted
+            block = self._block(batch, f"batch {number}", start)
+            start += len(block.y)
+            yield block
 
-    def _block(self, batch: Argument, start: Position, place: str) -> Block:
+    def _block(self, batch: Argument, place: str, start: int) -> Block:
+        def row(index: int) -> str:
+            return f"{place}, row {start + index + 1}"
+
         if not isinstance(batch, tuple):
-            return self._table_block(batch, start, place)
+            if self.target is None:
+                raise ValueError(
+                    f"{place}: a batch must be a pair (X, y); a table needs target=, its column of classes."
+                )
+            return table_block(_as_arrow(batch, place), self.target, self.features, row, place)
         if len(batch) != 2:
             raise ValueError(f"{place}: a batch must be a pair (X, y) or a table, got {len(batch)} items.")
         X, y = batch
         names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
         try:
-            X, y = canonical(X) if is_sparse(X) else np.asarray(X), np.asarray(y)
+            X, y = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X), np.asarray(y)
             X = X if X.dtype == np.float32 else X.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{place}: X must hold numbers in a valid array ({error}).") from error
@@ -92,26 +111,10 @@ class FunctionSource:
                 f"{place}: X must have two dimensions and y one value for each row, got the shapes {X.shape} and "
                 f"{y.shape}."
             )
-        return Block(X, y, start, place, names)
-
-    def _table_block(self, table: Argument, start: Position, place: str) -> Block:
-        from lvq.streaming.table_rows import block_of
-
-        if self.target is None:
-            raise ValueError(f"{place}: a batch must be a pair (X, y); a table needs target=, its column of classes.")
-        return block_of(as_arrow(table, place), self.target, self.features, start, place, "as stored")
-
-    def description(self) -> JSONValue:
-        """What a checkpoint recognises the function by; by itself it cannot be recognised."""
-        return self.recognised_by
-
-    def row_name(self, position: Position) -> str:
-        """A row in messages, by its number from 1."""
-        return self.named_by(position.row + 1)
+        return Block(X, y, row, names)
 
 
-def as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa.Table | pa.RecordBatch:
-    """A table in memory as Arrow."""
+def _as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa.Table | pa.RecordBatch:
     import pyarrow as pa
 
     if isinstance(table, pa.Table | pa.RecordBatch):
@@ -124,57 +127,42 @@ def as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa.
 
 
 class FileSource:
-    """Tables on disk, one after another; all have the columns of the first."""
+    """Tables on disk, one after another; all have the columns of the first, and stay as they are in all passes."""
 
-    def __init__(
-        self, paths: list[Path], target: str, features: Sequence[str] | None, kind: Kind, first_row: int = 1
-    ) -> None:
-        from lvq.tables import TableError, column_names
-        from lvq.tables.reading import FileState
+    def __init__(self, paths: list[Path], target: str, features: Sequence[str] | None, kind: str) -> None:
+        from lvq.tables import TableError, open_table
 
-        self.paths, self.target, self.kind, self.first_row = paths, target, kind, first_row
-        self.states = [FileState.of(path) for path in paths]  # the same in all passes
-        names = column_names(paths[0])
+        self.target, self.kind = target, kind
+        self.tables = [open_table(path) for path in paths]
+        names = self.tables[0].names
         self.features = [name for name in names if name and name != target] if features is None else list(features)
-        for path in paths:
-            present = names if path == paths[0] else column_names(path)
-            absent = [name for name in (target, *self.features) if name not in present]
+        for path, table in zip(paths, self.tables):
+            absent = [name for name in (target, *self.features) if name not in table.names]
             if absent:
                 raise TableError(
-                    f"{path} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, present))}."
+                    f"{path} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, table.names))}."
                 )
-            further = [name for name in present if name and name not in names]
+            further = [name for name in table.names if name and name not in names]
             if further and features is None:
                 raise TableError(
                     f"{path} has the further column {', '.join(map(repr, further))}, which {paths[0]} does not have; "
                     "name the columns to use in features=, or give files with the same columns."
                 )
 
-    def blocks(self, start: Position) -> Iterator[Block]:
-        """Parts of the files from a position on, read ahead."""
-        return made_ahead(self._blocks(start))
+    def blocks(self) -> Iterator[Block]:
+        """Parts of the files, read ahead."""
+        return made_ahead(self._blocks())
 
-    def _blocks(self, start: Position) -> Iterator[Block]:
-        from lvq.streaming.table_rows import block_of
-        from lvq.tables.reading import read_batches
+    def _blocks(self) -> Iterator[Block]:
+        for table in self.tables:
+            start = 0
+            for batch in table.batches([*self.features, self.target]):
 
-        for number, path in enumerate(self.paths[start.file :], start=start.file):
-            row, first = 0, start.row if number == start.file else 0
-            for batch in read_batches(path, [*self.features, self.target], state=self.states[number]):
-                begin, row = row, row + batch.num_rows
-                if row <= first:
-                    continue
-                batch = batch.slice(max(0, first - begin))
-                position = Position(number, max(begin, first))
-                yield block_of(batch, self.target, self.features, position, str(path), self.kind, self.first_row)
+                def row(index: int, table: Argument = table, start: int = start) -> str:
+                    return f"{table.path}, row {table.row_number(start + index)}"
 
-    def description(self) -> JSONValue:
-        """Name, size and a digest of both ends of each file."""
-        return [[path.name, path.stat().st_size, _digest(path)] for path in self.paths]
-
-    def row_name(self, position: Position) -> str:
-        """A row in messages, by its number in its file."""
-        return f"row {position.row + self.first_row} of {self.paths[position.file]}"
+                yield table_block(batch, self.target, self.features, row, str(table.path), self.kind)
+                start += batch.num_rows
 
 
 def made_ahead(items: Iterator[Item]) -> Iterator[Item]:
@@ -195,8 +183,138 @@ def made_ahead(items: Iterator[Item]) -> Iterator[Item]:
         pool.shutdown(cancel_futures=True)
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        content = file.read(SAMPLE_BYTES)
-        file.seek(max(0, path.stat().st_size - SAMPLE_BYTES))
-        return hashlib.sha256(content + file.read()).hexdigest()
+def table_block(
+    table: pa.Table | pa.RecordBatch,
+    target: str,
+    features: Sequence[str] | None,
+    row: Callable[[int], str],
+    place: str,
+    kind: str = "as stored",
+) -> Block:
+    """Rows of a table as a block; strings that are numbers become numbers."""
+    from lvq.tables.values import as_text, to_series
+
+    names = [name for name in table.schema.names if name != target] if features is None else list(features)
+    absent = [name for name in (target, *names) if name not in table.schema.names]
+    if absent:
+        raise ValueError(f"{place}: there is no column {', '.join(map(repr, absent))}.")
+    narrow = all(str(table.schema.field(name).type) == "float" for name in names)
+    X = np.empty((table.num_rows, len(names)), dtype=np.float32 if narrow else np.float64)
+    for position, name in enumerate(names):
+        X[:, position] = _numbers(table.column(name), name, row)
+    if kind == "number":
+        return Block(X, _numbers(table.column(target), target, row), row, tuple(names))
+    labels = to_series(table.column(target), as_it_is=True)
+    whole = kind == "as stored" and labels.dtype.kind in "iu" and not labels.isna().any()
+    return Block(X, labels.to_numpy(dtype=np.int64) if whole else _strings(as_text(labels)), row, tuple(names))
+
+
+def _numbers(column: pa.Array | pa.ChunkedArray, name: str, row: Callable[[int], str]) -> np.ndarray:
+    """Values as numbers, NaN for missing ones; ValueError where they are none."""
+    from lvq.tables.values import is_number, kind_of, to_series
+
+    found = to_series(column, as_number=True)
+    if kind_of(found) == "other":
+        raise ValueError(
+            f"{row(0)}: the column {name!r} holds values of type {column.type}, not numbers; leave it out."
+        )
+    if kind_of(found) == "text" and str(column.type) == "bool":
+        found = found.map({"True": 1.0, "False": 0.0}).astype(np.float64)
+    elif kind_of(found) == "text":
+        bad, text = next((place, text) for place, text in enumerate(found) if text is not None and not is_number(text))
+        raise ValueError(f"{row(bad)}: the column {name!r} holds {text!r}, not a number; correct or leave it out.")
+    return found.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _strings(labels: Labels) -> Labels:
+    return labels if any(label is None for label in labels) else labels.astype(str)
+
+
+@dataclass
+class Layout:
+    """What all blocks have in common: the first one sets the number of features, their type, names and form."""
+
+    allow_nan: bool = False
+    classes: Labels | None = None  # None in a first pass that finds them
+    first: Block | None = None
+    dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the features."""
+        return None if self.first is None else self.first.names
+
+    def checked(self, block: Block) -> Block:
+        """The block with samples of the common type; ValueError where it does not fit, with its place."""
+        if self.first is None:
+            self.first, self.dtype = block, np.dtype(np.float32 if block.X.dtype == np.float32 else np.float64)
+        first = self.first
+        if block.X.shape[1] != first.X.shape[1]:
+            raise ValueError(
+                f"{block.row(0)}: {block.X.shape[1]} features, but the rows before have {first.X.shape[1]}; every "
+                "batch must have the same columns."
+            )
+        if block.names != first.names:
+            raise ValueError(
+                f"{block.row(0)}: the columns are {_listed(block.names)}, but those of the rows before are "
+                f"{_listed(first.names)}; every batch must have the same columns in the same order."
+            )
+        if sparse.issparse(block.X) != sparse.issparse(first.X):
+            kinds = ("sparse", "dense") if sparse.issparse(block.X) else ("dense", "sparse")
+            raise ValueError(
+                f"{block.row(0)}: the rows are {kinds[0]}, but those before are {kinds[1]}; give all batches in the "
+                "same form."
+            )
+        with np.errstate(over="ignore"):
+            X = block.X.astype(self.dtype, copy=False)
+        self._check_values(block, X)
+        self._check_classes(block)
+        return replace(block, X=X)
+
+    def _check_values(self, block: Block, X: Array) -> None:
+        values = X.data if sparse.issparse(X) else X
+        if np.isfinite(values.sum(dtype=np.float64)):  # one pass without a copy; it may overflow, hence the second look
+            return
+        allowed = self.allow_nan and not sparse.issparse(X)  # what a sparse row does not store is zero, not missing
+        bad = np.isinf(values) if allowed else ~np.isfinite(values)
+        if bad.any():
+            row, column = _place(X, bad)
+            name, value = repr(block.names[column]) if block.names else str(column), X[row, column]
+            ignore = ", or use missing='ignore' of the models"
+            raise ValueError(
+                f"{block.row(row)}: the value in column {name} is {value}, and the model needs finite numbers; correct "
+                f"or remove the row{ignore if np.isnan(value) and not sparse.issparse(X) else ''}."
+            )
+
+    def _check_classes(self, block: Block) -> None:
+        missing = _missing(block.y)
+        if missing.any():
+            raise ValueError(f"{block.row(int(np.argmax(missing)))}: the class is missing; add it or remove the row.")
+        unknown = np.zeros(0, dtype=bool) if self.classes is None else ~np.isin(block.y, self.classes)
+        if self.classes is not None and unknown.any():
+            row = int(np.argmax(unknown))
+            raise ValueError(
+                f"{block.row(row)}: the class {block.y[row : row + 1].tolist()[0]!r} is not among the classes "
+                f"{self.classes.tolist()}; name all of them in classes=, or leave out classes=, and a first pass "
+                "finds them."
+            )
+
+
+def _listed(names: tuple[str, ...] | None) -> str:
+    return "without names" if names is None else ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+
+
+def _place(X: Array, found: np.ndarray) -> tuple[int, int]:
+    """Row and column of the first number of X for which `found` is true."""
+    if not sparse.issparse(X):
+        row, column = np.argwhere(found)[0].tolist()
+        return row, column
+    place = int(np.argmax(found))
+    return int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+
+
+def _missing(y: Labels) -> np.ndarray:
+    if y.dtype == object:
+        pandas = sys.modules.get("pandas")  # without it there is no pandas.NA, which is not comparable
+        return pandas.isna(y) if pandas else np.array([label is None or label != label for label in y], dtype=bool)
+    return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)

@@ -1,36 +1,50 @@
-"""Tables on disk: CSV (also gzipped), Parquet, Arrow, ARFF and Excel, read whole or in parts, and tables written.
+"""Tables on disk: CSV (also gzipped), Parquet, Arrow and Excel, read whole or in parts, and tables written.
 
-All functions take or return pandas DataFrames and do not change them.
+All functions take or return pandas DataFrames and do not change them. Names are imported when they are first used;
+`lvq.tables.header` needs neither pandas nor pyarrow.
 """
 
-try:
-    import pandas as _pandas
-    import pyarrow as _pyarrow
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError(
-        f'lvq.tables needs {_error.name}, which is not installed: pip install "lvq[cli]".', name=_error.name
-    ) from _error
+from __future__ import annotations
 
-from lvq.table_headers import TableError, is_number
-from lvq.tables.columns import as_numbers, as_text, kind_of
-from lvq.tables.dates import as_days, holds_dates, iso_date
-from lvq.tables.reading import column_names, read_parts, read_table, reading_notes
-from lvq.tables.writing import TableWriter, check_output
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lvq.tables.header import TableError, is_number
+    from lvq.tables.read import Table, open_table
+    from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
+    from lvq.tables.write import TableWriter, check_output
+
+_MODULES = {
+    "header": ("TableError", "is_number"),
+    "read": ("Table", "open_table"),
+    "values": ("as_days", "as_numbers", "as_text", "holds_dates", "iso_date", "kind_of"),
+    "write": ("TableWriter", "check_output"),
+}
 
 __all__ = [
+    "Table",
     "TableError",
     "TableWriter",
     "as_days",
     "as_numbers",
     "as_text",
     "check_output",
-    "column_names",
     "holds_dates",
     "is_number",
     "iso_date",
     "kind_of",
-    "read_parts",
-    "read_table",
-    "reading_notes",
+    "open_table",
 ]
-del _pandas, _pyarrow
+
+
+def __getattr__(name: str) -> object:
+    module = next((module for module, names in _MODULES.items() if name in names), None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"{__name__}.{module}"), name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f'lvq.tables needs {error.name}, which is not installed: pip install "lvq[cli]".', name=error.name
+        ) from error

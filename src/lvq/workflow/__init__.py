@@ -2,7 +2,6 @@
 
 from lvq.workflow.comparison import TableComparison, compare_table
 from lvq.workflow.demo import DemoResult, run_demo
-from lvq.workflow.experiments import reproduce
 from lvq.workflow.fit_result import FitResult
 from lvq.workflow.fitting import fit_table
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
@@ -28,7 +27,6 @@ __all__ = [
     "predict_table",
     "prepare",
     "report_run",
-    "reproduce",
     "run_demo",
     "validate_table",
     "write_run",

@@ -88,7 +88,7 @@ def compare_table(
     Parameters
     ----------
     table : path or sequence of path
-        A CSV (also gzipped), Parquet, Arrow, ARFF or Excel file, or several with the same columns.
+        A CSV (also gzipped), Parquet, Arrow or Excel file, or several with the same columns.
     target : str
         The column of classes.
     group : str, optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lvq.files import write_folder_atomically
+from lvq._files import write_folder_atomically
 from lvq.workflow.fit_result import FitResult, Progress, quiet
 from lvq.workflow.fitting import fit_table
 from lvq.workflow.predicting import PredictResult, predict_table

@@ -16,8 +16,8 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from lvq.estimators.grouped_calibration import group_folds
-from lvq.table_headers import listed
 from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, kind_of
+from lvq.tables.header import listed
 from lvq.typing import Fold
 from lvq.workflow.preparation import MISSING_CELL, Samples
 

@@ -12,7 +12,7 @@ from lvq.estimators.found import need_model
 from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.rejection.known_values import TOO_LITTLE
-from lvq.table_headers import FIRST_ROW
+from lvq.tables.header import FIRST_ROW
 from lvq.typing import Labels, MatrixLike
 from lvq.workflow.date_values import show_dates
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
@@ -60,11 +60,9 @@ def fit_table(
     missing_marks: Sequence[str] = (),
     encoding: str | None = None,
     class_weight: Mapping[str, float] | str | None = None,
-    prices: Mapping[str, float] | str | Path | None = None,
+    prices: Mapping[str, float] | str | None = None,
     test_size: float = 0.25,
     folds: int = 5,
-    stream: bool = False,
-    checkpoint: str | Path | None = None,
     seed: int = 0,
     threads: int | None = None,
     force: bool = False,
@@ -81,7 +79,7 @@ def fit_table(
     Parameters
     ----------
     table : path or sequence of path
-        A CSV (also gzipped), Parquet, Arrow or ARFF file, or several with the same columns, which are joined.
+        A CSV (also gzipped), Parquet, Arrow or Excel file, or several with the same columns, which are joined.
     target : str
         The column of classes.
     out : path, optional
@@ -127,20 +125,14 @@ def fit_table(
         That of CSV files, such as "latin-1"; by default it is found from their bytes.
     class_weight : mapping or str, optional
         Weights of the classes in training: "balanced", or for example "bad=5,good=1".
-    prices : mapping, str or path, optional
-        Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given), or a CSV
-        file: the class with the least expected price is predicted, by the calibrated probabilities; see `lvq.prices`.
+    prices : mapping or str, optional
+        Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given): the
+        class with the least expected price is predicted, by the calibrated probabilities; see `lvq.prices`.
     test_size : float, default=0.25
         Fraction of the rows that is held out for the test.
     folds : int, default=5
         Number of folds of the cross-validation; 0 for none. With folds and up to 5,000 training rows the model is also
         refitted to 20 random halves, for the intervals of the features' importances.
-    stream : bool, default=False
-        Read the tables in parts, as they may be larger than memory, and train each row once by `lvq.fit_batches`. All
-        features must be numbers, of which some may be missing with ``missing="ignore"``; there is no cross-validation,
-        and up to 20,000 rows each are held out for the test and for the thresholds.
-    checkpoint : path, optional
-        With `stream`: a file from which an interrupted run continues; the result is that of an undisturbed run.
     seed : int, default=0
         Seed of all random numbers.
     threads : int, optional
@@ -181,21 +173,6 @@ def fit_table(
     )  # fmt: skip
     if out is not None:
         check_folder(out, force=force)
-    if stream:
-        from lvq.workflow.streamed import check_stream_options, fit_stream
-
-        designed: dict[str, object] = {
-            "categorical": categorical, "features": features, "prices": prices, "dates": dates, "group": group,
-            "time": time, "test": test, "sample_prototypes": sample_prototypes, "missing_marks": missing_marks,
-            "encoding": encoding,
-        }  # fmt: skip
-        check_stream_options(designed, missing, weights)
-        tables = [Path(table)] if isinstance(table, str | Path) else [Path(path) for path in table]
-        return fit_stream(
-            tables, target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, checkpoint, progress
-        )
-    if checkpoint is not None:
-        raise ValueError("checkpoint (--checkpoint) needs stream=True (--stream); leave it out.")
     steps = folds + 5
     progress("Reading", 0, steps)
     study = read_study(

@@ -175,34 +175,6 @@ def _described(size: float, n_gaps: int, n_numbers: int, whose: str) -> str:
     return f"Missing numbers ({100 * size:.1f} % of the {whose} numbers, in {n_gaps} of {n_numbers} columns)"
 
 
-def streamed_section(known: np.ndarray, n_rows: int) -> dict[str, JSONValue] | None:
-    """The section of metrics.json of a table that was read in parts: its missing numbers were ignored.
-
-    Parameters
-    ----------
-    known : ndarray of shape (n_features,)
-        Number of known values of each feature in the training rows.
-    n_rows : int
-        Number of training rows.
-
-    Returns
-    -------
-    section : dict, optional
-        None where no number is missing.
-
-    Examples
-    --------
-    >>> streamed_section(np.array([10, 6]), 10)["sentence"][:72]
-    "Missing numbers (20.0 % of the training rows' numbers, in 1 of 2 columns"
-    """
-    if (known == n_rows).all():
-        return None
-    size = float(1 - known.mean() / n_rows)
-    what = _described(size, int((known < n_rows).sum()), len(known), "training rows'")
-    section: dict[str, JSONValue] = {"requested": "ignore", "fraction": size, "score": "accuracy", "scores": None}
-    return section | {"way": "ignore", "sentence": f"{what} {_DONE['ignore']}; as requested."}
-
-
 def choose_each(
     missing: str, ways: Mapping[str, Mapping[str, str]], scores: Mapping[str, np.ndarray], samples: Samples
 ) -> tuple[list[str], dict[str, JSONValue] | None]:

@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from lvq.rejection.known_values import MISSING_TEXT  # the category of a missing text
-from lvq.table_headers import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
 from lvq.tables import as_days, as_numbers, as_text, kind_of
+from lvq.tables.header import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
 from lvq.workflow.column_problems import MAX_CATEGORIES, check_not_dates, check_not_numbers, check_texts
 from lvq.workflow.column_warnings import column_warnings, stray_text
 from lvq.workflow.missing_codes import code_notes
@@ -83,7 +83,7 @@ def prepare(
     Parameters
     ----------
     table : DataFrame
-        Of `lvq.tables.read_table`, or of your own making.
+        Of `lvq.tables.open_table`, or of your own making.
     target : str
         The column of classes.
     drop : sequence of str, default=()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lvq.rejection import RejectClassifier
-from lvq.table_headers import listed
+from lvq.tables.header import listed
 from lvq.typing import JSONValue
 from lvq.workflow.date_values import time_texts
 from lvq.workflow.design import Design

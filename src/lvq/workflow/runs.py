@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lvq.files import check_regular, check_writable, write_atomically, write_folder_atomically
+from lvq._files import check_regular, check_writable, write_atomically, write_folder_atomically
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -188,8 +188,7 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
     if is_ignoring(model):
         raise ValueError(
             f"The model of {source} ignores missing values, which ONNX does not support; fit it again with --missing "
-            "impute (missing='impute'), which fills them, or with --stream from tables that are filled, without "
-            "--missing ignore."
+            "impute (missing='impute'), which fills them."
         )
     with write_atomically(onnx) as file:
         file.write(to_onnx(model).SerializeToString())

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lvq.table_headers import FIRST_ROW, check_columns, listed
-from lvq.tables import TableError, as_text, column_names, holds_dates, kind_of, read_table, reading_notes
-from lvq.tables.missing_marks import marks_by_column
+from lvq.tables import Table, TableError, as_text, holds_dates, kind_of, open_table
+from lvq.tables.header import FIRST_ROW, check_columns, listed
+from lvq.tables.values import marks_by_column
 from lvq.workflow.design import Design, make_design
 from lvq.workflow.preparation import MIN_CLASS_ROWS, Samples, prepare
 
@@ -67,27 +67,28 @@ def read_study(
     if not paths:
         raise TableError("At least one table is needed, got none.")
     source, codes = ", ".join(map(str, paths)), {target, *categorical} | ({group} if group else set())
-    names = column_names(paths[0], encoding)
+    paths += [] if test is None else [Path(test)]
+    opened = [open_table(path, encoding) for path in paths]
+    names = opened[0].names
     check_columns(names, [name for name in (target, group, time) if name], source)
     kept = chosen_columns([name for name in names if name], features, drop, (target, group, time), source)
     marks = marks_by_column(missing_marks, [name for name in kept if name != target], source)
-    paths += [] if test is None else [Path(test)]
-    parts = [read_table(path, codes=codes, encoding=encoding, marks=marks) for path in paths]
+    parts = [table.frame(codes, marks) for table in opened]
     whole, sizes = joined(parts, paths), [len(part) for part in parts]
     check_columns(whole.columns, [*categorical, *dates], source)
     samples = prepare(
         whole[kept], target, categorical=[name for name in categorical if name in kept],
         dates=[name for name in dates if name in kept], source=source,
         min_class_rows=min_class_rows, groups=None if group is None else whole[group],
-        row_name=lambda place: row_name(place, paths, sizes),
+        row_name=lambda place: row_name(place, opened, sizes),
     )  # fmt: skip
     rows = samples.X.index.to_numpy()
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - sizes[-1]
     design = make_design(whole, rows, group, time, tested, source)
     unnamed = [place for place, name in enumerate(names, start=1) if not name]
-    notes = [note for path in paths for note in reading_notes(path, encoding)]
+    notes = [note for table in opened for note in table.notes]
     notes += [f"Left out column {place}: it has no name (a row index?)." for place in unnamed]
-    samples = replace(samples, X=named_rows(samples.X, paths, sizes), notes=(*notes, *samples.notes))
+    samples = replace(samples, X=named_rows(samples.X, opened, sizes), notes=(*notes, *samples.notes))
     n_tables = len(paths) - (test is not None)
     name = (
         paths[0].name if n_tables == 1 else f"{n_tables} tables ({', '.join(path.name for path in paths[:n_tables])})"
@@ -96,21 +97,22 @@ def read_study(
     return Study(samples, design, name, marks, dated=time is not None and holds_dates(whole[time]))
 
 
-def row_name(place: int, paths: Sequence[Path], sizes: Sequence[int]) -> str:
+def row_name(place: int, tables: Sequence[Table], sizes: Sequence[int]) -> str:
     """The name in messages of a row of the joined table, by its position from 0."""
     starts = np.cumsum([0, *sizes[:-1]])
-    table = int(np.searchsorted(starts, place, side="right")) - 1
-    where = "" if len(paths) == 1 else f" of {paths[table].name}"
-    return f"row {place - starts[table] + FIRST_ROW}{where}"
+    which = int(np.searchsorted(starts, place, side="right")) - 1
+    where = "" if len(tables) == 1 else f" of {tables[which].path.name}"
+    return f"row {tables[which].row_number(int(place - starts[which]))}{where}"
 
 
-def named_rows(X: pd.DataFrame, paths: Sequence[Path], sizes: Sequence[int]) -> pd.DataFrame:
-    """Rows of several tables under the names of table and row, counted as a spreadsheet does."""
-    if len(paths) == 1:
-        return X
+def named_rows(X: pd.DataFrame, tables: Sequence[Table], sizes: Sequence[int]) -> pd.DataFrame:
+    """Rows under the names of table and row, counted as a spreadsheet does; those of one table as numbers from 0."""
     starts = np.cumsum([0, *sizes[:-1]])
-    table = np.searchsorted(starts, X.index.to_numpy(), side="right") - 1
-    return X.set_axis([f"{paths[k].name}:{row - starts[k] + FIRST_ROW}" for k, row in zip(table, X.index)], axis=0)
+    which = np.searchsorted(starts, X.index.to_numpy(), side="right") - 1
+    numbers = [tables[k].row_number(int(row - starts[k])) for k, row in zip(which, X.index)]
+    if len(tables) == 1:
+        return X.set_axis([number - FIRST_ROW for number in numbers], axis=0)
+    return X.set_axis([f"{tables[k].path.name}:{number}" for k, number in zip(which, numbers)], axis=0)
 
 
 def joined(parts: Sequence[pd.DataFrame], paths: Sequence[Path]) -> pd.DataFrame:

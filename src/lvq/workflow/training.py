@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.found import find_layer, last_step
 from lvq.rejection import RejectClassifier
-from lvq.table_headers import TableError
+from lvq.tables.header import TableError
 from lvq.typing import FittedFold, Fold
 from lvq.workflow.design import Design, calibration_rows, inner_folds, threshold_folds
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lvq.files import write_folder_atomically
+from lvq._files import write_folder_atomically
 from lvq.report.metrics import classification_metrics, fraction_of
-from lvq.table_headers import check_columns, listed
-from lvq.tables import TableError, as_text, column_names, is_number, read_parts, reading_notes
+from lvq.tables import TableError, as_text, is_number, open_table
+from lvq.tables.header import check_columns, listed
 from lvq.typing import JSONValue
 from lvq.workflow.drift import TableCounts
 from lvq.workflow.model_columns import categories_by_number, expected_columns, match_columns
@@ -102,18 +102,17 @@ def validate_table(
     folder = check_folder(run if out is None else out, files, force=force)
     model = load_model(run)
     columns = expected_columns(model)
-    names = column_names(table, encoding)
-    check_columns(names, [target], str(table))
-    notes = [*reading_notes(table, encoding), *match_columns(names, columns, [target], table)]
-    predictor, counted = RowPredictor(model, columns, str(table), probabilities=True), PredictResult()
+    opened = open_table(table, encoding)
+    check_columns(opened.names, [target], str(table))
+    notes = [*opened.notes, *match_columns(opened.names, columns, [target], table)]
+    predictor, counted = RowPredictor(model, columns, opened, probabilities=True), PredictResult()
     drift = TableCounts(fitted["reference"]) if fitted.get("reference") else None
     parts, truths, unlabelled = [], [], 0
     numbers = {name for name in columns.names if name not in columns.categories}
     classes = [str(label) for label in model.classes_]
-    for part in read_parts(
-        table, [*columns.names, target], numbers, exact={target, *columns.categories}, encoding=encoding,
-        marks=fitted.get("missing_marks"),
-    ):  # fmt: skip
+    for part in opened.parts(
+        [*columns.names, target], numbers, exact={target, *columns.categories}, marks=fitted.get("missing_marks")
+    ):
         for start in range(0, len(part), PART_ROWS):
             rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
             labels = _labels(rows[target], classes)

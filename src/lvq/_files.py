@@ -1,0 +1,172 @@
+"""Files that appear complete or not at all: written beside their place, then moved to it."""
+
+import errno
+import os
+import shutil
+import signal
+import stat
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+
+@contextmanager
+def naming_a_full_disk(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of a full disk, which have no file name, name the path and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        advice = "nothing is written; free some space, or choose another path"
+        raise OSError(error.errno, f"{os.strerror(error.errno)}, {advice}", os.fspath(path)) from error
+
+
+@contextmanager
+def write_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A binary file that takes its place under `path` when the block ends without an error, and else is removed.
+
+    A symbolic link stays a link: the file it points to is replaced. What is neither a new path nor a regular file
+    (a device, a pipe, a folder) is an error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with write_atomically(f"{folder}/note.txt") as file:
+    ...         _ = file.write(b"done")
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['note.txt']
+    """
+    with naming_a_full_disk(path), temporary_beside(path) as temporary, temporary.open("wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def temporary_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary file to write to, moved to `path` when the block ends without an error, and else removed."""
+    target = check_regular(path)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", suffix=".tmp", dir=target.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        permissions = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & new_permissions(target.parent)
+        temporary.chmod(permissions)  # a temporary file is for its owner alone
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary folder to write to; its files move to `folder` together when the block ends without an error.
+
+    Other files in `folder` are kept. Where a file cannot be replaced, those that were replaced before are restored.
+    Ctrl-C is delayed until the move has ended.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with write_folder_atomically(f"{place}/run") as temporary:
+    ...         _ = (temporary / "note.txt").write_text("done")
+    ...     [path.name for path in Path(place).rglob("*")]
+    ['run', 'note.txt']
+    """
+    folder = Path(folder).absolute()
+    created = [parent for parent in folder.parents if not parent.exists()]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # inside an existing folder, as the one around it may not be writable
+    parent = folder if folder.is_dir() else folder.parent
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".tmp", dir=parent))
+    try:
+        with naming_a_full_disk(folder):
+            yield temporary
+        with _delayed_interrupt():
+            if folder.exists():
+                _replace_files(temporary, folder)
+            else:
+                temporary.chmod(new_permissions(temporary))  # a temporary folder is for its owner alone
+                temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        for parent in created:  # the innermost first; those that hold the folder stay
+            with suppress(OSError):
+                parent.rmdir()
+
+
+def _replace_files(temporary: Path, folder: Path) -> None:
+    """Move all files of a folder into another; the old files are moved aside and restored if one move fails."""
+    names = sorted(path.name for path in temporary.iterdir())
+    for name in names:
+        check_regular(folder / name)
+    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".old", dir=folder))
+    moved: list[str] = []
+    try:
+        for name in names:
+            if os.path.lexists(folder / name):
+                os.replace(folder / name, aside / name)
+            moved.append(name)
+            os.replace(temporary / name, folder / name)
+    except BaseException:
+        for name in moved:
+            (folder / name).unlink(missing_ok=True)
+            if os.path.lexists(aside / name):
+                os.replace(aside / name, folder / name)
+        aside.rmdir()
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def _delayed_interrupt() -> Iterator[None]:
+    """Delay Ctrl-C to the end of the block; only the main thread may do so, and only it is interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[tuple[int, FrameType | None]] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: received.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if received and callable(handler):
+            handler(*received[0])
+
+
+def check_writable(folder: Path, path: str | os.PathLike[str]) -> None:
+    """Raise PermissionError for `path` where no file can be created in a folder; permissions alone do not show this."""
+    try:
+        handle, name = tempfile.mkstemp(dir=folder)
+    except OSError as error:
+        raise PermissionError(f"{path} cannot be written ({error.strerror or error}); choose another path.") from error
+    os.close(handle)
+    os.unlink(name)
+
+
+def check_regular(path: str | os.PathLike[str]) -> Path:
+    """The real path of a file that may be written: a new one, or a regular file."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        kind = "a folder" if target.is_dir() else "a device, pipe or socket"
+        raise OSError(f"{path} is {kind}, not a regular file; choose another path.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"The folder {str(target.parent)!r} does not exist; create it first.")
+    return target
+
+
+def new_permissions(folder: Path) -> int:
+    """Permissions of a new folder in a folder; `os.umask` would change those of all threads to tell them."""
+    own = Path(tempfile.mkdtemp(prefix=".permissions-", dir=folder))
+    try:
+        (own / "new").mkdir()
+        return stat.S_IMODE((own / "new").stat().st_mode) & 0o777
+    finally:
+        shutil.rmtree(own)

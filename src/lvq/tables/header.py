@@ -1,0 +1,180 @@
+"""The first line of a CSV file, and whether a table has the columns it needs; imports no large package."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import difflib
+import gzip
+import io
+import itertools
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+DELIMITERS = (",", ";", "\t", "|")
+BLOCK_BYTES = 1 << 20  # bytes of text in a part; the reader keeps some dozens of parts ready
+MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
+MAX_LISTED = 8  # names in a message
+CLOSE = 0.75  # similarity of a name that may have been meant; "age" and "target" have 0.67
+FIRST_ROW = 2  # number of a table's first row in messages: as in a spreadsheet, the line of names is row 1
+
+
+class TableError(ValueError):
+    """A table on disk that cannot be read or used; the message names the file and what to do."""
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number.
+
+    Examples
+    --------
+    >>> is_number("1.5"), is_number("<0.5")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def check_columns(present: Iterable[object], wanted: Sequence[str], source: str) -> None:
+    """Raise TableError that names all columns that a table lacks, and the columns it has."""
+    names = [str(name) for name in present]
+    existing = set(names)
+    missing = [name for name in dict.fromkeys(wanted) if name not in existing]
+    if not missing:
+        return
+    close = difflib.get_close_matches(missing[0], names, n=1, cutoff=CLOSE)
+    same = [name for name in names if name.lower() == missing[0].lower()]
+    hint = f" Did you mean {(same or close)[0]!r}?" if same or close else ""
+    if "," in missing[0] and existing.issuperset(map(str.strip, missing[0].split(","))):
+        hint = " Give each of these names by itself; an option may be repeated."
+    if sum(is_number(name) for name in names) > len(names) / 2:
+        hint = " They look like values: is the first line with the names of the columns missing?"
+    word = "column" if len(missing) == 1 else "columns"
+    last = f", the last of them {names[-1]!r}" if len(names) > MAX_LISTED else ""  # which often is the class
+    raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}{last}.{hint}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a message; the first few of many."""
+    shown = ", ".join(repr(name) for name in names[:MAX_LISTED])
+    return shown if len(names) <= MAX_LISTED else f"{shown} and {len(names) - MAX_LISTED} more"
+
+
+def no_such_file(path: Path) -> str:
+    """A message about a file that does not exist, with the files of similar names in the folder."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f"The file {path} does not exist, nor does the folder {folder}."
+    stems = dict[str, list[str]]()  # without endings: table.csv is similar to table.csv.gz
+    for name in sorted(each.name for each in folder.iterdir()):
+        stems.setdefault(_stem(name), []).append(name)
+    similar = [name for stem in difflib.get_close_matches(_stem(path.name), stems, n=2) for name in stems[stem]][:3]
+    hint = f" Did you mean {' or '.join(repr(str(folder / name)) for name in similar)}?" if similar else ""
+    return f"The file {path} does not exist.{hint}"
+
+
+def _stem(name: str) -> str:
+    return name.partition(".")[0].lower()
+
+
+# -- the first line ----------------------------------------------------------------------------------------------------
+
+
+class Header(NamedTuple):
+    """Names of the columns ("" for none), delimiter, bytes in a part, empty lines before the names, and encoding."""
+
+    names: list[str]
+    delimiter: str
+    block: int
+    empty: int
+    encoding: str
+
+
+def is_gzipped(path: Path) -> bool:
+    """Whether the content of a file is gzipped."""
+    with path.open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
+
+
+def opened(path: Path) -> BinaryIO:
+    """The bytes of a file, decompressed where it is gzipped."""
+    return gzip.open(path, "rb") if is_gzipped(path) else path.open("rb")  # type: ignore[return-value]
+
+
+def checked_encoding(name: str) -> str:
+    """The name of an encoding; TableError for one that Python does not know.
+
+    Examples
+    --------
+    >>> checked_encoding("latin1"), checked_encoding("UTF-8")
+    ('iso8859-1', 'utf-8')
+    """
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        raise TableError(
+            f"encoding (--encoding) must be a name such as utf-8, utf-16 or latin-1, got {name!r}."
+        ) from None
+
+
+def found_encoding(start: bytes) -> str:
+    """The encoding of a text that begins with these bytes.
+
+    Examples
+    --------
+    >>> [found_encoding("Größe;kind".encode(name)) for name in ("utf-8", "utf-16", "utf-16-le", "latin-1")]
+    ['utf-8', 'utf-16', 'utf-16-le', 'cp1252']
+    """
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    if max(even, odd) > 0.4 * len(start) / 2 and min(even, odd) < 0.05 * len(start) / 2:  # letters of Western texts
+        return "utf-16-le" if odd > even else "utf-16-be"
+    for name in ("utf-8", "cp1252"):
+        try:
+            codecs.getincrementaldecoder(name)().decode(start)
+        except UnicodeDecodeError:
+            continue
+        return name
+    return "iso8859-1"
+
+
+def read_header(path: Path, source: str, encoding: str | None = None) -> Header:
+    """The names of the columns."""
+    try:
+        with opened(path) as raw:
+            start = raw.read(MAX_HEADER_BYTES)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise TableError(f"{source} is gzipped and damaged ({error}); copy the file again.") from error
+    encoding = found_encoding(start) if encoding is None else checked_encoding(encoding)
+    if b"\0" in start and "16" not in encoding and "32" not in encoding:
+        raise TableError(
+            f"{source} holds null bytes, so it is not a CSV file; if it is Parquet or Arrow, rename it, else save "
+            "it as CSV in UTF-8."
+        )
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")
+    except UnicodeError as error:
+        raise TableError(not_in(source, encoding)) from error
+    lines = io.StringIO(text, newline="")
+    empty, first = next(((place, line) for place, line in enumerate(lines) if line.strip()), (0, ""))
+    if not first:
+        raise TableError(f"{source} is empty; the first line must name the columns.")
+    # The delimiter that occurs most often outside quotes; the first of equals, so a comma if there is none at all.
+    delimiter = max(DELIMITERS, key="".join(first.split('"')[::2]).count)
+    # A quoted name may contain a line break.
+    row = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))
+    # A row fits into a part.
+    return Header([name.strip() for name in row], delimiter, max(BLOCK_BYTES, 32 * len(first)), empty, encoding)
+
+
+def not_in(source: str, encoding: str) -> str:
+    return f"{source} is not in {encoding.upper()} throughout; name its encoding with --encoding (encoding=...)."

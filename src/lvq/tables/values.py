@@ -1,0 +1,423 @@
+"""The values of a column: numbers, strings or others; dates as days; marks of missing values.
+
+Rules:
+- leading and trailing blanks of a text are removed; an empty text and the usual marks, such as NA, are missing;
+- numbers are float64 with NaN for missing ones, texts are objects with None for missing ones;
+- booleans are the texts "True" and "False", however a file writes them, so that a model fitted on a CSV file reads a
+  Parquet file as well;
+- year first (2024-03-01), with the name of a month (1 March 2024), and with full stops (1.3.2024, the day first) are
+  unambiguous dates. In 1/3/2024 and 1-3-2024 day or month may come first: only a number above 12 in the column tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lvq.tables.header import FIRST_ROW, TableError, is_number
+
+Kind = Literal["number", "text", "other"]
+
+Column: TypeAlias = pa.Array | pa.ChunkedArray
+
+#: Texts that mean a missing value.
+MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "<NA>", "#N/A")
+#: Other spellings of booleans.
+BOOLEANS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
+
+
+def kind_of(column: pd.Series) -> Kind:
+    """The kind of a column.
+
+    Parameters
+    ----------
+    column : Series
+        A column of any DataFrame.
+
+    Returns
+    -------
+    kind : {"number", "text", "other"}
+        Booleans and categories are "text"; "other" are dates, lists and the like.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> kind_of(pd.Series([1.5, None])), kind_of(pd.Series(["a", None], dtype=object))
+    ('number', 'text')
+    """
+    kind, types = column.dtype, pd.api.types
+    of_texts = (types.is_bool_dtype, types.is_object_dtype, types.is_string_dtype)
+    if isinstance(kind, pd.CategoricalDtype) or any(is_kind(kind) for is_kind in of_texts):
+        return "text"
+    return "number" if types.is_numeric_dtype(kind) and not types.is_complex_dtype(kind) else "other"
+
+
+def cleaned(column: Column) -> Column:
+    """An Arrow column of texts without leading and trailing blanks, with null for missing ones."""
+    trimmed = pc.utf8_trim_whitespace(column)
+    missing = pc.is_in(trimmed, value_set=pa.array(MISSING, trimmed.type))
+    return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
+
+
+def parsed(column: Column) -> Column | None:
+    """An Arrow column of texts as numbers; None where some are not."""
+    try:
+        return pc.cast(column, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+
+
+#: Numbers of which some have a decimal comma; points between groups of three digits are allowed.
+_COMMAS = r"^[-+]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?([eE][-+]?[0-9]+)?$"
+_THOUSANDS = r"^[-+]?[0-9]{1,3}(,[0-9]{3})+$"
+
+
+def with_commas(column: Column, certain: bool) -> Column | None:
+    """An Arrow column of texts with decimal commas as numbers; None where it has none.
+
+    A comma before three digits may also separate thousands. With `certain` it is a decimal comma, as in a file whose
+    delimiter is a semicolon; otherwise some other value must show it.
+    """
+    known = pc.drop_null(column)
+    if not len(known) or not pc.any(pc.match_substring(known, ",")).as_py():
+        return None
+    if not pc.all(pc.match_substring_regex(known, _COMMAS)).as_py():
+        return None
+    commas = known.filter(pc.match_substring(known, ","))
+    if not certain and pc.all(pc.match_substring_regex(commas, _THOUSANDS)).as_py():
+        return None
+    return parsed(pc.replace_substring(pc.replace_substring(column, ".", ""), ",", "."))
+
+
+def to_series(column: Column, as_number: bool = False, as_it_is: bool = False, commas: bool = False) -> pd.Series:
+    """An Arrow column as a Series of float64, of texts, or of another type.
+
+    With `as_number`, texts become numbers where all of them are. With `as_it_is`, integers and floats keep their type:
+    float64 has no 9007199254740993, and writes 7 as 7.0. With `commas` a comma in a number is a decimal comma.
+    """
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    column = pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = pc.if_else(column, "True", "False")
+    elif _is_text(kind):
+        column = cleaned(pc.cast(column, pa.string()))
+        numbers = parsed(column) if as_number else None
+        if as_number and numbers is None:
+            numbers = with_commas(column, commas)
+        if numbers is not None:
+            return pd.Series(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    elif as_it_is and pa.types.is_integer(kind):
+        signed = "Int64" if pa.types.is_signed_integer(kind) else "UInt64"
+        return pd.Series(pd.array(column.to_pylist(), dtype=signed))
+    elif as_it_is and pa.types.is_floating(kind):
+        return column.to_pandas()
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
+        return pd.Series(pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    else:
+        series = column.to_pandas()
+        # lists, bytes and the like would be objects, as texts are
+        return pd.Series(pd.arrays.ArrowExtensionArray(column)) if series.dtype == object else series
+    values = column.to_numpy(zero_copy_only=False) if len(column) else np.empty(0, dtype=object)
+    return pd.Series(values, dtype=object)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    views = getattr(pa.types, "is_string_view", lambda _: False)  # not in the oldest supported pyarrow
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
+
+
+def to_frame(
+    batch: pa.Table | pa.RecordBatch,
+    numbers: Collection[str] = (),
+    exact: Collection[str] = (),
+    commas: bool = False,
+) -> pd.DataFrame:
+    """An Arrow table or batch as a DataFrame.
+
+    Columns of `numbers` become numbers where all their texts are; integers of `exact` ones stay integers. With `commas`
+    a comma in a number is a decimal comma.
+    """
+    names = batch.schema.names
+    series = [
+        to_series(batch.column(place), name in numbers, name in exact, commas) for place, name in enumerate(names)
+    ]
+    return pd.DataFrame(dict(zip(names, series)), index=pd.RangeIndex(batch.num_rows))
+
+
+def as_numbers(
+    column: pd.Series, source: str = "the table", row_number: Callable[[int], int] = FIRST_ROW.__add__
+) -> np.ndarray:
+    """The values of a column as numbers.
+
+    Parameters
+    ----------
+    column : Series
+        Numbers, or texts that are numbers.
+    source : str
+        Name of the table in an error.
+    row_number : callable, optional
+        The number of a row in an error, from its position in the column; by default the first one is row 2, after the
+        line of names.
+
+    Returns
+    -------
+    values : ndarray of float64
+        NaN for missing values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_numbers(pd.Series(["1.5", None, "-2"], dtype=object))
+    array([ 1.5,  nan, -2. ])
+    """
+    if kind_of(column) == "number":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind_of(column) == "text":
+        numbers = parsed(pa.array(column.to_numpy(dtype=object), pa.string(), from_pandas=True))
+        if numbers is not None:
+            return numbers.to_numpy(zero_copy_only=False).astype(np.float64)
+        bad = pd.to_numeric(column, errors="coerce").isna().to_numpy() & column.notna().to_numpy()
+        row = int(np.argmax(bad))
+        what = f"{column.iloc[row]!r} in row {row_number(row)}"
+    else:
+        what = f"values of type {column.dtype}"
+    raise TableError(
+        f"The column {column.name!r} of {source} must hold numbers, as it did when the model was fitted, but holds "
+        f"{what}; correct it, leave the cell empty, or name the text as missing with --missing-mark."
+    )
+
+
+def as_text(column: pd.Series) -> np.ndarray:
+    """The values of a column as texts.
+
+    Parameters
+    ----------
+    column : Series
+        Texts or numbers.
+
+    Returns
+    -------
+    values : ndarray of object
+        None for missing values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_text(pd.Series([1.0, 2.5, None])).tolist(), as_text(pd.Series(["yes", "TRUE"], dtype=object)).tolist()
+    (['1', '2.5', None], ['yes', 'True'])
+    """
+    codes, different = pd.factorize(column, use_na_sentinel=True)
+    texts = np.array([*map(_spelled, different.tolist() if hasattr(different, "tolist") else different), None], object)
+    return texts[codes]
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    text = str(value)
+    return BOOLEANS.get(text, text)
+
+
+# -- dates -------------------------------------------------------------------------------------------------------------
+
+_TIME = r"(?:[T ]+\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AaPp][Mm])?(?:Z| ?[+-]\d{2}:?\d{2})?)?"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}")
+_NAMED = re.compile(rf"(?:\d{{1,2}}[-. ]*{_MONTH}|{_MONTH} \d{{1,2}},?)[-., ]*\d{{4}}{_TIME}", re.IGNORECASE)
+_YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(?:\d{{4}}|\d{{2}}){_TIME}")
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a date, with or without a time.
+
+    Examples
+    --------
+    >>> [is_date(text) for text in ("2024-03-01", "1.3.2024 12:30", "1 March 2024", "3.14", "10-20")]
+    [True, True, True, False, False]
+    """
+    return any(pattern.fullmatch(text) for pattern in (_YEAR_FIRST, _NAMED, _YEAR_LAST))
+
+
+def holds_dates(column: pd.Series) -> bool:
+    """Whether a column holds dates: dates of a Parquet file or a spreadsheet, or texts of which most are dates.
+
+    Examples
+    --------
+    >>> holds_dates(pd.Series(["2024-03-01", None, "2024-04-01"], dtype=object)), holds_dates(pd.Series(["a", "b"]))
+    (True, False)
+    """
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) or _is_arrow_date(column):
+        return True
+    texts = column.dropna()
+    if kind_of(column) != "text" or not len(texts):
+        return False
+    different = texts.astype(str).unique()
+    return bool(2 * sum(map(is_date, different)) > len(different))
+
+
+def as_days(column: pd.Series, source: str = "the table") -> np.ndarray:
+    """A column of dates as days since 1970-01-01, times as fractions; NaN for missing ones.
+
+    Parameters
+    ----------
+    column : Series
+        Dates, or texts that are dates.
+    source : str
+        Name of the table in an error.
+
+    Returns
+    -------
+    days : ndarray of float64
+
+    Examples
+    --------
+    >>> as_days(pd.Series(["1970-01-02", None, "1970-01-01 12:00"], dtype=object))
+    array([1. , nan, 0.5])
+    """
+    if kind_of(column) == "text":
+        texts = column.astype(object).where(column.notna(), None)
+        bad = [text for text in texts if text is not None and not is_date(str(text))]
+        if bad:
+            raise TableError(
+                f"The column {column.name!r} of {source} holds {bad[0]!r}, which is not a date; correct it."
+            )
+        first_day = _day_first(column, source)
+        column = pd.to_datetime(texts, format="mixed", dayfirst=first_day, utc=True)
+    elif kind_of(column) == "other":
+        column = pd.to_datetime(pd.Series(list(column), name=column.name), utc=True)
+    nanoseconds = column.astype("datetime64[ns, UTC]")
+    days = (nanoseconds - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+    return days.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def iso_date(days: float, with_time: bool = False) -> str:
+    """The date of a number of days since 1970-01-01, to the second where the time of the day is wanted.
+
+    Parameters
+    ----------
+    days : float
+        As `as_days` gives it.
+    with_time : bool, default=False
+        Whether the time of the day is shown.
+
+    Returns
+    -------
+    text : str
+
+    Examples
+    --------
+    >>> iso_date(19783.0), iso_date(19783.5), iso_date(19783.5, with_time=True)
+    ('2024-03-01', '2024-03-01', '2024-03-01 12:00')
+    """
+    seconds = np.datetime64(round(days * 86400), "s")
+    text = str(seconds.astype("datetime64[D]") if not with_time else seconds).replace("T", " ")
+    return text.removesuffix(":00") if with_time else text
+
+
+def _is_arrow_date(column: pd.Series) -> bool:
+    return any(word in str(column.dtype) for word in ("date32", "date64", "timestamp"))
+
+
+def _day_first(column: pd.Series, source: str) -> bool:
+    """Whether the day comes before the month; ValueError where the values do not tell."""
+    parts = [found for text in column.dropna().unique() if (found := _YEAR_LAST.fullmatch(str(text)))]
+    if not parts:
+        return False
+    first, second = (any(int(found[place]) > 12 for found in parts) for place in (1, 3))
+    stops = all(found[2] == "." for found in parts)
+    if first and second:
+        raise TableError(
+            f"The column {column.name!r} of {source} holds dates with the day first and dates with the month first; "
+            "write all of them as 2024-12-31."
+        )
+    if not (first or second or stops):
+        raise TableError(
+            f"The column {column.name!r} of {source} holds dates such as {parts[0].string!r}, in which day or month "
+            "may come first; write them as 2024-12-31."
+        )
+    return first or (stops and not second)
+
+
+# -- marks of missing values, such as "n.d." and 9999 ------------------------------------------------------------------
+
+#: The marks of each column.
+Marks = Mapping[str, Sequence[str]]
+
+
+def marks_by_column(given: Sequence[str], columns: Sequence[str], source: str) -> dict[str, list[str]]:
+    """The marks of each column, from marks of all columns and of single ones.
+
+    Parameters
+    ----------
+    given : sequence of str
+        "n.d." is a mark of all columns, "glucose=0" one of the column of that name.
+    columns : sequence of str
+        Columns in which values may be missing.
+    source : str
+        Name of the table in an error.
+
+    Returns
+    -------
+    marks : dict from str to list of str
+        Without columns that have none.
+
+    Examples
+    --------
+    >>> marks_by_column(["n.d.", "glucose=0"], ["glucose", "weight"], "the table")
+    {'glucose': ['n.d.', '0'], 'weight': ['n.d.']}
+    """
+    marks: dict[str, list[str]] = {name: [] for name in columns}
+    for text in given:
+        named = [name for name in columns if text.startswith(f"{name}=")]
+        if "=" in text and not named:
+            raise TableError(
+                f"The mark {text!r} (--missing-mark) names no feature of {source}; write COLUMN=VALUE with the name of "
+                "a feature, or a value without an equals sign for all features."
+            )
+        where = [max(named, key=len)] if named else list(columns)
+        mark = text[len(where[0]) + 1 :] if named else text
+        if not mark.strip():
+            raise TableError(f"The mark {text!r} (--missing-mark) is empty; empty cells are missing in any case.")
+        for name in where:
+            marks[name].append(mark.strip())
+    return {name: texts for name, texts in marks.items() if texts}
+
+
+def without_marks(table: pd.DataFrame, marks: Marks, *, codes: Collection[str] = (), commas: bool = False) -> None:
+    """Make marked values of a table missing, in place.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Numbers as float64, texts as objects.
+    marks : mapping from str to sequence of str
+        The marks of each column; columns that the table does not have are left out.
+    codes : collection of str, default=()
+        Columns whose texts stay texts; others become numbers where all other texts are.
+    commas : bool, default=False
+        Whether a comma in a number is a decimal comma.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"size": ["1.5", "n.d.", "9999"]}, dtype=object)
+    >>> without_marks(table, {"size": ["n.d.", "9999"]})
+    >>> table["size"].tolist()
+    [1.5, nan, nan]
+    """
+    for name, texts in marks.items():
+        if name not in table:
+            continue
+        column = table[name]
+        if kind_of(column) == "text":
+            kept = column.astype(object).where(column.notna() & ~column.astype(str).isin(list(texts)), None)
+            column = kept if name in codes else to_series(pa.array(kept, pa.string()), True, commas=commas)
+        if kind_of(column) == "number":
+            column = column.mask(column.isin([float(text) for text in texts if is_number(text)]))
+        table[name] = column

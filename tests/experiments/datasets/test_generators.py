@@ -1,0 +1,156 @@
+"""The artificial data has the boxes, variances and densities of the papers."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from experiments.datasets import (
+    make_multimodal,
+    make_pearl_necklace,
+    pearl_necklace_log_density,
+    pearl_necklace_posterior,
+)
+
+CENTRES = [2, 44, 85, 100, 136]
+DEVIATIONS = [1, 20, 0.5, 7, 11]
+
+# Lowest and highest value of x1 and of x2 in each box, in the order of the rows.
+BOXES = [
+    ((0.18, 0.38), (0.05, 0.25)),
+    ((0.675, 0.825), (0.5625, 0.6375)),
+    ((0.60, 0.70), (0.025, 0.125)),
+    ((0.00, 0.20), (0.575, 0.725)),
+    ((0.45, 0.65), (0.875, 1.0)),
+    ((0.775, 0.925), (0.62, 0.68)),
+]
+
+
+def test_necklace_has_the_papers_means_and_deviations():
+    n_per_class = 20_000
+    X, y = make_pearl_necklace(n_per_class, random_state=0)
+    assert X.shape == (5 * n_per_class, 2)
+    assert np.bincount(y).tolist() == [n_per_class] * 5
+    for label, (centre, deviation) in enumerate(zip(CENTRES, DEVIATIONS)):
+        members = X[y == label]
+        error_of_mean = deviation / np.sqrt(n_per_class)
+        np.testing.assert_allclose(members.mean(axis=0), [centre, 3], atol=5 * error_of_mean)
+        np.testing.assert_allclose(members.std(axis=0), deviation, rtol=5 / np.sqrt(2 * n_per_class))
+        assert abs(np.corrcoef(members.T)[0, 1]) < 5 / np.sqrt(n_per_class)
+
+
+def test_necklace_takes_a_size_per_class():
+    X, y = make_pearl_necklace([1, 2, 3, 4, 5], random_state=0)
+    assert len(X) == 15
+    assert np.bincount(y).tolist() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("make", [make_pearl_necklace, make_multimodal])
+def test_generators_repeat_with_the_seed_and_only_then(make):
+    first, again, other = (make(random_state=seed)[0] for seed in (7, 7, 8))
+    np.testing.assert_array_equal(first, again)
+    assert not np.any(first == other, axis=1).all()
+    generator = np.random.RandomState(7)
+    np.testing.assert_array_equal(make(random_state=generator)[0], first)
+    assert not np.array_equal(make(random_state=generator)[0], first)
+
+
+@pytest.mark.parametrize("sizes", [0, -1, 2.5, [10, 10], [1, 2, 3, 4, 0]])
+def test_necklace_refuses_bad_sizes(sizes):
+    with pytest.raises(ValueError, match="n_per_class of make_pearl_necklace must be a positive integer or 5 of them"):
+        make_pearl_necklace(sizes)
+
+
+def test_log_density_is_that_of_round_gaussians():
+    X = np.array([[2.0, 3.0], [90.0, -4.0], [400.0, 3.0]])
+    expected = [
+        multivariate_normal([centre, 3], np.eye(2) * deviation**2).logpdf(X)
+        for centre, deviation in zip(CENTRES, DEVIATIONS)
+    ]
+    np.testing.assert_allclose(pearl_necklace_log_density(X), np.transpose(expected), rtol=1e-12)
+
+
+def test_posterior_follows_bayes_rule_and_the_priors():
+    X = np.array([[93.0, 5.0], [20.0, 3.0]])
+    densities = np.exp(pearl_necklace_log_density(X))
+    for priors in (None, [1, 2, 3, 4, 5], [0, 1, 1, 1, 1]):
+        joint = densities * (np.ones(5) if priors is None else np.array(priors))
+        expected = joint / joint.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(pearl_necklace_posterior(X, priors), expected, rtol=1e-10, atol=1e-300)
+
+
+def test_posterior_far_away_is_finite_and_sums_to_one():
+    posterior = pearl_necklace_posterior(np.array([[1e6, -1e6], [-1e5, 3.0]]))
+    assert np.all(np.isfinite(posterior))
+    np.testing.assert_allclose(posterior.sum(axis=1), 1.0)
+    assert posterior.argmax(axis=1).tolist() == [1, 1], "the widest class has the heaviest tails"
+
+
+def test_posterior_is_calibrated_on_the_drawn_data():
+    X, y = make_pearl_necklace(20_000, random_state=1)
+    posterior = pearl_necklace_posterior(X)
+    hits = posterior.argmax(axis=1) == y
+    assert abs(hits.mean() - posterior.max(axis=1).mean()) < 5 * hits.std() / np.sqrt(len(y))
+    certain = posterior.max(axis=1) >= np.quantile(posterior.max(axis=1), 0.1)
+    assert 1 - hits[certain].mean() < (1 - hits.mean()) / 3, "the least certain tenth holds most of the errors"
+
+
+def test_densities_refuse_other_shapes_and_priors():
+    with pytest.raises(ValueError, match=r"X must have shape \(n_samples, 2\)"):
+        pearl_necklace_log_density(np.zeros((3, 3)))
+    for priors in ([1, 1], [1, 1, 1, 1, -1], [0, 0, 0, 0, 0], [1, 1, 1, 1, np.nan]):
+        with pytest.raises(ValueError, match="priors must be five weights"):
+            pearl_necklace_posterior(np.zeros((1, 2)), priors)
+
+
+def test_multimodal_has_the_papers_size():
+    X, y = make_multimodal(random_state=0)
+    assert X.shape == (90, 10)
+    assert np.bincount(y).tolist() == [30, 30, 30]
+    assert np.all(np.diff(y) >= 0)
+
+
+def test_multimodal_fills_its_six_boxes():
+    size = 5000
+    X, _ = make_multimodal(size, random_state=0)
+    for number, box in enumerate(BOXES):
+        cluster = X[number * size : (number + 1) * size]
+        for axis, (low, high) in enumerate(box):
+            assert low <= cluster[:, axis].min() < low + 0.01 * (high - low)
+            assert high - 0.01 * (high - low) < cluster[:, axis].max() <= high
+            if high < 1.0:
+                middle_half = np.abs(cluster[:, axis] - (low + high) / 2) < (high - low) / 4
+                assert abs(middle_half.mean() - 0.5) < 5 * 0.5 / np.sqrt(size)
+    clipped = X[4 * size : 5 * size, 1] == 1.0
+    assert abs(clipped.mean() - 1 / 6) < 5 * np.sqrt(5 / 36 / size), "a sixth of the box lies above 1"
+
+
+def test_multimodal_copies_and_noise_have_the_stated_spread():
+    X, _ = make_multimodal(5000, random_state=0)
+    n_samples = len(X)
+    for column, variance in zip(range(2, 6), (0.05, 0.1, 0.2, 0.5)):
+        noise = X[:, column] - X[:, 0]
+        assert abs(noise.mean()) < 5 * np.sqrt(variance / n_samples)
+        np.testing.assert_allclose(noise.var(), variance, rtol=5 * np.sqrt(2 / n_samples))
+    for column, half_width in ((6, 0.5), (7, 0.2)):
+        assert 0.99 * half_width < np.abs(X[:, column]).max() <= half_width
+        np.testing.assert_allclose(X[:, column].var(), half_width**2 / 3, rtol=5 * np.sqrt(0.8 / n_samples))
+    for column, variance in ((8, 0.5), (9, 0.2)):
+        np.testing.assert_allclose(X[:, column].var(), variance, rtol=5 * np.sqrt(2 / n_samples))
+        assert np.abs(X[:, column]).max() > 3 * np.sqrt(variance), "normal noise has tails"
+    correlations = np.corrcoef(X.T)[6:, :]
+    assert np.abs(correlations - np.eye(10)[6:]).max() < 5 / np.sqrt(n_samples)
+
+
+def test_multimodal_print_variant_differs_in_the_last_two_features_only():
+    toolbox, _ = make_multimodal(5000, random_state=3)
+    printed, _ = make_multimodal(5000, variant="print", random_state=3)
+    np.testing.assert_array_equal(toolbox[:, :8], printed[:, :8])
+    for column, half_width in ((8, 0.5), (9, 0.2)):
+        assert 0.99 * half_width < np.abs(printed[:, column]).max() <= half_width
+
+
+def test_multimodal_refuses_bad_parameters():
+    with pytest.raises(ValueError, match='variant of make_multimodal must be "toolbox" or "print"; got \'paper\''):
+        make_multimodal(variant="paper")
+    with pytest.raises(ValueError, match="n_per_cluster of make_multimodal must be a positive integer; got 0"):
+        make_multimodal(0)

@@ -1,0 +1,256 @@
+"""Loading from a folder: what is accepted, what is refused, and with which errors."""
+
+import gzip
+import json
+import lzma
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from experiments.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, available, load_dataset
+
+HABERMAN_LABELS = ["survived_5y"] * 225 + ["died_within_5y"] * 81
+
+
+@pytest.fixture(autouse=True)
+def no_folder_and_no_network(monkeypatch):
+    """Start each test without a folder, and fail where the network would be used."""
+    monkeypatch.delenv("LVQ_DATA", raising=False)
+    for name in ("fetch_openml", "fetch_20newsgroups"):
+        monkeypatch.setattr(f"sklearn.datasets.{name}", lambda **_: pytest.fail("the network was used"))
+
+
+def haberman_rows(value="39.7789"):
+    """Rows of a made-up set that has the shape, the counts and the magnitude of haberman."""
+    return [[value, value, value, label] for label in HABERMAN_LABELS]
+
+
+def write_table(path, rows, header=("age", "year", "nodes", "target")):
+    """Write a gzipped table."""
+    with gzip.open(path, "wt", encoding="utf-8") as stream:
+        stream.writelines(",".join(row) + "\n" for row in [header, *rows])
+
+
+def write_coffee(folder, y_train, y_test):
+    """Write made-up spectra with the magnitude of the coffee set."""
+    X = np.full((28, 286), 0.855373, dtype=np.float32)
+    np.savez(folder / "coffee.npz", X_train=X, y_train=np.array(y_train), X_test=X, y_test=np.array(y_test))
+
+
+def test_a_valid_table_loads(tmp_path):
+    rows = haberman_rows()
+    rows[0][0] = "40.7789"
+    write_table(tmp_path / "haberman.csv.gz", rows)
+    bunch = load_dataset("haberman", data_home=tmp_path)
+    assert bunch.data.shape == (306, 3)
+    np.testing.assert_allclose(bunch.data[0], [40.7789, 39.7789, 39.7789])
+    assert bunch.feature_names == ["age", "year", "nodes"]
+    assert bunch.target_names[bunch.target].tolist() == HABERMAN_LABELS
+    assert bunch.target.dtype == np.int64
+    assert "X_train" not in bunch
+
+
+def test_return_X_y_gives_the_two_arrays(tmp_path):
+    write_table(tmp_path / "haberman.csv.gz", haberman_rows())
+    X, y = load_dataset("haberman", data_home=tmp_path, return_X_y=True)
+    bunch = load_dataset("haberman", data_home=tmp_path)
+    np.testing.assert_array_equal(X, bunch.data)
+    np.testing.assert_array_equal(y, bunch.target)
+
+
+def test_folder_comes_from_the_environment_and_the_argument_wins(tmp_path, monkeypatch):
+    write_table(tmp_path / "haberman.csv.gz", haberman_rows())
+    monkeypatch.setenv("LVQ_DATA", str(tmp_path))
+    assert load_dataset("haberman").data.shape == (306, 3)
+    assert "haberman" in available()
+    with pytest.raises(DatasetNotFoundError, match=r"elsewhere has no haberman\.csv\.gz"):
+        load_dataset("haberman", data_home=tmp_path / "elsewhere", download_if_missing=False)
+
+
+def test_case_and_separators_of_names_do_not_matter(tmp_path):
+    for name in ("Soybean-Small", "heart statlog", "PIMA", "20ng", "letter"):
+        with pytest.raises(DatasetNotFoundError, match="is not on this machine"):
+            load_dataset(name, data_home=tmp_path, download_if_missing=False)
+    assert load_dataset("Breast Cancer").name == "wdbc"
+
+
+def test_scikit_learn_comes_before_the_folder(tmp_path):
+    write_table(tmp_path / "iris.csv.gz", haberman_rows())
+    bunch = load_dataset("iris", data_home=tmp_path)
+    assert bunch.feature_names[0] == "sepal length (cm)"
+    assert bunch.target_names.tolist() == ["setosa", "versicolor", "virginica"]
+
+
+def test_array_file_loads_with_its_split(tmp_path):
+    write_coffee(tmp_path, [0] * 14 + [1] * 14, [1] * 13 + [0] * 15)
+    bunch = load_dataset("coffee", data_home=tmp_path)
+    assert bunch.data.shape == (56, 286)
+    assert bunch.y_train.tolist() == [0] * 14 + [1] * 14
+    assert bunch.y_test.tolist() == [1] * 13 + [0] * 15
+    assert bunch.X_test.base is bunch.data, "parts share the memory of the whole"
+
+
+def test_array_file_with_another_split_is_refused(tmp_path):
+    write_coffee(tmp_path, [0] * 15 + [1] * 13, [0] * 14 + [1] * 14)
+    with pytest.raises(DatasetMismatchError, match=r"first 28 rows of .*coffee\.npz are not the training part"):
+        load_dataset("coffee", data_home=tmp_path)
+
+
+def test_array_file_without_its_arrays_is_refused(tmp_path):
+    np.savez(tmp_path / "coffee.npz", X=np.zeros((56, 286)), y=np.zeros(56))
+    with pytest.raises(DatasetMismatchError, match=r"coffee\.npz cannot be read .*X_train"):
+        load_dataset("coffee", data_home=tmp_path)
+
+
+def test_texts_load_with_the_training_part_first(tmp_path):
+    record = DATASETS["20newsgroups"]
+    parts = {"train": record.train_counts}
+    parts["test"] = {name: record.class_counts[name] - record.train_counts[name] for name in record.class_counts}
+    with lzma.open(tmp_path / "20newsgroups_bydate.jsonl.xz", "wt", encoding="utf-8", preset=0) as stream:
+        for split in ("test", "train"):
+            for name, count in parts[split].items():
+                line = json.dumps({"split": split, "target": name, "file": "1", "text": f"{split} {name}\r\n"})
+                stream.write((line + "\n") * count)
+    bunch = load_dataset("20newsgroups", data_home=tmp_path)
+    assert len(bunch.X_train) == 11314
+    assert set(bunch.X_train) == {f"train {name}\r\n" for name in record.class_counts}
+    assert bunch.X_test[-1] == "test talk.religion.misc\r\n"
+    assert bunch.y_test[-1] == 19
+
+
+def wrong_rows(kind):
+    """Rows of haberman with one thing wrong."""
+    rows = haberman_rows()
+    if kind == "row missing":
+        rows.pop()
+    elif kind == "column missing":
+        rows = [row[1:] for row in rows]
+    elif kind == "label changed":
+        rows[0][-1] = "died_within_5y"
+    elif kind == "label unknown":
+        rows[0][-1] = "1"
+    elif kind == "value missing":
+        rows[5][1] = "nan"
+    elif kind == "other scale":
+        rows = haberman_rows("397.789")
+    elif kind == "no number":
+        rows[5][1] = "?"
+    elif kind == "ragged":
+        rows[5].pop(0)
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("row missing", r"expected the shape \(306, 3\), found \(305, 3\)"),
+        ("column missing", r"expected the shape \(306, 3\), found \(306, 2\)"),
+        ("label changed", r"found \{'survived_5y': 224, 'died_within_5y': 82\}"),
+        ("label unknown", r"found \{'survived_5y': 224, 'died_within_5y': 81, '1': 1\}"),
+        ("value missing", "it holds missing or infinite values"),
+        ("other scale", "mean magnitude of its values must be 39.7789, but is 397.789"),
+        ("no number", "cannot be read as the data set 'haberman' .*could not convert string to float"),
+        ("ragged", "cannot be read as the data set 'haberman'"),
+    ],
+)
+def test_wrong_table_is_refused(tmp_path, kind, message):
+    rows = wrong_rows(kind)
+    header = ("age", "year", "nodes", "target")[4 - len(rows[0]) :]
+    write_table(tmp_path / "haberman.csv.gz", rows, header)
+    with pytest.raises(DatasetMismatchError, match=rf"haberman\.csv\.gz .*{message}"):
+        load_dataset("haberman", data_home=tmp_path)
+
+
+def test_table_without_a_target_column_is_refused(tmp_path):
+    write_table(tmp_path / "haberman.csv.gz", haberman_rows(), ("age", "year", "nodes", "class"))
+    with pytest.raises(DatasetMismatchError, match="last column must be named target, not 'class'"):
+        load_dataset("haberman", data_home=tmp_path)
+
+
+@pytest.mark.parametrize("file", ["haberman.csv.gz", "coffee.npz", "20newsgroups_bydate.jsonl.xz"])
+@pytest.mark.parametrize("content", [b"", b"no data set at all"])
+def test_damaged_file_is_refused(tmp_path, file, content):
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(DatasetMismatchError, match=r"cannot be read .*replace the file"):
+        load_dataset(file.split(".")[0].removesuffix("_bydate"), data_home=tmp_path)
+
+
+@pytest.mark.parametrize("file", ["haberman.csv.gz", "coffee.npz"])
+def test_truncated_file_is_refused(tmp_path, file):
+    write_table(tmp_path / "haberman.csv.gz", haberman_rows())
+    write_coffee(tmp_path, [0] * 14 + [1] * 14, [1] * 13 + [0] * 15)
+    path = tmp_path / file
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DatasetMismatchError, match=rf"{file} cannot be read"):
+        load_dataset(file.split(".")[0], data_home=tmp_path)
+
+
+def test_tecator_files_must_match(tmp_path):
+    fat = np.linspace(1.0, 50.0, 215)
+    spectra = [["3.19085"] * 100 + ["high_fat" if value >= 20 else "low_fat"] for value in fat]
+    write_table(tmp_path / "tecator.csv.gz", spectra, [*(f"abs_{band}" for band in range(100)), "target"])
+    composition = [["60", str(value), "17"] for value in fat]
+    write_table(tmp_path / "tecator_composition.csv.gz", composition, ("moisture", "fat", "protein"))
+    assert load_dataset("tecator", data_home=tmp_path).target.tolist() == [0] * 107 + [1] * 108
+    write_table(tmp_path / "tecator_composition.csv.gz", composition[::-1], ("moisture", "fat", "protein"))
+    with pytest.raises(DatasetMismatchError, match="its rows and those of the composition do not match"):
+        load_dataset("tecator", data_home=tmp_path)
+
+
+def test_extra_values_of_another_length_are_refused(tmp_path):
+    X, y = np.full((1440, 1024), 76.8957, dtype=np.float32), np.repeat(np.arange(1, 21), 72)
+    np.savez(tmp_path / "coil20_32x32.npz", X=X, y=y, pose=np.tile(np.arange(72), 20))
+    assert load_dataset("coil20_32x32", data_home=tmp_path).pose[-1] == 71
+    np.savez(tmp_path / "coil20_32x32.npz", X=X, y=y, pose=np.arange(72))
+    with pytest.raises(DatasetMismatchError, match="pose must have 1440 rows, but has 72"):
+        load_dataset("coil20_32x32", data_home=tmp_path)
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_missing_set_names_the_file_to_provide(monkeypatch, empty):
+    if empty:
+        monkeypatch.setenv("LVQ_DATA", "")
+    with pytest.raises(DatasetNotFoundError, match="no local folder is set") as caught:
+        load_dataset("vehicle", download_if_missing=False)
+    for text in ("Put vehicle.csv.gz (a gzipped table", "LVQ_DATA", "data_home", "UCI", "OpenML data set 54 is not"):
+        assert text in str(caught.value)
+    assert isinstance(caught.value, FileNotFoundError)
+
+
+def test_missing_set_without_a_download(tmp_path):
+    (tmp_path / "tecator.csv.gz").touch()
+    with pytest.raises(
+        DatasetNotFoundError,
+        match=r"has no tecator_composition\.csv\.gz, and OpenML does not have it\. "
+        r"Put tecator_composition\.csv\.gz \(a gzipped table with the columns moisture, fat and protein\)",
+    ):
+        load_dataset("tecator", data_home=tmp_path)
+
+
+def test_unknown_name_suggests_similar_names():
+    with pytest.raises(ValueError, match=r"Unknown data set 'vehicel'\. Did you mean 'vehicle'"):
+        load_dataset("vehicel")
+    with pytest.raises(ValueError, match=r"Unknown data set 'qqqq'\. Available: iris, wine, .*mnist\."):
+        load_dataset("qqqq")
+    with pytest.raises(
+        ValueError, match=r"'simulated' is generated, not loaded: call experiments\.datasets\.make_multimodal\(\)"
+    ):
+        load_dataset("simulated")
+    with pytest.raises(ValueError, match=r"call experiments\.datasets\.make_pearl_necklace\(\)"):
+        load_dataset("Pearl Necklace")
+
+
+def test_available_lists_what_is_complete(tmp_path):
+    shipped = ["iris", "wine", "wdbc", "digits"]
+    assert available() == shipped
+    (tmp_path / "tecator_composition.csv.gz").touch()
+    assert available(tmp_path) == shipped
+    (tmp_path / "tecator.csv.gz").touch()
+    assert available(tmp_path) == [*shipped, "tecator", "tecator_20"]
+
+
+def test_import_is_cheap():
+    code = "import sys, experiments.datasets; sys.exit('sklearn.datasets' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
