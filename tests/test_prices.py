@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import lvq
 from lvq import LVQClassifier, PriceClassifier, RejectClassifier, cheapest_class, expected_prices, price_matrix
-from lvq.estimators.found import find_layer, need_model
+from lvq.estimators.find_model import find_layer, need_model
 from lvq.rejection import certainty
 
 

@@ -16,8 +16,8 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ
 from lvq.counterfactuals import counterfactual
+from lvq.inspection.certify import certified_radius
 from lvq.rejection import Combination, RejectClassifier
-from lvq.robustness import certified_radius
 from tests.placed import placed
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from lvq.input_columns import Indices
-from lvq.linear_maps import Floats
+from lvq.inspection.steps import Floats, Indices
 
 ROUNDS = 15  # of tangents
 STEPS = 30  # of bisections between two moves

@@ -14,11 +14,12 @@ from lvq.counterfactuals.boxed_moves import Distances, boxed_move
 from lvq.counterfactuals.goals import Goal, predictions
 from lvq.counterfactuals.mixed_tables import Layout, Mixed
 from lvq.counterfactuals.real_cases import Limits
-from lvq.estimators.found import FoundModel
-from lvq.input_columns import Indices, model_inputs
-from lvq.linear_maps import Floats, dense, input_map
+from lvq.estimators.find_model import FoundModel
+from lvq.inspection.certify import checked_units
+from lvq.inspection.columns import model_inputs
+from lvq.inspection.linear import dense, input_map
+from lvq.inspection.steps import Floats, Indices
 from lvq.model.metrics import LocalMetric
-from lvq.robustness import checked_units
 from lvq.typing import Labels, MatrixLike
 
 LARGEST_PROBLEM = 4_000_000  # prototypes times rank times columns beyond which numbers move along straight lines only

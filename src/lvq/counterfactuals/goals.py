@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.input_columns import Indices
-from lvq.linear_maps import Floats
+from lvq.inspection.steps import Floats, Indices
 from lvq.model.arrays import as_numpy
 from lvq.rejection.scorers import find_reject_classifier
 from lvq.typing import Label, Labels, MatrixLike

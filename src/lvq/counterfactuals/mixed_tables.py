@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
-from lvq.estimators.found import FoundModel
-from lvq.input_columns import Indices, Names, blocks, input_names, positions
-from lvq.linear_maps import Floats
+from lvq.estimators.find_model import FoundModel
+from lvq.inspection.steps import Floats, Indices, Names, blocks, input_names, positions
 from lvq.typing import MatrixLike
 
 ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)

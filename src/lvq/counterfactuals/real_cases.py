@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from lvq.counterfactuals.mixed_tables import Mixed
-from lvq.input_columns import Indices
-from lvq.linear_maps import Floats
+from lvq.inspection.steps import Floats, Indices
 
 N_ENDS = 5  # nearest real samples that a counterfactual may start from
 MOST_TRIED = 400  # nearest real samples that are tried with the immutable columns of a sample

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lvq.counterfactuals.shortest_moves import Region
-from lvq.linear_maps import Floats
+from lvq.inspection.steps import Floats
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
 from lvq.typing import Label

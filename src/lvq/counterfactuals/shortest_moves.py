@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize, nnls
 
-from lvq.input_columns import Indices
-from lvq.linear_maps import Floats
+from lvq.inspection.steps import Floats, Indices
 from lvq.model.links import Identity, Link
 
 

@@ -23,11 +23,11 @@ from lvq.counterfactuals.constrained import Options, Search
 from lvq.counterfactuals.goals import Goal, known_classes, like, numbers_of, predictions
 from lvq.counterfactuals.regions import accepted_regions, class_regions
 from lvq.counterfactuals.shortest_moves import LocalPosition, Position, shortest_move
-from lvq.estimators.found import FoundModel, need_model
-from lvq.input_columns import model_inputs
-from lvq.linear_maps import Floats, LinearMap, compose, dense, input_map, project
+from lvq.estimators.find_model import FoundModel, need_model
+from lvq.inspection.columns import model_inputs, row_names
+from lvq.inspection.linear import compose, dense, input_map, project
+from lvq.inspection.steps import Floats, LinearMap
 from lvq.model.metrics import LocalMetric
-from lvq.nearest_samples import row_names
 from lvq.rejection.scorers import find_reject_classifier
 from lvq.table_headers import listed
 from lvq.typing import Labels, MatrixLike

@@ -20,13 +20,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import FoundModel, find_model, need_model
+from lvq.estimators.find_model import FoundModel, find_model, need_model
+from lvq.inspection.certify import certified_radius
 from lvq.model.folded import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.known_values import MIN_KNOWN, MISSING_TEXT, TOO_LITTLE, known_fraction, lowered, missing_counts
 from lvq.rejection.measures import certainty_of
 from lvq.rejection.predictions import Predictions
-from lvq.robustness import certified_radius
 from lvq.table_headers import FIRST_ROW
 from lvq.tables import (
     TableError,

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GMLVQ, GRLVQ, LVQClassifier, RejectClassifier, relevance_intervals, variable_importances
-from lvq.resampled_importances import _halves
+from lvq.inspection.importance import _halves
 
 pd = pytest.importorskip("pandas")
 MODEL = make_pipeline(StandardScaler(), GMLVQ(random_state=0, max_iter=30, tol=1e-3))

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import column_or_1d
 
-from lvq.estimators.found import need_model
-from lvq.input_columns import Indices, model_inputs
-from lvq.linear_maps import Floats
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import model_inputs, row_names
+from lvq.inspection.steps import Floats, Indices
 from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import take_rows
@@ -72,21 +72,6 @@ def exemplars(model: BaseEstimator, X: MatrixLike, k: int = 1, y: ArrayLike | No
         nearest, D = _nearest(fitted, take_rows(Z, candidates), prototypes, k)
         rows[prototypes], distances[prototypes] = candidates[nearest], np.sqrt(np.maximum(D, 0))
     return Exemplars(rows, row_names(X, Z.shape[0])[rows], distances, fitted.classes[fitted.labels])
-
-
-def row_names(X: MatrixLike, n_rows: int) -> NDArray[np.object_]:
-    """Names of the rows: the index of a table, otherwise their numbers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> row_names(pd.DataFrame({"a": [1, 2]}, index=["p7", "p9"]), 2).tolist(), row_names([[1.0], [2.0]], 2).tolist()
-    (['p7', 'p9'], [0, 1])
-    """
-    index = getattr(X, "index", None)  # of a list it is a method
-    names = np.empty(n_rows, dtype=object)
-    names[:] = index.tolist() if index is not None and hasattr(index, "tolist") else list(range(n_rows))
-    return names
 
 
 def _candidates(model: PrototypeModel, n_samples: int, k: int, y: ArrayLike | None) -> list[tuple[Indices, Indices]]:

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
 
 from lvq import GLVQ, GRLVQ, LVQClassifier, certified_radius, counterfactual
-from lvq.linear_maps import compose, dense, input_map, project, pull_back
+from lvq.inspection.linear import compose, dense, input_map, project, pull_back
 
 
 def table(*blocks):
@@ -70,9 +70,8 @@ MODELS = [
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model).replace("\n", "").replace(" ", "")[:60])
-def test_many_features_need_no_matrix_of_their_pairs(model, monkeypatch):
+def test_many_features_need_no_matrix_of_their_pairs(model):
     """For any norm, and for changes of the least length."""
-    monkeypatch.setattr("lvq.local_radii.BLOCK", 2**16)
     X, y = wide_data()
     model.fit(X, y)
     tracemalloc.start()

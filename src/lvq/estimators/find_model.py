@@ -1,7 +1,8 @@
-"""The fitted model inside an estimator: in a pipeline, a search, a calibrator, a frozen or a reject classifier.
+"""The fitted model inside an estimator: in a pipeline, a search, a frozen estimator or a reject classifier.
 
-No other module unwraps estimators. `find_model` returns None where there is no model of this library, `need_model`
-raises.
+No other module unwraps estimators, and only wrappers that leave the predictions of the estimator inside unchanged are
+looked through. A CalibratedClassifierCV and a TunedThresholdClassifierCV are not: their predictions are their own.
+A PriceClassifier is looked through; `need_model(..., nearest=True)` refuses it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
 from sklearn.base import BaseEstimator
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -69,8 +69,8 @@ def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False)
     found = find_model(estimator)
     if found is None:
         raise ValueError(
-            f"{purpose} needs a model of this library, alone or in a Pipeline, a search, a CalibratedClassifierCV with "
-            f"one model, a FrozenEstimator or a RejectClassifier; got {type(estimator).__name__}."
+            f"{purpose} needs a model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a "
+            f"RejectClassifier, which leave its predictions unchanged; got {_described(estimator)}."
         )
     check_is_fitted(found.estimator)
     model = found.model
@@ -79,7 +79,7 @@ def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False)
             f"{purpose} needs predictions by the nearest prototype, got {type(found.estimator).__name__} with "
             "decision='posterior'; set decision='nearest'."
         )
-    if nearest and any(getattr(layer, "decides_by_price", False) for layer in layers(estimator)):
+    if nearest and decides_by_price(estimator):
         raise ValueError(
             f"{purpose} needs predictions by the nearest prototype, got predictions by the least expected price; use "
             "the estimator inside the PriceClassifier."
@@ -101,10 +101,34 @@ def find_layer(estimator: BaseEstimator, kind: type[Layer]) -> Layer | None:
     return next((layer for layer in layers(estimator) if isinstance(layer, kind)), None)
 
 
+def decides_by_price(estimator: BaseEstimator) -> bool:
+    """Whether the class with the least expected price is predicted, not that of the model."""
+    return any(getattr(layer, "decides_by_price", False) for layer in layers(estimator))
+
+
+def rejecting_layer(estimator: BaseEstimator, X: MatrixLike) -> tuple[BaseEstimator | None, MatrixLike]:
+    """The layer with a reject option, and the samples as they reach it; None where there is none.
+
+    Only its public methods `accept` and `certainty` are to be used.
+    """
+    for layer in layers(estimator):
+        if hasattr(layer, "accept"):
+            return layer, X
+        if isinstance(layer, Pipeline) and len(layer) > 1:
+            X = layer[:-1].transform(X)
+    return None, X
+
+
 def last_step(estimator: BaseEstimator) -> BaseEstimator:
     """The innermost classifier, of any library."""
     *_, last = layers(estimator)
     return last
+
+
+def _described(estimator: BaseEstimator) -> str:
+    """The class of an estimator, and that of the innermost layer, which is the reason for a refusal."""
+    names = [type(layer).__name__ for layer in (estimator, last_step(estimator))]
+    return names[0] if names[0] == names[1] else f"{names[0]} with {names[1]} inside"
 
 
 def _inner(estimator: BaseEstimator) -> BaseEstimator | None:
@@ -114,9 +138,6 @@ def _inner(estimator: BaseEstimator) -> BaseEstimator | None:
         return estimator.steps[-1][1]
     if isinstance(estimator, FrozenEstimator):
         return estimator.estimator
-    if isinstance(estimator, CalibratedClassifierCV):
-        fitted = getattr(estimator, "calibrated_classifiers_", [])
-        return fitted[0].estimator if len(fitted) == 1 else None  # several models vote, no single one predicts
     for name in ("best_estimator_", "predicting_estimator"):  # a search; a RejectClassifier
         if hasattr(estimator, name):
             return getattr(estimator, name)

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
 import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, LVQClassifier, NuisanceRemoval, certified_radius, counterfactual, remove_nuisance
-from lvq.linear_maps import input_map
+from lvq import GLVQ, GMLVQ, LGMLVQ, LVQClassifier, NuisanceRemoval, certified_radius, counterfactual
+from lvq.inspection.linear import input_map
 from lvq.plots import prototypes_in_units
 
 N_FEATURES = 8
@@ -100,12 +100,6 @@ def test_several_prototypes_find_what_is_not_linear():
     assert removal.accuracies_[0] > 0.9
     assert removal.accuracies_[-1] < 0.6
     assert abs(removal.transform(X)[:, :2] - X[:, :2].mean(axis=0)).max() < 1.5  # nearly nothing is left of the ring
-
-
-def test_the_function_is_the_transformer():
-    X, y, site = draw(0)
-    expected = NuisanceRemoval(random_state=0).fit(X, y, nuisance=site).transform(X)
-    np.testing.assert_array_equal(remove_nuisance(X, site, y, random_state=0), expected)
 
 
 def test_labels_of_any_kind_units_and_order():

@@ -2,39 +2,37 @@
 
 The distance of a sample to a prototype is v'g with v = z - w, in the model's features, and g = Lambda v. Feature l
 contributes v_l g_l. Contributions go back through the steps from the last to the first, and their sum never changes:
-- a column that a step derives from one input column (scalers, encoders, imputers, other one-to-one transformers) adds
+- a column that a step derives from one input column (scalers, encoders, imputers, other steps of single columns) adds
   its contribution to that column: one-hot columns are summed, and so is the indicator of missing values;
 - columns that a selector leaves out contribute 0;
 - a filter along the columns (SavitzkyGolay) gives the contribution of each output to the column at its place;
 - a step that mixes columns by a matrix A (PCA, TruncatedSVD) turns v into A^+ v, the shortest change before the step
   with the same effect, and g into A'g. The rows of A are linearly independent, so A A^+ v = v and the sum stays;
-- a ColumnTransformer is handled block by block.
+- a ColumnTransformer is handled block by block;
+- any other step is refused.
 
 With a `PriceClassifier` the label is the class with the least expected price, D+ is the distance to its nearest
-prototype and D- that to the nearest of the other classes, so that the sum is negative where the prices override.
+prototype and D- that to the nearest of the other classes; the sum is negative where the prices override.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_selection import SelectorMixin
 from sklearn.preprocessing import FunctionTransformer
 
-from lvq.estimators.found import need_model
-from lvq.input_columns import Indices, Names, blocks, input_names, model_inputs, sources
-from lvq.input_values import Cells, input_cells, input_values
-from lvq.linear_maps import Floats, project, pull_back, step_map
+from lvq.estimators.find_model import decides_by_price, need_model, rejecting_layer
+from lvq.inspection.columns import input_cells, model_inputs, row_names
+from lvq.inspection.inverse import Cells, input_values
+from lvq.inspection.linear import project, pull_back
+from lvq.inspection.steps import Floats, Indices, Names, Step, adapter, blocks, input_names
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import filled
-from lvq.nearest_samples import row_names
-from lvq.prices import priced_classes
-from lvq.rejection.scorers import find_reject_classifier
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
@@ -116,8 +114,8 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     estimator : estimator
         A fitted model of this library, alone or at the end of a Pipeline, in a search, a `RejectClassifier`, a
         `PriceClassifier` and so on.
-        The steps before it may be scalers, feature selectors, encoders, imputers, other one-to-one transformers, PCA,
-        TruncatedSVD, and ColumnTransformers of these.
+        The steps before it may be scalers, feature selectors, encoders, imputers, other known transformers of single
+        columns, PCA, TruncatedSVD, SavitzkyGolay, and ColumnTransformers of these. Other steps are refused.
     X : array-like of shape (n_samples, n_columns)
         Samples, as the estimator takes them; of sparse ones a few rows, as the result is dense.
 
@@ -157,11 +155,12 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     """
     found = need_model(estimator, "explain")
     model, Z = found.model, filled(model_inputs(found, X))  # the result is dense as well
-    of_model = model.explain(Z, priced_classes(estimator, X))
+    priced = np.searchsorted(model.classes, estimator.predict(X)) if decides_by_price(estimator) else None
+    of_model = model.explain(Z, priced)
     parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]
     contributions = parts[0].contributions - parts[1].contributions
     names = input_names(found.steps[0] if found.steps else found.estimator)
-    reject, reaching = find_reject_classifier(estimator, X)
+    reject, reaching = rejecting_layer(estimator, X)
     certainty = of_model.certainty if reject is None else reject.certainty(reaching)
     nearest = of_model.label, certainty, of_model.winner, of_model.rival
     return InputExplanation(*nearest, names, contributions, X, input_values(found, model.prototypes))
@@ -191,7 +190,7 @@ def _parts(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices) 
     return _Parts(change * slope, change, slope)
 
 
-def _back(steps: tuple[BaseEstimator, ...], parts: _Parts) -> _Parts:
+def _back(steps: Sequence[Step], parts: _Parts) -> _Parts:
     for step in reversed(steps):
         parts = _back_through_blocks(step, parts) if isinstance(step, ColumnTransformer) else _back_through(step, parts)
     return parts
@@ -205,25 +204,29 @@ def _back_through_blocks(table: ColumnTransformer, parts: _Parts) -> _Parts:
     return _Parts(total)
 
 
-def _back_through(step: BaseEstimator, parts: _Parts) -> _Parts:
-    source = sources(step)
-    if source is None or len(source) != parts.contributions.shape[1]:
+def _back_through(step: Step, parts: _Parts) -> _Parts:
+    known = adapter(step)
+    source, linear = known.sources(step), known.linear(step)
+    if known.in_place:
+        return _Parts(parts.contributions)
+    if source is None:
         return _back_through_mixing(step, parts)
-    linear = np.ones(1) if isinstance(step, SelectorMixin) else step_map(step)
-    separate = linear is not None and linear.ndim == 1 and not getattr(step, "clip", False)
-    if parts.change is None or parts.slope is None or linear is None or not separate:
+    if linear is not None and linear.ndim == 2:
+        linear = np.ones(1)  # of a selector
+    if parts.change is None or parts.slope is None or linear is None or getattr(step, "clip", False):
         return _Parts(_gathered(parts.contributions, source, step.n_features_in_))
-    values = (parts.contributions, parts.change / linear, parts.slope * linear)
+    change = np.divide(parts.change, linear, out=np.zeros_like(parts.change), where=linear != 0)
+    values = (parts.contributions, change, parts.slope * linear)
     return _Parts(*(_gathered(part, source, step.n_features_in_) for part in values))
 
 
-def _back_through_mixing(step: BaseEstimator, parts: _Parts) -> _Parts:
-    matrix = step_map(step)
+def _back_through_mixing(step: Step, parts: _Parts) -> _Parts:
+    matrix = adapter(step).linear(step)
     if matrix is None:
         hint = "set feature_names_out='one-to-one' if they do, or " if isinstance(step, FunctionTransformer) else ""
         raise ValueError(
-            f"explain needs steps whose output columns belong to one input column each, or PCA or TruncatedSVD, got "
-            f"{type(step).__name__}; {hint}transform X with that step first, and pass the rest of the pipeline."
+            f"explain needs known steps whose output columns belong to one input column each, or PCA or TruncatedSVD, "
+            f"got {type(step).__name__}; {hint}transform X with that step first, and pass the rest of the pipeline."
         )
     if parts.change is None or parts.slope is None:
         raise ValueError(
@@ -234,7 +237,7 @@ def _back_through_mixing(step: BaseEstimator, parts: _Parts) -> _Parts:
     if not np.allclose(project(change, matrix), parts.change, rtol=1e-6, atol=1e-9 * np.abs(parts.change).max()):
         raise ValueError(
             f"explain cannot map prototypes back through {type(step).__name__}, whose components are linearly "
-            "dependent; fit it with fewer components."
+            "dependent; fit it with fewer components, or transform X with that step first."
         )
     return _Parts(change * slope, change, slope)
 

@@ -27,12 +27,13 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ, local_radii
-from lvq.estimators.found import find_model
-from lvq.local_radii import curvature, difference_axes, distance_to_quadric, entry_sizes, operator_norm
+from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
+from lvq.estimators.find_model import find_model
+from lvq.inspection import local_bounds
+from lvq.inspection.certify import certified_accuracy, certified_radius
+from lvq.inspection.local_bounds import curvature, difference_axes, distance_to_quadric, operator_norm
 from lvq.model.links import Gaussian
 from lvq.rejection import RejectClassifier
-from lvq.robustness import certified_accuracy, certified_radius
 from tests.placed import placed
 
 NORMS = (1, 2, np.inf)
@@ -218,18 +219,10 @@ def test_constants_bound_what_they_bound():
         for norm in NORMS:
             unit = d / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
             assert np.linalg.norm(unit @ B.T, axis=1).max() <= operator_norm(B, norm) * (1 + 1e-12)
-            sigma, axes = np.linalg.eigh(S)
-            kappa = sigma[-1] if norm == 2 else curvature(entry_sizes(sigma, axes), sigma[-1], norm)
-            assert np.einsum("ij,jk,ik->i", unit, S, unit).max() <= kappa * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("block", [1, 40, 10**6])
-def test_entries_of_a_matrix_that_is_not_stored(block, monkeypatch):
-    monkeypatch.setattr(local_radii, "BLOCK", block)
-    rng = np.random.default_rng(0)
-    sigma, axes = rng.normal(size=3), np.linalg.qr(rng.normal(size=(7, 3)))[0]
-    S = np.abs((axes * sigma) @ axes.T)
-    np.testing.assert_allclose(entry_sizes(sigma, axes), (S.max(), S.sum(), 7))
+            for matrix, diagonal in ((S, False), (np.diag(np.diag(S)), True)):
+                sigma = np.diag(S) if diagonal else np.linalg.eigvalsh(S)
+                kappa = sigma.max() if norm == 2 else curvature(sigma, 4, norm, diagonal=diagonal)
+                assert np.einsum("ij,jk,ik->i", unit, matrix, unit).max() <= kappa + 1e-12
 
 
 def test_values():
@@ -520,7 +513,7 @@ def test_matrices_of_far_classes_are_not_decomposed(monkeypatch, norm):
         pairs.append(id(F))
         return difference_axes(F, G)
 
-    monkeypatch.setattr(local_radii, "difference_axes", counted)
+    monkeypatch.setattr(local_bounds, "difference_axes", counted)
     assert np.all(certified_radius(model, X, norm) > 0)
     assert len(pairs) < 25 * 24 / 2 / 4
 

@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ
-from lvq.category_fractions import category_fractions
-from lvq.estimators.found import need_model
+from lvq.estimators.find_model import need_model
+from lvq.inspection.inverse import category_fractions
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from sklearn.preprocessing import (
 )
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ
-from lvq.explanation import explain
+from lvq.inspection.explain import explain
 from lvq.rejection import RejectClassifier
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}

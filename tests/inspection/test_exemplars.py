@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-import lvq.nearest_samples
+import lvq.inspection.exemplars
 from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, exemplars
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
@@ -29,7 +29,7 @@ def test_nearest_by_a_plain_search(model, own, monkeypatch):
     X[4] = X[1]  # a tie: the first row comes first
     fitted = model.set_params(**QUICK).fit(X, y).model_
     expected = np.sqrt(fitted.distances(X))
-    monkeypatch.setattr(lvq.nearest_samples, "BLOCK", 7 * len(fitted.labels))  # several blocks of rows
+    monkeypatch.setattr(lvq.inspection.exemplars, "BLOCK", 7 * len(fitted.labels))  # several blocks of rows
     found = exemplars(model, X, k=5, y=y if own else None)
     for j, label in enumerate(fitted.classes[fitted.labels]):
         rows = [row for row in range(len(X)) if not own or y[row] == label]

@@ -7,7 +7,7 @@ the norm l_p, 1/p + 1/q = 1, k a prototype of the predicted class and j one of a
 With one metric for all prototypes, D_j - D_k is linear in x with gradient -2 B'(p_j - p_k). By Hoelder's inequality it
 is positive while |d| < r_jk = (D_j - D_k)/(2 |B'(p_j - p_k)|_q). The prediction does not change as long as each j is
 farther than some k: the radius is min_j max_k r_jk. With one prototype per class it is exact. The bounds r_jk for local
-metrics are in `lvq.local_radii`.
+metrics are in `lvq.inspection.local_bounds`.
 
 A scaler that clips, such as MinMaxScaler(clip=True), moves z by A d' with |d'_l| <= |d_l| for every feature: it only
 shortens the perturbation, and the bounds hold. A kernel is increasing in D and changes no prediction.
@@ -21,12 +21,12 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from lvq.estimators.found import need_model
-from lvq.input_columns import model_inputs
-from lvq.linear_maps import Floats, LinearMap, compose, input_map, project, pull_back
-from lvq.local_radii import LocalBounds, ratio
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import model_inputs
+from lvq.inspection.linear import compose, input_map, project, pull_back
+from lvq.inspection.local_bounds import LocalBounds, ratio
+from lvq.inspection.steps import Floats, LinearMap
 from lvq.model.arrays import as_numpy
-from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.typing import MatrixLike
 
@@ -82,7 +82,7 @@ def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, un
     Z = model_inputs(found, X, "certified_radius")
     D = fitted.distances(Z)
     tolerance, D = _rounding(fitted, Z, D), D.astype(np.float64)
-    if isinstance(fitted.metric, LocalMetric):
+    if is_local(fitted):
         return LocalBounds(fitted, Z, D, tolerance, before, norm).radius()
     return _shared_radius(fitted, D, tolerance, before, norm)
 
@@ -98,18 +98,22 @@ def checked_units(units: ArrayLike, n_columns: int, purpose: str) -> Floats:
     return np.where(np.isnan(lengths), 1.0, lengths)
 
 
+def is_local(model: PrototypeModel) -> bool:
+    """Whether prototypes have different metrics."""
+    return bool(np.any(model.group != model.group[0]))
+
+
 def _rounding(model: PrototypeModel, Z: NDArray[np.floating], D: NDArray[np.floating]) -> Floats:
     """Rounding error of a difference of two distances of each sample, (n_samples, 1)."""
     largest = D.max(axis=1, keepdims=True).astype(np.float64)
-    if isinstance(model.metric, LocalMetric):
+    if is_local(model):
         # each metric has its own scale: rounding depends on the lengths of sample and prototype from the common centre
-        W = model.prototypes
-        centre = np.repeat(W.mean(axis=0, keepdims=True), len(W), axis=0)
-        of_samples, of_prototypes = (
-            model.metric.distances(rows, centre, model.relevance).max(axis=1, keepdims=True).astype(np.float64)
-            for rows in (Z.astype(W.dtype), W)
-        )
-        largest = np.maximum(largest, of_samples + of_prototypes.max())
+        W = model.prototypes.astype(np.float64)
+        centre = W.mean(axis=0)
+        for first in np.unique(model.group, return_index=True)[1]:
+            root = model.matrix_of(first)
+            of_samples, of_prototypes = ((project(rows - centre, root) ** 2).sum(axis=1) for rows in (Z, W))
+            largest = np.maximum(largest, of_samples[:, None] + of_prototypes.max())
     return (8 + model.n_features) * np.finfo(D.dtype).eps * largest
 
 

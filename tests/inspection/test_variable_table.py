@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ
-from lvq.estimators.found import need_model
-from lvq.variable_values import variable_table
+from lvq.estimators.find_model import need_model
+from lvq.inspection.inverse import variable_table
 
 X = pd.DataFrame(
     {"colour": list("aaabbbbbcc"), "size": [1.0, 2, 3, 4, np.nan, 6, 7, 8, 9, 10], "tail": list("yynnnnnnnn")}

@@ -21,16 +21,14 @@ time and never stored. Where all B_j are diagonal, S is too, and nothing is deco
 from __future__ import annotations
 
 from itertools import combinations_with_replacement, permutations, product
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lvq.input_columns import Indices
-from lvq.linear_maps import Floats, LinearMap, compose, dense, project, pull_back
+from lvq.inspection.linear import compose, dense, project, pull_back
+from lvq.inspection.steps import Floats, Indices, LinearMap
 from lvq.model.prototype_model import PrototypeModel
 
-BLOCK = 2**22  # entries of a matrix that are held at a time
 SLACK = 1 + 1e-5  # the exact bound may be below the fast ones by rounding; such rivals are computed too
 
 
@@ -90,22 +88,19 @@ class LocalBounds:
             if not rows:
                 continue
             sigma, axes = difference_axes(self.full[here], self.full[there])
-            entries = None if self.norm == 2 or axes is None else entry_sizes(sigma, axes)
             for (prototype, rival), chosen in rows.items():
                 sign = 1 if self.group[prototype] == here else -1
-                bound = self._pair(chosen, prototype, rival, sign * sigma, axes, entries)
+                bound = self._pair(chosen, prototype, rival, sign * sigma, axes)
                 best[chosen, rival] = np.maximum(best[chosen, rival], bound)
         return best.min(axis=1)
 
-    def _pair(
-        self, rows: Indices, own: int, rival: int, sigma: Floats, axes: Floats | None, entries: Entries | None
-    ) -> Floats:
+    def _pair(self, rows: Indices, own: int, rival: int, sigma: Floats, axes: Floats | None) -> Floats:
         """The best bound of some samples, with S by its eigenvalues and axes."""
         value, slope = self._difference(rows, own, rival)
         bound = distance_to_quadric(value, slope if axes is None else slope @ axes, sigma)
         if self.norm == 2:
             return bound
-        kappa = diagonal_curvature(sigma, self.norm) if entries is None else curvature(entries, sigma.max(), self.norm)
+        kappa = curvature(sigma, slope.shape[1], self.norm, diagonal=axes is None)
         bound /= 1 if self.norm == 1 else np.sqrt(slope.shape[1])
         return np.maximum(bound, self._fast(rows, own, rival, kappa))
 
@@ -201,52 +196,18 @@ def operator_norm(B: Floats, norm: float) -> float:
     return float(min(np.sqrt(B.shape[1]) * spectral, columns.sum(), rows))
 
 
-class Entries(NamedTuple):
-    """Absolute entries of a matrix: the largest and the sum; and the number of its rows."""
+def curvature(sigma: Floats, n_features: int, norm: float, *, diagonal: bool) -> float:
+    """A kappa with d'S d <= kappa |d|_p^2 for all d and p = 1 or infinity, from the eigenvalues of S.
 
-    largest: float
-    total: float
-    rows: int
-
-
-def entry_sizes(sigma: Floats, axes: Floats) -> Entries:
-    """Absolute entries of the matrix with these eigenvalues and eigenvectors, which is never stored.
+    The least one where S is diagonal.
 
     Examples
     --------
-    >>> entry_sizes(np.array([1.0, -5.0]), np.eye(2))
-    Entries(largest=5.0, total=6.0, rows=2)
-    """
-    n, largest, total = len(axes), 0.0, 0.0
-    step = max(1, BLOCK // n)
-    for begin in range(0, n, step):
-        block = np.abs((axes[begin : begin + step] * sigma) @ axes[begin:].T)  # the matrix is symmetric
-        square = block[:, : len(block)]
-        largest, total = max(largest, float(block.max())), total + 2 * float(block.sum()) - float(square.sum())
-    return Entries(largest, total, n)
-
-
-def curvature(entries: Entries, largest: float, norm: float) -> float:
-    """A kappa with d'S d <= kappa |d|_p^2 for all d, given the largest eigenvalue of S.
-
-    Examples
-    --------
-    >>> curvature(Entries(5.0, 6.0, 2), 1.0, 1.0)
-    1.0
-    """
-    largest = max(0.0, float(largest))
-    if norm == 1:  # |d|_2 <= |d|_1, and a convex combination of entries is at most the largest
-        return min(largest, entries.largest)
-    return min(largest * entries.rows, entries.total)
-
-
-def diagonal_curvature(sigma: Floats, norm: float) -> float:
-    """The least kappa with sum_l sigma_l d_l^2 <= kappa |d|_p^2 for all d and p = 1 or infinity.
-
-    Examples
-    --------
-    >>> diagonal_curvature(np.array([2.0, 3.0, -9.0]), 1.0), diagonal_curvature(np.array([2.0, 3.0, -9.0]), np.inf)
-    (3.0, 5.0)
+    >>> sigma = np.array([2.0, 3.0, -9.0])
+    >>> [curvature(sigma, 3, norm, diagonal=True) for norm in (1, np.inf)], curvature(sigma, 3, np.inf, diagonal=False)
+    ([3.0, 5.0], 9.0)
     """
     rising = np.maximum(sigma, 0.0)
-    return float(rising.max() if norm == 1 else rising.sum())
+    if norm == 1:  # |d|_2 <= |d|_1
+        return float(rising.max())
+    return float(rising.sum() if diagonal else rising.max() * n_features)  # |d|_2^2 <= n |d|_inf^2

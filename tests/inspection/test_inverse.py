@@ -13,8 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
 
 from lvq import GLVQ
-from lvq.estimators.found import need_model
-from lvq.input_values import hard_codes, input_cells, input_values
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import input_cells
+from lvq.inspection.inverse import input_values
+from lvq.inspection.steps import hard_codes
 
 QUICK = {"solver": "online", "max_iter": 2, "random_state": 0}
 
