@@ -11,8 +11,9 @@ of all samples is the standard error of an importance, as far as an importance b
 training selects features: of features that are alike, one data set gives all importance to a few, and another to
 others. A feature that was not selected then varies little in all refits, far from its expectation. Therefore no
 variable has a standard error below the root mean square over all variables. In data with eight exchangeable features
-(N = 200 and 1,000, weak, strong and correlated classes, GRLVQ and GMLVQ, 100 data sets each) 90 % intervals held the
-truth in COVERAGE of the cases.
+(N = 200 and 1,000; weak and strong differences of the classes, independent and correlated features; GRLVQ and GMLVQ;
+100 data sets each) 90 % intervals from 40 refits held the expectation in 91 to 99 % of the cases, and some feature was
+called important in at most 6 % of the data sets.
 """
 
 from __future__ import annotations
