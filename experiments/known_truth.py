@@ -2,8 +2,8 @@
 
     python -m experiments.known_truth [--sets N]
 
-Of each kind of data N sets are drawn (20 by default), and `lvq.relevance_intervals` is applied to a StandardScaler and
-an LVQClassifier with its defaults:
+Of each kind of data N sets are drawn (20 by default), and `lvq.variable_importances` with `n_resamples` is applied to a
+StandardScaler and an LVQClassifier with its defaults:
 
 - "planted": two shifted features, a noisy copy of each, twenty noise features; 200 samples;
 - "multimodal": the simulated set of Ridge et al. (2012) with 180 samples: x1 and x2, four copies of x1 with growing
@@ -36,7 +36,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from lvq import LVQClassifier, relevance_intervals, variable_importances
+from lvq import LVQClassifier, variable_importances
 from lvq.datasets import make_multimodal
 
 RESULT = pathlib.Path(__file__).parent / "results" / "known_truth"
@@ -115,7 +115,7 @@ def of_kind(draw: Callable[[int], Known], sets: int) -> dict[str, object]:
     expected, rows = expected_importances(draw, 2 * sets), []
     for seed in range(sets):
         X, y, relevant, noise = draw(seed)
-        found = relevance_intervals(make_model(), X, y, n_resamples=40)
+        found = variable_importances(make_model(), X, y, n_resamples=40)
         permuted = np.random.default_rng(seed).permutation(y)
         forest = RandomForestClassifier(200, random_state=0).fit(X, y)
         rows.append(
@@ -127,7 +127,7 @@ def of_kind(draw: Callable[[int], Known], sets: int) -> dict[str, object]:
                 "held": None
                 if expected is None
                 else float(np.mean((found.lower <= expected) & (expected <= found.upper))),
-                "permuted": bool(relevance_intervals(make_model(), X, permuted, n_resamples=10).important.any()),
+                "permuted": bool(variable_importances(make_model(), X, permuted, n_resamples=10).important.any()),
             }
         )
     result: dict[str, object] = {"data": draw.__name__, "sets": sets}

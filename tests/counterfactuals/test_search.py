@@ -156,9 +156,8 @@ def test_an_accepted_prediction(model, measure, cells):
     rejected = np.flatnonzero(~accepted)[:10]
     some = type(changed)(*(part[rejected] for part in changed[:4]), changed.units)
     # with thresholds of single prototypes the regions are not convex
-    assert something_nearer(model, X[rejected], some, safe.accept, np.random.default_rng(2), by=1e-3) <= (
-        cells == "prototype"
-    )
+    nearer = something_nearer(model, X[rejected], some, safe.accept, np.random.default_rng(2), by=1e-3)
+    assert nearer <= (cells == "prototype")
 
 
 MEASURED = [
@@ -185,7 +184,8 @@ def test_by_the_measure_that_the_classifier_rejects_by(model, options):
     assert safe.accept(changed.samples).all()
     for fraction in (0.3, 0.7, 0.999):
         assert not safe.accept(rejected + fraction * (changed.samples - rejected)).any()
-    assert something_nearer(model, rejected, changed, safe.accept, np.random.default_rng(2), by=1e-3) <= 2
+    if not callable(options.get("measure")):  # moves are made of differences to prototypes, which it does not know
+        assert something_nearer(model, rejected, changed, safe.accept, np.random.default_rng(2), by=1e-3) <= 2
 
 
 def test_an_accepted_prediction_of_a_given_class():
@@ -221,7 +221,7 @@ def test_balls_against_a_general_solver():
                 options={"ftol": 1e-12, "maxiter": 500},
             )
             best = min(best, np.sqrt(solution.fun)) if solution.success else best
-        assert found == pytest.approx(best, rel=1e-4)
+        assert found == pytest.approx(best, rel=1e-3)
 
 
 @pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler(), PCA(3), PCA(4, whiten=True)], ids=str)

@@ -24,12 +24,12 @@ from scipy.optimize import minimize, nnls
 from lvq.inspection.steps import Floats, Indices
 
 MARGIN = 1e-9  # how far beyond a boundary, relative to the distances
-BISECTIONS, FEW_BISECTIONS = 40, 20  # of a result, and of points that only give a direction
+BISECTIONS, FEW_BISECTIONS = 40, 25  # of a result, and of points that only give a direction
 ROUNDS = 20  # of tangent planes
 PARTS = 16  # of the way to a result, in which something may be reached earlier
 SMALLEST_GAIN = 1e-5  # of the length, at which to stop
 MOST_COORDINATES = 100  # up to which boundaries are followed; beyond, moves go along straight lines
-ASIDE, ALONG = 1e-4, 0.05  # distances of neighbouring points, and how far the boundary is looked for, by the length
+ASIDE, ALONG = 1e-5, 0.01  # distances of neighbouring points, and how far the boundary is looked for, by the length
 
 Reached = Callable[[Indices, Floats], NDArray[np.bool_]]  # whether moves of these jobs reach what is wanted
 

@@ -74,7 +74,8 @@ def counterfactual(
     within the range of the samples or given bounds, with whole categories, through any pipeline, of small length in
     stated units, and never longer than the one to the nearest real sample that is predicted as wanted, if neither has
     missing values. Missing values stay missing. With a `RejectClassifier` a sample is accepted where its own `accept`
-    says so, by any measure; the change is the smallest one that was found along that boundary.
+    says so, by any measure; the change is the smallest one that was found along that boundary, and within 0.1 % of
+    the smallest one of all where the accepted region of a prototype is convex.
 
     Parameters
     ----------
@@ -323,10 +324,10 @@ class Geometry:
         axes = [self._axes(row) for row in rows]
         return self.to_input(np.stack([move if of is None else of @ move for of, move in zip(axes, moves)]))
 
-    def move_to(self, distances: Distances, target: int, rivals: Indices, margin: float) -> Floats | None:
+    def move_to(self, distances: Distances, target: int | np.intp, rivals: Indices, margin: float) -> Floats | None:
         """The shortest move after which a prototype is nearer than its rivals."""
-        inside, free = distances.towards(target), np.full(distances.C.shape[2], np.inf)
-        return shortest_move(distances, target, rivals, inside, -free, free, margin)
+        inside, free = distances.towards(int(target)), np.full(distances.C.shape[2], np.inf)
+        return shortest_move(distances, int(target), rivals, inside, -free, free, margin)
 
     def ends(self, distances: Distances, targets: Indices, labels: Labels) -> list[Floats]:
         """Moves to prototypes, and beyond them away from the nearest of another class."""

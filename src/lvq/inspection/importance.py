@@ -41,7 +41,7 @@ from lvq.inspection.steps import Floats, Indices, Names, default_names, input_na
 from lvq.model.importance import explained, of_sum_one, output_weighting
 from lvq.model.output_moments import DEGREE, Curve, Outputs
 from lvq.model.samples import ArraySamples
-from lvq.typing import Labels, MatrixLike
+from lvq.typing import Argument, Labels, MatrixLike
 
 Groups = Mapping[str, Sequence[str | int]]
 
@@ -363,7 +363,7 @@ def _refit(
 ) -> tuple[Floats, Labels]:
     """Importances of the model refitted to one half, and its predictions of the other."""
     model = as_chosen(found.estimator)
-    quick = {"calibration": None}  # importances do not depend on it
+    quick: dict[str, Argument] = {"calibration": None}  # importances do not depend on it
     if max_iter is not None:
         quick |= {"max_iter": min(max_iter, getattr(model, "max_iter", max_iter)), "sample_prototypes": False}
     model.set_params(**{name: value for name, value in quick.items() if name in model.get_params()})

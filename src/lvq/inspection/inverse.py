@@ -72,7 +72,7 @@ def _parts(found: FoundModel, rows: ArrayLike) -> Iterator[Part] | None:
     """The blocks of a first ColumnTransformer, or the whole pipeline; None where a step behind has no inverse."""
     values, first = np.asarray(rows, dtype=np.float64), found.steps[0] if found.steps else found.estimator
     if not isinstance(first, ColumnTransformer):
-        return iter([Part(found.steps, np.arange(getattr(first, "n_features_in_", values.shape[1])), values)])
+        return iter([Part(found.steps, np.arange(len(names_by_step(found)[0])), values)])
     behind, left = undone(found.steps[1:], values)
     if behind is None or left:
         return None
@@ -157,11 +157,11 @@ def input_values(found: FoundModel, rows: ArrayLike) -> Cells | None:
     parts = _parts(found, rows)
     if parts is None:
         return None
-    result = np.full((len(rows), len(names_by_step(found)[0])), None, dtype=object)
+    result: Cells = np.full((np.shape(rows)[0], len(names_by_step(found)[0])), None, dtype=np.object_)
     for steps, columns, behind in parts:
         cells = _decoded(steps, behind)
         if cells is not None:
-            result[:, columns] = np.where(np.vectorize(is_missing, otypes=[bool])(cells), None, cells)
+            result[:, columns] = [[None if is_missing(cell) else cell for cell in row] for row in cells.tolist()]
         elif steps is found.steps:
             return None
     return result

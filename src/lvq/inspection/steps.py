@@ -52,7 +52,7 @@ class Weight(NamedTuple):
     n_features_in_: int
 
 
-Step: TypeAlias = BaseEstimator | Weight
+Step: TypeAlias = BaseEstimator  # or a Weight
 
 
 class Adapter(NamedTuple):
@@ -252,7 +252,7 @@ def hard_codes(encoder: OneHotEncoder, codes: Floats) -> Floats:
     """
     hard, begin = np.zeros_like(codes), 0
     dropped = encoder.drop_idx_ if encoder.drop_idx_ is not None else [None] * encoder.n_features_in_
-    for count, drop in zip(codes_per_column(encoder), dropped):
+    for count, drop in zip(np.atleast_1d(codes_per_column(encoder)), dropped):
         part = codes[:, begin : begin + count]
         if count:
             chosen = np.ones(len(part), dtype=bool) if drop is None else part.max(axis=1) > 0.5
@@ -286,7 +286,7 @@ ADAPTERS: dict[type, Adapter] = {
     Weight: Adapter(
         _each,
         lambda step: np.full(step.n_features_in_, step.factor),
-        lambda step, rows: rows / step.factor if step.factor else None,
+        lambda step, rows: rows.astype(np.float64) / step.factor if step.factor else None,
     ),
     PCA: _COMPONENTS,
     IncrementalPCA: _COMPONENTS,
