@@ -2,24 +2,24 @@
 Importances with intervals
 ==========================
 
-A fitted model always ranks its features. `lvq.relevance_intervals` refits it to random halves of the samples and
-shows which differences are more than chance.
+A fitted model always ranks its features. `lvq.variable_importances` with `n_resamples` refits it to random halves of
+the samples and shows which differences are more than chance.
 """
 
 from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GMLVQ, relevance_intervals
+from lvq import GMLVQ, variable_importances
 from lvq.plots import RelevanceDisplay
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
-intervals = relevance_intervals(model, X, y, n_resamples=40)
+intervals = variable_importances(model, X, y, n_resamples=40)
 
 # %%
-# Bars are importances, whiskers their 90 % intervals. A feature is called important only where the whole interval
-# lies above the mean of all features.
+# Bars are importances, whiskers their 90 % intervals. A feature is called important only where it is above the mean of
+# all features with that confidence for all of them together.
 
 display = RelevanceDisplay.from_intervals(intervals)
 display.ax_.axvline(1 / X.shape[1], color="#D55E00", linestyle="--", label="mean of all features")

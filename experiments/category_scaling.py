@@ -40,7 +40,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.data import POOL_ROWS
 from lvq import LVQClassifier
-from lvq.input_columns import sources
+from lvq.inspection.steps import adapter
 from lvq.workflow.preparation import Samples
 from lvq.workflow.study import read_study
 
@@ -72,7 +72,7 @@ class Categories(TransformerMixin, BaseEstimator):
         """Learn categories and scales."""
         drop = "if_binary" if self.way == "one_column" else None
         self.encoder_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False, drop=drop)
-        p, source = self.encoder_.fit_transform(X).mean(axis=0), sources(self.encoder_)
+        p, source = self.encoder_.fit_transform(X).mean(axis=0), adapter(self.encoder_).sources(self.encoder_)
         assert source is not None
         levels, total = np.bincount(source)[source], np.bincount(source, p * (1 - p))[source]
         scale = {

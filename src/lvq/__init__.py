@@ -17,20 +17,16 @@ if _TYPE_CHECKING:
     from lvq.estimators.kohonen import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
     from lvq.estimators.search import LVQClassifierCV
     from lvq.estimators.soft import RSLVQ, SNPC
-    from lvq.explanation import explain
-    from lvq.importances import VariableImportances, variable_importances
+    from lvq.inspection.certify import certified_accuracy, certified_radius
+    from lvq.inspection.exemplars import Exemplars, exemplars
+    from lvq.inspection.explain import explain
+    from lvq.inspection.importance import VariableImportances, variable_importances
     from lvq.model.prototype_model import PrototypeModel
-    from lvq.nearest_samples import Exemplars, exemplars
-    from lvq.nuisance import NuisanceRemoval, remove_nuisance
-    from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
+    from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
     from lvq.prices import PriceClassifier, cheapest_class, expected_prices, price_matrix
-    from lvq.readable import readable_prototypes
     from lvq.rejection import GuaranteeError, RejectClassifier
-    from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
-    from lvq.robustness import certified_accuracy, certified_radius
-    from lvq.spectra import SavitzkyGolay, StandardNormalVariate
     from lvq.streaming.fit_batches import fit_batches
     from lvq.versions import show_versions
 
@@ -60,7 +56,6 @@ __all__ = [
     "PriceClassifier",
     "PrototypeModel",
     "RejectClassifier",
-    "RelevanceIntervals",
     "SavitzkyGolay",
     "StandardNormalVariate",
     "VariableImportances",
@@ -73,11 +68,7 @@ __all__ = [
     "explain",
     "fit_batches",
     "load",
-    "null_space_corrected",
     "price_matrix",
-    "readable_prototypes",
-    "relevance_intervals",
-    "remove_nuisance",
     "save",
     "show_versions",
     "to_onnx",
@@ -89,37 +80,32 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "GuaranteeError": "rejection",
     "LoadError": "persistence",
     "MODELS": "estimators.paper_models",
-    "NuisanceRemoval": "nuisance",
+    "NuisanceRemoval": "preprocessing",
     "PriceClassifier": "prices",
     "PrototypeModel": "model.prototype_model",
     "cheapest_class": "prices",
     "expected_prices": "prices",
     "price_matrix": "prices",
     "RejectClassifier": "rejection",
-    "RelevanceIntervals": "resampled_importances",
-    "certified_accuracy": "robustness",
-    "certified_radius": "robustness",
+    "certified_accuracy": "inspection.certify",
+    "certified_radius": "inspection.certify",
     "counterfactual": "counterfactuals",
-    "Exemplars": "nearest_samples",
-    "exemplars": "nearest_samples",
-    "explain": "explanation",
+    "Exemplars": "inspection.exemplars",
+    "exemplars": "inspection.exemplars",
+    "explain": "inspection.explain",
     "fit_batches": "streaming.fit_batches",
     "load": "persistence",
-    "null_space_corrected": "null_space",
-    "readable_prototypes": "readable",
-    "relevance_intervals": "resampled_importances",
-    "remove_nuisance": "nuisance",
-    "SavitzkyGolay": "spectra",
-    "StandardNormalVariate": "spectra",
+    "SavitzkyGolay": "preprocessing",
+    "StandardNormalVariate": "preprocessing",
     "save": "persistence",
     "show_versions": "versions",
     "to_onnx": "onnx",
-    "VariableImportances": "importances",
-    "variable_importances": "importances",
+    "VariableImportances": "inspection.importance",
+    "variable_importances": "inspection.importance",
 }
 _PACKAGES = (
-    "clusters", "counterfactuals", "estimators", "evaluation", "model", "nuisance", "onnx", "persistence",
-    "plots", "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
+    "clusters", "counterfactuals", "estimators", "evaluation", "inspection", "model", "onnx", "persistence",
+    "plots", "preprocessing", "rejection", "report", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.found import find_layer
+from lvq.estimators.find_model import find_layer
 from lvq.typing import Argument, Labels, MatrixLike
 
 Prices = Mapping[str, float] | ArrayLike

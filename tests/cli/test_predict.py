@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lvq import certified_radius
-from lvq.estimators.found import find_model
+from lvq.estimators.find_model import find_model
 from lvq.persistence import load
 from lvq.rejection.predictions import Predictions
 

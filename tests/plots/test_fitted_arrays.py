@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LGMLVQ
-from lvq.estimators.found import need_model
+from lvq.estimators.find_model import need_model
 from lvq.plots import group_names, lambda_matrix, plane, prototype_names, relevance_profile
 from lvq.plots.fitted_arrays import completed, estimator_name, model_inputs
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from lvq import GLVQ
-from lvq.estimators.found import need_model
+from lvq.estimators.find_model import need_model
 from lvq.plots import LossCurveDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot")

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ
-from lvq.estimators.found import need_model
+from lvq.estimators.find_model import need_model
 from lvq.plots.planes import _axes, plane
 
 

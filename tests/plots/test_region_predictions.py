@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from lvq import GLVQ, RejectClassifier
-from lvq.estimators.found import need_model
+from lvq.estimators.find_model import need_model
 from lvq.plots import plane, regions
 from lvq.plots.region_predictions import predict_points
 from lvq.rejection import Combination, certainty

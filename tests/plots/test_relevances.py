@@ -7,7 +7,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, SavitzkyGolay, relevance_intervals, variable_importances
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, SavitzkyGolay, variable_importances
 from lvq.plots import RelevanceDisplay, relevance_profile
 from lvq.report import summarize
 
@@ -167,7 +167,7 @@ def test_importances_of_folds(data):
 
 @pytest.mark.parametrize("kind", ["bar", "line"])
 def test_intervals_have_whiskers(data, kind):
-    found = relevance_intervals(GRLVQ(random_state=0), *data, n_resamples=4)
+    found = variable_importances(GRLVQ(random_state=0), *data, n_resamples=4)
     display = RelevanceDisplay.from_intervals(found, kind=kind, **({"sort": False} if kind == "bar" else {}))
     assert [text.get_text() for text in display.legend_.get_texts()] == ["90 % interval"]
     if kind == "bar":

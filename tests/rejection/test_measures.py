@@ -13,11 +13,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
+from lvq.inspection.certify import certified_radius
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import Combination, certainty
 from lvq.rejection.measures import MEASURES, as_combination, cells_of, reason_of
 from lvq.rejection.predictions import Predictions
-from lvq.robustness import certified_radius
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
 

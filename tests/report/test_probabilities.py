@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import log_loss
 
 from lvq import GLVQ, LVQClassifier
@@ -53,12 +51,8 @@ def test_classes_that_the_model_does_not_know_are_wrong():
     [
         (lambda X, y: GLVQ(tol=1.0, random_state=0).fit(X, y), "scores and not calibrated; here"),
         (lambda X, y: LVQClassifier(tol=1.0, random_state=0).fit(X, y), "calibrated by a temperature"),
-        (
-            lambda X, y: CalibratedClassifierCV(FrozenEstimator(GLVQ(tol=1.0).fit(X, y)), ensemble=False).fit(X, y),
-            "calibrated by CalibratedClassifierCV",
-        ),
     ],
-    ids=["plain", "temperature", "wrapped"],
+    ids=["plain", "temperature"],
 )
 def test_the_limits_say_whether_probabilities_are_calibrated(make, expected):
     rng = np.random.default_rng(0)

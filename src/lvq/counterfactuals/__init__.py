@@ -1,9 +1,9 @@
-"""Counterfactuals: the smallest change of a sample that gives it another class, or makes its prediction accepted.
+"""Counterfactuals: a small change of a sample that gives it another class, or makes its prediction accepted.
 
-`smallest_changes` has the public function and the smallest change in the model's metric, `real_cases` and `constrained`
-changes that respect bounds, immutable columns and categories, between a sample and real samples.
+`search` has the public function and the smallest change in the model's metric, `real_cases` changes between a sample
+and real samples that respect bounds, immutable columns and categories, and `moves` the geometry of both.
 """
 
-from lvq.counterfactuals.smallest_changes import Counterfactual, counterfactual
+from lvq.counterfactuals.search import Counterfactual, counterfactual
 
 __all__ = ["Counterfactual", "counterfactual"]

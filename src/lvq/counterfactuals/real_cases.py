@@ -1,35 +1,64 @@
-"""Counterfactuals between a sample and real samples of the other class.
+"""Counterfactuals between a sample and real samples: within bounds, with immutable columns and whole categories.
 
 Each starts from the nearest real samples that the model predicts as wanted: immutable columns keep the sample's values,
 and what remains different is moved back as far as the prediction allows. Categories go back to the sample's own one by
-one, and numbers by `boxed_moves`; where that cannot be used, along the straight line. So the result is never farther
-than the nearest of those real samples. Distances are sqrt(sum of ((x_l - x'_l)/unit_l)^2 + n_changed_categories).
+one, and numbers by `moves`. The result is never farther than the nearest of those real samples. Distances are
+sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed categories).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
-from lvq.counterfactuals.mixed_tables import Mixed
-from lvq.input_columns import Indices
-from lvq.linear_maps import Floats
+from lvq.counterfactuals.mixed_rows import Layout, Mixed, Plausibility, lengths
+from lvq.counterfactuals.moves import Distances, pulled_in, shortest_move
+from lvq.estimators.find_model import FoundModel, rejecting_layer
+from lvq.inspection.certify import checked_units, is_local
+from lvq.inspection.columns import model_inputs
+from lvq.inspection.linear import as_matrix, dense, input_map
+from lvq.inspection.steps import Floats, Indices
+from lvq.model.arrays import as_numpy
+from lvq.typing import Label, Labels, MatrixLike
 
 N_ENDS = 5  # nearest real samples that a counterfactual may start from
 MOST_TRIED = 400  # nearest real samples that are tried with the immutable columns of a sample
-BISECTIONS = 40
-MOST_COMPARED = 1000  # real samples of a class that set how far apart neighbours are
-QUANTILE = 0.95  # of the distances between neighbours, up to which a sample is plausible
+LARGEST_PROBLEM = 4_000_000  # prototypes times rank times columns beyond which the distances are not used
 
-Reached = Callable[[Indices, Mixed], NDArray[np.bool_]]  # whether changed samples of these rows are predicted as wanted
-Scores = Callable[[Indices, Mixed], Floats]  # distance to what is wanted less distance to the rest
-Shorten = Callable[
-    [Indices, Mixed, Mixed, NDArray[np.bool_], tuple[Floats, Floats]], Floats
-]  # numbers of shorter moves
+
+class Goal(NamedTuple):
+    """Which predictions to reach: a given class, any class except the first prediction, or any that is accepted."""
+
+    first: Labels
+    target: Labels | None
+    rejecting: bool
+
+    def reached(self, label: Labels, accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each row is predicted as wanted."""
+        if self.target is not None:
+            return accepted & (label == self.target)
+        return accepted if self.rejecting else label != self.first
+
+    def take(self, rows: Indices) -> Self:
+        """The goals of some rows, which may repeat."""
+        return type(self)(self.first[rows], None if self.target is None else self.target[rows], self.rejecting)
+
+    def allows(self, row: int | np.intp, label: Label) -> bool:
+        """Whether a class may be reached from a row."""
+        if self.target is not None:
+            return bool(label == self.target[row])
+        return self.rejecting or bool(label != self.first[row])
+
+
+def predictions(model: BaseEstimator, X: MatrixLike) -> tuple[Labels, NDArray[np.bool_]]:
+    """Predicted classes, and which are accepted: all, if the model rejects nothing."""
+    label = np.asarray(as_numpy(model.predict(X)))
+    reject, inputs = rejecting_layer(model, X)
+    return label, np.ones(len(label), dtype=np.bool_) if reject is None else np.asarray(reject.accept(inputs))
 
 
 class Limits(NamedTuple):
@@ -41,22 +70,6 @@ class Limits(NamedTuple):
     high: Floats
     units: Floats
     max_changes: int | None
-
-
-def lengths(units: Floats, one: Mixed, other: Mixed) -> Floats:
-    """Distances between rows; a missing value is at distance 0."""
-    difference = np.nan_to_num((one.numbers - other.numbers) / units)
-    return np.sqrt((difference**2).sum(axis=1) + (one.categories != other.categories).sum(axis=1))
-
-
-def all_lengths(units: Floats, one: Mixed, other: Mixed) -> Floats:
-    """Distances between all rows of two tables, (n_one, n_other)."""
-    centre = np.nan_to_num(np.nanmean(other.numbers, axis=0)) if other.numbers.size else np.zeros(len(units))
-    numbers = [np.where(np.isnan(part.numbers), centre, part.numbers) / units for part in (one, other)]
-    changed = np.zeros((len(one.numbers), len(other.numbers)))
-    for ours, theirs in zip(one.categories.T, other.categories.T):
-        changed += ours[:, None] != theirs[None, :]
-    return np.sqrt(cdist(*numbers, "sqeuclidean") + changed)
 
 
 def hybrids(x: Mixed, samples: Mixed, limits: Limits) -> Mixed:
@@ -72,55 +85,6 @@ class Jobs(NamedTuple):
 
     row: Indices
     end: Mixed
-
-    def kept(self, which: NDArray[np.bool_]) -> Jobs:
-        """Some of them."""
-        return Jobs(self.row[which], self.end.take(np.flatnonzero(which)))
-
-    def joined(self, other: Jobs) -> Jobs:
-        """These and others."""
-        ends = (np.concatenate(parts) for parts in zip(self.end, other.end))
-        return Jobs(np.concatenate((self.row, other.row)), Mixed(*ends))
-
-
-def starting_jobs(X: Mixed, rows: Indices, samples: Mixed, wanted: NDArray[np.bool_], limits: Limits,
-                  reached: Reached) -> Jobs:  # fmt: skip
-    """The nearest real samples of each row that are predicted as wanted; `wanted` is (n_rows, n_samples)."""
-    found_rows, ends = list[Indices](), list[Mixed]()
-    for place, row in enumerate(rows):
-        chosen = np.flatnonzero(wanted[place])
-        if not len(chosen):
-            continue
-        x = X.take(np.array([row]))
-        mixed = hybrids(x, samples.take(chosen), limits)
-        order = np.argsort(lengths(limits.units, x, mixed), kind="stable")[:MOST_TRIED]
-        mixed = mixed.take(order)
-        good = np.flatnonzero(reached(np.repeat(row, len(order)), mixed))[:N_ENDS]
-        found_rows.append(np.repeat(row, len(good)))
-        ends.append(mixed.take(good))
-    if not ends:
-        return Jobs(np.empty(0, dtype=np.intp), X.take(np.empty(0, dtype=np.intp)))
-    numbers, categories = (np.concatenate([end[part] for end in ends]) for part in range(2))
-    return Jobs(np.concatenate(found_rows), Mixed(numbers, categories))
-
-
-def with_few_changes(X: Mixed, jobs: Jobs, most: int, reached: Reached, scores: Scores) -> Jobs:
-    """Ends that differ from their sample in few columns: those whose change helps most, one after the other."""
-    at, n_numbers = X.take(jobs.row), X.numbers.shape[1]
-    done = reached(jobs.row, at)
-    for _ in range(most):
-        gain = np.full((len(jobs.row), n_numbers + X.categories.shape[1]), np.inf)
-        for column in range(gain.shape[1]):
-            trial = _with_column(at, jobs.end, column)
-            differs = lengths(np.ones(n_numbers), trial, at) > 0
-            tried = np.flatnonzero(differs & ~done)
-            if len(tried):
-                gain[tried, column] = scores(jobs.row[tried], trial.take(tried))
-        best = gain.argmin(axis=1)
-        for job in np.flatnonzero(~done & np.isfinite(gain.min(axis=1))):
-            _set_column(at, jobs.end, int(best[job]), int(job))
-        done |= reached(jobs.row, at)
-    return Jobs(jobs.row, at).kept(done)
 
 
 def _place(at: Mixed, column: int) -> tuple[int, int]:
@@ -140,58 +104,210 @@ def _set_column(at: Mixed, end: Mixed, column: int, job: int) -> None:
     at[part][job, place] = end[part][job, place]
 
 
-def with_own_categories(X: Mixed, jobs: Jobs, reached: Reached) -> Jobs:
-    """Ends whose categories go back to those of the sample, one after the other, where the prediction allows."""
-    categories = jobs.end.categories.copy()
-    for column in range(categories.shape[1]):
-        trial = categories.copy()
-        trial[:, column] = X.categories[jobs.row, column]
-        good = reached(jobs.row, Mixed(jobs.end.numbers, trial))
-        categories[good] = trial[good]
-    return Jobs(jobs.row, Mixed(jobs.end.numbers, categories))
+class Options(NamedTuple):
+    """What the user asks for; see `counterfactual`."""
+
+    samples: MatrixLike
+    units: ArrayLike | None
+    bounds: Mapping[str | int, tuple[float, float]]
+    immutable: Sequence[str | int]
+    max_changes: int | None
+    plausible: bool
 
 
-def moved_back(X: Mixed, jobs: Jobs, limits: Limits, reached: Reached, shorten: Shorten) -> Mixed:
-    """The shortest changes found between samples and ends, with the categories of the ends."""
-    x, end = X.take(jobs.row), jobs.end
-    fixed = (x.numbers == end.numbers) | np.isnan(x.numbers) if limits.max_changes is not None else (
-        limits.fixed_numbers | np.isnan(x.numbers)
-    )  # fmt: skip
-    start = shorten(jobs.row, x, end, fixed, (limits.low, limits.high))
-    longer = lengths(limits.units, Mixed(start, end.categories), x) > lengths(limits.units, end, x)
-    start[longer] = x.numbers[longer]
-    low, high = np.zeros(len(start)), np.ones(len(start))
-    high[reached(jobs.row, Mixed(start, end.categories))] = 0.0
-    difference = end.numbers - start
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        good = reached(jobs.row, Mixed(start + middle[:, None] * difference, end.categories))
-        low, high = np.where(good, low, middle), np.where(good, middle, high)
-    numbers = np.where((high == 1.0)[:, None], end.numbers, start + high[:, None] * difference)
-    return Mixed(numbers, end.categories)
+class Found(NamedTuple):
+    """Changed samples, their distances, classes and lengths in the model's metric, and the units of the distances."""
+
+    samples: MatrixLike
+    distance: Floats
+    label: Labels
+    cost: Floats
+    units: Floats
 
 
-class Plausibility:
-    """Whether samples are as near to real samples of a class as these are to each other."""
+class Search:
+    """One search: the samples, the model, and what is asked for."""
 
-    def __init__(self, samples: Mixed, labels: NDArray[np.generic], units: Floats) -> None:
-        self.samples, self.labels, self.units = samples, labels, units
-        self.limits = {label: self._limit(np.flatnonzero(labels == label)) for label in np.unique(labels).tolist()}
+    def __init__(self, model: BaseEstimator, found: FoundModel, X: MatrixLike, goal: Goal, options: Options) -> None:
+        self.model, self.found, self.goal = model, found, goal
+        self.layout = Layout(found, X)
+        self.X, self.samples = self.layout.split(X), self.layout.split(options.samples)
+        self.limits = self._limits(options)
+        self.sample_labels, self.sample_accepted = predictions(model, options.samples)
+        accepted = np.flatnonzero(self.sample_accepted)
+        self.plausible = None
+        if options.plausible:
+            known = self.samples.take(accepted), self.sample_labels[accepted], self.limits.units
+            self.plausible = Plausibility(*known)
+        self.map = self._linear_map()
 
-    def _limit(self, rows: Indices) -> float:
-        some = self.samples.take(rows[:: -(-len(rows) // MOST_COMPARED)])
-        if len(some.numbers) < 2:
-            return 0.0
-        between = all_lengths(self.units, some, some)
-        np.fill_diagonal(between, np.inf)
-        return float(np.quantile(between.min(axis=1), QUANTILE))
+    def _limits(self, options: Options) -> Limits:
+        layout, numeric, most = self.layout, self.layout.numeric, options.max_changes
+        if most is not None and (not isinstance(most, int | np.integer) or most < 1):
+            raise ValueError(
+                f"max_changes of counterfactual must be a whole number of at least 1, or None, got {most!r}."
+            )
+        fixed = layout.mask(options.immutable, "immutable")
+        low, high = layout.limits(options.bounds, self.samples.numbers)
+        if options.units is None:
+            units = np.nanstd(self.samples.numbers, axis=0) if self.samples.numbers.size else np.ones(len(numeric))
+            units = np.where(units > 0, units, 1.0)
+        else:
+            units = checked_units(options.units, len(layout.names), "counterfactual")[numeric]
+        return Limits(fixed[numeric], fixed[layout.categorical], low, high, units, options.max_changes)
 
-    def __call__(self, changed: Mixed, labels: NDArray[np.generic]) -> NDArray[np.bool_]:
-        """Whether each changed sample of a predicted class is plausible."""
-        good = np.zeros(len(labels), dtype=np.bool_)
-        for label in np.unique(labels).tolist():
-            rows, own = np.flatnonzero(labels == label), np.flatnonzero(self.labels == label)
-            if len(own):
-                nearest = all_lengths(self.units, changed.take(rows), self.samples.take(own)).min(axis=1)
-                good[rows] = nearest <= self.limits[label] * (1 + 1e-9)
+    def _linear_map(self) -> Floats | None:
+        """How numbers change the model's input while categories stay; None where a step is not linear."""
+        try:
+            full = input_map(self.found.steps, "counterfactual", clipping=False, categories=True)
+        except ValueError:
+            return None
+        full = np.broadcast_to(full, len(self.layout.names)) if full.ndim == 1 else full
+        return dense(as_matrix(full))[:, self.layout.numeric] * self.limits.units
+
+    def reached(self, rows: Indices, changed: Mixed) -> NDArray[np.bool_]:
+        """Whether changed samples are predicted as wanted, and plausible where that is asked for."""
+        if not len(rows):
+            return np.zeros(0, dtype=np.bool_)
+        label, accepted = predictions(self.model, self.layout.join(changed))
+        good = self.goal.take(rows).reached(label, accepted)
+        if self.plausible is not None and good.any():
+            some = np.flatnonzero(good)
+            good[some] = self.plausible(changed.take(some), label[some])
         return good
+
+    def scores(self, rows: Indices, changed: Mixed) -> Floats:
+        """Distance to the nearest wanted prototype less that to the nearest other one."""
+        D = self.found.model.distances(self.inputs(changed)).astype(np.float64)
+        wanted = self.wanted_prototypes(rows)
+        return np.where(wanted, D, np.inf).min(axis=1) - np.where(wanted, np.inf, D).min(axis=1, initial=0.0)
+
+    def inputs(self, changed: Mixed) -> NDArray[np.floating]:
+        """Samples as they reach the model."""
+        return model_inputs(self.found, self.layout.join(changed), "counterfactual")
+
+    def wanted_prototypes(self, rows: Indices) -> NDArray[np.bool_]:
+        """Prototypes of classes that may be reached, (n_rows, n_prototypes)."""
+        labels = self.found.model.classes[self.found.model.labels]
+        return np.array([[self.goal.allows(row, label) for label in labels] for row in rows])
+
+    def starts(self, rows: Indices, limits: Limits) -> Jobs:
+        """The nearest real samples of each row that are predicted as wanted, with what the row must keep."""
+        found_rows, ends = [np.zeros(0, dtype=np.intp)], [self.X.take(np.zeros(0, dtype=np.intp))]
+        for row in rows:
+            chosen = self.sample_accepted & [self.goal.allows(row, label) for label in self.sample_labels]
+            x = self.X.take(np.array([row]))
+            mixed = hybrids(x, self.samples.take(np.flatnonzero(chosen)), limits)
+            mixed = mixed.take(np.argsort(lengths(limits.units, x, mixed), kind="stable")[:MOST_TRIED])
+            good = np.flatnonzero(self.reached(np.repeat(row, len(mixed.numbers)), mixed))[:N_ENDS]
+            found_rows.append(np.repeat(row, len(good)))
+            ends.append(mixed.take(good))
+        numbers, categories = (np.concatenate(parts) for parts in zip(*ends))
+        return Jobs(np.concatenate(found_rows), Mixed(numbers, categories))
+
+    def with_few_changes(self, jobs: Jobs, most: int) -> Jobs:
+        """Ends that differ from their sample in few columns: those whose change helps most, one after the other."""
+        at, n_numbers = self.X.take(jobs.row), self.X.numbers.shape[1]
+        done = self.reached(jobs.row, at)
+        for _ in range(most):
+            gain = np.full((len(jobs.row), n_numbers + self.X.categories.shape[1]), np.inf)
+            for column in range(gain.shape[1]):
+                trial = _with_column(at, jobs.end, column)
+                tried = np.flatnonzero((lengths(np.ones(n_numbers), trial, at) > 0) & ~done)
+                if len(tried):
+                    gain[tried, column] = self.scores(jobs.row[tried], trial.take(tried))
+            best = gain.argmin(axis=1)
+            for job in np.flatnonzero(~done & np.isfinite(gain.min(axis=1))):
+                _set_column(at, jobs.end, int(best[job]), int(job))
+            done |= self.reached(jobs.row, at)
+        return Jobs(jobs.row[done], at.take(np.flatnonzero(done)))
+
+    def with_own_categories(self, jobs: Jobs) -> Jobs:
+        """Ends whose categories go back to those of the sample, one after the other, where the prediction allows."""
+        categories = jobs.end.categories.copy()
+        for column in range(categories.shape[1]):
+            trial = categories.copy()
+            trial[:, column] = self.X.categories[jobs.row, column]
+            good = self.reached(jobs.row, Mixed(jobs.end.numbers, trial))
+            categories[good] = trial[good]
+        return Jobs(jobs.row, Mixed(jobs.end.numbers, categories))
+
+    def moved_back(self, jobs: Jobs) -> Mixed:
+        """The shortest changes found between samples and ends, with the categories of the ends."""
+        limits, x, end = self.limits, self.X.take(jobs.row), jobs.end
+        fixed = np.isnan(x.numbers) | (limits.fixed_numbers if limits.max_changes is None else x.numbers == end.numbers)
+        low, high = (np.where(fixed, 0.0, (ends - x.numbers) / limits.units) for ends in (limits.low, limits.high))
+        low, high = np.minimum(low, 0), np.maximum(high, 0)
+        start = np.where(fixed, 0.0, (end.numbers - x.numbers) / limits.units)
+
+        def changed(some: Indices, moves: Floats) -> Mixed:
+            moved = np.where(fixed[some] | (moves == 0), x.numbers[some], x.numbers[some] + moves * limits.units)
+            return Mixed(np.where(moves == start[some], end.numbers[some], moved), end.categories[some])
+
+        shorter = self._by_distances(jobs, x, start, low, high)
+        moves = pulled_in(start, shorter, lambda some, u: self.reached(jobs.row[some], changed(some, u)), low, high)
+        return changed(np.arange(len(moves)), moves)
+
+    def _by_distances(self, jobs: Jobs, x: Mixed, start: Floats, low: Floats, high: Floats) -> Floats:
+        """Moves to where a wanted prototype is nearest, by the geometry of the model; 0 where that is not known."""
+        model, moves = self.found.model, np.zeros_like(start)
+        rank = 1 if model.relevance is None or model.has_weights else model.relevance.shape[-2]
+        too_large = len(model.prototypes) * rank * start.shape[1] > LARGEST_PROBLEM
+        if self.map is None or too_large or (self.goal.rejecting and self.goal.target is None):
+            return moves
+        wanted = self.wanted_prototypes(jobs.row)
+        Z, at_end = (self.inputs(Mixed(part.numbers, jobs.end.categories)) for part in (x, jobs.end))
+        D = np.where(wanted, model.distances(at_end), np.inf)
+        for job, target in enumerate(D.argmin(axis=1)):
+            free = (low[job] < 0) | (high[job] > 0)
+            if free.any():  # else categories alone have changed
+                box = low[job, free], high[job, free]
+                distances = self._distances(Z[job], free)
+                u = shortest_move(distances, int(target), np.flatnonzero(~wanted[job]), start[job, free], *box)
+                moves[job, free] = start[job, free] if u is None else u
+        return moves
+
+    def _distances(self, z: NDArray[np.floating], free: NDArray[np.bool_]) -> Distances:
+        """Distances of a sample as functions of the moves of its free numbers."""
+        model = self.found.model
+        assert self.map is not None
+        roots = [model.matrix_of(j) for j in range(len(model.labels) if is_local(model) else 1)]
+        full = [np.diag(root) if root.ndim == 1 else root for root in roots]
+        difference = z.astype(np.float64) - model.prototypes
+        e = np.stack([full[j if len(full) > 1 else 0] @ row for j, row in enumerate(difference)])
+        return Distances(e, np.stack([root @ self.map[:, free] for root in full]))
+
+    def run(self, done: NDArray[np.bool_]) -> Found:
+        """The search for all samples that are not done already."""
+        todo, limits = np.flatnonzero(~done), self.limits
+        jobs = self.starts(todo, limits)
+        if len(self.layout.categorical) and not limits.fixed_categories.all():  # and those that change numbers only
+            more = self.starts(todo, limits._replace(fixed_categories=np.ones_like(limits.fixed_categories)))
+            numbers, categories = (np.concatenate(parts) for parts in zip(jobs.end, more.end))
+            jobs = Jobs(np.concatenate((jobs.row, more.row)), Mixed(numbers, categories))
+        if limits.max_changes is not None:
+            jobs = self.with_few_changes(jobs, limits.max_changes)
+        jobs = self.with_own_categories(jobs)
+        changed = self.moved_back(jobs) if len(jobs.row) else jobs.end
+        distance = lengths(limits.units, changed, self.X.take(jobs.row))
+        best = Mixed(self.X.numbers.copy(), self.X.categories.copy())
+        shortest = np.where(done, 0.0, np.inf)
+        for job in np.argsort(distance, kind="stable")[::-1]:  # the shortest comes last
+            row = jobs.row[job]
+            best.numbers[row], best.categories[row], shortest[row] = (
+                changed.numbers[job], changed.categories[job], distance[job],
+            )  # fmt: skip
+        return self._result(best, shortest)
+
+    def _result(self, best: Mixed, shortest: Floats) -> Found:
+        label, _ = predictions(self.model, self.layout.join(best))
+        change = self.inputs(best).astype(np.float64) - self.inputs(self.X)
+        model = self.found.model
+        roots = [model.matrix_of(j) for j in range(len(model.labels) if is_local(model) else 1)]
+        moved = [((change * root if root.ndim == 1 else change @ root.T) ** 2).sum(axis=1) for root in roots]
+        cost = np.where(np.isinf(shortest), np.inf, np.sqrt(np.mean(moved, axis=0)))
+        best.numbers[np.isinf(shortest)] = np.nan
+        best.categories[np.isinf(shortest)] = None
+        units = np.full(len(self.layout.names), np.nan)
+        units[self.layout.numeric] = self.limits.units
+        return Found(self.layout.join(best), shortest, label, cost, units)

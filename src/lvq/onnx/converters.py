@@ -12,16 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.found import find_layer, need_model
+from lvq.estimators.find_model import find_layer, need_model
 from lvq.estimators.registry import estimator_types
-from lvq.nuisance import NuisanceRemoval
 from lvq.onnx import known_values, nuisance, spectra
 from lvq.onnx.graph import Graph
 from lvq.onnx.predictions import Predictions, class_values
 from lvq.onnx.rejection import MEASURES, accepted, certainty
+from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
 from lvq.prices import PriceClassifier
 from lvq.rejection.classifier import RejectClassifier
-from lvq.spectra import SavitzkyGolay, StandardNormalVariate
 
 if TYPE_CHECKING:
     from skl2onnx.common._container import ModelComponentContainer

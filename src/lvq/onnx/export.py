@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.found import find_layer, need_model
+from lvq.estimators.find_model import find_layer, need_model
 from lvq.estimators.registry import estimator_types
 from lvq.onnx import imputer
 from lvq.onnx.converters import DTYPES, OUTPUTS, by_position, register, require_skl2onnx

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lvq.estimators.found import need_model
-from lvq.importances import used_columns
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import used_columns
 from lvq.onnx.graph import Graph
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.known_values import MISSING_TEXT, SMALLEST

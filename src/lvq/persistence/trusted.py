@@ -50,10 +50,9 @@ class UntrustedError(Exception):
 @cache
 def public_types() -> dict[str, type]:
     """The estimators of this library by their public names, which stay when a class moves to another module."""
-    from lvq.nuisance import NuisanceRemoval
+    from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
     from lvq.prices import PriceClassifier
     from lvq.rejection.classifier import RejectClassifier
-    from lvq.spectra import SavitzkyGolay, StandardNormalVariate
 
     others = (RejectClassifier, PriceClassifier, NuisanceRemoval, StandardNormalVariate, SavitzkyGolay)
     return {

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.parameters import entry
-from lvq.input_columns import Names
+from lvq.inspection.steps import Names
 from lvq.plots.fitted_arrays import feature_names, group_names
 from lvq.typing import Labels
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from lvq.inspection.certify import certified_radius
 from lvq.plots.arguments import described
 from lvq.plots.display import CurveDisplay
 from lvq.plots.fitted_arrays import estimator_name
 from lvq.plots.style import pyplot
-from lvq.robustness import certified_radius
 from lvq.typing import Argument
 
 if TYPE_CHECKING:

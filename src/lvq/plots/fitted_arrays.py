@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import FoundModel, find_layer, last_step, need_model
-from lvq.input_columns import Names
+from lvq.estimators.find_model import FoundModel, find_layer, last_step, need_model
+from lvq.inspection.columns import names_by_step
+from lvq.inspection.inverse import to_original_units
+from lvq.inspection.steps import Floats, Names
 from lvq.model.arrays import as_numpy
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import require_dense
-from lvq.original_features import Floats, names_by_step, to_original_units
 from lvq.rejection.classifier import RejectClassifier
 from lvq.typing import Labels
 
@@ -240,7 +241,7 @@ def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | La
 
 
 def prototypes_in_units(estimator: BaseEstimator) -> Floats:
-    """Prototypes in the units of the pipeline's input; see `lvq.original_features` for the steps it can invert.
+    """Prototypes in the units of the pipeline's input; see `lvq.inspection.inverse` for the steps it can invert.
 
     Parameters
     ----------

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lvq.input_columns import default_names
-from lvq.original_features import Floats
+from lvq.inspection.steps import Floats, default_names
 
 
 def square_side(n_features: int) -> int | None:

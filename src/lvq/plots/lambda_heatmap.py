@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import need_model
-from lvq.input_columns import Names
+from lvq.estimators.find_model import need_model
+from lvq.inspection.steps import Names
 from lvq.plots.arguments import check_max_features, check_names, described, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import group_names, lambda_matrix

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import need_model
+from lvq.estimators.find_model import need_model
 from lvq.plots.arguments import described
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import estimator_name

@@ -22,11 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 
-from lvq.estimators.found import need_model
+from lvq.estimators.find_model import need_model
+from lvq.inspection.steps import Floats
 from lvq.model.local_matrix import LocalMatrix
 from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.model.prototype_model import PrototypeModel
-from lvq.original_features import Floats
 from lvq.plots.fitted_arrays import mean_lambda, model_inputs
 
 TOLERANCE = 1e-12  # fraction of the largest eigenvalue below which an eigenvalue counts as zero

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import need_model
-from lvq.input_columns import Names
-from lvq.original_features import Floats
+from lvq.estimators.find_model import need_model
+from lvq.inspection.steps import Floats, Names
 from lvq.plots.arguments import class_indices, described, given_or_own
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import model_inputs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lvq.original_features import Floats
+from lvq.inspection.steps import Floats
 from lvq.plots.images import image_grid, pixel_places
 from lvq.plots.prototype_values import standardised
 from lvq.plots.style import (

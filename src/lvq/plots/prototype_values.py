@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import need_model
-from lvq.input_columns import Names, columns_of_features
-from lvq.original_features import Floats
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import columns_of_features
+from lvq.inspection.inverse import variable_table
+from lvq.inspection.steps import Floats, Names
 from lvq.plots.arguments import given_or_own
 from lvq.plots.fitted_arrays import feature_names as names_of_features
 from lvq.plots.fitted_arrays import relevance_profile
 from lvq.typing import Argument
-from lvq.variable_values import variable_table
 
 
 def values_by_variable(estimator: BaseEstimator, names: Sequence[str] | Names | None) -> dict[str, Argument] | None:
@@ -38,7 +38,7 @@ def values_by_variable(estimator: BaseEstimator, names: Sequence[str] | Names | 
             differences[:, k] = standardised(shown[:, [k]])[:, 0]
     given = given_or_own("PrototypeDisplay", "feature_names", names, table.names)
     result: dict[str, Argument] = {"values": shown, "cells": table.cells, "differences": differences}
-    owner = columns_of_features(found.steps, found.steps[0].n_features_in_)
+    owner = columns_of_features(found)
     if owner is not None:
         weight = np.bincount(owner, relevance_profile(estimator), minlength=found.steps[0].n_features_in_)
         result["relevances"] = weight[table.columns]

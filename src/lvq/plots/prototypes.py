@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import need_model
-from lvq.input_columns import Names
-from lvq.nearest_samples import Exemplars
-from lvq.original_features import steps_without_inverse
+from lvq.estimators.find_model import need_model
+from lvq.inspection.exemplars import Exemplars
+from lvq.inspection.inverse import steps_without_inverse
+from lvq.inspection.steps import Names
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import prototype_names, prototypes_in_units
@@ -181,7 +181,7 @@ class PrototypeDisplay(Display):
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
-        The steps of a Pipeline are inverted, see `lvq.original_features`. Where one of them cannot be, such as
+        The steps of a Pipeline are inverted, see `lvq.inspection.inverse`. Where one of them cannot be, such as
         `lvq.StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. In a
         table, all columns of a one-hot encoding are one row: the category with the largest fraction, and the fraction
         where it is not the only one.

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.found import FoundModel, find_layer, need_model
-from lvq.original_features import Floats, to_original_units
+from lvq.estimators.find_model import FoundModel, find_layer, need_model
+from lvq.inspection.inverse import to_original_units
+from lvq.inspection.steps import Floats
 from lvq.plots.planes import Plane
 from lvq.prices import PriceClassifier
 from lvq.rejection.classifier import RejectClassifier
@@ -112,9 +112,6 @@ def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator
     priced = find_layer(estimator, PriceClassifier)
     if priced is None:
         return found.estimator
-    priced, calibrated = copy.copy(priced), find_layer(priced, CalibratedClassifierCV)
+    priced = copy.copy(priced)
     priced.estimator_ = found.estimator
-    if calibrated is not None:
-        priced.estimator_, one = copy.copy(calibrated), copy.copy(calibrated.calibrated_classifiers_[0])
-        one.estimator, priced.estimator_.calibrated_classifiers_ = found.estimator, [one]
     return priced

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lvq.original_features import Floats
+from lvq.inspection.steps import Floats
 from lvq.plots.style import (
     COLOURS,
     DASHES,

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import need_model
-from lvq.importances import variable_importances
-from lvq.input_columns import Names
+from lvq.estimators.find_model import need_model
+from lvq.inspection.importance import VariableImportances, variable_importances
+from lvq.inspection.inverse import steps_without_inverse
+from lvq.inspection.steps import Floats, Names
 from lvq.model.metrics import Euclidean, LocalMetric
-from lvq.original_features import Floats, steps_without_inverse
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
 from lvq.plots.display import Display
 from lvq.plots.fitted_arrays import Values, chosen_values, group_classes, group_names, relevance_profile
 from lvq.plots.relevance_bars import draw_bars, draw_line
 from lvq.plots.style import after, percent, place_legend, pyplot
-from lvq.resampled_importances import RelevanceIntervals
 from lvq.typing import Argument, MatrixLike
 
 if TYPE_CHECKING:
@@ -253,12 +252,14 @@ class RelevanceDisplay(Display):
 
     @classmethod
     @described
-    def from_intervals(cls, intervals: RelevanceIntervals, *, ax: Axes | None = None, **plot_kwargs: Argument) -> Self:
-        """Plot importances with their intervals as whiskers, as `lvq.relevance_intervals` gives them.
+    def from_intervals(cls, intervals: VariableImportances, *, ax: Axes | None = None, **plot_kwargs: Argument) -> Self:
+        """Plot importances with their intervals as whiskers.
+
+        `lvq.variable_importances` gives them with `n_resamples`.
 
         Parameters
         ----------
-        intervals : RelevanceIntervals
+        intervals : VariableImportances
             Importances of the columns of X, a categorical variable as one, with intervals.
         {ax}
         {plot_kwargs}

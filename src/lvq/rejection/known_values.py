@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import find_model
-from lvq.importances import used_columns
+from lvq.estimators.find_model import find_model
+from lvq.inspection.columns import used_columns
 from lvq.model.arrays import as_numpy
 from lvq.rejection.validation import BoolArray, FloatArray
 from lvq.typing import MatrixLike

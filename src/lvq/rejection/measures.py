@@ -30,13 +30,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import last_step
+from lvq.estimators.find_model import last_step
+from lvq.inspection.certify import certified_radius
 from lvq.model.certainty import relative_similarity
 from lvq.model.metrics import SharedMetric
 from lvq.model.missing import require_complete
 from lvq.rejection.predictions import Predictions
 from lvq.rejection.validation import FloatArray, label_codes
-from lvq.robustness import certified_radius
 from lvq.typing import Labels, MatrixLike
 
 # a user's own measure or cells: of a fitted estimator and samples, one value for each sample

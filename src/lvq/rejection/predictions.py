@@ -6,11 +6,10 @@ from functools import cached_property
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.found import find_layer, find_model
-from lvq.input_columns import model_inputs
+from lvq.estimators.find_model import find_layer, find_model
+from lvq.inspection.columns import model_inputs
 from lvq.model.certainty import Nearest, nearest
 from lvq.model.prototype_model import PrototypeModel
 from lvq.prices import PriceClassifier
@@ -29,8 +28,7 @@ class Predictions:
 
     def __init__(self, estimator: BaseEstimator, X: MatrixLike) -> None:
         self.estimator, self.X = estimator, X
-        # a calibrator's predictions and probabilities are not those of the model inside
-        self.found = None if find_layer(estimator, CalibratedClassifierCV) is not None else find_model(estimator)
+        self.found = find_model(estimator)
         self.priced = find_layer(estimator, PriceClassifier) is not None  # the class need not be that of the nearest
 
     @cached_property

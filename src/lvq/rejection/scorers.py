@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from lvq.estimators.found import find_layer, layers
+from lvq.estimators.find_model import find_layer, layers
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.validation import check_fraction
 from lvq.typing import MatrixLike

@@ -19,7 +19,7 @@ from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
-from lvq.importances import variable_importances
+from lvq.inspection.importance import variable_importances
 from lvq.plots import lambda_matrix
 from lvq.rejection import GuaranteeError, RejectClassifier
 from lvq.rejection.scorers import find_reject_classifier

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import find_layer
+from lvq.estimators.find_model import find_layer
 from lvq.prices import PriceClassifier, cheapest_class
 from lvq.report.metrics import classification_metrics
 from lvq.typing import JSONValue, MatrixLike

@@ -11,20 +11,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin
-from sklearn.compose import ColumnTransformer
-from sklearn.feature_selection import SelectorMixin
-from sklearn.impute import KNNImputer, SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
+from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import need_model
-from lvq.input_columns import default_names
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import columns_of_features, names_by_step
+from lvq.inspection.inverse import OriginalValues, to_original_units
+from lvq.inspection.steps import default_names
 from lvq.model.arrays import as_numpy
-from lvq.original_features import OriginalValues, names_by_step, to_original_units
 from lvq.plots.images import pixel_places
 
-SEPARATE = (SelectorMixin, SimpleImputer, KNNImputer, OneHotEncoder, OrdinalEncoder)
 ROUNDING = 1e-12  # of a feature's size: an inverted scaler leaves as much instead of 0
 
 Floats = NDArray[np.float64]
@@ -72,7 +67,7 @@ class Features:
         self.model = self.estimator.model_
         self._given = _given_names(self.steps[0] if self.steps else self.estimator, names)
         self._selected: NDArray[np.bool_] | None = None
-        self.in_units = all(_is_separate(step, index == 0) for index, step in enumerate(self.steps))
+        self.in_units = columns_of_features(self.found) is not None
         try:
             original = self._original(self.model.prototypes)
         except ValueError:
@@ -167,16 +162,3 @@ def _given_names(first: BaseEstimator, names: Sequence[str] | None) -> dict[str,
         )
     known = getattr(first, "feature_names_in_", default_names(count))
     return {str(old): str(new) for old, new in zip(known, names)}
-
-
-def _is_separate(step: BaseEstimator | str | None, first: bool) -> bool:
-    """Whether each output of a step comes from one input column."""
-    if isinstance(step, Pipeline):
-        return all(_is_separate(part, first and index == 0) for index, (_, part) in enumerate(step.steps))
-    if isinstance(step, ColumnTransformer):
-        return first and all(_is_separate(part, False) for _, part, _ in step.transformers_)
-    if isinstance(step, FunctionTransformer):  # what "passthrough" becomes in newer versions of scikit-learn
-        return step.func is None
-    if isinstance(step, OneToOneFeatureMixin) and not isinstance(step, OrdinalEncoder):
-        return hasattr(step, "inverse_transform")  # StandardNormalVariate and SavitzkyGolay keep names, not columns
-    return step is None or isinstance(step, (str, *SEPARATE))

@@ -10,18 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import need_model
-from lvq.importances import VariableImportances
+from lvq.estimators.find_model import need_model
+from lvq.inspection.certify import certified_accuracy, certified_radius
+from lvq.inspection.exemplars import exemplars
+from lvq.inspection.importance import VariableImportances
 from lvq.model.metrics import LocalMetric
-from lvq.nearest_samples import exemplars
 from lvq.plots import group_names, lambda_matrix, prototype_names, relevance_profile
 from lvq.plots.fitted_arrays import completed
 from lvq.report.cross_validation import FoldResult, scaled_lambda
 from lvq.report.features import Features, Floats, ranges
 from lvq.report.formatting import rounded
 from lvq.report.variables import Variables
-from lvq.resampled_importances import RelevanceIntervals
-from lvq.robustness import certified_accuracy, certified_radius
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 MAX_FEATURES = 20  # in charts and tables
@@ -38,7 +37,7 @@ def relevance_section(
     features: Features,
     folds: Sequence[FoldResult],
     variables: VariableImportances | None,
-    intervals: RelevanceIntervals | None = None,
+    intervals: VariableImportances | None = None,
 ) -> dict[str, JSONValue] | None:
     """Importances of the columns of X, the largest first, with those of each fold; None for a Euclidean metric."""
     if variables is None:
@@ -79,16 +78,16 @@ def _renamed(fold: FoldResult, features: Features) -> FoldResult:
     return replace(fold, features=names, matrix_features=inner)
 
 
-def _intervals(intervals: RelevanceIntervals, names: list[str], top: NDArray[np.intp]) -> dict[str, JSONValue]:
+def _intervals(intervals: VariableImportances, names: list[str], top: NDArray[np.intp]) -> dict[str, JSONValue]:
     """Intervals of the features that are shown, and the names of those that the intervals support as important."""
     return {
         "confidence": intervals.confidence,
         "n_resamples": len(intervals.resampled),
-        "k": intervals.k,
+        "k": TOP_FEATURES,
         "beats_chance": intervals.beats_chance,
         "lower": intervals.lower[top].tolist(),
         "upper": intervals.upper[top].tolist(),
-        "first_chance": intervals.first_chance[top].tolist(),
+        "first_chance": intervals.first_chance(TOP_FEATURES)[top].tolist(),
         "n_important": int(intervals.important.sum()),
         "important": [names[k] for k in top if intervals.important[k]],
     }

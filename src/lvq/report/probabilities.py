@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 
-from lvq.estimators.found import find_layer, find_model
+from lvq.estimators.find_model import find_layer, find_model
 from lvq.report.formatting import percent
 from lvq.report.map_chart import Spec, rows_of
 from lvq.typing import JSONValue, MatrixLike

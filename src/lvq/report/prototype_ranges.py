@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from lvq.input_values import input_values
+from lvq.inspection.inverse import input_values, numbers_of
 from lvq.report.features import Features, Floats
 from lvq.report.variables import Variables
 from lvq.typing import JSONValue
-from lvq.variable_values import numbers_of
 
 SMALLEST = 1e-6  # of the range, that counts as outside
 MAX_NAMED = 3  # features in the sentence
@@ -63,13 +62,12 @@ def outside_sentence(section: dict[str, JSONValue], n_prototypes: int) -> str:
     Examples
     --------
     >>> print(outside_sentence({"n_prototypes": 1, "features": ["age", "size"]}, 4))
-    1 of 4 prototypes has values outside the range of the samples (age, size): training moves prototypes to where they separate the classes. lvq.readable_prototypes moves those of a fitted model inside; prototypes that are samples (--sample-prototypes, sample_prototypes=True) are inside by themselves.
+    1 of 4 prototypes has values outside the range of the samples (age, size): training moves prototypes to where they separate the classes. Prototypes that are samples (--sample-prototypes, sample_prototypes=True) are inside.
     """  # noqa: E501
     names, count = section["features"], section["n_prototypes"]
     more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
     return (
         f"{count} of {n_prototypes} prototypes {'has' if count == 1 else 'have'} values outside the range of the "
         f"samples ({', '.join(names[:MAX_NAMED])}{more}): training moves prototypes to where they separate the "
-        "classes. lvq.readable_prototypes moves those of a fitted model inside; prototypes that are samples "
-        "(--sample-prototypes, sample_prototypes=True) are inside by themselves."
+        "classes. Prototypes that are samples (--sample-prototypes, sample_prototypes=True) are inside."
     )

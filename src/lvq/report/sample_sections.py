@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from lvq.input_values import input_values
+from lvq.inspection.inverse import input_values
 from lvq.model.contributions import Explanation
 from lvq.plots import plane, prototype_names, regions
 from lvq.plots.planes import Plane

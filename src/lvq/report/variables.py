@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.explanation import explain
-from lvq.input_values import input_cells
+from lvq.inspection.columns import input_cells
+from lvq.inspection.explain import explain
+from lvq.inspection.inverse import VariableTable, numbers_of, variable_table
 from lvq.report.features import Features, Floats
 from lvq.report.formatting import rounded
 from lvq.typing import JSONValue, MatrixLike
-from lvq.variable_values import VariableTable, numbers_of, variable_table
 
 
 class Variables:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lvq.estimators.found import need_model
+from lvq.estimators.find_model import need_model
 from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.rejection.known_values import TOO_LITTLE
@@ -29,7 +29,7 @@ from lvq.workflow.thread_limit import limited_threads
 from lvq.workflow.training import CrossValidated, cross_validate, fit_rejecting
 
 if TYPE_CHECKING:
-    from lvq.resampled_importances import RelevanceIntervals
+    from lvq.inspection.importance import VariableImportances
 
 N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
@@ -247,13 +247,13 @@ def _counter(progress: Progress, what: str, start: int, steps: int) -> Callable[
 
 def _intervals(
     classifier: RejectClassifier, X: MatrixLike, y: Labels, design: Design, seed: int
-) -> RelevanceIntervals | None:
+) -> VariableImportances | None:
     """Intervals of the importances; None for a Euclidean metric, and for many rows, where folds tell enough."""
-    from lvq.resampled_importances import relevance_intervals
+    from lvq.inspection.importance import variable_importances
 
     if need_model(classifier, "fit_table").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
-    return relevance_intervals(
+    return variable_importances(
         classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
         random_state=seed,
     )  # fmt: skip

@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
 from lvq import LVQClassifier, LVQClassifierCV
-from lvq.estimators.found import find_model
+from lvq.estimators.find_model import find_model
 from lvq.typing import JSONValue
 from lvq.workflow.pipelines import can_ignore
 from lvq.workflow.preparation import Samples

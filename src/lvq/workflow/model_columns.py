@@ -12,9 +12,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq.estimators.found import find_model
+from lvq.estimators.find_model import find_model
+from lvq.table_headers import listed
 from lvq.tables import TableError, is_number
-from lvq.tables.header import listed
 from lvq.workflow.preparation import MISSING_TEXT
 
 #: Columns of the predictions.

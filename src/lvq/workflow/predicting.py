@@ -20,27 +20,29 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import FoundModel, find_model, need_model
+from lvq.estimators.find_model import FoundModel, find_model, need_model
+from lvq.inspection.certify import certified_radius
 from lvq.model.folded import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.known_values import MIN_KNOWN, MISSING_TEXT, TOO_LITTLE, known_fraction, lowered, missing_counts
 from lvq.rejection.measures import certainty_of
 from lvq.rejection.predictions import Predictions
-from lvq.robustness import certified_radius
+from lvq.table_headers import FIRST_ROW
 from lvq.tables import (
-    Table,
     TableError,
     TableWriter,
     as_days,
     as_numbers,
     as_text,
     check_output,
+    column_names,
     holds_dates,
     is_number,
     kind_of,
-    open_table,
+    read_parts,
+    reading_notes,
 )
-from lvq.tables.values import marks_by_column
+from lvq.tables.missing_marks import marks_by_column
 from lvq.workflow.missing_values import is_ignoring
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
 from lvq.workflow.runs import load_model, stored_marks
@@ -104,7 +106,7 @@ def predict_table(
     model : path or estimator
         A model file, the folder of a run, or a model fitted to a DataFrame.
     table : path
-        A CSV (also gzipped), Parquet, Arrow or Excel file.
+        A CSV (also gzipped), Parquet, Arrow or ARFF file.
     out : path
         The predictions: .csv, .csv.gz or .parquet. The file appears when it is complete. Its columns:
 
@@ -153,33 +155,32 @@ def predict_table(
     ...     pd.read_csv(out)[["name", "label", "accepted"]].to_numpy().tolist()
     [['small', 'a', True], ['large', 'b', True]]
     """
-    path, out = Path(table), check_output(out, force=force)
-    if out.exists() and path.exists() and out.samefile(path):
+    table, out = Path(table), check_output(out, force=force)
+    if out.exists() and table.exists() and out.samefile(table):
         raise TableError(f"{out} is the table itself, which the predictions would replace; choose another name.")
     marks: dict[str, list[str]] = {}
     if isinstance(model, str | Path):
         marks, model = stored_marks(model), load_model(model)
     columns = expected_columns(model)
-    opened = open_table(path, encoding)
-    result = PredictResult(path=out, notes=match_columns(opened.names, columns, keep, path))
-    predict = RowPredictor(model, columns, opened, probabilities=probabilities)
+    result = PredictResult(path=out, notes=match_columns(column_names(table, encoding), columns, keep, table))
+    predict = RowPredictor(model, columns, str(table), probabilities=probabilities)
     taken = [name for name in keep if name in predict.probability_columns]
     if taken:
         raise TableError(f"The column {taken[0]!r} cannot be kept: the predictions have a column of that name.")
     wanted = list(dict.fromkeys([*columns.names, *keep]))
-    for name, texts in marks_by_column(missing_marks, columns.names, str(path)).items():
+    for name, texts in marks_by_column(missing_marks, columns.names, str(table)).items():
         marks[name] = [*marks.get(name, []), *texts]
     numbers = {name for name in columns.names if name not in columns.categories and name not in keep}
     with TableWriter(out, escape_formulas=escape_formulas) as writer:
         exact = {*keep, *columns.categories}
-        for part in opened.parts(wanted, numbers, exact=exact, marks=marks):
+        for part in read_parts(table, wanted, numbers, exact=exact, encoding=encoding, marks=marks):
             for start in range(0, len(part), PART_ROWS):
                 rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
                 predictions = predict(rows, result)
                 writer.write(pd.concat([rows[list(keep)], predictions], axis=1))
                 if progress is not None:
                     progress(result.rows)
-    result.notes += [*opened.notes, *predict.notes()]
+    result.notes += [*reading_notes(table, encoding), *predict.notes()]
     if writer.escaped:
         cells = "cell" if writer.escaped == 1 else "cells"
         result.notes.append(
@@ -193,9 +194,9 @@ class RowPredictor:
     """Predicts rows, and counts values that the model cannot use, by column."""
 
     def __init__(
-        self, model: BaseEstimator, columns: ModelColumns, table: Table, *, probabilities: bool = False
+        self, model: BaseEstimator, columns: ModelColumns, source: str, *, probabilities: bool = False
     ) -> None:
-        self.model, self.columns, self.table, self.source = model, columns, table, str(table.path)
+        self.model, self.columns, self.source = model, columns, source
         self.features = pd.DataFrame()  # of the part predicted last, as the model reads them
         self.probability_columns = [f"probability {label}" for label in model.classes_] if probabilities else []
         if probabilities and not hasattr(model, "predict_proba"):
@@ -210,10 +211,10 @@ class RowPredictor:
             self.has_radius = False
 
     def __call__(self, rows: pd.DataFrame, result: PredictResult) -> pd.DataFrame:
-        first = result.rows
-        X, reason, usable = self._features(rows, first)
+        first_row = result.rows + FIRST_ROW
+        X, reason, usable = self._features(rows, first_row)
         self.features = X
-        usable &= ~self._too_large(X, usable, reason, first)
+        usable &= ~self._too_large(X, usable, reason, first_row)
         empty = _EMPTY | dict.fromkeys(self.probability_columns, np.nan)
         predictions = pd.DataFrame(empty, index=rows.index).astype(dict.fromkeys(_TEXTS, object))
         if usable.any():
@@ -227,7 +228,7 @@ class RowPredictor:
         result.reasons.update(predictions.loc[~predictions["accepted"], "reason"])
         return predictions
 
-    def _features(self, rows: pd.DataFrame, first: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    def _features(self, rows: pd.DataFrame, first_row: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
         """The columns of the model, the reason for rejection of each row, and whether the model can predict it."""
         features: dict[str, np.ndarray] = {}
         reason = np.full(len(rows), "", dtype=object)
@@ -237,13 +238,13 @@ class RowPredictor:
                 values = self._categories(rows[name])
                 unknown = np.array([value not in self.columns.categories[name] for value in values])
                 missing = unknown & (values == MISSING_TEXT)
-                self._reject("missing value", name, missing, reason, first)
-                self._reject("unknown category", name, unknown & ~missing, reason, first)
+                self._reject("missing value", name, missing, reason, first_row)
+                self._reject("unknown category", name, unknown & ~missing, reason, first_row)
             else:
                 days = kind_of(rows[name]) != "number" and holds_dates(rows[name])
-                values = as_days(rows[name], self.source) if days else self._numbers(rows[name], first)
+                values = as_days(rows[name], self.source) if days else as_numbers(rows[name], self.source, first_row)
                 if np.isinf(values).any():
-                    row = self.table.row_number(first + int(np.isinf(values).argmax()))
+                    row = first_row + int(np.isinf(values).argmax())
                     raise TableError(
                         f"The column {name!r} of {self.source} is infinite in row {row}; correct it or leave the cell "
                         "empty."
@@ -251,12 +252,9 @@ class RowPredictor:
                 if name not in self.columns.gaps:
                     missing = np.isnan(values)
                     usable &= ~missing
-                    self._reject("missing value", name, missing, reason, first)
+                    self._reject("missing value", name, missing, reason, first_row)
             features[name] = values
         return pd.DataFrame(features, columns=self.columns.names), reason, usable
-
-    def _numbers(self, column: pd.Series, first: int) -> np.ndarray:
-        return as_numbers(column, self.source, lambda place: self.table.row_number(first + place))
 
     def _categories(self, column: pd.Series) -> np.ndarray:
         """The values under the names that the model knows, where it knows them."""
@@ -271,7 +269,7 @@ class RowPredictor:
             values[values == value] = name
         return values
 
-    def _too_large(self, X: pd.DataFrame, usable: np.ndarray, reason: np.ndarray, first: int) -> np.ndarray:
+    def _too_large(self, X: pd.DataFrame, usable: np.ndarray, reason: np.ndarray, first_row: int) -> np.ndarray:
         """Rows whose distances would overflow; the column with the largest number is reported."""
         large = np.zeros(len(X), dtype=bool)
         if self.found is None or not usable.any():
@@ -285,12 +283,12 @@ class RowPredictor:
             numbers = X.loc[large].select_dtypes("number").abs()
             largest = numbers.idxmax(axis=1).reindex(X.index)
             for name in largest.dropna().unique():
-                self._reject("value too large", name, (largest == name).to_numpy(), reason, first)
+                self._reject("value too large", name, (largest == name).to_numpy(), reason, first_row)
         return large
 
-    def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, first: int) -> None:
+    def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, first_row: int) -> None:
         if here.any():
-            count = self.unusable.setdefault((why, name), [0, self.table.row_number(first + int(here.argmax()))])
+            count = self.unusable.setdefault((why, name), [0, first_row + int(here.argmax())])
             count[0] += int(here.sum())
             reason[here & (reason == "")] = why
 

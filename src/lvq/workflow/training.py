@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
 from lvq import LVQClassifier, LVQClassifierCV
-from lvq.estimators.found import find_layer, last_step
+from lvq.estimators.find_model import find_layer, last_step
 from lvq.rejection import RejectClassifier
 from lvq.tables.header import TableError
 from lvq.typing import FittedFold, Fold

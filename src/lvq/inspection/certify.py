@@ -1,0 +1,175 @@
+"""Certified radii: how far a sample can be moved, in any direction, before the nearest prototype is of another class.
+
+Everything is in the units of X, before the scalers of a pipeline. With z = A x + b the model's input, B = Omega A and
+p_j the projected prototype, D_j(x) = |B x - p_j|^2 up to a common shift. Below, d is a perturbation of length |d| in
+the norm l_p, 1/p + 1/q = 1, k a prototype of the predicted class and j one of another class.
+
+With one metric for all prototypes, D_j - D_k is linear in x with gradient -2 B'(p_j - p_k). By Hoelder's inequality it
+is positive while |d| < r_jk = (D_j - D_k)/(2 |B'(p_j - p_k)|_q). The prediction does not change as long as each j is
+farther than some k: the radius is min_j max_k r_jk. With one prototype per class it is exact. The bounds r_jk for local
+metrics are in `lvq.inspection.local_bounds`.
+
+A scaler that clips, such as MinMaxScaler(clip=True), moves z by A d' with |d'_l| <= |d_l| for every feature: it only
+shortens the perturbation, and the bounds hold. A kernel is increasing in D and changes no prediction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import model_inputs
+from lvq.inspection.linear import compose, input_map, project, pull_back
+from lvq.inspection.local_bounds import LocalBounds, ratio
+from lvq.inspection.steps import Floats, LinearMap
+from lvq.model.arrays import as_numpy
+from lvq.model.prototype_model import PrototypeModel
+from lvq.typing import MatrixLike
+
+# the dual norm, by scipy's name of the distance
+DUAL: dict[float, str] = {1.0: "chebyshev", 2.0: "euclidean", np.inf: "cityblock"}
+
+
+def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, units: ArrayLike | None = None) -> Floats:
+    """The radius of each sample: no change that is smaller changes the prediction.
+
+    Exact for one prototype per class, if all prototypes have the same metric or `norm` is 2; a lower bound otherwise.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model of this library that predicts by the nearest prototype, alone, in a `RejectClassifier`, or at the
+        end of a Pipeline of linear steps: StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA, TruncatedSVD,
+        feature selectors, and ColumnTransformers of these. Encoders of categories and SimpleImputer may be among them:
+        the radius is then for changes of the numbers, while categories and missing values stay as they are.
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    norm : {1, 2, inf}, default=2
+        Norm of a change: the sum of the features' changes, their Euclidean length, or the largest of them.
+    units : array-like of shape (n_features,), optional
+        Length of one unit of each column, for example its standard deviation; by default 1, the units of X. Entries
+        of columns of categories are not used.
+
+    Returns
+    -------
+    radius : ndarray of shape (n_samples,)
+        In these units; 0 on a decision boundary.
+
+    References
+    ----------
+    S. Saralajew, L. Holdijk, T. Villmann, Fast adversarial robustness certification of nearest prototype classifiers
+    for arbitrary seminorms, NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from lvq import GLVQ
+    >>> model = GLVQ(init=[[0.0, 0.0], [4.0, 0.0]], learning_rate=0).fit([[0, 0], [4, 0]], ["left", "right"])
+    >>> certified_radius(model, [[0.5, 9.0], [4.0, 0.0]]).round(6)
+    array([1.5, 2. ])
+    """
+    if norm not in DUAL:
+        raise ValueError(f"norm must be 1, 2 or inf, got {norm!r}.")
+    found = need_model(model, "certified_radius", nearest=True)
+    before = input_map(found.steps, "certified_radius", categories=True)
+    if units is not None:
+        first = found.steps[0] if found.steps else found.estimator
+        before = compose(before, checked_units(units, first.n_features_in_, "certified_radius"))
+    fitted = found.model
+    Z = model_inputs(found, X, "certified_radius")
+    D = fitted.distances(Z)
+    tolerance, D = _rounding(fitted, Z, D), D.astype(np.float64)
+    if is_local(fitted):
+        return LocalBounds(fitted, Z, D, tolerance, before, norm).radius()
+    return _shared_radius(fitted, D, tolerance, before, norm)
+
+
+def checked_units(units: ArrayLike, n_columns: int, purpose: str) -> Floats:
+    """Lengths of the units of the columns; 1 where the column has none, as one of categories."""
+    lengths = np.asarray(units, dtype=np.float64)
+    if lengths.shape != (n_columns,) or np.any(lengths <= 0) or np.any(np.isinf(lengths)):
+        raise ValueError(
+            f"units of {purpose} must be {n_columns} positive numbers, one for each column of X (NaN for categories), "
+            f"got {units!r}."
+        )
+    return np.where(np.isnan(lengths), 1.0, lengths)
+
+
+def is_local(model: PrototypeModel) -> bool:
+    """Whether prototypes have different metrics."""
+    return bool(np.any(model.group != model.group[0]))
+
+
+def _rounding(model: PrototypeModel, Z: NDArray[np.floating], D: NDArray[np.floating]) -> Floats:
+    """Rounding error of a difference of two distances of each sample, (n_samples, 1)."""
+    largest = D.max(axis=1, keepdims=True).astype(np.float64)
+    if is_local(model):
+        # each metric has its own scale: rounding depends on the lengths of sample and prototype from the common centre
+        W = model.prototypes.astype(np.float64)
+        centre = W.mean(axis=0)
+        for first in np.unique(model.group, return_index=True)[1]:
+            root = model.matrix_of(first)
+            of_samples, of_prototypes = ((project(rows - centre, root) ** 2).sum(axis=1) for rows in (Z, W))
+            largest = np.maximum(largest, of_samples[:, None] + of_prototypes.max())
+    return (8 + model.n_features) * np.finfo(D.dtype).eps * largest
+
+
+def _shared_radius(model: PrototypeModel, D: Floats, tolerance: Floats, before: LinearMap, norm: float) -> Floats:
+    """min_j max_k r_jk of each sample, with one metric for all prototypes."""
+    W, root = model.prototypes.astype(np.float64), model.matrix_of(0)
+    pulled = pull_back(project(W - W.mean(axis=0), root), compose(root, before))
+    slope = 2 * cdist(pulled, pulled, DUAL[norm])
+    predicted, radius = model.labels[D.argmin(axis=1)], np.empty(len(D))
+    for label in np.unique(predicted):
+        rows, rivals = np.flatnonzero(predicted == label), np.flatnonzero(model.labels != label)
+        best = np.zeros((len(rows), len(rivals)))
+        for own in np.flatnonzero(model.labels == label):
+            value = D[np.ix_(rows, rivals)] - D[rows, own, None] - tolerance[rows]
+            best = np.maximum(best, ratio(value, np.broadcast_to(slope[own, rivals], value.shape)))
+        radius[rows] = best.min(axis=1, initial=np.inf)
+    return radius
+
+
+def certified_accuracy(model: BaseEstimator, X: ArrayLike, y: ArrayLike, radii: ArrayLike, norm: float = 2) -> Floats:
+    """Fraction of samples that are predicted correctly after any change that is smaller than a radius.
+
+    Parameters
+    ----------
+    model : estimator
+        As in `certified_radius`.
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Their true classes.
+    radii : array-like of shape (n_radii,)
+        Sizes of change, in the units of X; 0 gives the accuracy.
+    norm : {1, 2, inf}, default=2
+        Norm of a change.
+
+    Returns
+    -------
+    accuracy : ndarray of shape (n_radii,)
+        Decreasing with the radius; a lower bound where `certified_radius` is one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GLVQ(random_state=0).fit(X, y)
+    >>> curve = certified_accuracy(model, X, y, [0.0, 0.1, 10.0])
+    >>> bool(curve[0] == model.score(X, y)), float(curve[2])
+    (True, 0.0)
+    """
+    radius = certified_radius(model, X, norm)
+    y = column_or_1d(y)
+    check_consistent_length(radius, y)
+    correct = np.asarray(as_numpy(model.predict(X))) == y
+    sizes = np.asarray(radii, dtype=np.float64)
+    if not np.all(sizes >= 0):
+        raise ValueError(f"radii must be 0 or more, got {radii!r}.")
+    largest = np.sort(radius[correct])
+    return (len(largest) - np.searchsorted(largest, sizes, side="left")) / len(correct)

@@ -1,0 +1,249 @@
+"""Explanations in the columns of a pipeline's input: the contribution of each column to D- - D+.
+
+The distance of a sample to a prototype is v'g with v = z - w, in the model's features, and g = Lambda v. Feature l
+contributes v_l g_l. Contributions go back through the steps from the last to the first, and their sum never changes:
+- a column that a step derives from one input column (scalers, encoders, imputers, other steps of single columns) adds
+  its contribution to that column: one-hot columns are summed, and so is the indicator of missing values;
+- columns that a selector leaves out contribute 0;
+- a filter along the columns (SavitzkyGolay) gives the contribution of each output to the column at its place;
+- a step that mixes columns by a matrix A (PCA, TruncatedSVD) turns v into A^+ v, the shortest change before the step
+  with the same effect, and g into A'g. The rows of A are linearly independent, so A A^+ v = v and the sum stays;
+- a ColumnTransformer is handled block by block;
+- any other step is refused.
+
+With a `PriceClassifier` the label is the class with the least expected price, D+ is the distance to its nearest
+prototype and D- that to the nearest of the other classes; the sum is negative where the prices override.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import FunctionTransformer
+
+from lvq.estimators.find_model import decides_by_price, need_model, rejecting_layer
+from lvq.inspection.columns import input_cells, model_inputs, row_names
+from lvq.inspection.inverse import Cells, input_values
+from lvq.inspection.linear import project, pull_back
+from lvq.inspection.steps import Floats, Indices, Names, Step, adapter, blocks, input_names
+from lvq.model.prototype_model import PrototypeModel
+from lvq.model.sparse_rows import filled
+from lvq.typing import JSONValue, Labels, MatrixLike
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class InputExplanation(NamedTuple):
+    """Why each sample got its label, in the columns of the input; all arrays of numbers have one row per sample."""
+
+    label: Labels  # the class that the model itself predicts; with prices, that of the least expected price
+    # (d- - d+)/(d- + d+), in [0, 1], below 0 where prices override the nearest; that of a RejectClassifier, if any
+    certainty: NDArray[np.floating]
+    winner: Indices  # index of the nearest prototype of that label
+    rival: Indices  # index of the nearest prototype of another class
+    feature_names: Names
+    contributions: Floats  # (n_samples, n_columns), of sum D- - D+; positive: for the label
+    inputs: MatrixLike  # the samples as they were given
+    prototype_values: Cells | None  # (n_prototypes, n_columns) in the units of X; None where a step has no inverse
+
+    def to_frame(self) -> DataFrame:
+        """All of it as a pandas DataFrame, with a column ``contribution_<name>`` for each feature."""
+        import pandas as pd
+
+        table = {name: getattr(self, name) for name in ("label", "certainty", "winner", "rival")}
+        names = [f"contribution_{name}" for name in self.feature_names]
+        return pd.concat((pd.DataFrame(table), pd.DataFrame(self.contributions, columns=names)), axis=1)
+
+    def table(self, n_features: int | None = None) -> DataFrame | list[dict[str, JSONValue]]:
+        """A line for each sample and feature, with values in the units of X; the largest contributions first.
+
+        Parameters
+        ----------
+        n_features : int, optional
+            Features of each sample, those of largest absolute contribution; by default all.
+
+        Returns
+        -------
+        table : DataFrame, or list of dict where pandas is not installed
+            Columns: `sample` (the name of the row in the table's index, or its number), `label`, `certainty`, `winner`
+            and `rival` (numbers of prototypes), `feature`, its `value` in the sample, `winner_value` and `rival_value`
+            (None where a step before the model has no inverse), `contribution` (to D- - D+) and `fraction`, the
+            contribution divided by the sum of the absolute contributions of the sample.
+        """
+        if n_features is not None and n_features < 1:
+            raise ValueError(f"n_features of table must be at least 1, or None for all features, got {n_features!r}.")
+        names = row_names(self.inputs, len(self.label))
+        lines = [line for sample, name in enumerate(names) for line in self._lines(sample, name, n_features)]
+        try:
+            import pandas as pd
+        except ImportError:
+            return lines
+        return pd.DataFrame(lines)
+
+    def _lines(self, sample: int, name: JSONValue, n_features: int | None) -> Iterator[dict[str, JSONValue]]:
+        row, winner, rival = self.contributions[sample], int(self.winner[sample]), int(self.rival[sample])
+        total = float(np.abs(row).sum()) or 1.0
+        values, known = input_cells(self.inputs, sample), self.prototype_values
+        for k in np.argsort(-np.abs(row), kind="stable")[:n_features].tolist():
+            yield {
+                "sample": name,
+                "label": self.label.tolist()[sample],
+                "certainty": float(self.certainty[sample]),
+                "winner": winner,
+                "rival": rival,
+                "feature": str(self.feature_names[k]),
+                "value": values[k],
+                "winner_value": None if known is None else known[winner, k],
+                "rival_value": None if known is None else known[rival, k],
+                "contribution": float(row[k]),
+                "fraction": float(row[k]) / total,
+            }
+
+
+def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
+    """Winner, rival, certainty and the contribution of each input column, for each sample.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted model of this library, alone or at the end of a Pipeline, in a search, a `RejectClassifier`, a
+        `PriceClassifier` and so on.
+        The steps before it may be scalers, feature selectors, encoders, imputers, other known transformers of single
+        columns, PCA, TruncatedSVD, SavitzkyGolay, and ColumnTransformers of these. Other steps are refused.
+    X : array-like of shape (n_samples, n_columns)
+        Samples, as the estimator takes them; of sparse ones a few rows, as the result is dense.
+
+    Returns
+    -------
+    explanation : InputExplanation
+        Named tuple of `label`, `certainty`, `winner`, `rival`, `feature_names` and `contributions`, by columns of X.
+        Each row of the contributions has the sum D- - D+, the squared distance to the rival less that to the winner;
+        positive contributions are for the label, negative ones for the rival's class. Its method `table` is the same
+        with the values of sample, winner and rival in the units of X, a line for each sample and feature.
+        The certainty is (d- - d+)/(d- + d+), the relative difference of the distances to rival and winner. Of a
+        `RejectClassifier` it is ``certainty(X)`` of that, by its own measure and lowered for missing values, as in the
+        report and in predictions of the command line; the model inside it, ``estimator_``, has the first one.
+        With a `PriceClassifier` the label is the class with the least expected price and the winner its nearest
+        prototype; where another class is nearer, the sum of the contributions is negative, and so is the certainty
+        without a `RejectClassifier`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    >>> from lvq import GLVQ
+    >>> X = pd.DataFrame({"size": [1.0, 2.0, 8.0, 9.0], "colour": ["red", "red", "blue", "red"]})
+    >>> steps = make_column_transformer((OneHotEncoder(sparse_output=False), ["colour"]), (StandardScaler(), ["size"]))
+    >>> model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, ["a", "a", "b", "b"])
+    >>> explanation = explain(model, X)
+    >>> explanation.feature_names.tolist(), explanation.contributions.shape
+    (['size', 'colour'], (4, 2))
+    >>> explanation.table(n_features=1)[["sample", "label", "feature", "value"]]
+       sample label feature  value
+    0       0     a    size    1.0
+    1       1     a    size    2.0
+    2       2     b    size    8.0
+    3       3     b    size    9.0
+    """
+    found = need_model(estimator, "explain")
+    model, Z = found.model, filled(model_inputs(found, X))  # the result is dense as well
+    priced = np.searchsorted(model.classes, estimator.predict(X)) if decides_by_price(estimator) else None
+    of_model = model.explain(Z, priced)
+    parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]
+    contributions = parts[0].contributions - parts[1].contributions
+    names = input_names(found.steps[0] if found.steps else found.estimator)
+    reject, reaching = rejecting_layer(estimator, X)
+    certainty = of_model.certainty if reject is None else reject.certainty(reaching)
+    nearest = of_model.label, certainty, of_model.winner, of_model.rival
+    return InputExplanation(*nearest, names, contributions, X, input_values(found, model.prototypes))
+
+
+class _Parts(NamedTuple):
+    """The distances of samples to prototypes, divided over columns: v * g; v and g only where all was linear so far."""
+
+    contributions: Floats
+    change: Floats | None = None
+    slope: Floats | None = None
+
+    def block(self, columns: slice) -> _Parts:
+        """Some of the columns."""
+        change, slope = (None if part is None else part[:, columns] for part in self[1:])
+        return _Parts(self.contributions[:, columns], change, slope)
+
+
+def _parts(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices) -> _Parts:
+    """The distance of each sample to its prototype, divided over the model's features."""
+    change, factor = model.differences(Z.astype(np.float64), prototypes)
+    slope, group = np.empty_like(change), model.group[prototypes]
+    for index in np.unique(group):
+        rows = group == index
+        root = model.matrix_of(prototypes[rows][0])
+        slope[rows] = pull_back(project(change[rows], root), root) * factor[rows]
+    return _Parts(change * slope, change, slope)
+
+
+def _back(steps: Sequence[Step], parts: _Parts) -> _Parts:
+    for step in reversed(steps):
+        parts = _back_through_blocks(step, parts) if isinstance(step, ColumnTransformer) else _back_through(step, parts)
+    return parts
+
+
+def _back_through_blocks(table: ColumnTransformer, parts: _Parts) -> _Parts:
+    total = np.zeros((len(parts.contributions), table.n_features_in_))
+    for block in blocks(table):
+        inside = _back(block.steps, parts.block(block.output)).contributions
+        total += _gathered(inside, block.columns, table.n_features_in_)
+    return _Parts(total)
+
+
+def _back_through(step: Step, parts: _Parts) -> _Parts:
+    known = adapter(step)
+    source, linear = known.sources(step), known.linear(step)
+    if known.in_place:
+        return _Parts(parts.contributions)
+    if source is None:
+        return _back_through_mixing(step, parts)
+    if linear is not None and linear.ndim == 2:
+        linear = np.ones(1)  # of a selector
+    if parts.change is None or parts.slope is None or linear is None or getattr(step, "clip", False):
+        return _Parts(_gathered(parts.contributions, source, step.n_features_in_))
+    change = np.divide(parts.change, linear, out=np.zeros_like(parts.change), where=linear != 0)
+    values = (parts.contributions, change, parts.slope * linear)
+    return _Parts(*(_gathered(part, source, step.n_features_in_) for part in values))
+
+
+def _back_through_mixing(step: Step, parts: _Parts) -> _Parts:
+    matrix = adapter(step).linear(step)
+    if matrix is None:
+        hint = "set feature_names_out='one-to-one' if they do, or " if isinstance(step, FunctionTransformer) else ""
+        raise ValueError(
+            f"explain needs known steps whose output columns belong to one input column each, or PCA or TruncatedSVD, "
+            f"got {type(step).__name__}; {hint}transform X with that step first, and pass the rest of the pipeline."
+        )
+    if parts.change is None or parts.slope is None:
+        raise ValueError(
+            f"explain needs linear steps after {type(step).__name__}, which mixes columns, and one of them is not; "
+            "transform X with the steps up to that one first, and pass the rest of the pipeline."
+        )
+    change, slope = parts.change @ np.linalg.pinv(matrix).T, pull_back(parts.slope, matrix)
+    if not np.allclose(project(change, matrix), parts.change, rtol=1e-6, atol=1e-9 * np.abs(parts.change).max()):
+        raise ValueError(
+            f"explain cannot map prototypes back through {type(step).__name__}, whose components are linearly "
+            "dependent; fit it with fewer components, or transform X with that step first."
+        )
+    return _Parts(change * slope, change, slope)
+
+
+def _gathered(values: Floats, source: Indices, count: int) -> Floats:
+    """Columns summed by the input column that they belong to."""
+    total = np.zeros((len(values), count))
+    np.add.at(total.T, source, values.T)
+    return total

@@ -1,0 +1,395 @@
+"""Importance of the variables of a pipeline's input: one number for each column of X, or for a group of columns.
+
+The importance of `lvq.model.importance` needs the model's outputs and the values of a feature, no more. So it is
+defined for a column of X, whatever the steps between X and the model do: numbers by a curve, categories by their means,
+which is what all columns of a one-hot encoding explain together, and missing values by a column of their own.
+
+How sure importances are is found by refits to random halves of the samples, drawn in pairs, each the rest of the other,
+and class by class. A mean over half of n samples differs from that over all n with the variance s^2/n, and so does the
+mean of n new samples from its expectation. So the root mean square difference between the importances of the halves and
+of all samples is the standard error of an importance, as far as an importance behaves like a mean. It does not where
+training selects features: of features that are alike, one data set gives all importance to a few, and another to
+others. A feature that was not selected then varies little in all refits, far from its expectation. Therefore no
+variable has a standard error below the root mean square over all variables. In data with eight exchangeable features
+(N = 200 and 1,000; weak and strong differences of the classes, independent and correlated features; GRLVQ and GMLVQ;
+100 data sets each) 90 % intervals from 40 refits held the expectation in 91 to 99 % of the cases, and some feature was
+called important in at most 6 % of the data sets.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.stats import norm, rankdata, t
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from lvq.estimators.classifier import as_chosen
+from lvq.estimators.find_model import FoundModel, need_model
+from lvq.inspection.columns import is_missing, model_inputs, used_columns
+from lvq.inspection.steps import Floats, Indices, Names, default_names, input_names, positions
+from lvq.model.importance import explained, of_sum_one, output_weighting
+from lvq.model.output_moments import DEGREE, Curve, Outputs
+from lvq.model.samples import ArraySamples
+from lvq.typing import Argument, Labels, MatrixLike
+
+Groups = Mapping[str, Sequence[str | int]]
+
+
+@dataclass(frozen=True, eq=False)
+class VariableImportances:
+    """Importances of variables; all arrays have one entry for each variable, in the order of the columns.
+
+    Attributes
+    ----------
+    names : ndarray of str
+        Names of the variables.
+    importances : ndarray
+        Importances, of sum one.
+    explained : ndarray
+        Fraction of the variance of the model's outputs that each variable alone explains.
+    confidence : float
+        Confidence of each interval.
+    resampled : ndarray of shape (n_resamples, n_variables)
+        Importances of each refit; without rows where none was asked for.
+    beats_chance : bool
+        Whether predictions of the halves that were left out agree with the classes more than by chance.
+    """
+
+    names: Names
+    importances: Floats
+    explained: Floats
+    confidence: float
+    resampled: Floats
+    beats_chance: bool
+
+    @property
+    def error(self) -> Floats:
+        """Standard error of each importance; infinite without refits."""
+        if not len(self.resampled):
+            return np.full(len(self.names), np.inf)
+        squares = ((self.resampled - self.importances) ** 2).mean(axis=0)
+        return np.sqrt(np.maximum(squares, squares.mean()))
+
+    def _ends(self, confidence: float) -> tuple[Floats, Floats]:
+        away = t.ppf((1 + confidence) / 2, max(1, len(self.resampled) - 1)) * self.error
+        return np.clip(self.importances - away, 0, 1), np.clip(self.importances + away, 0, 1)
+
+    @property
+    def lower(self) -> Floats:
+        """Lower ends of the intervals; 0 without refits."""
+        return self._ends(self.confidence)[0]
+
+    @property
+    def upper(self) -> Floats:
+        """Upper ends of the intervals; 1 without refits."""
+        return self._ends(self.confidence)[1]
+
+    @property
+    def important(self) -> NDArray[np.bool_]:
+        """Which variables are surely above the mean importance of all, with the confidence for all of them together.
+
+        None is where the predictions are not better than chance.
+        """
+        together = self._ends(1 - (1 - self.confidence) / len(self.names))[0]
+        return self.beats_chance & (together > 1 / len(self.names))
+
+    @property
+    def order(self) -> Indices:
+        """Indices of the variables, the most important first."""
+        return np.argsort(-self.importances, kind="stable")
+
+    def first_chance(self, k: int) -> Floats:
+        """Fraction of the refits in which each variable is among the first k."""
+        return np.mean([rankdata(-row, method="min") <= k for row in self.resampled], axis=0)
+
+    def __repr__(self) -> str:
+        known = len(self.resampled) > 0
+        ends = [f" ({low:.3f} to {high:.3f})" if known else "" for low, high in zip(self.lower, self.upper)]
+        first = [f"{self.names[j]} {self.importances[j]:.3f}{ends[j]}" for j in self.order[:5]]
+        count = f"{len(self.names)} variables" + (f", {int(self.important.sum())} important" if known else "")
+        return f"VariableImportances({count}: {'; '.join(first)})"
+
+
+def variable_importances(
+    estimator: BaseEstimator,
+    X: MatrixLike,
+    y: ArrayLike | None = None,
+    *,
+    groups: Groups | None = None,
+    n_resamples: int = 0,
+    confidence: float = 0.9,
+    sample_groups: ArrayLike | None = None,
+    max_iter: int | None = None,
+    random_state: int | np.random.RandomState | None = 0,
+    n_jobs: int | None = None,
+) -> VariableImportances:
+    """Importance of each column of X: the fraction of the model's decisions that the column alone explains.
+
+    The model decides by its class probabilities and by the differences of the distances to winner and rival. Of
+    their variance over the samples, a number explains what a smooth curve explains, and a categorical variable what
+    the means of its categories explain: all columns of its one-hot encoding are one variable. Where a variable has
+    more than three degrees of freedom, what it would explain by chance beyond three is subtracted.
+
+    The unit of a column does not count, so raw and standardised columns have the same importance for the same
+    predictions. Without steps before the model and without categories, the result is that of `feature_importances_`
+    if X are the training samples.
+
+    With `n_resamples` the model, with all steps before it, is refitted to random halves of the samples. Each interval
+    then holds the importance that is expected for data of this size, with the given confidence. Where training selects
+    some of several features that are alike, as GRLVQ does, intervals are wide.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted model of this library, alone or in a Pipeline, a search or a RejectClassifier. With `n_resamples` it need
+        not be fitted; of a search, and of the forms of `LVQClassifier`, only the chosen one is refitted.
+    X : array-like of shape (n_samples, n_columns)
+        Samples, as the estimator takes them; best the training samples.
+    y : array-like of shape (n_samples,), optional
+        Their classes, for `n_resamples`.
+    groups : mapping of str to sequence of str or int, optional
+        Columns that are one variable, by the name of the variable: their names or indices. All others stay alone.
+    n_resamples : int, default=0
+        Number of refits for intervals; 40 is a good number.
+    confidence : float, default=0.9
+        Confidence of each interval, between 0 and 1.
+    sample_groups : array-like of shape (n_samples,), optional
+        Groups of samples, such as patients, that are in one half as a whole.
+    max_iter : int, optional
+        Iterations of a refit, at most; those of the estimator by default. Importances settle long before the cost does:
+        with 30 instead of 100 the intervals of german and WDBC differ by 0.01 at most. Where it is given, prototypes
+        of a refit are not moved to samples (`sample_prototypes`), which takes many times as long.
+    random_state : int, RandomState or None, default=0
+        Seed of the halves.
+    n_jobs : int, optional
+        Threads that refit models at the same time; None is one.
+
+    Returns
+    -------
+    importances : VariableImportances
+        Names, importances of sum one, fractions explained, and with `n_resamples` the ends of the intervals, `lower`
+        and `upper`; `important` marks the variables that the refits support. Columns that do not reach the model have
+        the importance 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lvq import GMLVQ, variable_importances
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
+    >>> found = variable_importances(model, X, groups={"sepal": [0, 1], "petal": [2, 3]})
+    >>> found.names.tolist(), bool(found.importances[1] > 0.5)
+    (['sepal', 'petal'], True)
+    >>> found = variable_importances(model, X, y, n_resamples=10)
+    >>> found.names[found.important].tolist()
+    ['petal length (cm)', 'petal width (cm)']
+    """
+    if not n_resamples:
+        names, importances, fractions = _importances(need_model(estimator, "variable_importances"), X, groups)
+        return VariableImportances(names, importances, fractions, confidence, np.zeros((0, len(names))), False)
+    _check(n_resamples, confidence, y)
+    X, labels = indexable(X, column_or_1d(y))
+    fitted = estimator if _is_fitted(estimator) else clone(estimator).fit(X, labels)
+    found = need_model(fitted, "variable_importances")
+    names, importances, fractions = _importances(found, X, groups)
+    halves = _halves(labels, sample_groups, n_resamples, check_random_state(random_state))
+    with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        work = (delayed(_refit)(found, X, labels, half, groups, max_iter) for half in halves)
+        refits = Parallel(n_jobs=n_jobs, prefer="threads")(work)
+    resampled = np.array([refit for refit, _ in refits])
+    beats_chance = _beats_chance(labels, [predicted for _, predicted in refits], halves, confidence)
+    return VariableImportances(names, importances, fractions, confidence, resampled, beats_chance)
+
+
+def _check(n_resamples: int, confidence: float, y: ArrayLike | None) -> None:
+    if not isinstance(n_resamples, Integral) or n_resamples < 2:
+        raise ValueError(
+            f"n_resamples of variable_importances must be 0 or a whole number of 2 or more, got {n_resamples!r}."
+        )
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence of variable_importances must be between 0 and 1, got {confidence!r}.")
+    if y is None:
+        raise ValueError("y of variable_importances, the classes of X, is needed for n_resamples; give it.")
+
+
+def _importances(found: FoundModel, X: MatrixLike, groups: Groups | None) -> tuple[Names, Floats, Floats]:
+    """Names of the variables, importances, and fractions explained."""
+    inputs = model_inputs(found, X)
+    n = inputs.shape[0]
+    samples = ArraySamples(inputs, np.zeros(n, dtype=np.intp), np.ones(n))
+    kept = Outputs.uncalibrated(found.model).most_frequent(samples, n)
+    outputs, pair = kept.of(inputs)
+    first = found.steps[0] if found.steps else found.estimator
+    names = input_names(first) if hasattr(first, "n_features_in_") else default_names(np.shape(X)[1])
+    used = used_columns(found.steps, found.model.n_features, len(names))
+    centred = outputs - outputs.mean(axis=0)
+    weighting = output_weighting(centred.T @ centred / n, kept.pair_weights(pair, np.full(n, 1 / n)), len(kept.classes))
+    variables, values = _variables(groups, names), np.zeros(0)
+    for columns in variables.values():
+        design = [_design(_column(X, column)) for column in columns if used[column]]
+        values = np.append(values, _explained(np.hstack(design), centred, weighting) if design else 0.0)
+    return np.array(list(variables), dtype=np.str_), of_sum_one(values), values
+
+
+def _variables(groups: Groups | None, names: Names) -> dict[str, Indices]:
+    """Columns of each variable by its name, in the order of their first columns."""
+    taken: dict[int, tuple[str, Indices]] = {}
+    for name, asked in (groups or {}).items():
+        try:
+            columns = positions(list(asked), names)
+        except (KeyError, IndexError) as error:
+            raise ValueError(
+                f"groups of variable_importances must name columns of X, got {error} in {name!r}."
+            ) from None
+        if not len(columns) or any(int(column) in taken for column in columns):
+            raise ValueError(
+                f"groups of variable_importances must have columns that are in no other group, got {list(asked)!r} for "
+                f"{name!r}."
+            )
+        taken |= {int(column): (str(name), columns) for column in columns}
+    single = {column: (str(name), np.array([column])) for column, name in enumerate(names)}
+    return dict((single | taken)[column] for column in range(len(names)))
+
+
+def _column(X: MatrixLike, column: int) -> ArrayLike:
+    if sparse.issparse(X):
+        return X[:, [column]].toarray().ravel()
+    return X.iloc[:, column] if hasattr(X, "iloc") else np.asarray(X)[:, column]
+
+
+def _design(column: ArrayLike) -> Floats:
+    """What a column can explain: powers of the squashed numbers, or categories; and a column of missing values."""
+    values = np.asarray(column)
+    if values.dtype.kind not in "fiub":
+        try:
+            values = np.array([np.nan if is_missing(value) else value for value in values.tolist()], dtype=np.float64)
+        except (TypeError, ValueError):
+            return _categories(values)
+    values = values.astype(np.float64)
+    missing = np.isnan(values)
+    if missing.all():
+        return np.zeros((len(values), 1))
+    mean = values[~missing].mean()
+    curve = Curve(np.array([mean]), np.array([_deviation(values[~missing], mean)]))
+    t = curve.squashed(np.where(missing, mean, values)[:, None])
+    design = np.hstack([t**exponent for exponent in range(1, DEGREE + 1)])
+    return np.column_stack([design, missing]) if missing.any() else design
+
+
+def _deviation(values: Floats, mean: float) -> float:
+    deviation = float(np.sqrt(np.mean((values - mean) ** 2)))
+    return deviation if deviation > 1e-14 * abs(mean) else 0.0  # rounding
+
+
+def _categories(values: NDArray[np.object_]) -> Floats:
+    """A column for each category; missing values are a category too."""
+    names = np.array(["\0missing" if is_missing(value) else str(value) for value in values.tolist()])
+    categories, index = np.unique(names, return_inverse=True)
+    return np.eye(len(categories))[index]
+
+
+def _explained(design: Floats, centred: Floats, weighting: Floats) -> float:
+    """Fraction of the outputs' variance that the columns explain together, less what they explain by chance."""
+    design, n = design - design.mean(axis=0), len(design)
+    fraction, freedom = (float(value) for value in explained(design.T @ design / n, design.T @ centred / n, weighting))
+    surplus = max(0.0, freedom - DEGREE)
+    if n - freedom <= 1:
+        return fraction if not surplus else 0.0
+    return max(0.0, fraction - surplus * (1 - fraction) / (n - freedom - 1))
+
+
+def _is_fitted(estimator: BaseEstimator) -> bool:
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _halves(
+    y: Labels, groups: ArrayLike | None, count: int, random_state: np.random.RandomState
+) -> list[tuple[Indices, Indices]]:
+    """Halves of the samples with their rests, drawn in pairs: each is followed by its rest."""
+    found: list[tuple[Indices, Indices]] = []
+    while len(found) < count:
+        one, other = _half(y, random_state) if groups is None else _half_of_groups(y, groups, random_state)
+        found += [(one, other), (other, one)]
+    return found[:count]
+
+
+def _half(y: Labels, random_state: np.random.RandomState) -> tuple[Indices, Indices]:
+    """Two halves; each class is halved. A single sample is in both."""
+    halves: tuple[list[Indices], list[Indices]] = ([], [])
+    for label in np.unique(y):
+        drawn = random_state.permutation(np.flatnonzero(y == label))
+        middle = (len(drawn) + int(random_state.randint(2))) // 2 if len(drawn) > 1 else 0
+        halves[0].append(drawn[:middle] if len(drawn) > 1 else drawn)
+        halves[1].append(drawn[middle:])
+    one, other = (np.sort(np.concatenate(half)) for half in halves)
+    return one, other
+
+
+def _half_of_groups(y: Labels, groups: ArrayLike, random_state: np.random.RandomState) -> tuple[Indices, Indices]:
+    """As `_half`, of whole groups; classes are halved as far as the groups allow."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    splitter = StratifiedGroupKFold(2, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():  # a class with fewer samples than folds is absent from one half
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        return next(splitter.split(np.zeros((len(y), 1)), y, column_or_1d(groups)))
+
+
+def _refit(
+    found: FoundModel,
+    X: MatrixLike,
+    y: Labels,
+    half: tuple[Indices, Indices],
+    groups: Groups | None,
+    max_iter: int | None,
+) -> tuple[Floats, Labels]:
+    """Importances of the model refitted to one half, and its predictions of the other."""
+    model = as_chosen(found.estimator)
+    quick: dict[str, Argument] = {"calibration": None}  # importances do not depend on it
+    if max_iter is not None:
+        quick |= {"max_iter": min(max_iter, getattr(model, "max_iter", max_iter)), "sample_prototypes": False}
+    model.set_params(**{name: value for name, value in quick.items() if name in model.get_params()})
+    steps = [(f"step {number}", clone(step)) for number, step in enumerate(found.steps)]
+    pipeline = Pipeline([*steps, ("model", model)])
+    train = _safe_indexing(X, half[0])
+    pipeline.fit(train, y[half[0]])
+    predicted = np.asarray(pipeline.predict(_safe_indexing(X, half[1])))
+    return _importances(need_model(pipeline, "variable_importances"), train, groups)[1], predicted
+
+
+def _beats_chance(
+    y: Labels, predictions: list[Labels], halves: list[tuple[Indices, Indices]], confidence: float
+) -> bool:
+    """Whether predictions of left out samples agree with the classes more than independent ones would (Cohen's kappa).
+
+    The agreement is a mean over pairs of halves, in each of which every sample is predicted once. Its variance is taken
+    as that of one pair, as all pairs have the same samples.
+    """
+    classes, truth = np.unique(y, return_inverse=True)
+    excess, variance = [], []
+    for (_, test), predicted in zip(halves, predictions):
+        index = np.searchsorted(classes, predicted)
+        p, q = (np.bincount(part, minlength=len(classes)) / len(test) for part in (truth[test], index))
+        by_chance = p @ q
+        excess.append(np.mean(index == truth[test]) - by_chance)
+        variance.append(by_chance + by_chance**2 - (p * q) @ (p + q))
+    deviation = np.sqrt(max(float(np.mean(variance)), 0.0) / len(y))
+    return bool(np.mean(excess) > norm.ppf((1 + confidence) / 2) * deviation)

@@ -1,0 +1,480 @@
+"""Preprocessing steps: SNV and Savitzky-Golay filters of spectra, and the removal of a nuisance.
+
+All three mix columns. `SavitzkyGolay` and `NuisanceRemoval` are linear, and certified radii go through them.
+
+`NuisanceRemoval` removes directions that tell a nuisance apart, such as the site or the device that samples come from.
+A GMLVQ is trained to predict the nuisance, and the leading eigenvector v of its Lambda is what tells its values apart
+best. What it measures is subtracted along p, the difference of the values' means: x - p v'(x - mean), with v'p = 1.
+Then another GMLVQ is trained, until the nuisance is predicted no better than by chance. All of it is in whitened
+features, with a shrunk covariance: neither the units nor correlations of the features matter.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from lvq.estimators.margin import GMLVQ
+
+Samples = NDArray[np.floating]
+Floats = NDArray[np.float64]
+LIMIT = 2.0  # standard errors above chance up to which an accuracy is chance: one in forty is above it by accident
+
+
+class StandardNormalVariate(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """SNV: each sample less its own mean, divided by its own standard deviation.
+
+    It removes differences in the offset and the scale of whole spectra, as scattered light causes them (Barnes et al.
+    1989). Nothing is learned. A sample without variation becomes 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lvq import StandardNormalVariate
+    >>> StandardNormalVariate().fit_transform(np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])).round(3)
+    array([[-1.225,  0.   ,  1.225],
+           [-1.225,  0.   ,  1.225]])
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Check the samples; nothing is learned.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+            The transformer.
+        """
+        validate_data(self, X, dtype=[np.float64, np.float32])
+        return self
+
+    def transform(self, X: ArrayLike) -> Samples:
+        """Samples of mean 0 and standard deviation 1 each.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_features)
+            Transformed samples.
+        """
+        check_is_fitted(self, "n_features_in_")
+        samples: Samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        centred = samples - samples.mean(axis=1, keepdims=True)
+        spread = np.sqrt((centred**2).mean(axis=1, keepdims=True))
+        return centred / np.where(spread > 0, spread, 1)
+
+
+class SavitzkyGolay(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Smoothing, or a derivative, by polynomials in a window that moves along the features (Savitzky and Golay 1964).
+
+    Every feature becomes the value, or the derivative, of the polynomial that fits the window around it best; at the
+    ends that of the last whole window. A first derivative removes an offset of the spectrum, a second one also a slope.
+
+    Parameters
+    ----------
+    window : int, default=11
+        Number of features in a window; odd.
+    degree : int, default=2
+        Degree of the polynomial, less than `window`.
+    derivative : int, default=0
+        Order of the derivative, at most `degree`; 0 smooths only.
+    spacing : float, default=1.0
+        Distance of neighbouring features on their axis, the unit of derivatives.
+
+    Attributes
+    ----------
+    matrix_ : ndarray of shape (n_features, n_features)
+        The filter: ``transform(X)`` is ``X @ matrix_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lvq import SavitzkyGolay
+    >>> X = np.array([[0.0, 1.0, 4.0, 9.0, 16.0, 25.0, 36.0]])
+    >>> SavitzkyGolay(window=5, derivative=1).fit_transform(X).round(6) + 0.0
+    array([[ 0.,  2.,  4.,  6.,  8., 10., 12.]])
+    """
+
+    def __init__(self, window: int = 11, degree: int = 2, derivative: int = 0, spacing: float = 1.0) -> None:
+        self.window = window
+        self.degree = degree
+        self.derivative = derivative
+        self.spacing = spacing
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Compute the filter for the number of features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+            The transformer.
+        """
+        from scipy.signal import savgol_filter
+
+        self._validate_params()
+        validate_data(self, X, dtype=[np.float64, np.float32])
+        n_features = self.n_features_in_
+        if self.window % 2 == 0 or not self.degree < self.window <= n_features:
+            raise ValueError(
+                f"window of SavitzkyGolay must be odd, above degree={self.degree} and at most the number of features, "
+                f"{n_features}, got {self.window}."
+            )
+        if self.derivative > self.degree:
+            raise ValueError(
+                f"derivative of SavitzkyGolay must be at most degree={self.degree}, got {self.derivative}; give a "
+                "larger degree."
+            )
+        settings = (self.window, self.degree, self.derivative, self.spacing)
+        self.matrix_ = savgol_filter(np.eye(n_features), *settings, axis=1, mode="interp")
+        return self
+
+    def transform(self, X: ArrayLike) -> Samples:
+        """Filtered samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_features)
+            Smoothed samples, or their derivatives.
+        """
+        check_is_fitted(self)
+        samples: Samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return samples @ self.matrix_.astype(samples.dtype, copy=False)
+
+
+SavitzkyGolay._parameter_constraints = {
+    "window": [Interval(Integral, 1, None, closed="left")],
+    "degree": [Interval(Integral, 0, None, closed="left")],
+    "derivative": [Interval(Integral, 0, None, closed="left")],
+    "spacing": [Interval(Real, 0, None, closed="neither")],
+}
+
+
+class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Project samples along the directions that tell a nuisance apart: site, device, batch, observer.
+
+    The directions are the leading eigenvectors of GMLVQ models that predict the nuisance, one after the other, until it
+    is predicted no better than by chance in held-out samples. Every feature stays a feature, in its units.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        The model of the nuisance; it must learn one matrix, `omega_`. None is GMLVQ with a rank of one
+        less than there are values, which finds differences of means; several prototypes find other differences too.
+    max_directions : int, optional
+        Most directions to remove; None means all but one, of the features.
+    cv : int, default=5
+        Folds in which the accuracy of the nuisance is measured.
+    random_state : int, RandomState or None
+        Seed of the folds.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_features,)
+        Mean of the samples.
+    directions_ : ndarray of shape (n_directions, n_features)
+        What is measured: ``(X - mean_) @ directions_.T`` tells the nuisance apart, and is 0 after `transform`.
+    patterns_ : ndarray of shape (n_directions, n_features)
+        What one unit of each changes in the features, and what is subtracted for it.
+    accuracies_ : ndarray of shape (n_directions + 1,)
+        Accuracy of the nuisance in held-out samples, all its values weighted equally, before the first direction was
+        removed and after each.
+    chance_ : float
+        One divided by the number of values of the nuisance.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, where `fit` was given some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lvq import NuisanceRemoval
+    >>> rng = np.random.default_rng(0)
+    >>> site = np.repeat(["north", "south"], 100)
+    >>> X = rng.normal(size=(200, 3)) + 2 * (site == "south")[:, None]
+    >>> removal = NuisanceRemoval(random_state=0).fit(X, nuisance=site)
+    >>> removal.directions_.shape, bool(removal.accuracies_[0] > 0.9 > 0.6 > removal.accuracies_[-1])
+    ((1, 3), True)
+    >>> Z = removal.transform(X)
+    >>> bool(abs(Z[site == "north"].mean(axis=0) - Z[site == "south"].mean(axis=0)).max() < 0.3)
+    True
+
+    In a pipeline the nuisance is an argument of `fit`:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from lvq import GLVQ
+    >>> y = (X[:, 0] > X[:, 1]).astype(int)
+    >>> model = make_pipeline(NuisanceRemoval(random_state=0), GLVQ(random_state=0))
+    >>> model.fit(X, y, nuisanceremoval__nuisance=site).score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        max_directions: int | None = None,
+        cv: int = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_directions = max_directions
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, nuisance: ArrayLike | None = None) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,), optional
+            Their classes. Where they are given, only differences within the classes count: what differs because a class
+            is more frequent at one site is not removed.
+        nuisance : array-like of shape (n_samples,)
+            What is to be removed: the site or device of each sample.
+
+        Returns
+        -------
+        self : NuisanceRemoval
+            The fitted transformer.
+        """
+        self._validate_params()
+        samples: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        labels = self._checked(samples, nuisance)
+        within = samples - _class_means(samples, labels, y)
+        root, inverse = _whitening(within)
+        Z, weight = within @ inverse, 1 / np.bincount(labels)[labels]
+        chance = 1 / int(labels.max() + 1)
+        folds = _RemovalFolds(self._model(labels), Z, labels, weight, self.cv, check_random_state(self.random_state))
+        limit = chance + LIMIT * float(np.sqrt(chance * (1 - chance) * (weight**2).sum())) / float(weight.sum())
+        most = Z.shape[1] - 1 if self.max_directions is None else min(self.max_directions, Z.shape[1] - 1)
+        accuracies = [folds.accuracy()]
+        while accuracies[-1] > limit and len(accuracies) <= most:
+            folds.remove()
+            accuracies.append(folds.accuracy())
+        whole = _RemovalPath(self._model(labels), Z, labels, weight)
+        for _ in accuracies[1:]:
+            whole.remove()
+        self.mean_ = samples.mean(axis=0)
+        self.directions_, self.patterns_ = whole.directions @ inverse.T, whole.patterns @ root
+        self.accuracies_, self.chance_ = np.array(accuracies), chance
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Project samples along the directions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_features)
+            The samples, without what tells the nuisance apart.
+        """
+        check_is_fitted(self)
+        samples: NDArray[np.floating] = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        projected = samples - ((samples - self.mean_) @ self.directions_.T) @ self.patterns_
+        return projected.astype(samples.dtype, copy=False)
+
+    def inverse_transform(self, X: ArrayLike) -> ArrayLike:
+        """The samples as they are: they have all features, and what was removed cannot be restored.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples after `transform`.
+
+        Returns
+        -------
+        X : array-like of shape (n_samples, n_features)
+            The same.
+        """
+        check_is_fitted(self)
+        return X
+
+    def _model(self, labels: NDArray[np.intp]) -> BaseEstimator:
+        """The model of the nuisance; one matrix with a row less than there are values separates all means."""
+        if self.estimator is not None:
+            return clone(self.estimator)
+        return GMLVQ(rank=min(int(labels.max()), self.n_features_in_), random_state=0)
+
+    def _checked(self, X: Floats, nuisance: ArrayLike | None) -> NDArray[np.intp]:
+        """Indices of the nuisance's values."""
+        if nuisance is None:
+            raise ValueError(
+                "fit of NuisanceRemoval needs nuisance, the site or device of each sample; the second argument, y, is "
+                "the class. Call fit(X, nuisance=...), or in a pipeline fit(X, y, nuisanceremoval__nuisance=...)."
+            )
+        nuisance = column_or_1d(nuisance)
+        check_consistent_length(X, nuisance)
+        check_classification_targets(nuisance)
+        values, labels, counts = np.unique(nuisance, return_inverse=True, return_counts=True)
+        if len(values) < 2 or counts.min() < self.cv:
+            raise ValueError(
+                f"nuisance of NuisanceRemoval must have two values or more, each in at least cv={self.cv} samples, got "
+                f"{dict(zip(values.tolist(), counts.tolist()))}. Leave rare values out, or give a smaller cv."
+            )
+        return labels
+
+
+NuisanceRemoval._parameter_constraints = {
+    "estimator": [HasMethods(["fit", "predict"]), None],
+    "max_directions": [Interval(Integral, 0, None, closed="left"), None],
+    "cv": [Interval(Integral, 2, None, closed="left")],
+    "random_state": ["random_state"],
+}
+
+
+class _RemovalPath:
+    """Samples whose directions are removed one by one, in coordinates of the rest, and a model of the nuisance there.
+
+    Parameters
+    ----------
+    model : estimator
+        The model, not fitted.
+    Z : ndarray of shape (n_samples, n_features)
+        Whitened samples.
+    labels, weight : ndarray of shape (n_samples,)
+        Indices of the nuisance's values, and weights.
+    """
+
+    def __init__(self, model: BaseEstimator, Z: Floats, labels: NDArray[np.intp], weight: Floats) -> None:
+        self.estimator, self.Y, self.labels, self.weight = model, Z, labels, weight
+        self.into, self.back = np.eye(Z.shape[1]), np.eye(Z.shape[1])  # Y = Z into', and the projected samples Y back
+        self.directions, self.patterns = np.zeros((0, Z.shape[1])), np.zeros((0, Z.shape[1]))
+        self.model = self._fitted()
+
+    def remove(self) -> None:
+        """Remove the leading eigenvector of the model's Lambda, along the change of the means that it measures."""
+        direction = np.linalg.svd(self.model.omega_, full_matrices=False)[2][0]
+        pattern = self._pattern(direction)
+        rest = np.linalg.qr(direction[:, None], mode="complete")[0].T[1:]  # orthonormal rows, all other directions
+        self.directions = np.vstack((self.directions, direction @ self.into))
+        self.patterns = np.vstack((self.patterns, pattern @ self.back))
+        self.Y = (self.Y - np.outer(self.Y @ direction, pattern)) @ rest.T
+        self.into, self.back = rest @ (self.into - np.outer(pattern, direction @ self.into)), rest @ self.back
+        self.model = self._fitted()
+
+    def _pattern(self, direction: Floats) -> Floats:
+        """What one unit of a direction changes: the means of the nuisance's values, as far as they differ in it.
+
+        B v/(v'Bv) with B the covariance of these means and v the direction: with two values it is the difference of
+        their means, which is 0 after the removal. The variance of a mean is added to B, so that where means do not
+        differ the pattern is the direction itself.
+        """
+        groups = [np.flatnonzero(self.labels == value) for value in range(int(self.labels.max()) + 1)]
+        means = np.array([np.average(self.Y[rows], axis=0, weights=self.weight[rows]) for rows in groups])
+        noise = np.mean([np.square(self.weight[rows] / self.weight[rows].sum()).sum() for rows in groups])
+        means -= means.mean(axis=0)
+        pattern = means.T @ (means @ direction) / len(groups) + noise * direction
+        return pattern / float(pattern @ direction)
+
+    def correct(self, Z: Floats, labels: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether the nuisance of other samples is predicted from what is left of them."""
+        return self.model.predict(Z @ self.into.T) == labels
+
+    def _fitted(self) -> BaseEstimator:
+        model = clone(self.estimator)
+        rank = getattr(model, "rank", None)
+        if isinstance(rank, Integral):
+            model.set_params(rank=min(int(rank), self.Y.shape[1]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a direction need not be exact
+            model.fit(self.Y, self.labels, sample_weight=self.weight)
+        if getattr(model, "omega_", np.empty(0)).ndim != 2:
+            raise ValueError(
+                f"estimator of NuisanceRemoval must learn one matrix for all prototypes, got {self.estimator!r}. Use "
+                "GMLVQ, or LVQClassifier(relevance='matrix')."
+            )
+        return model
+
+
+class _RemovalFolds:
+    """The path in each fold's training samples, in step."""
+
+    def __init__(
+        self,
+        model: BaseEstimator,
+        Z: Floats,
+        labels: NDArray[np.intp],
+        weight: Floats,
+        cv: int,
+        random_state: np.random.RandomState,
+    ) -> None:
+        from sklearn.model_selection import StratifiedKFold
+
+        self.Z, self.labels, self.weight = Z, labels, weight
+        self.folds = list(StratifiedKFold(cv, shuffle=True, random_state=random_state).split(Z, labels))
+        self.paths = [_RemovalPath(model, Z[train], labels[train], weight[train]) for train, _ in self.folds]
+
+    def remove(self) -> None:
+        """Remove one more direction in each fold."""
+        for path in self.paths:
+            path.remove()
+
+    def accuracy(self) -> float:
+        """Weighted fraction of the held-out samples whose nuisance is predicted."""
+        total = 0.0
+        for (_, test), path in zip(self.folds, self.paths):
+            total += float(self.weight[test] @ path.correct(self.Z[test], self.labels[test]))
+        return total / float(self.weight.sum())
+
+
+def _class_means(X: Floats, labels: NDArray[np.intp], y: ArrayLike | None) -> Floats:
+    """For each sample the mean of its class, over the means of all values of the nuisance, which count equally."""
+    classes = np.zeros(len(X), dtype=np.intp) if y is None else np.unique(column_or_1d(y), return_inverse=True)[1]
+    check_consistent_length(X, classes)
+    result = np.empty_like(X)
+    for each in range(int(classes.max()) + 1):
+        rows = classes == each
+        cells = [X[rows & (labels == value)].mean(axis=0) for value in np.unique(labels[rows])]
+        result[rows] = np.mean(cells, axis=0)
+    return result
+
+
+def _whitening(X: Floats) -> tuple[Floats, Floats]:
+    """Root of the shrunk covariance of centred samples, and its inverse; both symmetric in standardised features."""
+    from sklearn.covariance import LedoitWolf
+
+    scale = X.std(axis=0)
+    scale[scale == 0] = 1.0
+    covariance = LedoitWolf(assume_centered=True).fit(X / scale).covariance_
+    spread, axes = np.linalg.eigh(covariance)
+    spread = np.sqrt(np.maximum(spread, spread.max() * 1e-12))
+    return (axes * spread) @ axes.T * scale, (axes / spread) @ axes.T / scale[:, None]

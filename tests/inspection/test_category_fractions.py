@@ -1,0 +1,68 @@
+"""Fractions of categories and of missing values, compared with means of samples."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from lvq import GLVQ
+from lvq.estimators.find_model import need_model
+from lvq.inspection.inverse import category_fractions
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Numbers, one with missing values, and two columns of categories."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], 90),
+            "age": rng.normal(50, 10, 90),
+            "grade": rng.choice(["one", "two", "three"], 90),
+            "dose": np.where(rng.random(90) < 0.3, np.nan, rng.normal(size=90)),
+        }
+    )
+    return X, rng.integers(0, 2, 90)
+
+
+def steps(scaled, **encoder):
+    """One-hot codes, with a scaler behind them or not, and an imputer with an indicator."""
+    codes = OneHotEncoder(sparse_output=False, **encoder)
+    return make_column_transformer(
+        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), ["dose", "age"]),
+        (make_pipeline(codes, StandardScaler()) if scaled else codes, ["grade", "sex"]),
+    )
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("options", [{}, {"drop": "first"}, {"drop": "if_binary"}, {"min_frequency": 0.34}])
+def test_fractions_of_a_mean_are_those_of_its_samples(table, scaled, options):
+    X, y = table
+    model = make_pipeline(steps(scaled, **options), StandardScaler(), GLVQ(random_state=0)).fit(X, y)
+    found = need_model(model, "")
+    mean = found.inputs(X).mean(axis=0, keepdims=True)
+    fractions = category_fractions(found, mean)
+    assert set(fractions.categories) == {0, 2}
+    np.testing.assert_allclose(fractions.missing[3], X.dose.isna().mean())
+    for column, name in ((0, "sex"), (2, "grade")):
+        names, values = fractions.categories[column]
+        counts = X[name].value_counts(normalize=True)
+        rare = [label for label in counts.index if label not in names]
+        expected = [counts[rare].sum() if label == "other" else counts[label] for label in names]
+        np.testing.assert_allclose(values[0], expected, atol=1e-12)
+
+
+def test_negative_codes_count_as_none(table):
+    X, y = table
+    model = make_pipeline(OneHotEncoder(sparse_output=False), GLVQ(random_state=0)).fit(X[["sex"]], y)
+    fractions = category_fractions(need_model(model, ""), np.array([[2.0, -0.5], [0.0, 0.0]])).categories[0]
+    assert fractions.fractions.tolist() == [[1.0, 0.0], [0.0, 0.0]]
+
+
+def test_a_model_without_steps_has_none(table):
+    X, y = table
+    found = need_model(GLVQ(random_state=0).fit(X[["age"]], y), "")
+    assert category_fractions(found, found.model.prototypes) == ({}, {})

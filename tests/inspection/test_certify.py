@@ -1,0 +1,599 @@
+"""Certified radii: no attack inside succeeds, the next one outside does, and a pipeline's radius is in its units."""
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+
+from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
+from lvq.estimators.find_model import find_model
+from lvq.inspection import local_bounds
+from lvq.inspection.certify import certified_accuracy, certified_radius
+from lvq.inspection.local_bounds import curvature, difference_axes, distance_to_quadric, operator_norm
+from lvq.model.links import Gaussian
+from lvq.rejection import RejectClassifier
+from tests.placed import placed
+
+NORMS = (1, 2, np.inf)
+QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
+
+
+def random_model(rng, kind, per_class=None):
+    """Prototypes anywhere, one to three in each of two to four classes, in a metric of the given kind."""
+    n, n_classes = int(rng.integers(2, 7)), int(rng.integers(2, 5))
+    counts = rng.integers(1, 4, n_classes) if per_class is None else np.full(n_classes, per_class)
+    labels = np.repeat(np.arange(n_classes), counts)
+    W = rng.normal(size=(len(labels), n)) * rng.uniform(0.2, 3)
+    if kind == "none":
+        return placed(W, labels)
+    if kind == "lambda":
+        weights = rng.random(n) * (rng.random(n) < 0.8)
+        return placed(W, labels, weights + (weights.sum() == 0))
+    if kind == "local lambda":
+        weights = rng.random((len(labels), n)) * rng.uniform(0.2, 3, (len(labels), 1))
+        return placed(W, labels, weights * (rng.random(weights.shape) < 0.9), weights=True)
+    rank = n if kind in ("full", "local") else int(rng.integers(1, n))
+    omega = rng.normal(size=(rank, n))
+    if kind in ("full", "low rank"):
+        return placed(W, labels, omega)
+    return placed(W, labels, omega + rng.uniform(0, 1) * rng.normal(size=(len(labels), rank, n)))
+
+
+def steepest(gradient, norm):
+    """The direction of length one along which a linear function falls fastest."""
+    if norm == 2:
+        return -gradient / np.maximum(np.linalg.norm(gradient, axis=-1, keepdims=True), 1e-300)
+    if norm == 1:
+        largest = np.abs(gradient).argmax(axis=-1)[..., None]
+        return -np.sign(gradient) * (np.arange(gradient.shape[-1]) == largest)
+    return -np.sign(gradient)
+
+
+def square(model, j):
+    """Lambda of prototype j."""
+    omega = model.model_.matrix_of(j)
+    return np.diag(omega**2) if omega.ndim == 1 else omega.T @ omega
+
+
+def attacks(model, X, radius, norm, rng):
+    """Perturbed samples: at random, and down the gradient of D_j - D_k for every pair, straightened a few times."""
+    found = []
+    for _ in range(20):
+        d = rng.normal(size=X.shape) if norm != 1 else rng.exponential(size=X.shape) * rng.choice([-1, 1], X.shape)
+        d = np.sign(d) if norm == np.inf and rng.random() < 0.5 else d
+        found.append(d / np.linalg.norm(d, ord=norm, axis=1, keepdims=True))
+    W, labels, local = model.model_.prototypes, model.model_.labels, len(np.unique(model.model_.group)) > 1
+    for j, k in itertools.permutations(range(len(W)), 2):
+        if labels[j] == labels[k]:
+            continue
+        d = np.zeros_like(X)
+        for _ in range(3 if local else 1):
+            at = X + radius[:, None] * d
+            gradient = (at - W[j]) @ square(model, j) - (at - W[k]) @ square(model, k)
+            d = steepest(gradient, norm)
+            found.append(d)
+    return X + radius[:, None] * np.array(found)
+
+
+@pytest.mark.parametrize("kind", ["none", "lambda", "full", "low rank", "local", "local low rank", "local lambda"])
+def test_no_attack_inside_the_radius_succeeds(kind):
+    rng, n_models, positive = np.random.default_rng(len(kind)), 15 if "local" in kind else 25, 0
+    for _ in range(n_models):
+        model = random_model(rng, kind)
+        X = np.concatenate((rng.normal(size=(10, model.n_features_in_)) * 2, model.model_.prototypes[:2] + 1e-3))
+        for norm in NORMS:
+            radius = certified_radius(model, X, norm)
+            assert np.all(radius >= 0)
+            positive += np.count_nonzero(radius > 0)
+            inside = attacks(model, X, np.minimum(radius, 1e6) * (1 - 1e-9), norm, rng)
+            labels = model.predict(inside.reshape(-1, X.shape[1])).reshape(inside.shape[:2])
+            assert np.array_equal(labels, np.broadcast_to(model.predict(X), labels.shape))
+    assert positive > 0.9 * n_models * 12 * 3
+
+
+@pytest.mark.parametrize("kind", ["none", "lambda", "full", "low rank"])
+def test_with_one_prototype_per_class_the_next_step_flips(kind):
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        model = random_model(rng, kind, per_class=1)
+        X = rng.normal(size=(10, model.n_features_in_)) * 2
+        for norm in NORMS:
+            radius = certified_radius(model, X, norm)
+            outside = attacks(model, X, radius * (1 + 1e-6), norm, rng)
+            labels = model.predict(outside.reshape(-1, X.shape[1])).reshape(outside.shape[:2])
+            flipped = np.any(labels != model.predict(X), axis=0)
+            assert np.all(flipped | np.isinf(radius))
+
+
+@pytest.mark.parametrize("kind", ["local", "local low rank", "local lambda"])
+def test_local_matrices_too_in_the_euclidean_norm(kind):
+    """With one prototype per class, a general solver finds the next flip just where the radius ends."""
+    rng = np.random.default_rng(10)
+    for _ in range(12):
+        model = random_model(rng, kind, per_class=1)
+        x = rng.normal(size=model.n_features_in_) * 2
+        winner = model.model_.distances(x[None]).argmin()
+        nearest = np.inf
+        for rival in set(range(len(model.model_.prototypes))) - {winner}:
+            u, v, Lu, Lv = (f(model, k) for f in (lambda m, k: m.model_.prototypes[k], square) for k in (winner, rival))
+
+            def flipped(d, x=x, u=u, v=v, Lu=Lu, Lv=Lv):
+                return (x + d - u) @ Lu @ (x + d - u) - (x + d - v) @ Lv @ (x + d - v)
+
+            for start in (v - x, *rng.normal(size=(4, len(x))) * 5):
+                found = minimize(
+                    lambda d: d @ d,
+                    start,
+                    method="SLSQP",
+                    constraints={"type": "ineq", "fun": flipped},
+                    options={"maxiter": 300, "ftol": 1e-12},
+                )
+                if found.success and flipped(found.x) > -1e-7:
+                    nearest = min(nearest, np.sqrt(found.fun))
+        assert certified_radius(model, x[None])[0] == pytest.approx(nearest, rel=1e-4)
+
+
+def test_the_way_to_a_quadric():
+    # 4 - d1^2 + 3 d2^2 <= 0 begins at d1 = 2; 4 + 2 d1 <= 0 at d1 = -2; 4 + d1^2 <= 0 nowhere
+    c, zero = np.array([4.0]), np.zeros((1, 2))
+    assert distance_to_quadric(c, zero, np.array([1.0, -3.0]))[0] == pytest.approx(2, rel=1e-5)
+    assert distance_to_quadric(c, np.array([[1.0, 0.0]]), np.zeros(2))[0] == pytest.approx(2, rel=1e-5)
+    assert distance_to_quadric(c, zero, np.array([-1.0, 0.0]))[0] == np.inf
+    assert distance_to_quadric(np.zeros(1), np.ones((1, 2)), np.array([1.0, 0.0]))[0] == 0
+
+
+def test_equal_local_matrices_are_one_matrix():
+    rng = np.random.default_rng(2)
+    omega = rng.normal(size=(3, 4))
+    W, labels = rng.normal(size=(5, 4)), np.array([0, 0, 1, 1, 2])
+    shared = placed(W, labels, omega)
+    local = placed(W, labels, np.repeat(omega[None], 5, axis=0))
+    X = rng.normal(size=(50, 4))
+    for norm in NORMS:
+        np.testing.assert_allclose(certified_radius(local, X, norm), certified_radius(shared, X, norm), rtol=1e-6)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_local_weights_are_diagonal_matrices(norm):
+    """Nothing is decomposed for weights; the bound of the matrices with these roots is never larger."""
+    rng = np.random.default_rng(4)
+    W, labels = rng.normal(size=(5, 4)), np.array([0, 0, 1, 1, 2])
+    weights = rng.uniform(0.2, 2, size=(5, 4))
+    matrices = placed(W, labels, np.array([np.diag(root) for root in np.sqrt(weights)]))
+    X = rng.normal(size=(50, 4))
+    found = certified_radius(placed(W, labels, weights, weights=True), X, norm)
+    expected = certified_radius(matrices, X, norm)
+    assert (found >= expected * (1 - 1e-6)).all()
+    if norm == 2:
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_equal_local_weights_are_shared_weights():
+    rng = np.random.default_rng(2)
+    weights = rng.uniform(0.2, 2, 4)
+    W, labels, X = rng.normal(size=(5, 4)), np.array([0, 0, 1, 1, 2]), rng.normal(size=(50, 4))
+    shared, local = placed(W, labels, weights), placed(W, labels, np.repeat(weights[None], 5, axis=0), weights=True)
+    for norm in NORMS:
+        np.testing.assert_allclose(certified_radius(local, X, norm), certified_radius(shared, X, norm), rtol=1e-6)
+
+
+def test_local_weights_of_many_features_need_no_large_matrix():
+    rng = np.random.default_rng(0)
+    model = placed(rng.normal(size=(4, 5000)), [0, 0, 1, 1], rng.uniform(0.5, 1, (4, 5000)), weights=True)
+    tracemalloc.start()
+    try:
+        assert (certified_radius(model, rng.normal(size=(3, 5000))) > 0).any()
+        assert tracemalloc.get_traced_memory()[1] < 20 * 2**20  # a matrix of the features takes 200 MB
+    finally:
+        tracemalloc.stop()
+
+
+def test_constants_bound_what_they_bound():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        B, S = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+        S = S + S.T
+        d = np.concatenate((rng.normal(size=(100, 4)), rng.choice([-1.0, 1.0], size=(20, 4)), np.eye(4)))
+        for norm in NORMS:
+            unit = d / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
+            assert np.linalg.norm(unit @ B.T, axis=1).max() <= operator_norm(B, norm) * (1 + 1e-12)
+            for matrix, diagonal in ((S, False), (np.diag(np.diag(S)), True)):
+                sigma = np.diag(S) if diagonal else np.linalg.eigvalsh(S)
+                kappa = sigma.max() if norm == 2 else curvature(sigma, 4, norm, diagonal=diagonal)
+                assert np.einsum("ij,jk,ik->i", unit, matrix, unit).max() <= kappa + 1e-12
+
+
+def test_values():
+    model = placed(np.array([[0.0, 0.0], [4.0, 0.0]]), np.array(["a", "b"]))
+    X = [[0.0, 0.0], [1.0, 7.0], [2.0, 5.0], [9.0, 0.0]]
+    for norm in NORMS:  # the border is x = 2: along an axis all norms agree
+        np.testing.assert_allclose(certified_radius(model, X, norm), [2, 1, 0, 7], atol=1e-12)
+    diagonal = placed(np.array([[0.0, 0.0], [2.0, 2.0]]), np.array(["a", "b"]))
+    radii = [float(certified_radius(diagonal, [[0.0, 0.0]], norm)[0]) for norm in NORMS]
+    np.testing.assert_allclose(radii, [2, np.sqrt(2), 1])
+
+
+def test_another_prototype_of_the_same_class_may_become_the_winner():
+    model = placed(np.array([[0.0], [2.0], [10.0]]), np.array([0, 0, 1]))
+    # With the winner at 0 alone the radius would be 5; with the prototype at 2 it is 6.
+    assert certified_radius(model, [[0.0]])[0] == pytest.approx(6)
+
+
+def test_always_a_tie_and_no_rival():
+    ignored = placed(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 9.0]]), np.array([0, 0, 1]), np.array([1.0, 0.0]))
+    assert certified_radius(ignored, [[0.0, 0.0]])[0] == 0  # two classes in one place: always a tie
+    stream = GLVQ(solver="online").partial_fit([[0.0], [1.0]], [0, 0], classes=[0, 1])
+    assert certified_radius(stream, [[3.0]])[0] == np.inf
+
+
+def test_kernels_change_no_label():
+    rng = np.random.default_rng(4)
+    W, labels = rng.normal(size=(6, 3)), np.repeat([0, 1, 2], 2)
+    X = rng.normal(size=(30, 3))
+    plain, curved = placed(W, labels), placed(W, labels, link=Gaussian(1.5))
+    np.testing.assert_array_equal(certified_radius(plain, X), certified_radius(curved, X))
+
+
+def data(rng):
+    """Features of very different scales and places."""
+    y = np.arange(120) % 3
+    X = rng.normal(size=(120, 5)) + 2 * np.eye(3, 5)[y]
+    return X * [1, 50, 0.01, 3, 1] + [0, 1000, 0, -5, 0.1], y
+
+
+STEPS = [
+    StandardScaler(),
+    StandardScaler(with_mean=False),
+    StandardScaler(with_std=False),
+    MinMaxScaler((-1, 3)),
+    MaxAbsScaler(),
+    RobustScaler(),
+    RobustScaler(with_scaling=False),
+    PCA(3),
+    PCA(4, whiten=True),
+    IncrementalPCA(3),
+    TruncatedSVD(4),
+    VarianceThreshold(),
+    SelectKBest(k=3),
+    ColumnTransformer([("few", RobustScaler(), [3, 1]), ("mixed", make_pipeline(StandardScaler(), PCA(2)), [0, 1, 2])]),
+    make_pipeline(PCA(4), ColumnTransformer([("scaled", MinMaxScaler(), slice(1, 3))], remainder="passthrough")),
+]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+def test_the_radius_is_in_the_units_of_the_pipeline(step):
+    check_units(step, GMLVQ())
+
+
+@pytest.mark.parametrize("step", [StandardScaler(), PCA(4, whiten=True), STEPS[-2]], ids=str)
+@pytest.mark.parametrize("model", [GLVQ(), LGMLVQ()], ids=str)
+def test_the_radius_of_other_metrics_is_in_the_units_of_the_pipeline(step, model):
+    check_units(step, model)
+
+
+def test_the_radius_is_in_the_units_of_nested_and_frozen_steps():
+    X, _ = data(np.random.default_rng(5))
+    frozen = FrozenEstimator(PCA(2).fit(StandardScaler().fit_transform(X)))
+    check_units(make_pipeline("passthrough", StandardScaler(), frozen), GMLVQ())
+
+
+def check_units(step, model):
+    """No change within the radius flips; for one metric the change just beyond it, down the slope, does."""
+    X, y = data(np.random.default_rng(5))
+    pipeline = make_pipeline(step, model.set_params(**QUICK)).fit(X, y)
+    labels = pipeline.predict(X)
+    step_size = 1e-4 * X.std(axis=0)
+
+    def gaps(Z):
+        D = pipeline[-1].model_.distances(pipeline[:-1].transform(Z))
+        return D - D.min(axis=1, keepdims=True)
+
+    # gradients of D_other - D_winner by differences, so that nothing here depends on the steps
+    moved = [(gaps(X + h * e) - gaps(X - h * e)) / (2 * h) for h, e in zip(step_size, np.eye(5))]
+    gradients = np.stack(moved, axis=-1).transpose(1, 0, 2)
+    for norm in NORMS:
+        radius = certified_radius(pipeline, X, norm)
+        assert np.mean(radius > 0) > 0.95
+        for scale in (1 - 1e-9, 1 + 1e-5):
+            flips = [
+                pipeline.predict(X + scale * radius[:, None] * steepest(gradient, norm)) != labels
+                for gradient in gradients
+            ]
+            if scale < 1:
+                assert not np.any(flips)
+            elif not isinstance(model, LGMLVQ):
+                assert np.any(flips, axis=0).all()
+
+
+def test_a_scaler_that_clips_shortens():
+    rng = np.random.default_rng(6)
+    X, y = data(rng)
+    X = np.concatenate((X, 3 * X[:20] - 2 * X.mean(axis=0)))
+    for model in (GMLVQ(), LGMLVQ()):
+        pipeline = make_pipeline(MinMaxScaler(clip=True), model.set_params(**QUICK)).fit(X[:120], y)
+        for norm in NORMS:
+            radius = certified_radius(pipeline, X, norm)
+            for _ in range(20):
+                d = rng.normal(size=X.shape) * X.std(axis=0)
+                d *= radius[:, None] / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
+                assert np.array_equal(pipeline.predict(X + d * (1 - 1e-9)), pipeline.predict(X))
+
+
+def test_a_scaler_that_clips_what_was_mixed():
+    """Clipping shortens a change of each feature, but can turn a change of mixed features, out of any ball."""
+    rng = np.random.default_rng(11)
+    X, y = data(rng)
+    model = GLVQ(**QUICK)
+    clipped = ColumnTransformer([("clipped", MinMaxScaler(clip=True), [0, 2])])
+    for mixing, clips in itertools.product(
+        (PCA(3), make_pipeline(StandardScaler(), PCA(3))), (clipped.transformers[0][1], clipped)
+    ):
+        pipeline = make_pipeline(mixing, clips, model).fit(X, y)
+        with pytest.raises(
+            ValueError,
+            match=r"radius does not support MinMaxScaler\(clip=True\), which clips mixed features; set clip=F",
+        ):
+            certified_radius(pipeline, X)
+        assert np.any(certified_radius(make_pipeline(mixing, MinMaxScaler(), model).fit(X, y), X) > 0)
+    X_far = np.concatenate((X, 3 * X[:20] - 2 * X.mean(axis=0)))
+    for steps in ([MinMaxScaler(clip=True), PCA(3)], [SelectKBest(k=3), StandardScaler(), MinMaxScaler(clip=True)]):
+        pipeline = make_pipeline(*steps, model).fit(X, y)
+        labels = pipeline.predict(X_far)
+        for norm in NORMS:
+            radius = certified_radius(pipeline, X_far, norm)
+            assert np.mean(radius > 0) > 0.95
+            for _ in range(20):
+                d = rng.normal(size=X_far.shape) * X.std(axis=0) ** rng.choice([0, 1])
+                d *= radius[:, None] / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
+                assert np.array_equal(pipeline.predict(X_far + d * (1 - 1e-9)), labels)
+
+
+def test_through_wrappers():
+    rng = np.random.default_rng(7)
+    X, y = data(rng)
+    pipeline = make_pipeline(StandardScaler(), GLVQ(**QUICK)).fit(X, y)
+    search = GridSearchCV(pipeline, {"glvq__n_prototypes": [1]}, cv=2).fit(X, y)
+    expected = certified_radius(pipeline, X)
+    np.testing.assert_allclose(certified_radius(FrozenEstimator(pipeline), X), expected)
+    np.testing.assert_allclose(certified_radius(search, X), expected)
+    assert find_model(LogisticRegression()) is None
+    assert find_model(make_pipeline(StandardScaler(), LogisticRegression())) is None
+
+
+def test_certified_accuracy():
+    model = placed(np.array([[0.0], [4.0]]), np.array(["a", "b"]))
+    X, y = [[0.0], [1.0], [2.5], [4.0]], ["a", "a", "a", "b"]
+    curve = certified_accuracy(model, X, y, [0, 0.5, 1.5, 1.999, 2.001])
+    np.testing.assert_allclose(curve, [0.75, 0.75, 0.5, 0.5, 0])
+    assert curve[0] == model.score(X, y)
+    np.testing.assert_array_equal(certified_accuracy(model, X, np.array(y)[:, None], [0, 1.5]), curve[[0, 2]])
+    with pytest.raises(ValueError, match="radii must be 0 or more"):
+        certified_accuracy(model, X, y, [-1])
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[4, 1\]"):
+        certified_accuracy(model, X, y[:1], [0])
+
+
+def test_float32():
+    rng = np.random.default_rng(8)
+    omega = rng.normal(size=(3, 5)).astype(np.float32)
+    model = placed(rng.normal(size=(6, 5)).astype(np.float32), np.repeat([0, 1, 2], 2), omega)
+    X = rng.normal(size=(120, 5)).astype(np.float32)
+    radius = certified_radius(model, X)
+    assert radius.dtype == np.float64
+    inside = attacks(model, X, radius * (1 - 1e-5), 2, rng).astype(np.float32)
+    labels = model.predict(inside.reshape(-1, 5)).reshape(inside.shape[:2])
+    assert np.array_equal(labels, np.broadcast_to(model.predict(X), labels.shape))
+
+
+def test_float32_and_metrics_of_very_different_scale():
+    """The rounding error of distances in the wide metric is large for those in the narrow one."""
+    W, labels = np.array([[10, 0], [-10, 0]], dtype=np.float32), np.array([0, 1])
+    scales = np.stack((np.eye(2), 1e-3 * np.eye(2))).astype(np.float32)
+    model = placed(W, labels, scales)
+    rng = np.random.default_rng(12)
+    angle, away = rng.uniform(0, 2 * np.pi, 500), rng.uniform(0, 0.03, 500)
+    X = (W[0] + away[:, None] * np.stack((np.cos(angle), np.sin(angle)), axis=1)).astype(np.float32)
+    radius, predicted = certified_radius(model, X), model.predict(X)
+    assert np.mean(radius > 0) > 0.1
+    for _ in range(30):
+        d = rng.normal(size=X.shape)
+        moved = (X + d * ((1 - 1e-3) * radius / np.linalg.norm(d, axis=1))[:, None]).astype(np.float32)
+        inside = np.linalg.norm(moved.astype(np.float64) - X, axis=1) < radius * (1 - 1e-4)
+        assert np.array_equal(model.predict(moved)[inside], predicted[inside])
+
+
+@pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ()], ids=str)
+def test_tensors_and_devices(model):
+    torch = pytest.importorskip("torch")
+    X, y = data(np.random.default_rng(13))
+    X = StandardScaler().fit_transform(X)
+    plain = clone(model).set_params(max_iter=1000, random_state=0).fit(X, y)
+    placed_on = clone(plain).set_params(device="cpu").fit(X, y)
+    for norm in NORMS:
+        radius = certified_radius(plain, X, norm)
+        assert np.array_equal(certified_radius(plain, torch.as_tensor(X), norm), radius)
+        on_device = certified_radius(placed_on, X, norm)
+        assert isinstance(on_device, np.ndarray)
+        assert_inside(placed_on, X, on_device, norm)
+    accuracy = certified_accuracy(placed_on, X, y, [0.0])
+    assert accuracy[0] == placed_on.score(X, y)
+
+
+def assert_inside(model, X, radius, norm):
+    """No random change within the radius changes a label."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        d = rng.normal(size=X.shape)
+        d *= radius[:, None] / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
+        assert np.array_equal(model.predict(X + (1 - 1e-6) * d), model.predict(X))
+
+
+def test_the_radius_as_a_measure_with_a_device():
+    pytest.importorskip("torch")
+    X, y = data(np.random.default_rng(14))
+    model = make_pipeline(StandardScaler(), GLVQ(device="cpu", max_iter=1000, random_state=0))
+    reject = RejectClassifier(model, measure="radius", min_coverage=0.8).fit(X, y)
+    assert 0.5 < reject.accept(X).mean() < 1
+
+
+# -- many local matrices -----------------------------------------------------------------------------------------------
+
+
+def many_matrices(n_classes=25, n_features=40, per_class=1, apart=10.0):
+    """Classes along a line, each prototype with a matrix, and samples near them."""
+    rng = np.random.default_rng(15)
+    labels = np.repeat(np.arange(n_classes), per_class)
+    W = rng.normal(size=(len(labels), n_features)) + apart * labels[:, None] * np.eye(1, n_features)
+    omega = np.eye(n_features) + 0.1 * rng.normal(size=(len(W), n_features, n_features))
+    X = W[rng.integers(0, len(W), 60)] + 0.5 * rng.normal(size=(60, n_features))
+    return placed(W, labels, omega), X
+
+
+@pytest.mark.parametrize("per_class", [1, 2])
+def test_rivals_that_are_not_computed_do_not_matter(per_class):
+    """min_j max_k of the exact bounds, over all pairs."""
+    model, X = many_matrices(6, 4, per_class, apart=0.5)
+    X = X[:20] + 2 * np.random.default_rng(16).normal(size=X[:20].shape)
+    fitted, D = model.model_, model.model_.distances(X)
+    radius = certified_radius(model, X)
+    for x, row, found in zip(X, D, radius):
+        own = fitted.labels == fitted.labels[row.argmin()]
+        bounds = []
+        for j in np.flatnonzero(~own):
+            pairs = []
+            for k in np.flatnonzero(own):
+                sigma, axes = difference_axes(fitted.matrix_of(k), fitted.matrix_of(j))
+                g = (x - fitted.prototypes[j]) @ square(model, j) - (x - fitted.prototypes[k]) @ square(model, k)
+                value = np.maximum(row[[j]] - row[k], 0)
+                pairs.append(distance_to_quadric(value, (g @ axes)[None], sigma)[0])
+            bounds.append(max(pairs))
+        assert found == pytest.approx(min(bounds), rel=1e-6, abs=1e-6)
+
+
+def test_memory_does_not_grow_with_the_pairs_of_matrices():
+    model, X = many_matrices()
+    relevance = model.model_.relevance
+    certified_radius(model, X[:2])
+    tracemalloc.start()
+    certified_radius(model, X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # two more sets of matrices; the decompositions of all pairs would be 12 (a matrix for each of 300 pairs)
+    assert peak < 4 * relevance.nbytes
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_matrices_of_far_classes_are_not_decomposed(monkeypatch, norm):
+    model, X = many_matrices()
+    pairs = []
+
+    def counted(F, G):
+        pairs.append(id(F))
+        return difference_axes(F, G)
+
+    monkeypatch.setattr(local_bounds, "difference_axes", counted)
+    assert np.all(certified_radius(model, X, norm) > 0)
+    assert len(pairs) < 25 * 24 / 2 / 4
+
+
+def test_refused():
+    rng = np.random.default_rng(9)
+    X, y = data(rng)
+    model = GLVQ(**QUICK).fit(X, y)
+    with pytest.raises(ValueError, match="norm must be 1, 2 or inf, got 3"):
+        certified_radius(model, X, 3)
+    with pytest.raises(ValueError, match=r"certified_radius needs a model of this library, .* got LogisticRegression"):
+        certified_radius(LogisticRegression(), X)
+    with pytest.raises(NotFittedError, match="This GLVQ instance is not fitted yet"):
+        certified_radius(make_pipeline(StandardScaler(), GLVQ()), X)
+    soft = RSLVQ(decision="posterior", **QUICK).fit(X, y)
+    with pytest.raises(ValueError, match="predictions by the nearest prototype, got RSLVQ with decision='posterior'"):
+        certified_radius(soft, X)
+    assert np.all(certified_radius(soft.set_params(decision="nearest").fit(X, y), X) >= 0)
+    bent = make_pipeline(QuantileTransformer(n_quantiles=10), model).fit(X, y)
+    with pytest.raises(ValueError, match=r"supports linear steps only .* got QuantileTransformer; transform X"):
+        certified_radius(bent, X)
+    with pytest.raises(ValueError, match="got FunctionTransformer"):
+        certified_radius(make_pipeline(FunctionTransformer(np.arcsinh), model).fit(X, y), X)
+
+
+@pytest.mark.parametrize(("rows", "more"), [(1, 1), (2, 3), (4, 5), (9, 9)])
+def test_the_axes_of_a_difference_of_matrices(rows, more):
+    """With many rows and with few, the axes give the difference back and are orthonormal."""
+    rng = np.random.default_rng(rows)
+    F, G = rng.normal(size=(rows, 9)), rng.normal(size=(more, 9))
+    sigma, axes = difference_axes(F, G)
+    assert axes.shape == (9, min(rows + more, 9))
+    np.testing.assert_allclose((axes * sigma) @ axes.T, F.T @ F - G.T @ G, atol=1e-12)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(len(sigma)), atol=1e-12)
+
+
+def mixed_table(n_samples=200):
+    """Numbers, some of them missing, and categories that depend on the class."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_samples) % 2
+    table = pd.DataFrame(rng.normal(size=(n_samples, 3)) + y[:, None], columns=["age", "dose", "weight"])
+    table["weight"] = 50 * table["weight"]
+    table.loc[rng.random(n_samples) < 0.2, "dose"] = np.nan
+    table["site"] = rng.choice(["north", "south", "west"], n_samples)
+    return table, np.where(y, "ill", "well")
+
+
+def mixed_pipeline(model, scaler="passthrough"):
+    numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    texts = make_pipeline(OneHotEncoder(sparse_output=False), scaler)
+    blocks = [("numbers", numbers, ["dose", "age", "weight"]), ("texts", texts, ["site"])]
+    return make_pipeline(ColumnTransformer(blocks), model)
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(n_prototypes=2), LGMLVQ(max_iter=500)], ids=str)
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("scaler", ["passthrough", StandardScaler()], ids=str)
+def test_categories_and_missing_values_stay(model, norm, scaler):
+    """No change of the numbers inside the radius changes a prediction; the units of the columns can be given."""
+    X, y = mixed_table()
+    pipeline = mixed_pipeline(clone(model).set_params(random_state=0), scaler).fit(X, y)
+    units, numbers = np.array([1.0, 2.0, 50.0, np.nan]), ["age", "dose", "weight"]
+    rng, rows = np.random.default_rng(1), X.iloc[:40]
+    before = pipeline.predict(rows)
+    for given in (None, units):
+        radius, scale = certified_radius(pipeline, rows, norm, units=given), np.ones(3) if given is None else units[:3]
+        assert (radius > 0).any()
+        for _ in range(60):
+            change = rng.normal(size=(40, 3)) * rng.choice([0.02, 1.0], size=(40, 3))
+            change *= 0.999 * (radius / np.linalg.norm(change, ord=norm, axis=1))[:, None] * scale
+            moved = rows.assign(**{name: rows[name] + change[:, k] for k, name in enumerate(numbers)})
+            assert np.array_equal(pipeline.predict(moved), before)
+
+
+def test_units_are_those_of_a_scaler():
+    X, y = mixed_table()
+    X = X[["age", "weight"]].to_numpy()
+    for model in (GMLVQ(random_state=0), LGMLVQ(random_state=0)):
+        pipeline = make_pipeline(StandardScaler(), model).fit(X, y)
+        expected = certified_radius(pipeline[-1], pipeline[0].transform(X))
+        np.testing.assert_allclose(certified_radius(pipeline, X, units=pipeline[0].scale_), expected, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"units of certified_radius must be 2 positive numbers, one for each column"):
+        certified_radius(pipeline, X, units=[1.0, 0.0])

@@ -1,0 +1,332 @@
+"""Explanations of whole pipelines: contributions in the input's columns, whose sum is D- - D+."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    QuantileTransformer,
+    StandardScaler,
+    TargetEncoder,
+)
+
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ
+from lvq.inspection.explain import explain
+from lvq.rejection import RejectClassifier
+
+QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
+
+
+def draw(n_samples=120, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_samples) % 3
+    X = rng.normal(size=(n_samples, 5)) + 2 * np.eye(3, 5)[y]
+    return X * [1, 50, 0.01, 3, 1] + [0, 1000, 0, -5, 0.1], y
+
+
+def table(n_samples=120):
+    """Numbers, some of them missing, and two columns of categories, of which one depends on the class."""
+    X, y = draw(n_samples)
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(X[:, :3], columns=["length", "width", "height"])
+    frame["colour"] = np.array(["red", "green", "blue"])[(y + (rng.random(n_samples) < 0.2)) % 3]
+    frame["shape"] = rng.choice(["round", "square"], n_samples)
+    frame.loc[::7, "width"] = np.nan
+    return frame, y
+
+
+def difference(pipeline, X):
+    """D- - D+ by the model's own distances."""
+    D = pipeline[-1].model_.distances(np.asarray(pipeline[:-1].transform(X), dtype=np.float64))
+    labels = pipeline[-1].model_.labels
+    own = labels == labels[D.argmin(axis=1)][:, None]
+    return np.where(own, np.inf, D).min(axis=1) - D.min(axis=1)
+
+
+def check_sums(pipeline, X):
+    explanation = explain(pipeline, X)
+    expected = difference(pipeline, X)
+    assert_allclose(explanation.contributions.sum(axis=1), expected, rtol=1e-7, atol=1e-8 * expected.max())
+    assert_array_equal(explanation.label, pipeline.predict(X))
+    return explanation
+
+
+@pytest.mark.parametrize(
+    "model", [GLVQ(), GRLVQ(), GMLVQ(rank=2, n_prototypes=2), LGMLVQ(), RSLVQ(decision="posterior")], ids=str
+)
+def test_a_model_alone_explains_as_its_method_does(model):
+    X, y = draw()
+    model.set_params(**QUICK).fit(X, y)
+    explanation, own = explain(model, X), model.explain(X)
+    for name in ("label", "certainty", "winner", "rival"):
+        assert_array_equal(getattr(explanation, name), getattr(own, name))
+    assert_allclose(
+        explanation.contributions, own.contributions, rtol=1e-9, atol=1e-9 * np.abs(own.contributions).max()
+    )
+    assert explanation.feature_names.tolist() == [f"feature {column}" for column in range(5)]
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LGMLVQ(local="prototype", n_prototypes=2)], ids=str)
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (StandardScaler(),),
+        (MinMaxScaler(clip=True), QuantileTransformer(n_quantiles=10)),
+        (StandardScaler(), PCA(3)),
+        (StandardScaler(), PCA(3, whiten=True), SelectKBest(k=2), StandardScaler()),
+        (SelectKBest(k=3), TruncatedSVD(2)),
+    ],
+    ids=str,
+)
+def test_rows_sum_to_the_difference_of_the_distances(steps, model):
+    X, y = draw()
+    pipeline = make_pipeline(*steps, model.set_params(**QUICK)).fit(X, y)
+    explanation = check_sums(pipeline, X)
+    assert explanation.contributions.shape == X.shape
+    if isinstance(steps[0], SelectKBest):
+        assert not explanation.contributions[:, ~pipeline[0].get_support()].any()
+
+
+def test_scalers_keep_the_columns():
+    X, y = draw()
+    pipeline = make_pipeline(StandardScaler(), SelectKBest(k=3), GMLVQ(**QUICK)).fit(X, y)
+    expected = np.zeros(X.shape)
+    expected[:, pipeline[1].get_support()] = pipeline[-1].explain(pipeline[:-1].transform(X)).contributions
+    assert_allclose(explain(pipeline, X).contributions, expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_a_rotation_is_that_of_the_metric():
+    """All principal components change nothing but the axes: the same as a matrix of the model itself."""
+    X, y = draw()
+    X = StandardScaler().fit_transform(X)
+    pipeline = make_pipeline(PCA(), GLVQ(**QUICK)).fit(X, y)
+    W = pipeline[0].inverse_transform(pipeline[-1].prototypes_)
+    explanation = explain(pipeline, X)
+    expected = (X - W[explanation.rival]) ** 2 - (X - W[explanation.winner]) ** 2
+    assert_allclose(explanation.contributions, expected, atol=1e-10)
+
+
+def test_units_of_the_input_change_nothing():
+    X, y = draw()
+    factor = np.array([1.0, 1e3, 1e-3, 7.0, 0.5])
+    pipeline = make_pipeline(StandardScaler(), PCA(2), GMLVQ(**QUICK))
+    contributions = explain(pipeline.fit(X, y), X).contributions
+    assert_allclose(explain(pipeline.fit(X * factor, y), X * factor).contributions, contributions, rtol=1e-6, atol=1e-9)
+
+
+def pipeline_of_blocks(model, *, scaled=False, **options):
+    encoder = OneHotEncoder(sparse_output=False, **options)
+    steps = [
+        ("texts", make_pipeline(encoder, StandardScaler()) if scaled else encoder, ["colour", "shape"]),
+        ("gaps", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), ["width"]),
+        ("numbers", StandardScaler(), make_column_selector("length|height")),
+    ]
+    return make_pipeline(ColumnTransformer(steps), model.set_params(**QUICK))
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("model", [GLVQ(), LGMLVQ()], ids=str)
+def test_blocks_one_hot_columns_and_indicators(model, scaled):
+    X, y = table()
+    pipeline = pipeline_of_blocks(model, scaled=scaled).fit(X, y)
+    explanation = check_sums(pipeline, X)
+    assert explanation.feature_names.tolist() == ["length", "width", "height", "colour", "shape"]
+    inner = pipeline[-1].explain(pipeline[:-1].transform(X)).contributions
+    # texts: blue, green, red, round, square; gaps: width and its indicator; numbers: length, height
+    columns = [[7], [5, 6], [8], [0, 1, 2], [3, 4]]
+    expected = np.stack([inner[:, of].sum(axis=1) for of in columns], axis=1)
+    assert_allclose(explanation.contributions, expected, atol=1e-9)
+    if isinstance(model, GLVQ):
+        assert np.abs(explanation.contributions[:, 3]).mean() > 5 * np.abs(explanation.contributions[:, 4]).mean()
+
+
+@pytest.mark.parametrize(
+    ("options", "count"), [({"drop": "first"}, 3), ({"drop": "if_binary"}, 4), ({"min_frequency": 45}, 4)], ids=str
+)
+def test_one_hot_columns_that_are_left_out_or_joined(options, count):
+    X, y = table()
+    pipeline = pipeline_of_blocks(GMLVQ(), **options).fit(X, y)
+    assert pipeline[0].output_indices_["texts"].stop == count
+    contributions, inner = check_sums(pipeline, X).contributions, pipeline[-1].explain(pipeline[:-1].transform(X))
+    assert_allclose(contributions[:, 3:].sum(axis=1), inner.contributions[:, :count].sum(axis=1), atol=1e-9)
+    colours = count - 1 if "drop" in options else 2
+    assert_allclose(contributions[:, 3], inner.contributions[:, :colours].sum(axis=1), atol=1e-9)
+
+
+@pytest.mark.parametrize("after", [PCA(4), FrozenEstimator(PCA(4))], ids=["PCA", "frozen"])
+def test_mixing_behind_and_in_blocks(after):
+    X, y = table()
+    numbers = make_pipeline(StandardScaler(), PCA(1))
+    steps = [("numbers", numbers, ["height", "length"]), ("texts", OneHotEncoder(sparse_output=False), ["colour"])]
+    columns = ColumnTransformer(steps)
+    if isinstance(after, FrozenEstimator):
+        after.estimator.fit(columns.fit_transform(X))
+    pipeline = make_pipeline(columns, after, GMLVQ(**QUICK)).fit(X, y)
+    explanation = check_sums(pipeline, X)
+    assert not explanation.contributions[:, [1, 4]].any()
+    assert np.abs(explanation.contributions[:, [0, 2, 3]]).min(axis=1).max() > 0
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        KNNImputer(add_indicator=True),
+        SimpleImputer(),
+        KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform"),
+        OrdinalEncoder(),
+        TargetEncoder(),
+        FunctionTransformer(),
+        FunctionTransformer(np.arcsinh, feature_names_out="one-to-one"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_steps_that_keep_columns(step, named):
+    X, y = draw()
+    if "Imputer" in str(step):
+        X[::5, 1] = X[1::7, 3] = np.nan
+    if step.__class__.__name__ in ("OrdinalEncoder", "TargetEncoder"):
+        X = np.round(X / X.std(axis=0))
+    X = pd.DataFrame(X, columns=list("abcde")) if named else X
+    pipeline = make_pipeline(step, GMLVQ(**QUICK)).fit(X, y)
+    explanation = check_sums(pipeline, X)
+    assert explanation.feature_names.tolist() == (list("abcde") if named else [f"feature {k}" for k in range(5)])
+    inner = pipeline[-1].explain(pipeline[:-1].transform(X)).contributions
+    if "indicator" in str(step):
+        expected = inner[:, :5] + inner[:, 5:] @ np.eye(5)[[1, 3]]
+    else:
+        expected = inner.reshape(len(X), 5, -1).sum(axis=2)
+    assert_allclose(explanation.contributions, expected, atol=1e-9 * np.abs(inner).max())
+
+
+@pytest.mark.filterwarnings("ignore:Skipping features without any observed values")
+def test_empty_columns_and_indicators_alone():
+    X, y = draw()
+    X[:, 2] = np.nan
+    X[::5, 1] = np.nan
+    steps = [
+        ("values", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), [4, 1, 2]),
+        ("gaps", MissingIndicator(), slice(0, 3)),
+    ]
+    pipeline = make_pipeline(ColumnTransformer(steps, remainder="passthrough"), GLVQ(**QUICK)).fit(X, y)
+    contributions = check_sums(pipeline, X).contributions
+    inner = pipeline[-1].explain(pipeline[:-1].transform(X)).contributions
+    # features 4 and 1, indicators of 1 and 2; then those of 1 and 2; then feature 3 (0 is used by `gaps` alone)
+    columns = [[], [1, 2, 4], [3, 5], [6], [0]]
+    expected = np.stack([inner[:, of].sum(axis=1) for of in columns], axis=1)
+    assert_allclose(contributions, expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_wrappers_and_frames():
+    X, y = table()
+    pipeline = pipeline_of_blocks(GLVQ()).fit(X, y)
+    expected = explain(pipeline, X)
+    search = GridSearchCV(pipeline, {"glvq__n_prototypes": [1]}, cv=2).fit(X, y)
+    reject = RejectClassifier(FrozenEstimator(pipeline)).fit(X, y)
+    for wrapped in (search, reject, FrozenEstimator(pipeline)):
+        assert_allclose(explain(wrapped, X).contributions, expected.contributions)
+    frame = expected.to_frame()
+    assert list(frame)[:5] == ["label", "certainty", "winner", "rival", "contribution_length"]
+    assert_array_equal(frame.iloc[:, 4:], expected.contributions)
+    assert_array_equal(frame["label"], pipeline.predict(X))
+
+
+def test_the_table_has_names_and_input_units(monkeypatch):
+    X, y = table()
+    X.index = [f"row {k}" for k in range(len(X))]
+    y = np.array(["low", "middle", "high"], dtype=object)[y]
+    pipeline = pipeline_of_blocks(GLVQ(n_prototypes=2)).fit(X, y)
+    explanation = explain(pipeline, X[:8])
+    found = explanation.table()
+    assert list(found["sample"].unique()) == list(X.index[:8])
+    assert len(found) == 8 * 5
+    W = pipeline[-1].prototypes_
+    length = pipeline[0].named_transformers_["numbers"].inverse_transform(W[:, 7:])[:, 0]
+    for name, lines in found.groupby("sample"):
+        row = X.index.get_loc(name)
+        lines = lines.set_index("feature")
+        assert lines["fraction"].abs().sum() == pytest.approx(1)
+        assert (lines["contribution"].abs().diff()[1:] <= 0).all()  # the largest first
+        assert_allclose(lines["contribution"][X.columns], explanation.contributions[row])
+        assert lines.loc["colour", "value"] == X.loc[name, "colour"]
+        assert lines.loc["length", "value"] == X.loc[name, "length"]
+        assert (lines.loc["width", "value"] is None) == np.isnan(X.loc[name, "width"])
+        winner = int(lines["winner"].iloc[0])
+        assert lines.loc["length", "winner_value"] == pytest.approx(length[winner])
+        colours = ["blue", "green", "red"]  # one value, that of the largest code
+        assert lines.loc["colour", "winner_value"] == colours[int(W[winner, :3].argmax())]
+    assert explanation.table(n_features=2).equals(found.groupby("sample", sort=False).head(2).reset_index(drop=True))
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
+    plain = explanation.table()
+    assert isinstance(plain, list)
+    assert [line["feature"] for line in plain] == found["feature"].tolist()
+    with pytest.raises(ValueError, match="n_features of table must be at least 1, or None for all features, got 0"):
+        explanation.table(0)
+
+
+def test_the_table_without_an_inverse_has_no_prototype_values():
+    X, y = draw()
+    pipeline = make_pipeline(FunctionTransformer(np.arcsinh, feature_names_out="one-to-one"), GLVQ(**QUICK)).fit(X, y)
+    found = explain(pipeline, X[:3]).table()
+    assert found["winner_value"].isna().all()
+    assert_array_equal(found.loc[found["feature"] == "feature 1", "value"], X[:3, 1])
+
+
+def test_device():
+    pytest.importorskip("torch")
+    X, y = draw()
+    pipeline = make_pipeline(StandardScaler(), GMLVQ(device="cpu", max_iter=500, random_state=0)).fit(X, y)
+    check_sums(pipeline, X)
+
+
+def test_refused():
+    X, y = draw()
+    model = GLVQ(**QUICK)
+    with pytest.raises(ValueError, match=r"explain needs a model of this library, .* got LogisticRegression"):
+        explain(LogisticRegression(), X)
+    with pytest.raises(ValueError, match=r"one input column each, .* got PolynomialFeatures; transform X"):
+        explain(make_pipeline(StandardScaler(), PolynomialFeatures(), model).fit(X, y), X)
+    with pytest.raises(
+        ValueError, match=r"got FunctionTransformer; set feature_names_out='one-to-one' if they do, or tr"
+    ):
+        explain(make_pipeline(FunctionTransformer(np.arcsinh), model).fit(X, y), X)
+    with pytest.raises(ValueError, match="needs linear steps after PCA, which mixes columns, and one of them is not"):
+        explain(make_pipeline(PCA(3), QuantileTransformer(n_quantiles=10), model).fit(X, y), X)
+    dependent = make_pipeline(StandardScaler(), PCA(3), model).fit(X, y)
+    dependent[1].components_[1] = dependent[1].components_[0]
+    with pytest.raises(
+        ValueError, match="back through PCA, whose components are linearly dependent; fit it with fewer"
+    ):
+        explain(dependent, X)
+    with pytest.raises(ValueError, match="X has 4 features, but GLVQ is expecting 5 features"):
+        explain(model.fit(X, y), X[:, :4])
+
+
+@pytest.mark.parametrize("outer", [lambda reject: reject, lambda reject: make_pipeline(StandardScaler(), reject)])
+def test_of_a_reject_classifier_the_certainty_is_its_own(outer):
+    X, y = draw()
+    X[::4, 0] = np.nan
+    inner = make_pipeline(SimpleImputer(), GLVQ(**QUICK))
+    model = outer(RejectClassifier(inner, min_coverage=0.9, measure="distance")).fit(X, y)
+    reject, reaching = (model, X) if isinstance(model, RejectClassifier) else (model[-1], model[:-1].transform(X))
+    certainty = explain(model, X).certainty
+    assert_array_equal(certainty, reject.certainty(reaching))
+    inside = explain(reject.estimator_, reaching).certainty
+    assert np.abs(inside - certainty).max() > 0.1  # another measure, and lowered for missing values
+    assert_allclose([line["certainty"] for line in explain(model, X[:3]).table(1).to_dict("records")], certainty[:3])

@@ -1,0 +1,147 @@
+"""Intervals of importances: what they are made of, and whether they hold where the truth is known."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import t
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from lvq import GMLVQ, GRLVQ, RejectClassifier, variable_importances
+from lvq.inspection.importance import _halves
+
+pd = pytest.importorskip("pandas")
+MODEL = make_pipeline(StandardScaler(), GMLVQ(random_state=0, max_iter=30, tol=1e-3))
+PLANTED, COPIES = [0, 1], [2, 3]
+
+
+def draw(seed, n=200, n_noise=8):
+    """Two relevant features, a noisy copy of each, and noise; the copies are redundant."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, 4 + n_noise))
+    X[:, PLANTED] += np.outer(y, [1.5, 1.5])
+    X[:, COPIES] = X[:, PLANTED] + 0.5 * rng.normal(size=(n, 2))
+    return X, y
+
+
+def test_parts_of_the_result():
+    X, y = draw(0)
+    found = variable_importances(MODEL, X, y, n_resamples=7, confidence=0.8)
+    fitted = MODEL.fit(X, y)
+    assert_allclose(found.importances, variable_importances(fitted, X).importances)
+    assert found.resampled.shape == (7, 12)
+    squares = ((found.resampled - found.importances) ** 2).mean(axis=0)
+    away = t.ppf(0.9, 6) * np.sqrt(np.maximum(squares, squares.mean()))
+    assert_allclose(found.lower, np.maximum(0, found.importances - away))
+    assert_allclose(found.upper, np.minimum(1, found.importances + away))
+    assert found.first_chance(2).sum() == pytest.approx(2)
+    assert found.order[0] == found.importances.argmax()
+    assert "12 variables" in repr(found)
+    again = variable_importances(fitted, X, y, n_resamples=7, confidence=0.8, n_jobs=2)  # already fitted
+    assert_allclose(again.resampled, found.resampled)
+
+
+def test_without_refits_nothing_is_known_of_the_errors():
+    X, y = draw(0)
+    found = variable_importances(MODEL.fit(X, y), X)
+    assert found.lower.tolist() == [0] * 12
+    assert found.upper.tolist() == [1] * 12
+    assert not found.important.any()
+    assert "important" not in repr(found)
+
+
+def test_halves_of_each_class_and_their_rests():
+    y = np.array([0] * 7 + [1] * 4 + [2])
+    halves = _halves(y, None, 10, np.random.RandomState(0))
+    assert len(halves) == 10
+    for (one, other), (rest, again) in zip(halves[::2], halves[1::2]):
+        assert_array_equal(one, again)
+        assert_array_equal(other, rest)
+        assert set(one) & set(other) == {11}  # the only sample of its class
+        assert set(one) | set(other) == set(range(12))
+        assert np.bincount(y[one])[:2].tolist() in ([3, 2], [4, 2])
+    groups = np.arange(12) // 2
+    for one, other in _halves(y, groups, 4, np.random.RandomState(0)):
+        assert not set(groups[one]) & set(groups[other])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_features_and_their_copies_come_first_and_are_named(seed):
+    found = variable_importances(MODEL, *draw(seed), n_resamples=20)
+    assert set(found.order[:4].tolist()) == {*PLANTED, *COPIES}
+    assert found.important[PLANTED].all()
+    assert not found.important[4:].any()
+    assert (found.first_chance(4)[:4] > 0.8).all()
+
+
+def test_permuted_labels_give_no_important_feature():
+    """A test at 5 % may fail once in a while for one of twelve sets, not for three."""
+    named = 0
+    for seed in range(12):
+        X, y = draw(seed, n=100)
+        permuted = np.random.default_rng(seed).permutation(y)
+        named += variable_importances(MODEL, X, permuted, n_resamples=4).important.any()
+    assert named <= 2
+
+
+def test_intervals_hold_the_expected_importances():
+    """The expectation is a mean over sets of the same size; of the 90 % intervals most hold it."""
+    expected = np.mean(
+        [variable_importances(MODEL.fit(*data), data[0]).importances for data in map(draw, range(40))], 0
+    )
+    held = []
+    for seed in range(100, 108):
+        found = variable_importances(MODEL, *draw(seed), n_resamples=20)
+        held.append((found.lower <= expected) & (expected <= found.upper))
+    assert np.mean(held) > 0.75
+
+
+def test_categories_searches_and_reject_classifiers():
+    X, y = draw(0)
+    X = pd.DataFrame(X[:, :6], columns=list("abcdef")).assign(group=np.where(X[:, 0] > 0.7, "high", "low"))
+    columns = make_column_transformer((OneHotEncoder(sparse_output=False), ["group"]), remainder=StandardScaler())
+    pipeline = make_pipeline(columns, GRLVQ(random_state=0))
+    found = variable_importances(pipeline, X, y, n_resamples=4)
+    assert found.names.tolist() == [*"abcdef", "group"]
+    search = GridSearchCV(pipeline, {"grlvq__n_prototypes": [1, 2]}, cv=2).fit(X, y)
+    reject = RejectClassifier(pipeline, min_coverage=0.8).fit(X, y)
+    for estimator in (search, reject):
+        assert variable_importances(estimator, X, y, n_resamples=2).names.tolist() == found.names.tolist()
+
+
+def exchangeable(seed, n, apart):
+    """Eight features that are alike: each has an eighth of the importance, in the mean over data sets."""
+    y = np.arange(n) % 2
+    return np.random.default_rng(seed).normal(size=(n, 8)) + apart * (y[:, None] - 0.5), y
+
+
+@pytest.mark.parametrize(
+    ("model", "n", "apart"),
+    [(GRLVQ(), 200, 0.5), (GRLVQ(), 200, 1.2), (GMLVQ(), 200, 0.5), (GMLVQ(), 200, 1.2)],
+    ids=str,
+)
+def test_intervals_of_exchangeable_features_hold_their_confidence(model, n, apart):
+    """Of 25 x 8 intervals at 90 %, whose errors depend on each other, at most a seventh may fail."""
+    held, named = [], 0
+    for seed in range(25):
+        found = variable_importances(model, *exchangeable(seed, n, apart), n_resamples=10)
+        held.append((found.lower <= 1 / 8) & (found.upper >= 1 / 8))
+        named += found.important.any()
+    assert np.mean(held) > 6 / 7
+    assert named <= 5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_resamples": 1}, "n_resamples of variable_importances must be 0 or a whole number of 2 or more, got 1"),
+        ({"n_resamples": 2, "confidence": 1.0}, "confidence of variable_importances must be between 0 and 1, got 1.0"),
+        ({"n_resamples": 2, "y": None}, "y of variable_importances, the classes of X, is needed for n_resamples"),
+    ],
+)
+def test_messages(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        variable_importances(MODEL, **dict(zip("Xy", draw(0))) | parameters)
