@@ -25,9 +25,15 @@ if _TYPE_CHECKING:
     from lvq.null_space import null_space_corrected
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
-    from lvq.prices import PriceClassifier, cheapest_class, expected_prices, price_matrix
     from lvq.readable import readable_prototypes
-    from lvq.rejection import GuaranteeError, RejectClassifier
+    from lvq.rejection import (
+        CostClassifier,
+        GuaranteeError,
+        RejectClassifier,
+        cheapest_class,
+        cost_matrix,
+        expected_costs,
+    )
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
     from lvq.spectra import SavitzkyGolay, StandardNormalVariate
@@ -51,13 +57,13 @@ __all__ = [
     "RLVQ",
     "RSLVQ",
     "SNPC",
+    "CostClassifier",
     "Exemplars",
     "GuaranteeError",
     "LVQClassifier",
     "LVQClassifierCV",
     "LoadError",
     "NuisanceRemoval",
-    "PriceClassifier",
     "PrototypeModel",
     "RejectClassifier",
     "RelevanceIntervals",
@@ -67,14 +73,14 @@ __all__ = [
     "certified_accuracy",
     "certified_radius",
     "cheapest_class",
+    "cost_matrix",
     "counterfactual",
     "exemplars",
-    "expected_prices",
+    "expected_costs",
     "explain",
     "fit_batches",
     "load",
     "null_space_corrected",
-    "price_matrix",
     "readable_prototypes",
     "relevance_intervals",
     "remove_nuisance",
@@ -90,11 +96,11 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "LoadError": "persistence",
     "MODELS": "estimators.paper_models",
     "NuisanceRemoval": "nuisance",
-    "PriceClassifier": "prices",
+    "CostClassifier": "rejection",
     "PrototypeModel": "model.prototype_model",
-    "cheapest_class": "prices",
-    "expected_prices": "prices",
-    "price_matrix": "prices",
+    "cheapest_class": "rejection",
+    "expected_costs": "rejection",
+    "cost_matrix": "rejection",
     "RejectClassifier": "rejection",
     "RelevanceIntervals": "resampled_importances",
     "certified_accuracy": "robustness",

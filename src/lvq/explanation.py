@@ -10,7 +10,7 @@ contributes v_l g_l. Contributions go back through the steps from the last to th
   with the same effect, and g into A'g. The rows of A are linearly independent, so A A^+ v = v and the sum stays;
 - a ColumnTransformer is handled block by block.
 
-With a `PriceClassifier` the label is the class with the least expected price, D+ is the distance to its nearest
+With a `CostClassifier` the label is the class with the least expected price, D+ is the distance to its nearest
 prototype and D- that to the nearest of the other classes, so that the sum is negative where the prices override.
 """
 
@@ -33,8 +33,8 @@ from lvq.linear_maps import Floats, project, pull_back, step_map
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.sparse_rows import filled
 from lvq.nearest_samples import row_names
-from lvq.prices import priced_classes
-from lvq.rejection.scorers import find_reject_classifier
+from lvq.rejection.classifier import find_reject_classifier
+from lvq.rejection.costs import classes_by_cost
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     ----------
     estimator : estimator
         A fitted model of this library, alone or at the end of a Pipeline, in a search, a `RejectClassifier`, a
-        `PriceClassifier` and so on.
+        `CostClassifier` and so on.
         The steps before it may be scalers, feature selectors, encoders, imputers, other one-to-one transformers, PCA,
         TruncatedSVD, and ColumnTransformers of these.
     X : array-like of shape (n_samples, n_columns)
@@ -131,7 +131,7 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
         The certainty is (d- - d+)/(d- + d+), the relative difference of the distances to rival and winner. Of a
         `RejectClassifier` it is ``certainty(X)`` of that, by its own measure and lowered for missing values, as in the
         report and in predictions of the command line; the model inside it, ``estimator_``, has the first one.
-        With a `PriceClassifier` the label is the class with the least expected price and the winner its nearest
+        With a `CostClassifier` the label is the class with the least expected price and the winner its nearest
         prototype; where another class is nearer, the sum of the contributions is negative, and so is the certainty
         without a `RejectClassifier`.
 
@@ -157,7 +157,7 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     """
     found = need_model(estimator, "explain")
     model, Z = found.model, filled(model_inputs(found, X))  # the result is dense as well
-    of_model = model.explain(Z, priced_classes(estimator, X))
+    of_model = model.explain(Z, classes_by_cost(estimator, X))
     parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]
     contributions = parts[0].contributions - parts[1].contributions
     names = input_names(found.steps[0] if found.steps else found.estimator)

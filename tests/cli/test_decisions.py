@@ -43,7 +43,7 @@ def test_prices_in_short_form_and_as_a_file(lvq, credit, tmp_path):
     X = table[["debt", "age"]]
     n_bad = [(model.predict(X) == "bad").sum() for model in (plain, short, of_file)]
     assert n_bad[0] < n_bad[1] == n_bad[2]
-    assert short.estimator_.prices_.tolist() == [[0, 5], [1, 0]]
+    assert short.estimator_.costs_.tolist() == [[0, 5], [1, 0]]
     out = lvq("predict", tmp_path / "short", credit, "--out", tmp_path / "p.csv")
     assert out.code == 0, out.err
     assert (pd.read_csv(tmp_path / "p.csv")["label"] == short.predict(X)).all()

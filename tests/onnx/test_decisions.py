@@ -9,7 +9,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, MCE, RSLVQ, PriceClassifier, RejectClassifier
+from lvq import GLVQ, MCE, RSLVQ, CostClassifier, RejectClassifier
 from lvq.onnx import to_onnx
 from lvq.onnx.rejection import bounds_of_step
 from lvq.rejection import certainty
@@ -18,10 +18,10 @@ from lvq.rejection.ties import in_steps
 pytest.importorskip("skl2onnx")
 PRICES = {"ash:birch": 50, "cedar:ash": 0.02}
 PRICED = [
-    PriceClassifier(GLVQ(random_state=0), PRICES),
-    PriceClassifier(make_pipeline(StandardScaler(), MCE(n_prototypes=2, random_state=0)), PRICES),
-    PriceClassifier(RSLVQ(random_state=0), PRICES),
-    make_pipeline(StandardScaler(), PriceClassifier(RSLVQ(decision="posterior", random_state=0), PRICES)),
+    CostClassifier(GLVQ(random_state=0), PRICES),
+    CostClassifier(make_pipeline(StandardScaler(), MCE(n_prototypes=2, random_state=0)), PRICES),
+    CostClassifier(RSLVQ(random_state=0), PRICES),
+    make_pipeline(StandardScaler(), CostClassifier(RSLVQ(decision="posterior", random_state=0), PRICES)),
 ]
 
 
@@ -32,7 +32,7 @@ def test_prices(model, n_classes, dtype, run, data):
     X, y = data
     X, y = (X, y) if n_classes == 3 else (X[y != "cedar"], y[y != "cedar"])
     prices = PRICES if n_classes == 3 else {"ash:birch": 50}
-    last = "priceclassifier__prices" if hasattr(model, "steps") else "prices"
+    last = "costclassifier__costs" if hasattr(model, "steps") else "prices"
     model.set_params(**{last: prices}).fit(X, y)
     X = np.concatenate((X, X + 2 * np.random.default_rng(0).normal(size=X.shape)))
     likeliest = model.classes_[model.predict_proba(X).argmax(axis=1)]
@@ -52,7 +52,7 @@ def test_prices(model, n_classes, dtype, run, data):
 def test_rejecting_by_price(measure, run, data):
     X, y = data
     inner = make_pipeline(StandardScaler(), MCE(n_prototypes=2, random_state=0))
-    model = RejectClassifier(PriceClassifier(inner, PRICES), measure=measure, min_coverage=0.7).fit(X, y)
+    model = RejectClassifier(CostClassifier(inner, PRICES), measure=measure, min_coverage=0.7).fit(X, y)
     found = run(to_onnx(model), X)
     assert_array_equal(found["label"], model.predict(X))
     assert_allclose(found["certainty"], model.certainty(X), rtol=1e-9, atol=1e-9)
@@ -62,8 +62,8 @@ def test_rejecting_by_price(measure, run, data):
 
 def test_a_reject_classifier_inside_is_refused(data):
     X, y = data
-    model = PriceClassifier(RejectClassifier(GLVQ(random_state=0)), PRICES).fit(X, y)
-    with pytest.raises(ValueError, match="needs a RejectClassifier around a PriceClassifier, not inside it"):
+    model = CostClassifier(RejectClassifier(GLVQ(random_state=0)), PRICES).fit(X, y)
+    with pytest.raises(ValueError, match="needs a RejectClassifier around a CostClassifier, not inside it"):
         to_onnx(model)
 
 

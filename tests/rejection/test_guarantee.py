@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from lvq.rejection import GuaranteeError, local_thresholds
-from lvq.rejection.binomial import error_upper_bound
+from lvq.rejection.guarantee import error_upper_bound
 from lvq.rejection.corrections import Guarantee, fixed_sequence
 from lvq.rejection.guarantee import certify, guaranteed_point, guaranteed_points
-from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.rejection.guarantee import weaker_guarantee
 
 N_DRAWS = 1000
 N_SAMPLES = 480

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from lvq.input_columns import Indices
 from lvq.linear_maps import Floats
 from lvq.model.arrays import as_numpy
-from lvq.rejection.scorers import find_reject_classifier
+from lvq.rejection.classifier import find_reject_classifier
 from lvq.typing import Label, Labels, MatrixLike
 
 

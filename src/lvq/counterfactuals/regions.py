@@ -8,7 +8,6 @@ from lvq.counterfactuals.shortest_moves import Region
 from lvq.linear_maps import Floats
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
-from lvq.typing import Label
 
 
 def class_regions(model: PrototypeModel) -> list[Region]:
@@ -20,19 +19,17 @@ def class_regions(model: PrototypeModel) -> list[Region]:
 def accepted_regions(reject: RejectClassifier, model: PrototypeModel, prototypes: Floats) -> list[Region]:
     """Where each prototype wins and the prediction is accepted."""
     parts = reject.measure_
-    if parts.ambiguity not in ("auto", "relsim", "boundary", "distance") or parts.outlier not in (None, "distance"):
+    if parts.ambiguity not in ("relsim", "boundary", "distance") or parts.outlier not in (None, "distance"):
         raise ValueError(
-            "counterfactual supports the measures 'auto', 'relsim', 'boundary', 'distance' and their combinations, "
-            f"got measure={reject.measure!r}; use one of these."
+            "counterfactual supports the measures 'relsim', 'boundary', 'distance' and their combinations, got "
+            f"{parts.ambiguity!r} with {parts.outlier!r}; fit the RejectClassifier with one of these."
         )
-    if callable(reject.cells_):
-        raise ValueError("counterfactual needs cells that are prototypes or classes, got a function; use cells='auto'.")
     regions, labels = [], model.classes[model.labels].tolist()
     for region in class_regions(model):
         t = region.prototype
         label = labels[t]
         cell = label if reject.cells_ == "class" else t
-        threshold = _threshold(reject, cell, label)
+        threshold = float(reject.threshold_of([cell])[0])
         limits = reject.outlier_limits_
         reach = np.inf if limits is None else -float(limits.threshold_of([cell])[0])
         if threshold == np.inf or reach < 0:
@@ -51,8 +48,3 @@ def accepted_regions(reject: RejectClassifier, model: PrototypeModel, prototypes
             region = region._replace(similar=max(0.0, threshold))
         regions.append(region._replace(reach=reach))
     return regions
-
-
-def _threshold(reject: RejectClassifier, cell: Label, label: Label) -> float:
-    point = reject.point_.get(label) if isinstance(reject.point_, dict) else reject.point_
-    return np.inf if point is None else float(point.threshold_of([cell])[0])

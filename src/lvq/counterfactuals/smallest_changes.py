@@ -28,7 +28,7 @@ from lvq.input_columns import model_inputs
 from lvq.linear_maps import Floats, LinearMap, compose, dense, input_map, project
 from lvq.model.metrics import LocalMetric
 from lvq.nearest_samples import row_names
-from lvq.rejection.scorers import find_reject_classifier
+from lvq.rejection.classifier import find_reject_classifier
 from lvq.table_headers import listed
 from lvq.typing import Labels, MatrixLike
 

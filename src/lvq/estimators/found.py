@@ -79,10 +79,10 @@ def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False)
             f"{purpose} needs predictions by the nearest prototype, got {type(found.estimator).__name__} with "
             "decision='posterior'; set decision='nearest'."
         )
-    if nearest and any(getattr(layer, "decides_by_price", False) for layer in layers(estimator)):
+    if nearest and any(getattr(layer, "decides_by_cost", False) for layer in layers(estimator)):
         raise ValueError(
             f"{purpose} needs predictions by the nearest prototype, got predictions by the least expected price; use "
-            "the estimator inside the PriceClassifier."
+            "the estimator inside the CostClassifier."
         )
     if type(model.metric) not in PARAMETER_AXES:
         raise ValueError(f"{purpose} does not support the metric {model.metric!r}; use one of lvq.model.metrics.")

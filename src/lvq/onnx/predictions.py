@@ -34,7 +34,7 @@ class Predictions:
     inputs : list of str, default=[]
         Names of floating inputs of the graph, from which the samples are computed.
     prices : array of shape (n_classes, n_classes), optional
-        Of a PriceClassifier: the class with the least expected price is predicted.
+        Of a CostClassifier: the class with the least expected price is predicted.
     """
 
     def __init__(

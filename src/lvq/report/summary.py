@@ -13,8 +13,8 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.found import find_layer
 from lvq.importances import variable_importances
-from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
+from lvq.rejection.costs import CostClassifier
 from lvq.report import model_card, model_sections
 from lvq.report.class_order import in_natural_order
 from lvq.report.cross_validation import FoldResult
@@ -111,7 +111,7 @@ def summarize(
     features, points = Features(model, feature_names), operating_points(model, X)
     labels, codes, predicted = _codes(features.model.classes, given, np.asarray(model.predict(X)))
     named = variables_of(features, model, _safe_indexing(X, [0]))
-    priced = find_layer(model, PriceClassifier) is not None
+    priced = find_layer(model, CostClassifier) is not None
     held_out = HeldOut(X, codes, predicted, points, features, named, priced)
     reject = find_layer(model, RejectClassifier)
     variables = None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lvq.prices import price_matrix
+from lvq.rejection.costs import cost_matrix
 from lvq.table_headers import is_number, listed
 from lvq.typing import ClassWeight
 
@@ -107,7 +107,7 @@ def check_classes(
     names = [str(name) for name in np.unique(everyone)]
     absent = sorted(set(names) - {str(name) for name in np.unique(y)})
     if prices is not None:
-        price_matrix(prices, names)
+        cost_matrix(prices, names)
         pairs = {f"{true}:{other}" for one in absent for name in names for true, other in ((one, name), (name, one))}
         _need_rows(pairs.intersection(prices), absent, "prices (--prices)")
     if isinstance(class_weight, dict):

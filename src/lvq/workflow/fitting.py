@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lvq.estimators.found import need_model
-from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
-from lvq.rejection.known_values import TOO_LITTLE
+from lvq.rejection.costs import CostClassifier
 from lvq.table_headers import FIRST_ROW
 from lvq.typing import Labels, MatrixLike
 from lvq.workflow.date_values import show_dates
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, split_rows
 from lvq.workflow.drift import reference_of
-from lvq.workflow.fit_result import FitResult, Progress, quiet, threshold_notes
+from lvq.workflow.fit_result import FitResult, Progress, quiet
 from lvq.workflow.missing_values import candidates, check_way, choose
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol, published_rows, time_split
@@ -129,7 +128,8 @@ def fit_table(
         Weights of the classes in training: "balanced", or for example "bad=5,good=1".
     prices : mapping, str or path, optional
         Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given), or a CSV
-        file: the class with the least expected price is predicted, by the calibrated probabilities; see `lvq.prices`.
+        file: the class with the least expected price is predicted, by the calibrated probabilities; see
+        `lvq.rejection.costs`.
     test_size : float, default=0.25
         Fraction of the rows that is held out for the test.
     folds : int, default=5
@@ -213,7 +213,7 @@ def fit_table(
     for way, each in found.estimators.items():
         pipeline = make_pipeline_for(samples, each)
         classifiers[way] = make_reject_classifier(
-            pipeline if priced is None else PriceClassifier(pipeline, priced), max_error=max_error,
+            pipeline if priced is None else CostClassifier(pipeline, priced), max_error=max_error,
             confidence=confidence, coverage=coverage, n_samples=len(train),
             smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
         )  # fmt: skip
@@ -224,7 +224,7 @@ def fit_table(
     classifier, checked = classifiers[choice.way], tried.get(choice.way)
     progress("Fitting", steps - 4, steps)
     fit_rejecting(classifier, X, y, inner, seed, checked and checked.fitted)
-    notes += threshold_notes(classifier, len(samples.y), "rows in the table")
+    notes += classifier.notes_
     rivals = None
     if checked is not None:
         progress("Fitting rivals", steps - 3, steps)
@@ -248,10 +248,6 @@ def fit_table(
     )  # fmt: skip
     if sample_prototypes:
         notes.append(published_rows(summary))
-    n_little = summary["rejection"]["reasons"].get(TOO_LITTLE, 0)
-    if n_little:
-        rows = "1 test row has" if n_little == 1 else f"{n_little} test rows have"
-        notes.append(f"{rows} less than half of the usual values: rejected as {TOO_LITTLE}.")
     summary["notes"], summary["rivals"], summary["missing"] = notes, rivals, choice.section
     summary["missing_marks"] = {name: texts for name, texts in study.marks.items() if name in samples.X}
     summary["time"] = split

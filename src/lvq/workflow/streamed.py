@@ -21,7 +21,7 @@ from lvq.table_headers import FIRST_ROW, check_columns, listed
 from lvq.tables import TableError, as_text, column_names, read_parts
 from lvq.typing import JSONValue
 from lvq.workflow.drift import reference_of
-from lvq.workflow.fit_result import FitResult, Progress, threshold_notes
+from lvq.workflow.fit_result import FitResult, Progress
 from lvq.workflow.missing_values import streamed_section
 from lvq.workflow.pipelines import make_reject_classifier
 from lvq.workflow.preparation import MIN_CLASS_ROWS
@@ -78,7 +78,7 @@ def fit_stream(
         n_samples=len(fitted.calibration[1]), seed=seed,
     )  # fmt: skip
     classifier.set_params(cv="prefit").fit(*fitted.calibration)
-    notes = (*fitted.notes, *threshold_notes(classifier, len(fitted.calibration[1]), "rows held out for thresholds"))
+    notes = (*fitted.notes, *classifier.notes_)
     progress("Summarising", 1, 3)
     done = "" if fitted.missing is None else f" {fitted.missing['sentence']}"
     sentences = f"{fitted.notes[0]} Numbers were standardised.{done}"
