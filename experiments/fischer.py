@@ -32,8 +32,7 @@ from lvq.rejection.curves import (
     bayes_reject_curve,
     path_curve,
 )
-from lvq.rejection.scores import certainty_of
-from lvq.rejection.scores import Predictions
+from lvq.rejection.scores import Predictions, certainty_of
 
 TITLE = "Fischer, Hammer, Wersing: Local rejection strategies for learning vector quantization (ICANN 2014)"
 

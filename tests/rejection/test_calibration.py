@@ -273,7 +273,7 @@ def patients(n_groups, seed):
     noisy = rng.random(n_groups) < 0.15
     groups = np.repeat(np.arange(n_groups), np.where(noisy, 30, 1))
     y = rng.integers(0, 2, len(groups))
-    X = 1.5 * rng.normal(size=(len(groups), 2)) + 4.0 * y[:, None]
+    X = rng.normal(size=(len(groups), 2)) + 4.0 * y[:, None]
     flipped = rng.random(len(groups)) < np.where(noisy[groups], 0.3, 0.02)
     return X, y ^ flipped, groups
 
@@ -287,20 +287,20 @@ def test_a_guarantee_with_groups_holds_for_groups():
     wrong = model.predict(X_test) != y_test
     violated, of_rows = [], []
     for seed in range(200):
-        X, y, own = patients(400, 1000 + seed)
-        safe = RejectClassifier(model, max_error=0.1, confidence=0.9)
+        X, y, own = patients(600, 1000 + seed)
+        safe = RejectClassifier(model, max_error=0.12, confidence=0.9)
         try:
             accepted = safe.fit(X, y, groups=own).accept(X_test)
         except GuaranteeError:
             continue
         assert safe.point_.unit == "groups"
-        assert safe.point_.n_testing == 300
-        violated.append(np.average(wrong[accepted], weights=weight[accepted]) > 0.1)
-        of_rows.append(wrong[accepted].mean() > 0.1)
+        assert safe.point_.n_testing == 450
+        assert "The guarantee is stated for groups" in safe.notes_[0]
+        violated.append(np.average(wrong[accepted], weights=weight[accepted]) > 0.12)
+        of_rows.append(wrong[accepted].mean() > 0.12)
     assert len(violated) > 100
     assert sum(violated) <= 200 * 0.1 + 3 * np.sqrt(200 * 0.1 * 0.9)
     assert np.mean(of_rows) > 0.9  # rows have another error rate, so it is not stated for them
-    assert "The guarantee is stated for groups" in safe.notes_[0] if hasattr(safe, "notes_") else True
 
 
 def test_whole_groups_are_held_out():

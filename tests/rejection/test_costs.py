@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lvq
-from lvq import LVQClassifier, CostClassifier, RejectClassifier, cheapest_class, expected_costs, cost_matrix
+from lvq import CostClassifier, LVQClassifier, RejectClassifier, cheapest_class, cost_matrix, expected_costs
 from lvq.estimators.found import find_layer, need_model
 from lvq.rejection import certainty
 

@@ -1,4 +1,4 @@
-"""Thresholds per cell and paths of them: the strict rule, picking a point, counting on other samples, extending to coverage 0."""
+"""Thresholds per cell and paths of them: the strict rule, picking, counting on other samples, extending to the end."""
 
 import numpy as np
 import pytest

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 from sklearn import metrics as sk
 
-from lvq import GLVQ, LVQClassifier, CostClassifier
+from lvq import GLVQ, CostClassifier, LVQClassifier
 from lvq.report import classification_metrics, summarize
 from lvq.report.decisions import FACTORS, IN_USE, decision_steps
 from lvq.report.metrics import roc_auc

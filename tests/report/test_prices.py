@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import lvq
-from lvq import LVQClassifier, CostClassifier, RejectClassifier
+from lvq import CostClassifier, LVQClassifier, RejectClassifier
 from lvq.report import render, summarize
 from lvq.report.terms import terms
 

@@ -12,7 +12,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -33,6 +33,7 @@ from lvq.typing import Argument, CrossValidation, Delayed, FittedFold, Fold, Lab
 
 MIN_CELL_SIZE = 10  # cells with fewer calibration samples share a threshold
 STEADY_CELL_SIZE = 100  # cells with fewer have thresholds that vary much from one calibration to the next
+CARRIED_OVER = 0.1  # by how much less a model may accept of its training samples than was accepted in the folds
 PATH_FRACTION = 0.25  # of the calibration samples, for the path of a guarantee; the tests need the larger part
 
 Folds: TypeAlias = "CrossValidation | Iterable[FittedFold]"
@@ -287,6 +288,23 @@ def fit_thresholds(
         chosen, more = coverage_point(path, fitting.classified, value, step=step, outliers=outliers)
         return Thresholds(path, chosen, limits, notes + more)
     return Thresholds(path, path.pick(**{name: value}), limits, notes)  # type: ignore[arg-type]
+
+
+def with_carried_over(found: Thresholds, trained: Scored) -> Thresholds:
+    """Thresholds from folds, with a note where the certainties of the folds' models are not those of the predicting one.
+
+    `trained` are the training samples of the predicting model: it is more certain of them than of new ones, so at least
+    as many are accepted as in the folds.
+    """
+    accepted = float(found.point.accept(trained.certainty, trained.cell).mean())
+    if accepted > found.point.coverage - CARRIED_OVER:
+        return found
+    note = (
+        f"The predicting model accepts {100 * accepted:.0f} % of its training samples, but {100 * found.point.coverage:.0f}"
+        " % were accepted in the folds: its certainties differ from those of the folds' models, so the coverage of new "
+        "samples will differ too. Give a fraction as cv."
+    )
+    return replace(found, notes=(*found.notes, note))
 
 
 def _small_cells(path: ThresholdPath, cell: Labels) -> tuple[str, ...]:

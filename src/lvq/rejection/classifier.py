@@ -41,6 +41,7 @@ from lvq.rejection.calibration import (
     partitions_of,
     path_and_test_rows,
     score,
+    with_carried_over,
 )
 from lvq.rejection.guarantee import Guarantee
 from lvq.rejection.path import CellThresholds, OperatingPoint, ThresholdPath
@@ -320,7 +321,10 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             guarantees = self._guarantees(len(for_tests), data)
         target = next((name for name in TARGETS[:3] if getattr(self, name) is not None), None)
         wanted = ("min_coverage", 0.9) if target is None else (target, getattr(self, target))
-        return estimator, measure, fit_thresholds(self.thresholds, wanted, guarantees, measure, fitting, testing)
+        found = fit_thresholds(self.thresholds, wanted, guarantees, measure, fitting, testing)
+        if held_out is None:
+            found = with_carried_over(found, score(estimator, measure, data.X, data.y))
+        return estimator, measure, found
 
     def _trained(self, data: Data, rng: np.random.RandomState) -> tuple[BaseEstimator, Data | None]:
         """The predicting estimator, and the samples for calibration that it was not trained on; None with folds."""

@@ -57,7 +57,7 @@ def coverage_point(
     >>> path = local_thresholds(certainty, correct, cell)
     >>> point, notes = coverage_point(path, (certainty, correct, cell), 0.7)
     >>> point.coverage, notes[0][:42]
-    (1.0, 'About 100.0 % of new samples will be accep')
+    (1.0, 'About 99.0 % of new samples will be accept')
     """
     certainty, correct, cell = samples
     n_samples = len(certainty) + outliers
@@ -68,7 +68,8 @@ def coverage_point(
     rank = min(round(to_reject - np.count_nonzero(~kept) - used), len(values))
     level = float(values[rank - 1]) - step / 2 if rank > 0 else -np.inf
     point = counted(start.raised(level), path, certainty, correct, cell)
-    expected = point.coverage * len(certainty) / n_samples
+    # each threshold in use rejects about one new sample more than it rejects here
+    expected = (point.coverage * len(certainty) - used - (rank > 0)) / n_samples
     return point, _notes(coverage, expected, to_reject, n_samples, outliers)
 
 

@@ -29,6 +29,7 @@ from scipy.special import betainc, betaincinv
 from lvq.rejection.path import OperatingPoint, ThresholdPath
 from lvq.rejection.validation import FloatArray, IntArray, check_fraction
 
+FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
 LARGEST = 1e300  # number of samples that is reported
 # "No number of samples is enough" is reported only where so many errors have at most this probability at max_error,
 SIGNIFICANT = 0.05
@@ -160,15 +161,16 @@ def certify(
         tested = Tested(counts, fixed_sequence(path, n_testing, guarantee))
         passed = tested.passes(guarantee)
         if not passed.any():
-            failure = explain_failure(tested, guarantee)
+            reason = explain_failure(tested, guarantee)
+            if found is None:
+                raise reason
+            failure = failure or reason
             break
         if guarantee is not possible[-1]:
             passed[1:] = False  # only the smallest bound continues along its sequence
         best = int(tested.points[np.where(passed, tested.accepted[tested.points], -1).argmax()])
         found = _certified(tested, best, guarantee, falling[-1].max_error)
-    if found is None:
-        assert failure is not None
-        raise failure
+    assert found is not None
     return found, failure
 
 
@@ -191,7 +193,8 @@ def fixed_sequence(path: ThresholdPath, n_testing: int, guarantee: Guarantee) ->
     """All points from the first that can pass a test, by rising coverage; of equal coverage the later comes first."""
     needed = samples_needed(guarantee.max_error, guarantee.level)
     # With fewer than nine times the samples needed, three times is too far along the path: use the geometric mean.
-    start = min(3 * needed, sqrt(needed * n_testing))
+    # A part of a path with few samples may accept far fewer than expected, so there is a least number of them.
+    start = min(max(3 * needed, FEWEST_EXPECTED), sqrt(needed * n_testing))
     order = np.lexsort((-np.arange(len(path)), path.accepted))
     expected = path.coverage[order] * n_testing
     return order[expected >= min(start, expected[-1])]
