@@ -27,7 +27,7 @@ model = make_pipeline(StandardScaler(), LVQClassifier(random_state=0))
 # where it rejects every sample.
 
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, test_size=0.25, random_state=0)
-reject = RejectClassifier(model, max_error=MAX_ERROR, calibration_size=0.6, random_state=0).fit(X_train, y_train)
+reject = RejectClassifier(model, max_error=MAX_ERROR, cv=0.6, random_state=0).fit(X_train, y_train)
 ProjectionDisplay.from_estimator(reject, X_test, y_test)
 print(f"accepted {reject.coverage(X_test):.2f}, of these correct {reject.accepted_accuracy(X_test, y_test):.3f}")
 
@@ -40,7 +40,7 @@ print(f"accepted {reject.coverage(X_test):.2f}, of these correct {reject.accepte
 points, failures = [], 0
 for seed in range(20):
     X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, test_size=0.25, random_state=seed)
-    reject = RejectClassifier(model, max_error=MAX_ERROR, calibration_size=0.6, random_state=seed)
+    reject = RejectClassifier(model, max_error=MAX_ERROR, cv=0.6, random_state=seed)
     try:
         reject.fit(X_train, y_train)
     except GuaranteeError:

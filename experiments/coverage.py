@@ -99,7 +99,7 @@ def accepted(name: str, seed: int, design: str) -> list[tuple[int, int, int]]:
         reject = RejectClassifier(model, min_coverage=coverage, random_state=seed, **DESIGNS[design])
         reject.fit(X, y)
         assert isinstance(reject.path_, ThresholdPath)
-        n_calibration = reject.path_.n_samples if reject.cv is None else len(y)
+        n_calibration = reject.path_.n_samples if isinstance(reject.cv, float) else len(y)
         result.append((n_calibration, len(X_new), int(reject.accept(X_new).sum())))
     return result
 

@@ -32,8 +32,7 @@ from lvq.rejection.curves import (
     bayes_reject_curve,
     path_curve,
 )
-from lvq.rejection.measures import certainty_of
-from lvq.rejection.predictions import Predictions
+from lvq.rejection.scores import Predictions, certainty_of
 
 TITLE = "Fischer, Hammer, Wersing: Local rejection strategies for learning vector quantization (ICANN 2014)"
 
@@ -104,7 +103,7 @@ def limit(cell: Cell) -> dict[str, Any]:
     many = [make_pearl_necklace(N_LIMIT // 5, random_state=seed) for seed in (10_000 + cell.run, 20_000 + cell.run)]
     fitted, applied = (classified(model, *drawn) for drawn in many)
     found = {"Bayes": bayes_reject_curve(pearl_necklace_posterior(many[1][0]))}
-    for strategy, method in {"local optimal": "hull", "global": "global"}.items():
+    for strategy, method in {"local optimal": "optimal", "global": "global"}.items():
         found[strategy] = path_curve(local_thresholds(*fitted, method=method).evaluate(*applied))
     at = {strategy: accuracy_at(curve, COVERAGES) for strategy, curve in found.items()}
     return {"at": at, "accuracy": float(applied[1].mean())}

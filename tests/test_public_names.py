@@ -52,7 +52,7 @@ def test_registry_has_every_estimator():
         assert getattr(lvq, name) is estimator_types()[name]
         assert getattr(lvq, name).__module__ == module
     found = {part for part in CLASSES if issubclass(part, ClassifierMixin)}
-    assert {part.__name__ for part in found} == {*REGISTRY, "RejectClassifier", "PriceClassifier"}
+    assert {part.__name__ for part in found} == {*REGISTRY, "RejectClassifier", "CostClassifier"}
 
 
 def test_packages_are_attributes_without_an_import():

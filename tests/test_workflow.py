@@ -354,15 +354,14 @@ def test_a_fold_without_a_value_of_a_column_still_fits():
 
 def test_thresholds_of_small_tables_are_cross_fitted():
     assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW - 1).cv == 5
-    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW).cv is None
+    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW).cv == 0.3
     assert make_reject_classifier(GLVQ(), n_samples=10).min_coverage == 0.9
     assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=3).cv == 3
-    assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=8, max_error=0.1).cv == 4
-    assert make_reject_classifier(GLVQ(), n_samples=10).calibration_size == 0.3
+    assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=8, max_error=0.1).cv == 0.5
     guaranteed = make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, confidence=0.8)
-    assert guaranteed.calibration_size == 0.5
-    assert make_reject_classifier(GLVQ(), n_samples=10**6, max_error=0.01).calibration_size == 0.3
-    assert (guaranteed.min_coverage, guaranteed.max_error, guaranteed.confidence) == (None, 0.1, 0.8)
+    assert guaranteed.cv == 0.5
+    assert make_reject_classifier(GLVQ(), n_samples=10**6, max_error=0.01).cv == 0.3
+    assert (guaranteed.min_coverage, guaranteed.max_error[0], guaranteed.confidence) == (None, 0.1, 0.8)
     with pytest.raises(ValueError, match="max_error or coverage, not both"):
         make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, coverage=0.5)
 

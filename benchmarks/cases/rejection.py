@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks import data, text
 from benchmarks.results import select
 from benchmarks.rounds import Entry, Row, Run, interleave
-from benchmarks.workers.rejection import CONFIDENCE, CROSSED, MAPIE, OURS
+from benchmarks.workers.rejection import CONFIDENCE, MAPIE, OURS
 
 TITLE = "Rejection"
 MINUTES = 2.0
@@ -16,9 +16,8 @@ LEVELS = (0.02, 0.05, 0.1)
 SAMPLES, SEEDS = 3000, 2
 EXPLANATION = f"""P(error | accepted) <= max_error with confidence {CONFIDENCE}: coverage on the test samples, mean of
 splits (40 % train, 30 % calibrate, 30 % test, at most {SAMPLES:,} samples); 0 where nothing is guaranteed. All but
-RelSim threshold the largest probability. "Cross-fitted" is `RejectClassifier(cv=3)` on training and calibration samples
-together; MAPIE's default tests 100 thresholds by Bonferroni-Holm, "our grid" has thresholds at quantiles of the
-scores."""
+RelSim threshold the largest probability. MAPIE's default tests 100 thresholds by Bonferroni-Holm, "our grid" has
+thresholds at quantiles of the scores."""
 
 
 def cells(quick: bool) -> list[Row]:
@@ -27,7 +26,6 @@ def cells(quick: bool) -> list[Row]:
         return [{"kind": "coverage", "set": "wine", "model": "logm", "seed": 0}]
     speeds: list[Row] = [
         {"kind": "speed", "method": "optimal", "samples": 100_000},
-        {"kind": "speed", "method": "hull", "samples": 1_000_000},
     ]
     splits: list[Row] = [
         {"kind": "coverage", "set": name, "model": model, "seed": seed}
@@ -86,7 +84,7 @@ def report(rows: list[Row]) -> str:
 def lines_of(found: dict[tuple[str, str, float, str], tuple[float, float]], model: str) -> Any:
     """Head and lines of a model's table."""
     here = {key: value for key, value in found.items() if key[1] == model}
-    methods = [method for method in (*OURS, *CROSSED, *MAPIE) if any(key[3] == method for key in here)]
+    methods = [method for method in (*OURS, *MAPIE) if any(key[3] == method for key in here)]
     lines = []
     for name, level in dict.fromkeys((key[0], key[2]) for key in here):
         base = next(value[1] for key, value in here.items() if key[0] == name)

@@ -25,8 +25,8 @@ if _TYPE_CHECKING:
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
-    from lvq.prices import PriceClassifier, cheapest_class, expected_prices, price_matrix
-    from lvq.rejection import GuaranteeError, RejectClassifier
+    from lvq.rejection import CostClassifier, GuaranteeError, RejectClassifier
+    from lvq.rejection import cheapest_class, cost_matrix, expected_costs
     from lvq.streaming.fit_batches import fit_batches
     from lvq.versions import show_versions
 
@@ -47,13 +47,13 @@ __all__ = [
     "RLVQ",
     "RSLVQ",
     "SNPC",
+    "CostClassifier",
     "Exemplars",
     "GuaranteeError",
     "LVQClassifier",
     "LVQClassifierCV",
     "LoadError",
     "NuisanceRemoval",
-    "PriceClassifier",
     "PrototypeModel",
     "RejectClassifier",
     "SavitzkyGolay",
@@ -62,13 +62,13 @@ __all__ = [
     "certified_accuracy",
     "certified_radius",
     "cheapest_class",
+    "cost_matrix",
     "counterfactual",
     "exemplars",
-    "expected_prices",
+    "expected_costs",
     "explain",
     "fit_batches",
     "load",
-    "price_matrix",
     "save",
     "show_versions",
     "to_onnx",
@@ -81,11 +81,11 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "LoadError": "persistence",
     "MODELS": "estimators.paper_models",
     "NuisanceRemoval": "preprocessing",
-    "PriceClassifier": "prices",
+    "CostClassifier": "rejection",
     "PrototypeModel": "model.prototype_model",
-    "cheapest_class": "prices",
-    "expected_prices": "prices",
-    "price_matrix": "prices",
+    "cheapest_class": "rejection",
+    "expected_costs": "rejection",
+    "cost_matrix": "rejection",
     "RejectClassifier": "rejection",
     "certified_accuracy": "inspection.certify",
     "certified_radius": "inspection.certify",

@@ -34,14 +34,16 @@ def fitted(lvq, credit, folder, *options):
     return load(folder / "model.lvq"), completed
 
 
-def test_prices_in_short_form(lvq, credit, tmp_path):
+def test_prices_in_short_form_and_as_a_file(lvq, credit, tmp_path):
     table = pd.read_csv(credit)
     plain, _ = fitted(lvq, credit, tmp_path / "plain")
     short, _ = fitted(lvq, credit, tmp_path / "short", "--prices", "bad:good=5,good:bad=1")
+    (tmp_path / "prices.csv").write_text("true,bad,good\nbad,0,5\ngood,1,0\n", encoding="utf-8")
+    of_file, _ = fitted(lvq, credit, tmp_path / "file", "--prices", tmp_path / "prices.csv")
     X = table[["debt", "age"]]
-    n_bad = [(model.predict(X) == "bad").sum() for model in (plain, short)]
-    assert n_bad[0] < n_bad[1]
-    assert short.estimator_.prices_.tolist() == [[0, 5], [1, 0]]
+    n_bad = [(model.predict(X) == "bad").sum() for model in (plain, short, of_file)]
+    assert n_bad[0] < n_bad[1] == n_bad[2]
+    assert short.estimator_.costs_.tolist() == [[0, 5], [1, 0]]
     out = lvq("predict", tmp_path / "short", credit, "--out", tmp_path / "p.csv")
     assert out.code == 0, out.err
     assert (pd.read_csv(tmp_path / "p.csv")["label"] == short.predict(X)).all()
@@ -91,7 +93,7 @@ def test_classes_that_are_numbers(lvq, credit, tmp_path, option):
     ("options", "message"),
     [
         (("--prices", "bad=5"), "must name two classes, true:predicted"),
-        (("--prices", "bad:good"), "must be like bad:good=5,good:bad=1"),
+        (("--prices", "bad:good"), "must be like bad:good=5,good:bad=1, or the name of a file"),
         (("--prices", "bad:goood=5"), "Did you mean 'bad:good'?"),
         (("--prices", "bad:good=5,bad:good=1"), "got 'bad:good' twice in"),
         (("--class-weight", "bda=5"), "Did you mean 'bad'?"),
@@ -114,6 +116,9 @@ def test_threads_do_not_change_the_model(lvq, credit, tmp_path):
     assert lvq("fit", credit, "--target", "risk", "--threads", 0, "--out", tmp_path / "no").code == 2
 
 
-def test_prices_longer_than_a_file_name():
-    given = {f"class{true}:class{predicted}": 1.5 for true in range(5) for predicted in range(5) if true != predicted}
-    assert read_prices(",".join(f"{pair}={price}" for pair, price in given.items())) == given
+@pytest.mark.parametrize("table", [",bad,bad\nbad,0,5\ngood,1,0\n", ",bad,good\nbad,0,5\nbad,1,0\n"])
+def test_a_file_with_a_pair_twice(tmp_path, table):
+    path = tmp_path / "prices.csv"
+    path.write_text(table, encoding="utf-8")
+    with pytest.raises(ValueError, match="must name each class once in the first line and once in the first column"):
+        read_prices(path)

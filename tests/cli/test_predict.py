@@ -10,7 +10,7 @@ import pytest
 from lvq import certified_radius
 from lvq.estimators.find_model import find_model
 from lvq.persistence import load
-from lvq.rejection.predictions import Predictions
+from lvq.rejection.scores import Predictions
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")

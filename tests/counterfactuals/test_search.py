@@ -133,19 +133,19 @@ def test_a_given_class():
 
 
 ACCEPTED = [
-    *itertools.product([GLVQ(n_prototypes=4)], MEASURES, ["prototype", "class"]),
-    *itertools.product([GMLVQ(rank=2, n_prototypes=3)], ["boundary", "combined"], ["prototype"]),
-    *itertools.product([GLVQ(n_prototypes=3, kernel="gaussian")], ["relsim", "combined"], ["prototype", "class"]),
-    *itertools.product([LGMLVQ()], ["distance"], ["class"]),
-    *itertools.product([LGMLVQ(rank=2, local="prototype", n_prototypes=2)], ["combined"], ["prototype"]),
+    *itertools.product([GLVQ(n_prototypes=4)], MEASURES, ["optimal", "global"]),
+    *itertools.product([GMLVQ(rank=2, n_prototypes=3)], ["boundary", "combined"], ["optimal"]),
+    *itertools.product([GLVQ(n_prototypes=3, kernel="gaussian")], ["relsim", "combined"], ["optimal", "global"]),
+    *itertools.product([LGMLVQ()], ["distance"], ["global"]),
+    *itertools.product([LGMLVQ(rank=2, local="prototype", n_prototypes=2)], ["combined"], ["optimal"]),
 ]
 
 
-@pytest.mark.parametrize(("model", "measure", "cells"), ACCEPTED, ids=str)
-def test_an_accepted_prediction(model, measure, cells):
+@pytest.mark.parametrize(("model", "measure", "thresholds"), ACCEPTED, ids=str)
+def test_an_accepted_prediction(model, measure, thresholds):
     model.set_params(**QUICK).fit(*draw(300))
     X, y = draw(100, 1)
-    safe = RejectClassifier(model, measure=measure, cells=cells, cv="prefit", min_coverage=0.6).fit(X, y)
+    safe = RejectClassifier(model, measure=measure, thresholds=thresholds, cv="prefit", min_coverage=0.6).fit(X, y)
     accepted = safe.accept(X)
     changed = counterfactual(safe, X)
     assert np.array_equal(changed.distance == 0, accepted)
@@ -289,10 +289,11 @@ def test_frames(frame):
 
 def test_guarantees_and_classes():
     X, y = draw(3000)
-    safe = RejectClassifier(GLVQ(**QUICK), max_error=0.15, calibration_size=0.5, per_class=True).fit(X, y)
+    safe = RejectClassifier(GLVQ(**QUICK), max_error=0.08, cv=0.5, thresholds="optimal").fit(X, y)
     rejected = X[~safe.accept(X)][:20]
     assert safe.accept(counterfactual(safe, rejected).samples).all()
-    safe.point_["dog"] = None  # as if it could not be certified
+    dog = int(np.flatnonzero(safe.estimator_.prototype_labels_ == "dog")[0])
+    safe.point_.thresholds[dog] = np.inf  # as if nothing of it could be accepted
     changed = counterfactual(safe, rejected)
     assert "dog" not in set(changed.label)
     with pytest.warns(UserWarning, match="no change for 20 of 20 samples .* Try another target"):

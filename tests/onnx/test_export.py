@@ -100,13 +100,12 @@ REJECTING = [
     RejectClassifier(GMLVQ(rank=2), measure="boundary"),
     RejectClassifier(LGMLVQ(), measure="distance"),
     RejectClassifier(RSLVQ(n_prototypes=2), measure="probability"),
-    RejectClassifier(RSLVQ(decision="posterior"), measure="probability", cells="class"),
-    RejectClassifier(LOGM(), measure="margin", cells="class", cost_ratio=0.1),
+    RejectClassifier(RSLVQ(decision="posterior"), measure="probability", thresholds="optimal"),
+    RejectClassifier(LOGM(), measure="margin", thresholds="greedy", cost_ratio=0.1),
     RejectClassifier(GLVQ(), measure="combined"),
-    RejectClassifier(GLVQ(n_prototypes=3), measure=Combination("relsim", "distance", 0.1), cells="class"),
+    RejectClassifier(GLVQ(n_prototypes=3), measure=Combination("relsim", "distance", 0.1), thresholds="optimal"),
     RejectClassifier(GLVQ(), max_error=0.3, confidence=0.6),
-    RejectClassifier(GLVQ(), max_error=0.2, confidence=0.6, per_class=True, on_failure="reject"),
-    RejectClassifier(GLVQ(), max_error=0.001, on_failure="reject"),
+    RejectClassifier(GLVQ(), max_error=[0.001, 0.5], confidence=0.6, thresholds="optimal"),
     RejectClassifier(make_pipeline(StandardScaler(), PCA(3), GLVQ()), cost_ratio=0.3),
     RejectClassifier(LVQClassifier(), cv=3),
     make_pipeline(StandardScaler(), RejectClassifier(make_pipeline(PCA(3), GLVQ()))),
@@ -151,9 +150,6 @@ def test_measures_that_are_not_supported(data):
         model = RejectClassifier(GLVQ(random_state=0), measure=measure).fit(X, y)
         with pytest.raises(ValueError, match=r"to_onnx supports the measures 'auto', .*, not"):
             to_onnx(model)
-    model = RejectClassifier(GLVQ(random_state=0), cells=lambda estimator, X: np.zeros(len(X))).fit(X, y)
-    with pytest.raises(ValueError, match=r"to_onnx does not support cells="):
-        to_onnx(model)
 
 
 # -- pipelines ---------------------------------------------------------------------------------------------------------
@@ -265,7 +261,7 @@ def test_categories_that_are_standardised(options, dtype, run):
     )
     around = ColumnTransformer([("n", "passthrough", ["size"]), ("t", encoder, texts)])
     for steps in ([inside], [around, StandardScaler()]):
-        model = RejectClassifier(make_pipeline(*steps, GLVQ(n_prototypes=2, random_state=0)), min_cell_size=3).fit(X, y)
+        model = RejectClassifier(make_pipeline(*steps, GLVQ(n_prototypes=2, random_state=0))).fit(X, y)
         found = run(to_onnx(model, dtype=dtype), columns_of(X, dtype))
         assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9 if dtype == "float64" else 1e-3)
         if dtype == "float64":
@@ -320,7 +316,7 @@ def test_a_table_with_texts_and_missing_values(scaled, rejects, dtype, run):
         sparse_threshold=0,
     )
     model = make_pipeline(steps, GLVQ(n_prototypes=2, random_state=0))
-    model = (RejectClassifier(model, min_cell_size=3) if rejects else model).fit(X, y)
+    model = (RejectClassifier(model) if rejects else model).fit(X, y)
     found = run(to_onnx(model, dtype=dtype), columns_of(X, dtype))
     assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9 if dtype == "float64" else 1e-3)
     if dtype == "float64":
@@ -458,7 +454,7 @@ def test_skl2onnx_finds_columns_by_name(run):
     steps = ColumnTransformer(
         [("a", StandardScaler(), ["size"]), ("b", OneHotEncoder(), ["colour"])], sparse_threshold=0
     )
-    model = RejectClassifier(make_pipeline(steps, GLVQ(random_state=0)), min_cell_size=2).fit(X, y)
+    model = RejectClassifier(make_pipeline(steps, GLVQ(random_state=0))).fit(X, y)
     register()
     graph = skl2onnx.to_onnx(model, X[["colour", "size"]].astype({"colour": object})[:1], target_opset=18)
     given = {"size": X[["size"]].to_numpy(), "colour": X[["colour"]].to_numpy(dtype=object)}

@@ -261,7 +261,7 @@ REJECTING = [
     *(RejectClassifier(GLVQ(), measure=measure) for measure in (*MEASURES, "combined")),
     RejectClassifier(LGMLVQ(), measure="distance", thresholds="global"),
     RejectClassifier(GLVQ(), max_error=0.3, confidence=0.6),
-    RejectClassifier(RSLVQ(decision="posterior"), cells="class"),
+    RejectClassifier(RSLVQ(decision="posterior"), thresholds="optimal"),
 ]
 
 

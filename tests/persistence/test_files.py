@@ -54,7 +54,7 @@ VARIANTS = [
     LOGM(cost_matrix=[[0, 1, 2], [1, 0, 1], [1, 1, 0]]),
     RSLVQ(decision="posterior", kernel="inverse_multiquadric"),
     RejectClassifier(GLVQ(), measure="distance", thresholds="global"),
-    RejectClassifier(GLVQ(), measure=Combination("relsim", "distance", 0.05), cells="class", cost_ratio=0.2),
+    RejectClassifier(GLVQ(), measure=Combination("relsim", "distance", 0.05), thresholds="optimal", cost_ratio=0.2),
     RejectClassifier(GMLVQ(), max_error=0.3, confidence=0.6),
     RejectClassifier(LVQ1(), cv=StratifiedKFold(3), cost_ratio=0.2),
     RejectClassifier(LogisticRegression(), measure="margin"),
@@ -127,9 +127,8 @@ def test_types(dtype, labels, data, assert_same, tmp_path):
 def test_booleans_as_classes_and_keys(data, assert_same, tmp_path):
     X, y = data[0], data[1] == "ash"
     model = GLVQ(random_state=0, class_weight={False: 1.0, True: 2.0})
-    model = RejectClassifier(model, max_error=0.4, confidence=0.6, per_class=True, on_failure="reject").fit(X, y)
+    model = RejectClassifier(model, max_error=0.4, confidence=0.6).fit(X, y)
     back = saved_and_loaded(model, tmp_path)
-    assert list(back.point_) == list(model.point_) == [False, True]
     assert back.estimator.class_weight == {False: 1.0, True: 2.0}
     assert_same(model, back, X)
 
@@ -415,12 +414,12 @@ def test_a_parameter_that_is_newer_than_the_file(file, edit):
     """It gets its default."""
     save(RejectClassifier(GLVQ(), cost_ratio=0.5), file)
     editable = edit(file)
-    for name, attribute in (("lvq.RejectClassifier", "calibration_size"), ("lvq.GLVQ", "shuffle")):
+    for name, attribute in (("lvq.RejectClassifier", "confidence"), ("lvq.GLVQ", "shuffle")):
         attributes = editable.objects(name)[0]
         place = attributes.index(attribute)
         del attributes[place : place + 2]
     editable.write()
     back = load(file)
-    assert back.calibration_size == 0.3
+    assert back.confidence == 0.95
     assert back.estimator.shuffle is True
     assert back.cost_ratio == 0.5

@@ -66,7 +66,7 @@ CODE = {
     "a module of numpy": lambda command: ["object", "numpy.memmap", EMPTY],
     "a test of scikit-learn": lambda command: ["object", "sklearn.tests.test_base.MyEstimator", EMPTY],
     "a process": lambda command: ["compiled", "subprocess.Popen", ["tuple", command], None],
-    "a call of a trusted class": lambda command: ["compiled", "lvq.rejection.measures.Combination", ["tuple"], None],
+    "a call of a trusted class": lambda command: ["compiled", "lvq.rejection.scores.Combination", ["tuple"], None],
     "a tree": lambda command: ["compiled", "sklearn.tree._tree.Tree", ["tuple", 1, ["array", 0], 1], None],
     "a partial function": lambda command: ["object", "functools.partial", EMPTY],
     "a function as a class": lambda command: ["object", "lvq.rejection.point.accept_mask", EMPTY],

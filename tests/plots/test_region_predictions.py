@@ -63,14 +63,6 @@ def test_area_of_rejection(data, measure):
     assert (grid.accepted.ravel() == reject.accept(original)).all()
 
 
-def test_thresholds_for_each_class(data):
-    X, y = data
-    reject = RejectClassifier(GLVQ(random_state=0), max_error=0.4, per_class=True, on_failure="reject").fit(X, y)
-    view = plane(reject, X)
-    grid = regions(reject, view, RESOLUTION)
-    assert (grid.accepted.ravel() == reject.accept(grid_points(view, grid))).all()
-
-
 def test_removed_features(data):
     pipeline = make_pipeline(StandardScaler(), SelectKBest(k=3), GLVQ(random_state=0))
     reject = RejectClassifier(pipeline, measure="radius").fit(*data)

@@ -33,7 +33,7 @@ from tests.rejection.populations import QUICK, draw
 
 CHECKED = [
     RejectClassifier(LogisticRegression(), cost_ratio=0.3),
-    RejectClassifier(GLVQ(), measure="combined", cv=3, thresholds="hull"),
+    RejectClassifier(GLVQ(), measure="combined", cv=3, thresholds="optimal"),
 ]
 
 
@@ -53,10 +53,9 @@ class Interrupted(BaseException):
     """Like KeyboardInterrupt, not an Exception."""
 
 
-@pytest.mark.parametrize("count", range(6))
-@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize("count", range(3))
+@pytest.mark.parametrize("cv", [0.3, 3])
 def test_an_interrupted_fit_changes_nothing(data, cv, count):
-    """The measure is called for each fold, and the cells for each fold and for the predicting model."""
     calls = []
 
     def interrupting(function):
@@ -73,12 +72,11 @@ def test_an_interrupted_fit_changes_nothing(data, cv, count):
     safe = RejectClassifier(
         GLVQ(**QUICK),
         measure=interrupting(lambda estimator, Z: estimator.predict_proba(Z).max(axis=1)),
-        cells=interrupting(lambda estimator, Z: np.asarray(Z)[:, 0] > 0),
         cv=cv,
     ).fit(frame, y)
     before, reason = dict(vars(safe)), safe.reason(frame)
     calls.clear()
-    limit = count if cv is not None else min(count, 1)
+    limit = count if cv == 3 else 0
     with pytest.raises(Interrupted):
         safe.fit(X[::2], np.where(y == "cat", "yak", y)[::2])
     assert vars(safe).keys() == before.keys()
@@ -90,7 +88,7 @@ def test_an_interrupted_fit_changes_nothing(data, cv, count):
 
 def test_a_failed_fit_changes_nothing(data):
     X, y = data
-    safe = RejectClassifier(GLVQ(**QUICK), cells=lambda estimator, Z: [("half", int(z > 0)) for z in Z[:, 0]]).fit(X, y)
+    safe = RejectClassifier(GLVQ(**QUICK)).fit(X, y)
     before = safe.reason(X)
     assert set(before) == {"", "ambiguous"}
     Z, t = draw(2000)
@@ -121,24 +119,17 @@ def outputs(safe, X, y):
 
 def test_parameters_change_nothing_until_the_next_fit(data):
     X, y = draw(1500, 3)
-    safe = RejectClassifier(GLVQ(n_prototypes=2, **QUICK), measure="combined", max_error=0.1, cv=3).fit(X, y)
+    safe = RejectClassifier(GLVQ(n_prototypes=2, **QUICK), measure="combined", max_error=0.1, cv=0.3).fit(X, y)
     before = outputs(safe, X, y)
     changed = {
         "measure": "distance",
-        "thresholds": "global",
-        "cells": "class",
-        "min_cell_size": 1,
+        "thresholds": "optimal",
         "min_coverage": 0.1,
         "min_accuracy": 0.99,
         "cost_ratio": 0.0,
         "max_error": None,
         "confidence": 0.5,
-        "per_class": True,
-        "correction": "bonferroni",
-        "on_failure": "reject",
         "cv": "prefit",
-        "calibration_size": 0.9,
-        "min_known": None,
         "random_state": 7,
         "estimator__n_prototypes": 1,
         "estimator__slope": 3,
@@ -174,7 +165,7 @@ def arrow(columns):
 def test_frames(data, frame):
     X, y = data
     table = frame(dict(zip("abcd", X.T)))
-    for cv in (None, 2):
+    for cv in (0.3, 2):
         safe = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(**QUICK)), cv=cv).fit(table, y)
         plain = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(**QUICK)), cv=cv).fit(X, y)
         assert safe.feature_names_in_.tolist() == list("abcd")
@@ -213,7 +204,7 @@ def test_in_a_pipeline_and_cross_validation(data):
 def test_sample_weight_reaches_the_estimator(data):
     X, y = data
     weight = np.where(np.arange(600) % 3 == 0, 0.0, np.random.default_rng(0).random(600) + 0.5)
-    for cv in (None, 3):
+    for cv in (0.3, 3):
         safe = RejectClassifier(LogisticRegression(), cv=cv).fit(X, y, sample_weight=weight)
         only = RejectClassifier(LogisticRegression(), cv=cv).fit(X[weight > 0], y[weight > 0], weight[weight > 0])
         assert safe.path_.n_samples == only.path_.n_samples
@@ -273,15 +264,14 @@ def test_multiclass_with_many_classes_and_few_samples():
         ),
         ({"min_coverage": 90}, "min_coverage must be between 0 and 1, got 90"),
         ({"max_error": 1.0}, "max_error must be strictly between 0 and 1, got 1.0"),
-        ({"per_class": True}, "per_class=True of RejectClassifier needs max_error, which is None"),
         ({"measure": "entropy"}, "The 'measure' parameter of RejectClassifier must be"),
         ({"thresholds": "best"}, "The 'thresholds' parameter of RejectClassifier must be"),
-        ({"cells": "voronoi"}, "The 'cells' parameter of RejectClassifier must be"),
-        ({"correction": "holm"}, "The 'correction' parameter of RejectClassifier must be"),
-        ({"on_failure": "ignore"}, "The 'on_failure' parameter of RejectClassifier must be"),
+        ({"max_error": [0.1, 2.0]}, "max_error must be strictly between 0 and 1, got 2.0"),
+        ({"cv": None}, "The 'cv' parameter of RejectClassifier must be"),
+        ({"cv": 3, "max_error": 0.1}, "cv of RejectClassifier must be a fraction of the samples or 'prefit' where max"),
         ({"cv": "loo"}, "The 'cv' parameter of RejectClassifier must be"),
         ({"confidence": 95}, "The 'confidence' parameter of RejectClassifier must be"),
-        ({"calibration_size": 0.001}, "found no sample to calibrate on among n_samples = 600"),
+        ({"cv": 0.001}, "found no sample to calibrate on among n_samples = 600"),
         ({"estimator": 3}, "estimator must be a classifier with fit and predict, got 3"),
         ({"measure": "boundary", "estimator": LGMLVQ(**QUICK)}, "measure='boundary' needs one metric"),
     ],
@@ -299,7 +289,7 @@ def test_refused_data(data):
         RejectClassifier(GLVQ()).fit(X, y, [1, 2, 3])
     with pytest.raises(ValueError, match="sample_weight must not be negative or NaN, nor zero for all samples"):
         RejectClassifier(GLVQ()).fit(X, y, -np.ones(600))
-    with pytest.raises(ValueError, match=r"cv .* must be a number of folds or a splitter where max_error is given"):
+    with pytest.raises(ValueError, match=r"cv .* must be a fraction of the samples or .prefit. where max_error"):
         RejectClassifier(GLVQ(**QUICK), cv=[(np.arange(300), np.arange(300, 600))], max_error=0.3).fit(X, y)
     assert RejectClassifier(GLVQ(**QUICK), cv=[(np.arange(300), np.arange(300, 600))]).fit(X, y).path_.n_samples == 300
     with pytest.raises(AttributeError, match="predict_proba"):
@@ -309,7 +299,7 @@ def test_refused_data(data):
 def test_public_names():
     """The few names that users need; tests and other modules import the rest from its module."""
     assert lvq.rejection.__all__ == sorted(lvq.rejection.__all__)
-    assert len(lvq.rejection.__all__) <= 12
+    assert len(lvq.rejection.__all__) <= 16
     assert all(inspect.getdoc(getattr(lvq.rejection, name)) for name in lvq.rejection.__all__)
 
 

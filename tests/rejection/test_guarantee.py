@@ -1,18 +1,13 @@
 """Guarantees: by simulation on populations whose true error rate is known, and the errors where there is none."""
 
 import pickle
-from dataclasses import replace
-from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from lvq.rejection import GuaranteeError, local_thresholds
-from lvq.rejection.binomial import error_upper_bound
-from lvq.rejection.corrections import Guarantee, fixed_sequence
-from lvq.rejection.guarantee import certify, guaranteed_point, guaranteed_points
-from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.rejection.guarantee import Guarantee, certify, fixed_sequence, samples_needed
 
 N_DRAWS = 1000
 N_SAMPLES = 480
@@ -26,9 +21,15 @@ def split(samples):
     return [tuple(np.asarray(part)[rows] for part in samples) for rows in (order[:n_path], order[n_path:])]
 
 
-def guaranteed(samples, max_error, confidence=0.95, correction="fixed_sequence", **options):
-    guarantee = Guarantee(max_error, 1 - confidence, correction, fraction_tested=0.75)
-    return guaranteed_point(*split(samples), guarantee, **options)[1]
+def guaranteed(samples, *max_errors, confidence=0.95, method="optimal"):
+    """The certified point of a path that is fitted on a quarter of the samples."""
+    fitting, testing = split(samples)
+    path = local_thresholds(*fitting, method=method).extend(*fitting)
+    return certify(path, *testing, [Guarantee(error, 1 - confidence, fraction_tested=0.75) for error in max_errors])[0]
+
+
+def certified(path, *testing, max_error, level=0.05):
+    return certify(path, *testing, [Guarantee(max_error, level)])[0]
 
 
 class Population(NamedTuple):
@@ -70,15 +71,15 @@ def population(name):
 def violations(name, choose, n_draws=N_DRAWS):
     """Number of draws whose certified point violates the guarantee, and number of draws that certify one."""
     people, rng = population(name), np.random.default_rng(0)
-    violated = certified = 0
+    violated = found = 0
     for _ in range(n_draws):
         try:
             point = choose(people.draw(rng, N_SAMPLES))
         except GuaranteeError:
             continue
-        certified += 1
+        found += 1
         violated += people.true_error(point) > MAX_ERROR
-    return violated, certified
+    return violated, found
 
 
 def most(n_draws=N_DRAWS):
@@ -87,87 +88,60 @@ def most(n_draws=N_DRAWS):
 
 
 @pytest.mark.parametrize(
-    ("name", "correction", "method", "certified_fraction"),
+    ("name", "method", "certified_fraction"),
     [
-        ("honest", "fixed_sequence", "optimal", 0.9),
-        ("non_monotone", "fixed_sequence", "hull", 0.0),
-        ("overconfident", "bonferroni", "optimal", 0.4),
-        ("hopeless", "fixed_sequence", "optimal", 0.0),
-        ("hopeless", "bonferroni", "global", 0.0),
+        ("honest", "optimal", 0.9),
+        ("non_monotone", "global", 0.0),
+        ("overconfident", "optimal", 0.0),
+        ("hopeless", "optimal", 0.0),
+        ("hopeless", "global", 0.0),
     ],
 )
-def test_guarantee_holds(name, correction, method, certified_fraction):
-    target = {"max_error": MAX_ERROR, "confidence": CONFIDENCE, "method": method, "correction": correction}
-    violated, certified = violations(name, lambda samples: guaranteed(samples, **target))
+def test_guarantee_holds(name, method, certified_fraction):
+    violated, found = violations(
+        name, lambda samples: guaranteed(samples, MAX_ERROR, confidence=CONFIDENCE, method=method)
+    )
     assert violated <= most()
-    assert certified >= certified_fraction * N_DRAWS
+    assert found >= certified_fraction * N_DRAWS
 
 
-@pytest.mark.parametrize(
-    ("name", "correction"),
-    [
-        ("honest", "fixed_sequence"),
-        ("non_monotone", "fixed_sequence"),
-        ("overconfident", "bonferroni"),
-        ("hopeless", "fixed_sequence"),
-    ],
-)
-def test_a_weaker_guarantee_holds(name, correction):
-    """What is guaranteed, the requested bound or the lowest possible one, is false no more often than allowed."""
-    people, rng = population(name), np.random.default_rng(0)
-    target = {"max_error": MAX_ERROR, "confidence": CONFIDENCE, "correction": correction, "on_failure": "relax"}
-    points = [guaranteed(people.draw(rng, N_SAMPLES), **target) for _ in range(N_DRAWS)]
-    violated = sum(people.true_error(point) > point.max_error for point in points)
-    assert violated <= most()
-    weaker = [point for point in points if point.requested_error is not None]
-    assert all(point.max_error > MAX_ERROR == point.requested_error for point in weaker)
-    assert (len(weaker) > 0.7 * N_DRAWS) == (name == "hopeless")
-
-
-@pytest.mark.parametrize("name", ["honest", "hopeless"])
-def test_a_weaker_guarantee_where_no_test_can_pass(name):
-    """It holds as often as promised, and is stated for the certain samples where they are the accurate ones."""
-    people, rng = population(name), np.random.default_rng(0)
-    target = {"max_error": 0.001, "confidence": CONFIDENCE, "on_failure": "relax"}
-    points = [guaranteed(people.draw(rng, N_SAMPLES), **target) for _ in range(N_DRAWS)]
-    assert sum(people.true_error(point) > point.max_error for point in points) <= most()
-    if name == "honest":
-        weaker = [guaranteed(people.draw(rng, N_SAMPLES), **target | {"max_error": MAX_ERROR}) for _ in range(50)]
-        assert np.median([point.max_error for point in points]) < np.median([point.max_error for point in weaker])
-
-
-REQUESTS = (0.003, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15)
-
-
-@pytest.mark.parametrize("n_samples", [120, N_SAMPLES])
+@pytest.mark.parametrize("requested", [0.001, 0.05, 0.1])
 @pytest.mark.parametrize("name", ["honest", "non_monotone", "overconfident", "hopeless"])
-def test_a_weaker_guarantee_can_be_requested_and_lower_ones_rarely(name, n_samples):
-    people, rng = population(name), np.random.default_rng(0)
-    lower = 0
-    for _ in range(30):
-        samples = people.draw(rng, n_samples)
-        lowest = guaranteed(samples, 0.001, CONFIDENCE, on_failure="relax")
-        assert lowest.requested_error == 0.001
-        points = {error: guaranteed(samples, error, CONFIDENCE, on_failure="relax") for error in REQUESTS}
-        given = [error for error, point in points.items() if point.requested_error is None]
-        assert all(error in given for error in REQUESTS if error >= lowest.max_error)
-        lower += any(error < lowest.max_error for error in given)
-    assert lower <= 10
+def test_the_lowest_of_several_bounds_holds(name, requested):
+    """What is stated, the requested bound or a larger one, is false no more often than allowed."""
+    people, rng, n_draws = population(name), np.random.default_rng(0), 400
+    bounds = [requested, *(error for error in (0.075, 0.1, 0.15, 0.2, 0.3, 0.5) if error > requested)]
+    points = []
+    for _ in range(n_draws):
+        try:
+            points.append(guaranteed(people.draw(rng, N_SAMPLES), *bounds, confidence=CONFIDENCE))
+        except GuaranteeError:
+            continue
+    assert len(points) > 0.9 * n_draws
+    assert sum(people.true_error(point) > point.max_error for point in points) <= most(n_draws)
+    for point in points:
+        assert point.requested_error == (None if point.max_error == requested else requested)
+        assert point.p_value <= 1 - CONFIDENCE
+    if name == "honest":
+        assert np.median([point.max_error for point in points]) == (0.075 if requested == 0.001 else requested)
 
 
-def test_a_weaker_guarantee_is_lower_than_the_bound_of_the_requested_error_alone():
-    """With 360 testing samples that for 2 % is at the coverage where 2 % can be tested, 64 %, with many errors."""
-    people, rng = population("honest"), np.random.default_rng(0)
-    found, alone = [], []
-    for _ in range(30):
-        fitting, testing = split(people.draw(rng, N_SAMPLES))
-        path = local_thresholds(*fitting).extend(*fitting)
-        guarantee = Guarantee(0.02, 0.05)
-        found.append(certify(path, *testing, guarantee, relax=True).max_error)
-        first = fixed_sequence(path, 360, guarantee).points[0]
-        counts = path.evaluate(*testing)
-        alone.append(error_upper_bound(counts.n_errors - counts.rejected_errors[first], counts.accepted[first]))
-    assert np.median(found) < 0.8 * np.median(alone)
+@pytest.mark.parametrize(("n_testing", "times"), [(100_000, 3.0), (9 * 59, 3.0), (4 * 59, 2.0), (59, 1.0)])
+def test_the_sequence_starts_where_a_test_can_pass(n_testing, times):
+    rng = np.random.default_rng(0)
+    certainty = rng.random(2000)
+    samples = certainty, rng.random(2000) < 0.5 + certainty / 2, rng.integers(0, 3, 2000)
+    path = local_thresholds(*samples).extend(*samples)
+    needed = samples_needed(0.05, 0.05)
+    assert needed == 59
+    points = fixed_sequence(path, n_testing, Guarantee(0.05, 0.05))
+    predicted = path.coverage[points] * n_testing
+    assert np.all(np.diff(predicted) >= 0)
+    assert predicted[-1] == n_testing
+    assert predicted[0] >= times * needed - 1e-9
+    assert len(points) == np.count_nonzero(path.coverage * n_testing >= times * needed - 1e-9)
+    same = np.diff(path.accepted[points]) == 0  # of equal coverage the later comes first: it rejects more errors
+    assert np.all(np.diff(points)[same] < 0)
 
 
 @pytest.mark.parametrize("name", ["honest", "hopeless"])
@@ -179,47 +153,10 @@ def test_simulation_detects_invalid_choices(name):
 
     def on_the_same_samples(samples):
         path = local_thresholds(*samples).extend(*samples)
-        return certify(path, *samples, Guarantee(MAX_ERROR, 1 - CONFIDENCE))
+        return certified(path, *samples, max_error=MAX_ERROR, level=1 - CONFIDENCE)
 
     assert violations(name, by_accuracy, 200)[0] > most(200)
     assert violations(name, on_the_same_samples, 200)[0] > most(200)
-
-
-def test_guarantee_holds_in_all_groups_at_once():
-    people, rng = population("hopeless"), np.random.default_rng(1)
-    n_draws, violated = 400, 0
-    for _ in range(n_draws):
-        fitting, testing = split(people.draw(rng, N_SAMPLES))
-        found = guaranteed_points(
-            fitting, testing, fitting[2], testing[2], Guarantee(MAX_ERROR, 1 - CONFIDENCE), on_failure="reject"
-        )
-        violated += any(point is not None for _, point in found.values())
-    assert 0 < violated <= most(n_draws)
-
-
-def test_groups_have_their_own_thresholds():
-    rng = np.random.default_rng(2)
-    certainty, group = rng.random(12_000), rng.choice(["cat", "dog", "eel"], 12_000, p=[0.5, 0.495, 0.005])
-    rate = np.where(group == "cat", 0.02, 0.3 * (1 - certainty))
-    correct = rng.random(12_000) >= rate
-    fitting, testing = split((certainty, correct, np.zeros(12_000), group))
-    guarantee = Guarantee(0.05, 0.05, fraction_tested=0.75)
-    arguments = fitting[:3], testing[:3], fitting[3], testing[3], guarantee
-    found = guaranteed_points(*arguments, method="global", on_failure="reject")
-    path, point = found["eel"]
-    assert path is not None
-    assert point is None
-    assert found["cat"][1].coverage > 0.95 > 0.6 > found["dog"][1].coverage > 0.1
-    for name in ("cat", "dog"):
-        inside = [tuple(part[samples[3] == name] for part in samples[:3]) for samples in (fitting, testing)]
-        _, expected = guaranteed_point(*inside, Guarantee(0.05, 0.05 / 3), method="global")
-        assert expected.thresholds == found[name][1].thresholds
-        assert expected.confidence == found[name][1].confidence == pytest.approx(1 - 0.05 / 3)
-    with pytest.raises(
-        GuaranteeError, match=r"class 'eel' of 3: max_error=0.05 .* needs at least 80 accepted"
-    ) as caught:
-        guaranteed_points(*arguments, method="global")
-    assert caught.value.reason == "too_few_samples"
 
 
 def four_levels(errors_at):
@@ -229,23 +166,11 @@ def four_levels(errors_at):
     return certainty, correct, np.zeros(400, dtype=int)
 
 
-@pytest.mark.parametrize(("correction", "accepted"), [("fixed_sequence", 100), ("bonferroni", 400)])
-def test_only_the_fixed_sequence_stops_at_a_failure(correction, accepted, monkeypatch):
-    monkeypatch.setattr("lvq.rejection.corrections.N_TESTS", 4)
-    path = local_thresholds(*four_levels([50, 50, 50, 0]))
-    assert path.accepted.tolist() == [400, 300, 200, 100]
-    # 0 of 100 and 25 of 400 errors pass at 10 %, 25 of 200 and of 300 do not.
-    point = certify(path, *four_levels([0, 0, 25, 0]), Guarantee(0.1, 0.1, correction))
-    assert point.n_accepted == accepted
-    assert point.p_value <= point.level
-    assert point.coverage == accepted / 400
-
-
 def test_what_is_reported_is_what_was_counted():
     people, rng = population("honest"), np.random.default_rng(3)
     fitting, testing = people.draw(rng, 300), people.draw(rng, 900)
     path = local_thresholds(*fitting).extend(*fitting)
-    point = certify(path, *testing, Guarantee(MAX_ERROR, 0.05))
+    point = certified(path, *testing, max_error=MAX_ERROR, level=0.05)
     accepted = point.accept(testing[0], testing[2])
     assert (point.n_testing, point.n_accepted) == (900, np.count_nonzero(accepted))
     assert point.n_errors == np.count_nonzero(accepted & ~testing[1])
@@ -257,14 +182,12 @@ def test_too_few_samples_and_how_many():
     with pytest.raises(
         GuaranteeError, match=r"needs at least 299 .* at most 75 of 75 .* about 399 samples in all \(0.75 of them are"
     ) as caught:
-        guaranteed((certainty[:100], np.ones(100), np.zeros(100)), max_error=0.01)
+        guaranteed((certainty[:100], np.ones(100), np.zeros(100)), 0.01)
     assert (caught.value.reason, caught.value.samples_needed) == ("too_few_samples", 399)
-    point = guaranteed((certainty[:399], np.ones(399), np.zeros(399)), max_error=0.01)
+    point = guaranteed((certainty[:399], np.ones(399), np.zeros(399)), 0.01)
     assert (point.n_testing, point.n_accepted) == (299, 299)
     with pytest.raises(GuaranteeError, match="needs at least 299"):
-        guaranteed((certainty[:398], np.ones(398), np.zeros(398)), max_error=0.01)
-    with pytest.raises(GuaranteeError, match=r"needs samples to fit the thresholds and others to test .* 1 and 0"):
-        guaranteed(([0.1], [1], [0]), max_error=0.1)
+        guaranteed((certainty[:398], np.ones(398), np.zeros(398)), 0.01)
 
 
 @pytest.mark.parametrize("max_error", [1e-20, 1e-320])
@@ -279,12 +202,12 @@ def test_too_few_samples_for_the_rate_they_have():
 
     path = local_thresholds(*four_percent_errors(600))
     with pytest.raises(GuaranteeError, match=r"6 errors among 150 .*\(4.00%\); about \d+ accepted sam") as caught:
-        certify(path, *four_percent_errors(300), Guarantee(0.05, 0.05))
+        certified(path, *four_percent_errors(300), max_error=0.05, level=0.05)
     needed = caught.value.samples_needed
     assert caught.value.reason == "too_few_samples"
-    assert certify(path, *four_percent_errors(needed), Guarantee(0.05, 0.05)).n_accepted == needed
+    assert certified(path, *four_percent_errors(needed), max_error=0.05, level=0.05).n_accepted == needed
     with pytest.raises(GuaranteeError, match="could not be shown"):
-        certify(path, *four_percent_errors(needed // 2), Guarantee(0.05, 0.05))
+        certified(path, *four_percent_errors(needed // 2), max_error=0.05, level=0.05)
 
 
 def test_too_few_samples_to_begin_with_the_most_certain():
@@ -292,9 +215,9 @@ def test_too_few_samples_to_begin_with_the_most_certain():
     samples = four_levels([30, 30, 30, 0])
     path = local_thresholds(*samples)
     with pytest.raises(GuaranteeError, match=r"with 200 testing samples\. The .* is 0 errors among 50 ") as caught:
-        certify(path, *(part[::2] for part in samples), Guarantee(0.1, 0.05))
+        certified(path, *(part[::2] for part in samples), max_error=0.1, level=0.05)
     assert (caught.value.reason, caught.value.samples_needed) == ("too_few_samples", 348)
-    assert certify(path, *samples, Guarantee(0.1, 0.05)).n_accepted == 100
+    assert certified(path, *samples, max_error=0.1, level=0.05).n_accepted == 100
 
 
 def test_an_error_rate_for_which_no_number_of_samples_is_enough():
@@ -302,7 +225,7 @@ def test_an_error_rate_for_which_no_number_of_samples_is_enough():
     with pytest.raises(
         GuaranteeError, match=r"is not achievable: .*\(.*%\), and no number of samples is enough"
     ) as caught:
-        guaranteed((np.arange(2000) % 97, correct, np.zeros(2000)), max_error=0.05)
+        guaranteed((np.arange(2000) % 97, correct, np.zeros(2000)), 0.05)
     assert (caught.value.reason, caught.value.samples_needed) == ("error_rate", None)
 
 
@@ -314,7 +237,7 @@ def test_a_rate_that_falls_with_certainty_may_fall_enough(n_samples):
         certainty = rng.random(n_samples)
         correct = rng.random(n_samples) >= 0.5 * (1 - certainty)
         with pytest.raises(GuaranteeError, match="could not be shown with") as caught:
-            guaranteed((certainty, correct, np.zeros(n_samples)), max_error=0.05, method="global")
+            guaranteed((certainty, correct, np.zeros(n_samples)), 0.05, method="global")
         assert "no number of samples is enough" not in str(caught.value)
         assert caught.value.reason == "too_few_samples"
         assert caught.value.samples_needed > n_samples
@@ -326,7 +249,7 @@ def test_a_rate_that_does_not_fall_is_not_achievable():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         with pytest.raises(GuaranteeError, match=r"could not be shown with|is not achievable: ") as caught:
-            guaranteed((rng.random(600), rng.random(600) >= 1 / 3, np.zeros(600)), max_error=0.05, method="global")
+            guaranteed((rng.random(600), rng.random(600) >= 1 / 3, np.zeros(600)), 0.05, method="global")
         assert ("no number of samples is enough" in str(caught.value)) == (caught.value.reason == "error_rate")
         reasons.append(caught.value.reason)
     assert reasons.count("error_rate") >= 34
@@ -337,7 +260,7 @@ def test_a_rate_that_falls_to_the_last_level_only_is_not_achievable():
     path = local_thresholds(*four_levels([50, 50, 30, 12]))
     many = [np.tile(part, 10) for part in four_levels([50, 50, 30, 12])]
     with pytest.raises(GuaranteeError, match=r"120 errors among 1000 .* no number of samples is enough") as caught:
-        certify(path, *many, Guarantee(0.1, 0.05))
+        certified(path, *many, max_error=0.1, level=0.05)
     assert (caught.value.reason, caught.value.samples_needed) == ("error_rate", None)
 
 
@@ -346,11 +269,11 @@ def test_few_errors_among_few_samples_are_not_significant():
     certainty, correct = np.zeros(30), np.arange(30) >= 4
     path = local_thresholds(np.zeros(30), np.ones(30, dtype=bool), np.zeros(30))
     with pytest.raises(GuaranteeError, match=r"4 errors among 30 .*too few to decide whether") as caught:
-        certify(path, certainty, correct, np.zeros(30), Guarantee(0.1, 0.05))
+        certified(path, certainty, correct, np.zeros(30), max_error=0.1, level=0.05)
     assert caught.value.reason == "too_few_samples"
     needed = caught.value.samples_needed
     half = np.arange(needed) >= needed // 20  # the true rate is half of max_error
-    assert certify(path, np.zeros(needed), half, np.zeros(needed), Guarantee(0.1, 0.05)).n_accepted == needed
+    assert certified(path, np.zeros(needed), half, np.zeros(needed), max_error=0.1, level=0.05).n_accepted == needed
 
 
 def test_too_few_accepted_where_the_tests_begin_is_not_a_wrong_order():
@@ -358,15 +281,15 @@ def test_too_few_accepted_where_the_tests_begin_is_not_a_wrong_order():
     certainty = np.repeat([0, 1, 2, 3], [130, 130, 130, 10])
     correct = np.arange(400) < 398  # two of the ten most certain are errors: too few to judge them by
     with pytest.raises(GuaranteeError, match=r"could not be shown with 400 testing samples") as caught:
-        certify(path, certainty, correct, np.zeros(400), Guarantee(0.1, 0.05))
+        certified(path, certainty, correct, np.zeros(400), max_error=0.1, level=0.05)
     assert caught.value.reason == "too_few_samples"
     assert caught.value.samples_needed > 400
 
 
 def test_a_certainty_in_the_wrong_order():
     path = local_thresholds(*four_levels([50, 50, 50, 0]))
-    with pytest.raises(GuaranteeError, match=r"for the most certain samples, .* correction=\"bonferroni\"") as caught:
-        certify(path, *four_levels([0, 0, 0, 20]), Guarantee(0.1, 0.05))
+    with pytest.raises(GuaranteeError, match=r"for the most certain samples, .* use another measure") as caught:
+        certified(path, *four_levels([0, 0, 0, 20]), max_error=0.1, level=0.05)
     assert caught.value.reason == "order"
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.reason, again.samples_needed) == (str(caught.value), "order", None)
@@ -375,44 +298,14 @@ def test_a_certainty_in_the_wrong_order():
 def test_cells_the_path_has_never_seen_do_not_count_as_accepted():
     path = local_thresholds([0.0, 1.0], [False, True], ["a", "a"])
     with pytest.raises(GuaranteeError, match=r"at most 0 of 500 .* accepted; give about 15000 samples in all, raise"):
-        certify(path, np.ones(500), np.ones(500), ["b"] * 500, Guarantee(0.1, 0.9**30))
+        certified(path, np.ones(500), np.ones(500), ["b"] * 500, max_error=0.1, level=0.9**30)
 
 
-def test_a_weaker_guarantee_and_what_the_requested_one_needs():
-    certainty = np.linspace(0, 1, 400)
-    correct = np.arange(400) % 20 > 0  # 5 % errors, at any certainty
-    point = guaranteed((certainty, correct, np.zeros(400)), 0.01, on_failure="relax")
-    assert point.requested_error == 0.01
-    assert error_upper_bound(point.n_errors, point.n_accepted) <= point.max_error < 0.2
-    assert point.p_value <= point.level
-    note = weaker_guarantee(point, 400)
-    assert "An error rate of at most 1 % could not be guaranteed. The lowest bound found is" in note
-    assert "at a coverage of 25 %. " in weaker_guarantee(replace(point, coverage=0.25), 400)
-    few = guaranteed((np.linspace(0, 1, 200), np.ones(200, dtype=bool), np.zeros(200)), 0.01, on_failure="relax")
-    needed = ceil(few.times_needed * 200)
-    assert needed > 299 / 0.75
-    assert f"About {needed} rows would be enough, {needed - 200} more than now." in weaker_guarantee(few, 200, "rows")
-    hopeless = replace(few, times_needed=None)
-    assert "No realistic number of rows would be enough for that" in weaker_guarantee(hopeless, 200, "rows")
-
-
-def test_a_weaker_guarantee_needs_samples():
-    empty = (np.empty(0), np.empty(0, dtype=bool), np.empty(0))
-    one = (np.ones(1), np.ones(1, dtype=bool), np.zeros(1))
-    guarantee = Guarantee(0.1, 0.05)
-    assert guaranteed_point(one, empty, guarantee, on_failure="relax") == (None, None)
-    point = guaranteed_point(one, one, guarantee, on_failure="relax")[1]
-    assert point.max_error == pytest.approx(0.95)
-
-
-def test_a_point_that_is_not_certified_is_never_chosen():
-    """One sample is enough here; the point of lower coverage accepts none, and that of higher coverage has errors."""
-    certainty = np.arange(10.0)
-    fitting = certainty, certainty >= 7, np.zeros(10)
-    path = local_thresholds(*fitting).extend(*fitting)
-    testing = np.append(8.5, np.arange(20) / 5), np.append(True, np.zeros(20, dtype=bool)), np.zeros(21)
-    point = certify(path, *testing, Guarantee(0.99, 0.05, "bonferroni"))
-    assert (point.n_accepted, point.n_errors) == (1, 0)
-    assert point.p_value == pytest.approx(0.01)
-    assert point.level == 0.05 / 4
-    assert point.accept(testing[0], testing[2]).sum() == 1
+def test_the_sequence_stops_at_a_failure():
+    path = local_thresholds(*four_levels([50, 50, 50, 0]))
+    assert path.accepted.tolist() == [400, 300, 200, 100]
+    # 0 of 100 and 25 of 400 errors pass at 10 %, 25 of 200 and of 300 do not.
+    point = certified(path, *four_levels([0, 0, 25, 0]), max_error=0.1, level=0.1)
+    assert point.n_accepted == 100
+    assert point.p_value <= 0.1
+    assert point.coverage == 0.25

@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ
-from lvq.prices import PriceClassifier
-from lvq.rejection.predictions import Predictions
+from lvq.rejection import CostClassifier
+from lvq.rejection.scores import Predictions
 
 NAMES = ("model", "inputs", "distances", "nearest", "winner")
 
@@ -48,13 +48,13 @@ def test_a_calibrator_predicts_itself(data, model):
     np.testing.assert_array_equal(found.predicted, calibrated.predict(data[0]))
 
 
-def test_prices_decide_the_class(data, model):
+def test_costs_decide_the_class(data, model):
     """With mistakes for "c" that cost nothing, nearly everything is "c"; the winner is of that class."""
-    price = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 0.0], [9.0, 9.0, 0.0]])
-    priced = PriceClassifier(model, prices=price).fit(*data)
-    found = Predictions(priced, data[0])
-    assert found.priced
-    np.testing.assert_array_equal(found.predicted, priced.predict(data[0]))
+    cost = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 0.0], [9.0, 9.0, 0.0]])
+    wrapped = CostClassifier(model, costs=cost).fit(*data)
+    found = Predictions(wrapped, data[0])
+    assert found.by_cost
+    np.testing.assert_array_equal(found.predicted, wrapped.predict(data[0]))
     assert (found.predicted != model.predict(data[0])).any()
     np.testing.assert_array_equal(found.model.classes[found.model.labels[found.winner]], found.predicted)
 
@@ -63,7 +63,7 @@ def test_samples_pass_the_steps_of_a_pipeline(data):
     X, y = data
     whole = make_pipeline(StandardScaler(), GLVQ(solver="online", max_iter=5, random_state=0)).fit(X, y)
     found = Predictions(whole, X)
-    assert not found.priced
+    assert not found.by_cost
     np.testing.assert_allclose(found.inputs, whole[0].transform(X))
     differences = found.inputs[:, None] - whole[1].prototypes_
     np.testing.assert_allclose(found.distances, (differences**2).sum(axis=2), atol=1e-12)

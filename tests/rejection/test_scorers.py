@@ -32,8 +32,8 @@ def test_values(data):
     assert coverage_scorer(model, X) == accepted.mean() == model.coverage(X)
     assert accepted_accuracy_scorer(model, X, y) == correct[accepted].mean() == model.accepted_accuracy(X, y)
     expected = np.count_nonzero(accepted & ~correct) + 0.25 * np.count_nonzero(~accepted)
-    assert chow_scorer(price=0.25)(model, X, y) == pytest.approx(-expected / len(y))
-    with pytest.raises(ValueError, match="price must be between 0 and 1, got 3"):
+    assert chow_scorer(cost=0.25)(model, X, y) == pytest.approx(-expected / len(y))
+    with pytest.raises(ValueError, match="cost must be between 0 and 1, got 3"):
         chow_scorer(3)
     for scorer in (accepted_accuracy_scorer, chow_scorer(0.25)):
         with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[300, 1"):
@@ -60,14 +60,14 @@ def test_through_pipelines_and_searches(data):
 
 
 def test_model_selection_does_not_reward_rejection(data):
-    """By its own score a search chooses among coverages by nothing; by Chow's risk it depends on the price."""
+    """By its own score a search chooses among coverages by nothing; by Chow's risk it depends on the cost."""
     X, y = data
     grid = {"min_coverage": [0.1, 0.5, 1.0]}
     plain = GridSearchCV(reject(), grid, cv=3).fit(X, y)
     assert len(set(plain.cv_results_["mean_test_score"])) == 1
     chosen = [
-        GridSearchCV(reject(), grid, cv=3, scoring=chow_scorer(price)).fit(X, y).best_params_["min_coverage"]
-        for price in (0.01, 0.9)
+        GridSearchCV(reject(), grid, cv=3, scoring=chow_scorer(cost)).fit(X, y).best_params_["min_coverage"]
+        for cost in (0.01, 0.9)
     ]
     assert chosen == [0.1, 1.0]
 

@@ -32,7 +32,7 @@ def wdbc():
     y = data.target_names[data.target].astype(str)
     X, X_test, y, y_test = train_test_split(data.data, y, stratify=y, random_state=0)
     inner = make_pipeline(StandardScaler(), GMLVQ(rank=2, n_prototypes=2, random_state=0))
-    model = RejectClassifier(inner, max_error=0.08, calibration_size=0.5).fit(X, y)
+    model = RejectClassifier(inner, max_error=0.08, cv=0.5).fit(X, y)
     folds = evaluate_folds(model, X, y, cv=3)
     summary = summarize(
         model, X_test, y_test, X_train=X, y_train=y, name="GMLVQ", data_name="breast tumours", target_name="diagnosis",

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.metrics import confusion_matrix
 
-from lvq import GMLVQ, PriceClassifier
+from lvq import GMLVQ, CostClassifier
 from lvq.report import summarize
 from lvq.report.class_order import in_natural_order, natural_key
 
@@ -59,8 +59,8 @@ def test_decisions_and_prices_follow():
     prices = np.random.default_rng(0).uniform(1, 5, (12, 12)) * (1 - np.eye(12))
     order = np.argsort(np.arange(12).astype(str))
     model = GMLVQ(tol=1e-2, max_iter=500, random_state=0)
-    by_number = PriceClassifier(clone(model), prices).fit(X, codes)
-    by_text = PriceClassifier(clone(model), prices[np.ix_(order, order)]).fit(X, codes.astype(str))
+    by_number = CostClassifier(clone(model), prices).fit(X, codes)
+    by_text = CostClassifier(clone(model), prices[np.ix_(order, order)]).fit(X, codes.astype(str))
     expected, found = (summarize(one, X, y)["metrics"] for one, y in ((by_number, codes), (by_text, codes.astype(str))))
     np.testing.assert_allclose(found["prices"], expected["prices"])
     assert found["decisions"]["classes"] == expected["decisions"]["classes"]

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 from sklearn import metrics as sk
 
-from lvq import GLVQ, LVQClassifier, PriceClassifier
+from lvq import GLVQ, CostClassifier, LVQClassifier
 from lvq.report import classification_metrics, summarize
 from lvq.report.decisions import FACTORS, IN_USE, decision_steps
 from lvq.report.metrics import roc_auc
@@ -104,14 +104,14 @@ def test_the_summary_has_them_with_prices():
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
     X = rng.normal(1.5 * y[:, None], size=(120, 3))
-    model = PriceClassifier(LVQClassifier(random_state=0), {"1:0": 4}).fit(X[:80], y[:80])
+    model = CostClassifier(LVQClassifier(random_state=0), {"1:0": 4}).fit(X[:80], y[:80])
     found = summarize(model, X[80:], y[80:])["metrics"]
     assert found["prices"] == [[0, 1], [4, 0]]
     assert found["decisions"]["thresholds"][IN_USE] == pytest.approx(
         0.2 if found["decisions"]["classes"] == [1] else 0.8
     )
     assert min(found["decisions"]["price"][0]) <= found["decisions"]["price"][0][IN_USE]
-    paid = [model.prices_[true, predicted] for true, predicted in zip(y[80:], model.predict(X[80:]))]
+    paid = [model.costs_[true, predicted] for true, predicted in zip(y[80:], model.predict(X[80:]))]
     assert found["price"]["mean"] == pytest.approx(sum(paid) / 40)
     assert found["price"]["single_class"] == min(np.mean(y[80:] == 0), 4 * np.mean(y[80:] == 1))
 

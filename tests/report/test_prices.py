@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import lvq
-from lvq import LVQClassifier, PriceClassifier, RejectClassifier
+from lvq import CostClassifier, LVQClassifier, RejectClassifier
 from lvq.report import render, summarize
 from lvq.report.terms import terms
 
@@ -30,7 +30,7 @@ def priced(request):
     if request.param is columns:
         X["colour"] = rng.choice(["red", "blue"], 300)
     inner = make_pipeline(request.param(), LVQClassifier(n_prototypes=2, relevance=None, random_state=0))
-    model = RejectClassifier(PriceClassifier(inner, {"bad:good": 6}), cv=3).fit(X[:200], y[:200])
+    model = RejectClassifier(CostClassifier(inner, {"bad:good": 6}), cv=3).fit(X[:200], y[:200])
     return model, X[200:], y[200:], summarize(model, X[200:], y[200:])
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import lvq
 from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier, exemplars
 from lvq.rejection import Combination
-from lvq.rejection.binomial import error_upper_bound
+from lvq.rejection.guarantee import error_upper_bound
 from lvq.report import render, summarize
 
 X, Y = load_iris(return_X_y=True)
@@ -65,8 +65,7 @@ def test_models_of_each_kind(name):
         GMLVQ(max_iter=5, rank=1),
         RejectClassifier(GLVQ(max_iter=5), thresholds="global"),
         RejectClassifier(GLVQ(max_iter=5), measure=Combination("relsim", "distance", 0.1)),
-        RejectClassifier(GLVQ(max_iter=5), max_error=0.2, per_class=True, on_failure="reject"),
-        RejectClassifier(GLVQ(max_iter=5), max_error=0.001, on_failure="reject"),
+        RejectClassifier(GLVQ(max_iter=5), max_error=[0.001, 0.2, 0.5]),
         make_pipeline(StandardScaler(), RejectClassifier(GMLVQ(max_iter=5), cost_ratio=0.2)),
     ],
     ids=lambda model: str(model).replace("\n", "")[:60],
@@ -75,7 +74,7 @@ def test_every_kind_of_estimator(model, accepted_at):
     model.fit(X, NAMES)
     summary = summarize(model, X, NAMES, X_train=X, y_train=NAMES)
     json.dumps(summary, allow_nan=False)
-    classifier, inputs = lvq.rejection.scorers.find_reject_classifier(model, X)
+    classifier, inputs = lvq.rejection.classifier.find_reject_classifier(model, X)
     accepted = np.ones(len(X), dtype=bool) if classifier is None else classifier.accept(inputs)
     np.testing.assert_array_equal(accepted_at(summary, summary["rejection"]["fitted"]), accepted)
     assert (summary["scores"]["coverage"] is None) == (classifier is None)

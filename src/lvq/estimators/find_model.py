@@ -2,7 +2,7 @@
 
 No other module unwraps estimators, and only wrappers that leave the predictions of the estimator inside unchanged are
 looked through. A CalibratedClassifierCV and a TunedThresholdClassifierCV are not: their predictions are their own.
-A PriceClassifier is looked through; `need_model(..., nearest=True)` refuses it.
+A CostClassifier is looked through; `need_model(..., nearest=True)` refuses it.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False)
             f"{purpose} needs predictions by the nearest prototype, got {type(found.estimator).__name__} with "
             "decision='posterior'; set decision='nearest'."
         )
-    if nearest and decides_by_price(estimator):
+    if nearest and decides_by_cost(estimator):
         raise ValueError(
-            f"{purpose} needs predictions by the nearest prototype, got predictions by the least expected price; use "
-            "the estimator inside the PriceClassifier."
+            f"{purpose} needs predictions by the nearest prototype, got predictions by the least expected cost; use "
+            "the estimator inside the CostClassifier."
         )
     if type(model.metric) not in PARAMETER_AXES:
         raise ValueError(f"{purpose} does not support the metric {model.metric!r}; use one of lvq.model.metrics.")
@@ -101,9 +101,9 @@ def find_layer(estimator: BaseEstimator, kind: type[Layer]) -> Layer | None:
     return next((layer for layer in layers(estimator) if isinstance(layer, kind)), None)
 
 
-def decides_by_price(estimator: BaseEstimator) -> bool:
-    """Whether the class with the least expected price is predicted, not that of the model."""
-    return any(getattr(layer, "decides_by_price", False) for layer in layers(estimator))
+def decides_by_cost(estimator: BaseEstimator) -> bool:
+    """Whether the class with the least expected cost is predicted, not that of the model."""
+    return any(getattr(layer, "decides_by_cost", False) for layer in layers(estimator))
 
 
 def rejecting_layer(estimator: BaseEstimator, X: MatrixLike) -> tuple[BaseEstimator | None, MatrixLike]:

@@ -11,8 +11,8 @@ contributes v_l g_l. Contributions go back through the steps from the last to th
 - a ColumnTransformer is handled block by block;
 - any other step is refused.
 
-With a `PriceClassifier` the label is the class with the least expected price, D+ is the distance to its nearest
-prototype and D- that to the nearest of the other classes; the sum is negative where the prices override.
+With a `CostClassifier` the label is the class with the least expected cost, D+ is the distance to its nearest
+prototype and D- that to the nearest of the other classes; the sum is negative where the costs override.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import FunctionTransformer
 
-from lvq.estimators.find_model import decides_by_price, need_model, rejecting_layer
+from lvq.estimators.find_model import decides_by_cost, need_model, rejecting_layer
 from lvq.inspection.columns import input_cells, model_inputs, row_names
 from lvq.inspection.inverse import Cells, input_values
 from lvq.inspection.linear import project, pull_back
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class InputExplanation(NamedTuple):
     """Why each sample got its label, in the columns of the input; all arrays of numbers have one row per sample."""
 
-    label: Labels  # the class that the model itself predicts; with prices, that of the least expected price
-    # (d- - d+)/(d- + d+), in [0, 1], below 0 where prices override the nearest; that of a RejectClassifier, if any
+    label: Labels  # the class that the model itself predicts; with costs, that of the least expected cost
+    # (d- - d+)/(d- + d+), in [0, 1], below 0 where costs override the nearest; that of a RejectClassifier, if any
     certainty: NDArray[np.floating]
     winner: Indices  # index of the nearest prototype of that label
     rival: Indices  # index of the nearest prototype of another class
@@ -113,7 +113,7 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     ----------
     estimator : estimator
         A fitted model of this library, alone or at the end of a Pipeline, in a search, a `RejectClassifier`, a
-        `PriceClassifier` and so on.
+        `CostClassifier` and so on.
         The steps before it may be scalers, feature selectors, encoders, imputers, other known transformers of single
         columns, PCA, TruncatedSVD, SavitzkyGolay, and ColumnTransformers of these. Other steps are refused.
     X : array-like of shape (n_samples, n_columns)
@@ -129,7 +129,7 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
         The certainty is (d- - d+)/(d- + d+), the relative difference of the distances to rival and winner. Of a
         `RejectClassifier` it is ``certainty(X)`` of that, by its own measure and lowered for missing values, as in the
         report and in predictions of the command line; the model inside it, ``estimator_``, has the first one.
-        With a `PriceClassifier` the label is the class with the least expected price and the winner its nearest
+        With a `CostClassifier` the label is the class with the least expected cost and the winner its nearest
         prototype; where another class is nearer, the sum of the contributions is negative, and so is the certainty
         without a `RejectClassifier`.
 
@@ -155,8 +155,8 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     """
     found = need_model(estimator, "explain")
     model, Z = found.model, filled(model_inputs(found, X))  # the result is dense as well
-    priced = np.searchsorted(model.classes, estimator.predict(X)) if decides_by_price(estimator) else None
-    of_model = model.explain(Z, priced)
+    by_cost = np.searchsorted(model.classes, estimator.predict(X)) if decides_by_cost(estimator) else None
+    of_model = model.explain(Z, by_cost)
     parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]
     contributions = parts[0].contributions - parts[1].contributions
     names = input_names(found.steps[0] if found.steps else found.estimator)

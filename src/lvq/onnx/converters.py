@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.find_model import find_layer, need_model
 from lvq.estimators.registry import estimator_types
-from lvq.onnx import known_values, nuisance, spectra
+from lvq.onnx import nuisance, spectra
 from lvq.onnx.graph import Graph
 from lvq.onnx.predictions import Predictions, class_values
 from lvq.onnx.rejection import MEASURES, accepted, certainty
 from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
-from lvq.prices import PriceClassifier
 from lvq.rejection.classifier import RejectClassifier
+from lvq.rejection.costs import CostClassifier
 
 if TYPE_CHECKING:
     from skl2onnx.common._container import ModelComponentContainer
@@ -50,7 +50,7 @@ def register() -> None:
     ['label', 'probabilities', 'certainty', 'accepted']
     """
     skl2onnx = require_skl2onnx()
-    around = (RejectClassifier, PriceClassifier)  # classifiers with a model of this library inside
+    around = (RejectClassifier, CostClassifier)  # classifiers with a model of this library inside
     for kind in (*estimator_types().values(), *around):
         skl2onnx.update_registered_converter(
             kind,
@@ -83,11 +83,11 @@ def parse(
     scope: Scope, model: BaseEstimator, inputs: list[Variable], custom_parsers: Parsers | None = None
 ) -> list[Variable]:
     """Declare the operator of a model and its outputs."""
-    return _declared(scope, model, inputs, ())
+    return _declared(scope, model, inputs)
 
 
-def _declared(scope: Scope, model: BaseEstimator, inputs: list[Variable], given: Sequence[Variable]) -> list[Variable]:
-    """The outputs of an operator: its first input are the samples as they reach the model, the others as given."""
+def _declared(scope: Scope, model: BaseEstimator, inputs: list[Variable]) -> list[Variable]:
+    """The outputs of an operator whose input are the samples as they reach the model."""
     from skl2onnx.common.data_types import BooleanTensorType, Int64TensorType
 
     check_is_fitted(model)
@@ -97,7 +97,7 @@ def _declared(scope: Scope, model: BaseEstimator, inputs: list[Variable], given:
         inputs = [scope.declare_local_variable("merged_columns", number_type(inputs)([None, None]))]
         concat.outputs.append(inputs[0])
     operator = scope.declare_local_operator(ALIAS, model)
-    operator.inputs = [*inputs, *given]
+    operator.inputs = inputs
     number = number_type(inputs, scope.get_options(model, {"dtype": None})["dtype"])
     for name, kind in zip(OUTPUTS, (Int64TensorType, number, number, BooleanTensorType)):
         operator.outputs.append(scope.declare_local_variable(name, kind()))
@@ -106,20 +106,18 @@ def _declared(scope: Scope, model: BaseEstimator, inputs: list[Variable], given:
 
 def parse_around(
     scope: Scope,
-    model: RejectClassifier | PriceClassifier,
+    model: RejectClassifier | CostClassifier,
     inputs: list[Variable],
     custom_parsers: Parsers | None = None,
 ) -> list[Variable]:
-    """As `parse`, after the transformers before the model inside a RejectClassifier or a PriceClassifier."""
+    """As `parse`, after the transformers before the model inside a RejectClassifier or a CostClassifier."""
     from skl2onnx._parse import _parse_sklearn
 
     check_is_fitted(model)
-    counted = isinstance(model, RejectClassifier) and known_values.counts_missing(model)
-    given = list(inputs) if counted else []
     for step in need_model(model, "to_onnx").steps:
         named = {str(name) for name in getattr(step, "feature_names_in_", ["?"])} <= {i.raw_name for i in inputs}
         inputs = _parse_sklearn(scope, step if named else by_position(step), inputs, custom_parsers=custom_parsers)
-    return _declared(scope, model, inputs, given)
+    return _declared(scope, model, inputs)
 
 
 def by_position(step: BaseEstimator) -> BaseEstimator:
@@ -159,7 +157,7 @@ def shapes(operator: Operator) -> None:
 
 
 def convert(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
-    """Add the nodes of a model, or of a RejectClassifier or PriceClassifier around one."""
+    """Add the nodes of a model, or of a RejectClassifier or CostClassifier around one."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
     estimator, number = operator.raw_operator, type(operator.outputs[1].type)
@@ -168,18 +166,14 @@ def convert(scope: Scope, operator: Operator, container: ModelComponentContainer
     if not isinstance(operator.inputs[0].type, number):
         samples = graph.cast(samples, graph.dtype)
     floating = [i.full_name for i in scope.input_variables if isinstance(i.type, DoubleTensorType | FloatTensorType)]
-    priced = find_layer(estimator, PriceClassifier)
-    prices = None if priced is None else priced.prices_
+    priced = find_layer(estimator, CostClassifier)
+    prices = None if priced is None else priced.costs_
     predictions = Predictions(graph, need_model(estimator, "to_onnx").model, samples, floating, prices)
     values = [predictions.label, predictions.probabilities]
     if len(operator.outputs) > 2:  # an ensemble of skl2onnx around a model uses only the first two
         rejects = isinstance(estimator, RejectClassifier)
         option = container.get_options(estimator, {"measure": "auto"})["measure"]
         values.append(certainty(predictions, estimator.measure_.ambiguity if rejects else option))
-        known = None
-        if rejects and known_values.counts_missing(estimator):
-            known = known_values.known_fraction(graph, estimator, operator.inputs[1:])
-            values[-1] = known_values.lowered(graph, values[-1], known)
-        values.append(accepted(predictions, estimator, values[-1], known) if rejects else predictions.valid)
+        values.append(accepted(predictions, estimator, values[-1]) if rejects else predictions.valid)
     for value, output in zip(values, operator.outputs):
         graph.name_output(value, output.full_name)

@@ -21,8 +21,8 @@ from lvq.onnx.encoder import Codes
 from lvq.onnx.inputs import Inputs, inputs_of, name_inputs
 from lvq.onnx.precision import rounding_nodes
 from lvq.onnx.rejection import MEASURES
-from lvq.prices import PriceClassifier
 from lvq.rejection.classifier import RejectClassifier
+from lvq.rejection.costs import CostClassifier
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -43,17 +43,13 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
     - ``accepted``: as `RejectClassifier.accept`; true for a model that does not reject.
 
     A row for which `predict` raises an error (NaN, infinite or too large values) is not accepted, and its certainty is
-    NaN. Missing values lower the certainty as `min_known` of RejectClassifier describes it: NaN, and in inputs of texts
-    "(missing)".
-
-    Where a requested coverage separates rows of equal certainty by a draw from their values, the graph cannot: it
-    rejects all of these rows, accepts nothing that the model rejects, and accepts fewer rows than requested.
+    NaN.
 
     Parameters
     ----------
     estimator : fitted model, Pipeline or RejectClassifier
         A model of this library; a Pipeline or a search with one, whose other steps skl2onnx can convert; a
-        PriceClassifier or a RejectClassifier around either, or the latter around the former.
+        CostClassifier or a RejectClassifier around either, or the latter around the former.
     dtype : {"float64", "float32"}, default="float64"
         Type in which the graph computes. Labels of the float64 graph are those of the model; in float32 samples at a
         decision boundary can get the other label.
@@ -104,15 +100,15 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
 
 
 def split_steps(estimator: BaseEstimator) -> tuple[list[BaseEstimator], BaseEstimator]:
-    """The transformers before the model, PriceClassifier or RejectClassifier that predicts, and the latter."""
+    """The transformers before the model, CostClassifier or RejectClassifier that predicts, and the latter."""
     found = need_model(estimator, "to_onnx")
-    reject, price = find_layer(estimator, RejectClassifier), find_layer(estimator, PriceClassifier)
-    if reject is not None and price is not None and find_layer(price, RejectClassifier) is not None:
+    reject, by_cost = find_layer(estimator, RejectClassifier), find_layer(estimator, CostClassifier)
+    if reject is not None and by_cost is not None and find_layer(by_cost, RejectClassifier) is not None:
         raise ValueError(
-            "to_onnx needs a RejectClassifier around a PriceClassifier, not inside it, as thresholds belong to the "
-            "predictions by price; got a RejectClassifier inside."
+            "to_onnx needs a RejectClassifier around a CostClassifier, not inside it, as thresholds belong to the "
+            "predictions by cost; got a RejectClassifier inside."
         )
-    last = reject or price or found.estimator
+    last = reject or by_cost or found.estimator
     check_is_fitted(last)
     if found.model.variances is not None:
         raise ValueError(

@@ -78,15 +78,6 @@ class Graph:
         """ArgMin or ArgMax of each row; of equal ones the first."""
         return self.node(operation, values, axis=1, keepdims=0, select_last_index=0)
 
-    def text_flags(self, texts: str, text: str) -> str:
-        """1 where a text is the given one, 0 elsewhere."""
-        output, name = self.scope.get_unique_variable_name("flags"), self.scope.get_unique_operator_name("LabelEncoder")
-        options = {"keys_strings": [text], "values_floats": [1.0], "default_float": 0.0}
-        self.container.add_node(
-            "LabelEncoder", [texts], [output], name=name, op_domain="ai.onnx.ml", op_version=2, **options
-        )
-        return output
-
     def all_of(self, flags: str) -> str:
         """Whether all entries of a row are True."""
         lowest = self.reduce("ReduceMin", self.cast(flags, self.dtype))

@@ -33,8 +33,8 @@ class Predictions:
         The name of the samples.
     inputs : list of str, default=[]
         Names of floating inputs of the graph, from which the samples are computed.
-    prices : array of shape (n_classes, n_classes), optional
-        Of a PriceClassifier: the class with the least expected price is predicted.
+    costs : array of shape (n_classes, n_classes), optional
+        Of a CostClassifier: the class with the least expected cost is predicted.
     """
 
     def __init__(
@@ -43,10 +43,10 @@ class Predictions:
         model: PrototypeModel,
         X: str,
         inputs: list[str] | None = None,
-        prices: np.ndarray | None = None,
+        costs: np.ndarray | None = None,
     ) -> None:
         refuse_unknown_parts(model)
-        self.prices = prices
+        self.costs = costs
         self.graph, self.model, self.X, self.inputs = graph, model, X, inputs or []
         self.n_classes, self.labels, self.by_posterior = len(model.classes), model.labels, model.decision.by_posterior
         self.known, self.counts = np.unique(self.labels, return_counts=True)  # classes that have prototypes
@@ -149,7 +149,7 @@ class Predictions:
     def predicted(self) -> str:
         """Index of the predicted class, (N,)."""
         graph = self.graph
-        if self.prices is not None:
+        if self.costs is not None:
             return graph.first("ArgMax", self.savings)
         if not self.by_posterior:
             return graph.node("Gather", graph.constant(self.labels), self._nearest, axis=0)
@@ -158,15 +158,15 @@ class Predictions:
 
     @cached_property
     def savings(self) -> str:
-        """Minus the expected price of each class, (N, C)."""
-        assert self.prices is not None
+        """Minus the expected cost of each class, (N, C)."""
+        assert self.costs is not None
         graph = self.graph
-        return graph.node("Neg", graph.node("MatMul", self.probabilities, graph.constant(self.prices)))
+        return graph.node("Neg", graph.node("MatMul", self.probabilities, graph.constant(self.costs)))
 
     @property
     def _by_nearest(self) -> bool:
         """Whether the class of the nearest prototype is predicted."""
-        return not self.by_posterior and self.prices is None
+        return not self.by_posterior and self.costs is None
 
     @cached_property
     def _nearest(self) -> str:

@@ -100,18 +100,12 @@ def _fit_together(moments: FeatureMoments, variances: np.ndarray | None) -> bool
 def _check_rejection(model: RejectClassifier) -> None:
     fits = hasattr(model.estimator_, "predict") and hasattr(model.estimator_, "classes_")
     require(fits, "RejectClassifier has no estimator that predicts")
-    known = getattr(model, "min_known_", None), getattr(model, "usual_missing_", 0.0)
-    fits = all(isinstance(value, float | int) and 0 <= value < np.inf for value in known if value is not None)
-    require(fits, "RejectClassifier has numbers of missing values that are not valid")
-    points = model.point_ if isinstance(model.point_, dict) else {None: model.point_}
-    paths = model.path_ if isinstance(model.path_, dict) else {None: model.path_}
-    for point in (model.outlier_limits_, *points.values()):
+    for point in (model.outlier_limits_, model.point_):
         if point is not None:
             fits = np.shape(point.thresholds) == np.shape(point.cells) == (len(point.cells),)
             fits = fits and not np.isnan([*point.thresholds, point.unseen]).any()
             require(fits, "RejectClassifier has thresholds that do not fit its cells")
-    for path in (path for path in paths.values() if path is not None):
-        _check_path(path)
+    _check_path(model.path_)
 
 
 def _check_path(path: ThresholdPath) -> None:

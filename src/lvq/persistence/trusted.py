@@ -51,10 +51,10 @@ class UntrustedError(Exception):
 def public_types() -> dict[str, type]:
     """The estimators of this library by their public names, which stay when a class moves to another module."""
     from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
-    from lvq.prices import PriceClassifier
     from lvq.rejection.classifier import RejectClassifier
+    from lvq.rejection.costs import CostClassifier
 
-    others = (RejectClassifier, PriceClassifier, NuisanceRemoval, StandardNormalVariate, SavitzkyGolay)
+    others = (RejectClassifier, CostClassifier, NuisanceRemoval, StandardNormalVariate, SavitzkyGolay)
     return {
         f"lvq.{name}": kind for name, kind in (estimator_types() | {kind.__name__: kind for kind in others}).items()
     }

@@ -16,6 +16,7 @@ from lvq.plots.arguments import described
 from lvq.plots.display import CurveDisplay
 from lvq.plots.fitted_arrays import estimator_name
 from lvq.plots.style import percent, pyplot
+from lvq.rejection.classifier import find_reject_classifier
 from lvq.rejection.curves import (
     AccuracyRejectCurve,
     accuracy_reject_curve,
@@ -23,10 +24,9 @@ from lvq.rejection.curves import (
     average_curves,
     path_curve,
 )
-from lvq.rejection.measures import SampleFunction
-from lvq.rejection.measures import certainty as certainty_of
 from lvq.rejection.path import ThresholdPath
-from lvq.rejection.scorers import find_reject_classifier
+from lvq.rejection.scores import SampleFunction
+from lvq.rejection.scores import certainty as certainty_of
 from lvq.typing import Argument, MatrixLike
 
 if TYPE_CHECKING:

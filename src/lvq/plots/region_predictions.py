@@ -15,9 +15,9 @@ from lvq.estimators.find_model import FoundModel, find_layer, need_model
 from lvq.inspection.inverse import to_original_units
 from lvq.inspection.steps import Floats
 from lvq.plots.planes import Plane
-from lvq.prices import PriceClassifier
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.measures import as_combination, certainty
+from lvq.rejection.costs import CostClassifier
+from lvq.rejection.scores import as_combination, certainty
 from lvq.typing import Argument
 
 BLOCK_ROWS = 4096  # points predicted at a time, so that a fine grid in many features needs little memory
@@ -97,7 +97,7 @@ def _predict_block(
     if reject is None:
         return PointPredictions(classes, certainty(predicting, rows), None, margin)
     measures = as_combination(reject.measure)
-    if any(part == "radius" or callable(part) for part in (measures.ambiguity, measures.outlier, reject.cells)):
+    if any(part == "radius" or callable(part) for part in (measures.ambiguity, measures.outlier)):
         # computed from samples before the scalers; features that a selector removes may have any value
         steps = need_model(reject.estimator_, "regions")
         rows = np.nan_to_num(to_original_units(steps, rows, "regions").values)
@@ -108,8 +108,8 @@ def _predict_block(
 
 
 def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator:
-    """What predicts for samples that have passed the steps: the model, or by its probabilities a PriceClassifier."""
-    priced = find_layer(estimator, PriceClassifier)
+    """What predicts for samples that have passed the steps: the model, or by its probabilities a CostClassifier."""
+    priced = find_layer(estimator, CostClassifier)
     if priced is None:
         return found.estimator
     priced = copy.copy(priced)

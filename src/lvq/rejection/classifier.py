@@ -1,48 +1,85 @@
-"""A classifier with a reject option: any scikit-learn classifier, a measure of certainty, thresholds per cell.
+"""A classifier with a reject option: any scikit-learn classifier, a measure of certainty, thresholds.
 
-The parameters and `fit`; `calibration.py` fits the thresholds, `predicting.py` holds what the fitted classifier does.
+`fit` goes: split -> scored samples -> path of thresholds -> operating point; see `calibration.py`. What a fitted
+classifier does depends on its fitted state alone: parameters that change after `fit` have no effect until the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from numbers import Integral, Real
 from typing import ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, assert_all_finite, check_random_state, get_tags, indexable
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, has_fit_parameter
 
 from lvq.estimators.atomic import unchanged_on_error
-from lvq.estimators.partition_checks import held_partitions, in_memory, is_dask, lengths_of
+from lvq.estimators.found import find_layer, layers
+from lvq.estimators.over_partitions import by_partition
+from lvq.estimators.partition_checks import in_memory, is_dask
 from lvq.estimators.specification import DOCUMENTATION
-from lvq.rejection.calibration import calibrate
-from lvq.rejection.calibration_data import Data, Settings
-from lvq.rejection.corrections import CORRECTIONS, Guarantee
-from lvq.rejection.known_values import MIN_KNOWN
-from lvq.rejection.measures import MEASURES, Combination, SampleFunction, as_combination
-from lvq.rejection.predicting import BaseRejectClassifier
+from lvq.rejection.calibration import (
+    Data,
+    Folds,
+    Thresholds,
+    check_enough,
+    cross_fitted,
+    fit_thresholds,
+    held_out_rows,
+    n_units,
+    partitions_of,
+    path_and_test_rows,
+    score,
+    with_carried_over,
+)
+from lvq.rejection.guarantee import Guarantee
+from lvq.rejection.path import CellThresholds, OperatingPoint, ThresholdPath
+from lvq.rejection.scores import (
+    MEASURES,
+    Combination,
+    Predictions,
+    SampleFunction,
+    as_combination,
+    cell_kind,
+    cells_of,
+    certainty_of,
+    reason_of,
+)
 from lvq.rejection.thresholds import METHODS
-from lvq.rejection.validation import FloatArray, check_fraction
-from lvq.typing import Argument, CrossValidation, FittedFold, Labels, MatrixLike, Seed
+from lvq.rejection.validation import BoolArray, FloatArray, check_fraction, positions
+from lvq.typing import Argument, Label, Labels, MatrixLike, Seed
 
 TARGETS = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
+FITTED_FRACTION = 0.3  # of the samples held out by default
 
 
-class RejectClassifier(BaseRejectClassifier):
+def _estimator_has(name: str) -> Callable[[RejectClassifier], bool]:
+    """For `available_if`: whether the estimator, fitted or not, has a method; its own AttributeError where not."""
+
+    return lambda self: getattr(self.predicting_estimator, name) is not None
+
+
+class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier with a reject option, around any scikit-learn classifier.
 
     `predict` gives a class for every sample; `accept` reports which to use and `reason` why the others are rejected:
-    those whose certainty is below the threshold of their cell. One target chooses the operating point: `min_coverage`,
+    those whose certainty is below the threshold. One target chooses the operating point: `min_coverage`,
     `min_accuracy`, `cost_ratio` or `max_error`. Without any it is ``min_coverage=0.9``: about 90 % of new samples are
     accepted, whatever their error rate is. By default 30 % of the samples set the thresholds and do not train (`cv`).
+
+    Whether a sample is accepted depends on this sample alone. Samples of equal certainty are accepted or rejected
+    together; `notes_` tells where more are accepted than requested for this reason.
 
     Parameters
     ----------
@@ -52,52 +89,32 @@ class RejectClassifier(BaseRejectClassifier):
         The measure of certainty: "relsim", "boundary", "radius", "distance", "probability", "margin", or a function of
         (estimator, X). "auto" is "probability" for models with a steepness `xi` (LVQClassifier, MCE, LOGM) and for
         other classifiers, "relsim" for the other models of this library. "combined", or a `Combination`, also rejects
-        outliers and distinguishes the two. See `lvq.rejection.measures`.
-    thresholds : {"optimal", "hull", "greedy", "global"}, default="optimal"
-        How the thresholds are fitted; see `local_thresholds`.
-    cells : {"auto", "prototype", "class"} or callable, default="auto"
-        What has its own threshold: the winning prototype, the predicted class, or the labels that a function of
-        (estimator, X) returns. "auto" is "prototype" for models of this library and "class" for others.
-    min_cell_size : int, default=10
-        Cells with fewer calibration samples share a threshold.
+        outliers and distinguishes the two. See `lvq.rejection.scores`.
+    thresholds : {"global", "optimal", "greedy"}, default="global"
+        One threshold for all samples; or one for each winning prototype of a model of this library, for each predicted
+        class of other classifiers, by an optimal search or by the greedy one of Fischer et al. Local thresholds need
+        about 100 calibration samples for each cell; `notes_` tells where there are fewer.
     min_coverage : float, optional
-        Accept about this fraction of new samples, with a high accuracy. Samples of equal certainty at the threshold are
-        separated by a second certainty, then by a draw from their values; see `lvq.rejection.ties`.
+        Accept about this fraction of new samples, with a high accuracy; more where many are equally certain.
     min_accuracy : float, optional
         Reach at least this accuracy on the accepted calibration samples, with the highest coverage. What holds on these
         samples need not hold on others: `max_error` guarantees it.
     cost_ratio : float, optional
         Minimise the cost on the calibration samples, where a rejection costs this fraction of an error (Chow).
-    max_error : float, optional
+    max_error : float or list of floats, optional
         P(error | accepted) is at most this, with probability `confidence` over the calibration samples; `fit` raises a
-        `GuaranteeError` where this is not achievable.
+        `GuaranteeError` where this is not achievable. From a list the lowest that is achievable, and `notes_` tells
+        why lower ones are not; give the list before looking at the samples.
     confidence : float, default=0.95
         Of `max_error`.
-    per_class : bool, default=False
-        Whether `max_error` holds for each predicted class, for all of them at once.
-    correction : {"fixed_sequence", "bonferroni"}, default="fixed_sequence"
-        How several tests for `max_error` keep the confidence: thresholds in a fixed sequence until the first failure,
-        or thresholds over the whole path with a divided level. Choose it before looking at the samples.
-    on_failure : {"raise", "reject", "relax"}, default="raise"
-        What to do where `max_error` is not achievable, with `per_class` for a class: raise, reject everything there, or
-        guarantee the lowest rate that can be, with the same confidence: `point_.max_error` is that rate, `notes_` tells
-        it, and `point_.times_needed` how many times as many samples would do for `point_.requested_error`.
-    cv : None, "prefit", int, splitter or iterable, default=None
-        Which samples are used for calibration. None: a fraction of the samples given to `fit`, which the estimator is
-        then not trained on. "prefit", or an estimator in a `sklearn.frozen.FrozenEstimator`: all samples given to
-        `fit`; the estimator is fitted already and a copy of it is kept. Otherwise cross-fitting: each fold's samples
-        are predicted by a model trained on the others, and the predicting model is trained on all. A number of folds
-        takes samples in their order; where neighbours are alike, give a splitter that shuffles. With `max_error`
-        cross-fitting fits the path of thresholds, and the tests use held-out samples as with None, so that the
-        guarantee is about the model that predicts. Without `max_error` folds may also be (train, test, model), with a
-        model that is fitted to the training samples of the fold already.
-    calibration_size : float, default=0.3
-        The fraction of samples that is held out.
-    min_known : float or None, default=0.5
-        Certainties fall with what is missing in a sample: they are multiplied by the fraction of the usual number of
-        values that it has, and a sample below `min_known` is rejected as "too little known". Samples without missing
-        values are not affected. It matters for an estimator that takes missing values, such as a Pipeline with an
-        imputer, or ``missing="ignore"``. None: missing values do not count. See `lvq.rejection.known_values`.
+    cv : float, "prefit", int, splitter or iterable, default=0.3
+        Which samples are used for calibration. A fraction of the samples given to `fit`, which the estimator is then
+        not trained on. "prefit", or an estimator in a `sklearn.frozen.FrozenEstimator`: all samples given to `fit`; the
+        estimator is fitted already and a copy of it is kept. Otherwise cross-fitting: each fold's samples are predicted
+        by a model trained on the others, and the predicting model is trained on all. A number of folds takes samples in
+        their order; where neighbours are alike, give a splitter that shuffles. Folds may also be (train, test, model),
+        with a model that is fitted to the training samples of the fold already. A guarantee is about the model that
+        predicts, so `max_error` needs a fraction or "prefit".
     random_state : int, RandomState or None, default=0
         Draws the held-out samples. A guarantee is void if several values are tried and the best result is chosen.
 
@@ -108,24 +125,17 @@ class RejectClassifier(BaseRejectClassifier):
     classes_ : ndarray of shape (n_classes,)
         Its classes.
     measure_ : Combination
-        The measure of certainty that the thresholds belong to.
-    cells_ : "prototype", "class" or callable
-        The cells that the thresholds belong to.
-    point_ : OperatingPoint, CertifiedPoint or None
-        The thresholds, and their counts on the calibration (or testing) samples that are no outliers; None where
-        everything is rejected. With `per_class` a dictionary by class.
+        The measure of certainty that the thresholds belong to, with "auto" replaced by what it means here.
+    cells_ : {"prototype", "class"}
+        What has a threshold of its own, unless one is used for all.
+    point_ : OperatingPoint or CertifiedPoint
+        The thresholds, and their counts on the calibration (or testing) samples that are no outliers.
     path_ : ThresholdPath
-        All operating points, with their counts on the samples they were fitted on; with `per_class` a dictionary.
+        All operating points, with their counts on the samples they were fitted on.
     outlier_limits_ : CellThresholds or None
         The lowest outlier measure of an accepted sample, where `measure` is a combination.
-    ties_ : Ties or None
-        Which of the samples at the threshold are rejected, where a coverage is requested and samples are equal there.
     notes_ : tuple of str
-        What is not as requested, and what will be accepted instead.
-    min_known_ : float or None
-        The known fraction below which samples are rejected.
-    usual_missing_ : float
-        Mean number of missing values of the training samples (with ``cv="prefit"`` of those given to `fit`).
+        What is not as requested, and what the thresholds or the guarantee are about where it is not obvious.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -152,60 +162,60 @@ class RejectClassifier(BaseRejectClassifier):
     _doc_link_module = "lvq"
     _doc_link_template = DOCUMENTATION
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "measure": [StrOptions({*MEASURES, "combined"}), Combination, callable],
+        "measure": [StrOptions({"auto", *MEASURES, "combined"}), Combination, callable],
         "thresholds": [StrOptions(set(METHODS))],
-        "cells": [StrOptions({"auto", "prototype", "class"}), callable],
-        "min_cell_size": [Interval(Integral, 1, None, closed="left")],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
-        "per_class": ["boolean"],
-        "correction": [StrOptions(set(CORRECTIONS))],
-        "on_failure": [StrOptions({"raise", "reject", "relax"})],
-        "cv": ["cv_object", StrOptions({"prefit"})],
-        "calibration_size": [Interval(Real, 0, 1, closed="neither")],
-        "min_known": [Interval(Real, 0, 1, closed="both"), None],
+        "cv": [
+            Interval(Real, 0, 1, closed="neither"),
+            Interval(Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            StrOptions({"prefit"}),
+            list,
+        ],
         "random_state": ["random_state"],
     }
+
+    estimator_: BaseEstimator
+    measure_: Combination
+    cells_: str
+    path_: ThresholdPath
+    point_: OperatingPoint
+    outlier_limits_: CellThresholds | None
+    notes_: tuple[str, ...]
 
     def __init__(
         self,
         estimator: BaseEstimator,
         *,
         measure: str | SampleFunction | Combination = "auto",
-        thresholds: str = "optimal",
-        cells: str | SampleFunction = "auto",
-        min_cell_size: int = 10,
+        thresholds: str = "global",
         min_coverage: float | None = None,
         min_accuracy: float | None = None,
         cost_ratio: float | None = None,
-        max_error: float | None = None,
+        max_error: float | Sequence[float] | None = None,
         confidence: float = 0.95,
-        per_class: bool = False,
-        correction: str = "fixed_sequence",
-        on_failure: str = "raise",
-        cv: CrossValidation | Iterable[FittedFold] | Literal["prefit"] = None,
-        calibration_size: float = 0.3,
-        min_known: float | None = MIN_KNOWN,
+        cv: float | Folds | Literal["prefit"] = FITTED_FRACTION,
         random_state: Seed = 0,
     ) -> None:
         self.estimator = estimator
         self.measure = measure
         self.thresholds = thresholds
-        self.cells = cells
-        self.min_cell_size = min_cell_size
         self.min_coverage = min_coverage
         self.min_accuracy = min_accuracy
         self.cost_ratio = cost_ratio
         self.max_error = max_error
         self.confidence = confidence
-        self.per_class = per_class
-        self.correction = correction
-        self.on_failure = on_failure
         self.cv = cv
-        self.calibration_size = calibration_size
-        self.min_known = min_known
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Argument) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **fit_params: Argument,
+    ) -> Self:
         """Fit the estimator, unless it is fitted already, and its thresholds.
 
         A `fit` that fails or is interrupted leaves the classifier as it was.
@@ -221,9 +231,13 @@ class RejectClassifier(BaseRejectClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             Weights, for the estimator's `fit`. A sample of weight 0 is not used for calibration either; all others
             count once there.
+        groups : array-like of shape (n_samples,), optional
+            Groups of samples that are not independent, such as patients with several rows. Whole groups are held out
+            or left out of a fold. With `max_error` one drawn row of each group is tested, and the guarantee is stated
+            for groups: a randomly chosen row of a new group. They are also given to an estimator whose `fit` has
+            `groups`.
         **fit_params : dict
-            For the estimator's `fit` (and, with metadata routing, the splitter); arrays with an entry per sample are
-            split as the samples are.
+            For the estimator's `fit`; arrays with an entry per sample are split as the samples are.
 
         Returns
         -------
@@ -231,75 +245,131 @@ class RejectClassifier(BaseRejectClassifier):
             The fitted classifier.
         """
         with unchanged_on_error(self):
-            return self._fit(X, y, sample_weight, fit_params)
+            self._validate_params()
+            self._check_target()
+            data = self._checked(X, y, sample_weight, groups, fit_params)
+            estimator, measure, found = self._calibrated(data, check_random_state(self.random_state))
+            fitted = {f"{name}_": value for name, value in vars(found).items()}
+            cells = cell_kind(Predictions(estimator, None))
+            fitted |= {"estimator_": estimator, "measure_": measure, "cells_": cells}
+            names = ("n_features_in_", "feature_names_in_")
+            fitted |= {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+            kept = {name: value for name, value in vars(self).items() if name not in (*fitted, *names)}
+            self.__dict__ = kept | fitted  # one assignment, which cannot be interrupted half-way
+            return self
 
-    def _fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None, fit_params: dict[str, Argument]
-    ) -> Self:
-        self._validate_params()
-        settings = self._settings()
-        if y is None:
-            raise ValueError("RejectClassifier requires y to be passed, but the target y is None.")
-        given, sample_weight = in_memory(y), in_memory(sample_weight)
-        fit_params = {name: in_memory(value) for name, value in fit_params.items()}
-        X, given = (X, given) if is_dask(X) else indexable(X, given)
-        labels = column_or_1d(given, warn=True)
-        _check_partitions(X, labels)
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        weight = _checked_weight(sample_weight, len(labels))
-        if sample_weight is not None:
-            fit_params = {"sample_weight": weight, **fit_params}
-        data = Data(X, labels, weight > 0, *self._routed(fit_params))
-        found = calibrate(settings, data, check_random_state(self.random_state))
-        thresholds = {f"{name}_": value for name, value in found.thresholds._asdict().items()}
-        fitted = {"measure_": settings.measure, "estimator_": found.estimator, "cells_": found.cells} | thresholds
-        fitted |= {"min_known_": settings.min_known, "usual_missing_": found.usual_missing}
-        names = ("n_features_in_", "feature_names_in_")
-        fitted |= {name: getattr(found.estimator, name) for name in names if hasattr(found.estimator, name)}
-        kept = {name: value for name, value in vars(self).items() if name not in (*fitted, *names)}
-        self.__dict__ = kept | fitted  # one assignment, which cannot be interrupted half-way
-        return self
-
-    def _settings(self) -> Settings:
-        """The parameters as `fit` uses them."""
+    def _check_target(self) -> None:
         if not (hasattr(self.estimator, "fit") and hasattr(self.estimator, "predict")):
             raise ValueError(f"estimator must be a classifier with fit and predict, got {self.estimator!r}.")
-        given = {name: getattr(self, name) for name in TARGETS if getattr(self, name) is not None}
+        given = [name for name in TARGETS if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"RejectClassifier takes one of {', '.join(TARGETS)}, got {', '.join(given)}; choose one.")
-        for name, value in given.items():
-            check_fraction(name, value, open_interval=name == "max_error")
-        if self.per_class and self.max_error is None:
-            raise ValueError("per_class=True of RejectClassifier needs max_error, which is None; give max_error.")
-        max_error = given.pop("max_error", None)
-        as_given = {field.name: getattr(self, field.name) for field in fields(Settings) if hasattr(self, field.name)}
-        computed: dict[str, Argument] = {
-            "measure": as_combination(self.measure),
-            "target": next(iter(given.items()), ("min_coverage", 0.9)),
-            "guarantee": None if max_error is None else Guarantee(max_error, 1 - self.confidence, self.correction),
-        }
-        return Settings(**as_given | computed)
+        for name in given:
+            for value in np.atleast_1d(getattr(self, name)).tolist():
+                check_fraction(name, value, open_interval=name == "max_error")
+        if self.max_error is not None and not self._is_prefit and not isinstance(self.cv, float):
+            raise ValueError(
+                "cv of RejectClassifier must be a fraction of the samples or 'prefit' where max_error is given, "
+                f"because a guarantee is tested on samples that no model was trained on; got {self.cv!r}."
+            )
+
+    def _checked(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        fit_params: dict[str, Argument],
+    ) -> Data:
+        """The samples with what belongs to them, checked."""
+        if y is None:
+            raise ValueError("RejectClassifier requires y to be passed, but the target y is None.")
+        given, names = in_memory(y), None if groups is None else column_or_1d(in_memory(groups))
+        X, given, names = (X, given, names) if is_dask(X) else indexable(X, given, names)
+        labels = column_or_1d(given, warn=True)
+        if is_dask(X) and (length := partitions_of(X)[1][-1]) != len(labels):
+            raise ValueError(
+                f"y of RejectClassifier.fit must have one value for each of the {length} samples of X, got "
+                f"{len(labels)}."
+            )
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        weight = _checked_weight(in_memory(sample_weight), len(labels))
+        for_fit = {name: in_memory(value) for name, value in fit_params.items()}
+        if sample_weight is not None:
+            for_fit = {"sample_weight": weight, **for_fit}
+        if names is not None and has_fit_parameter(self.estimator, "groups"):
+            for_fit = {"groups": names, **for_fit}
+        if get_config()["enable_metadata_routing"]:
+            for_fit = process_routing(self, "fit", **for_fit).estimator.fit
+        return Data(X, labels, names, weight > 0, for_fit)
+
+    def _calibrated(self, data: Data, rng: np.random.RandomState) -> tuple[BaseEstimator, Combination, Thresholds]:
+        """The predicting estimator, its measure of certainty, and its thresholds."""
+        estimator, held_out = self._trained(data, rng)
+        measure = as_combination(self.measure).resolved(Predictions(estimator, None))
+        testing = None
+        if held_out is None:
+            fitting = cross_fitted(estimator, self.estimator, self.cv, measure, data)
+        else:
+            fitting = score(estimator, measure, held_out.X, held_out.y)
+        guarantees: list[Guarantee] = []
+        if self.max_error is not None:
+            assert held_out is not None
+            for_path, for_tests = path_and_test_rows(held_out.groups, len(held_out.y), rng)
+            fitting, testing = fitting.take(for_path), fitting.take(for_tests)
+            guarantees = self._guarantees(len(for_tests), data)
+        target = next((name for name in TARGETS[:3] if getattr(self, name) is not None), None)
+        wanted = ("min_coverage", 0.9) if target is None else (target, getattr(self, target))
+        found = fit_thresholds(self.thresholds, wanted, guarantees, measure, fitting, testing)
+        if held_out is None:
+            found = with_carried_over(found, score(estimator, measure, data.X, data.y))
+        return estimator, measure, found
+
+    def _trained(self, data: Data, rng: np.random.RandomState) -> tuple[BaseEstimator, Data | None]:
+        """The predicting estimator, and the samples for calibration that it was not trained on; None with folds."""
+        n_samples, for_tests = len(data.y), self.max_error is not None
+        if self._is_prefit:
+            rows = np.flatnonzero(data.weighted)
+        elif isinstance(self.cv, float):
+            rows = held_out_rows(data, self.cv, rng, for_tests=for_tests)
+        else:
+            return data.trained(self.estimator), None
+        if not len(rows):
+            raise ValueError(
+                f"RejectClassifier found no sample to calibrate on among n_samples = {n_samples}, with cv={self.cv}; "
+                "give more samples, or a larger fraction or a number of folds as cv."
+            )
+        held_out = data.take(rows)
+        if for_tests:  # before anything is trained
+            units = n_units(data.groups, n_samples)
+            check_enough(self._guarantees(1, data), held_out.groups, len(rows), units)
+        if self._is_prefit:
+            _check_prefit(self.estimator, data.y)
+            # a copy: the user may fit the given estimator again, and the thresholds hold for this one only
+            return deepcopy(self.estimator), held_out
+        same = np.arange(n_samples) if data.groups is None else data.groups  # rows of weight 0 of a held-out group too
+        return data.take(np.flatnonzero(~np.isin(same, same[rows]))).trained(self.estimator), held_out
+
+    def _guarantees(self, n_tested: int, data: Data) -> list[Guarantee]:
+        """What is to be guaranteed, where so many units of all are tested."""
+        unit, fraction = "samples" if data.groups is None else "groups", n_tested / n_units(data.groups, len(data.y))
+        errors = np.atleast_1d(np.asarray(self.max_error, dtype=np.float64)).tolist()
+        return [Guarantee(error, 1 - self.confidence, fraction, unit) for error in errors]
+
+    @property
+    def _is_prefit(self) -> bool:
+        return isinstance(self.estimator, FrozenEstimator) or (isinstance(self.cv, str) and self.cv == "prefit")
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata routing: weights and the like go to the estimator's `fit`, groups to the splitter.
+        """Metadata routing: weights and the like go to the estimator's `fit`.
 
         Returns
         -------
         routing : MetadataRouter
         """
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        if hasattr(self.cv, "split"):
-            router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
-        return router
-
-    def _routed(self, fit_params: dict[str, Argument]) -> tuple[dict[str, Argument], dict[str, Argument]]:
-        """Metadata for the estimator's `fit` and for the splitter's `split`."""
-        if not get_config()["enable_metadata_routing"]:
-            return fit_params, {}
-        routed = process_routing(self, "fit", **fit_params)
-        return routed.estimator.fit, routed.splitter.split if hasattr(self.cv, "split") else {}
+        return router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
 
     def __sklearn_tags__(self) -> Tags:
         """The tags of the estimator about its input."""
@@ -310,13 +380,303 @@ class RejectClassifier(BaseRejectClassifier):
             tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
         return tags
 
+    @by_partition
+    def predict(self, X: MatrixLike) -> Labels:
+        """Predict a class for every sample, accepted or not.
 
-def _check_partitions(X: MatrixLike, labels: Labels) -> None:
-    """Raise ValueError for a dask collection of another length."""
-    if is_dask(X) and (length := sum(lengths_of(X, held_partitions(X)))) != len(labels):
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    @available_if(_estimator_has("predict_proba"))
+    @by_partition
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
+        """Probabilities of the classes by the estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_estimator_has("decision_function"))
+    @by_partition
+    def decision_function(self, X: MatrixLike) -> FloatArray:
+        """Scores of the classes by the estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    @property
+    def classes_(self) -> Labels:
+        """The classes."""
+        return self.estimator_.classes_
+
+    @property
+    def predicting_estimator(self) -> BaseEstimator:
+        """The estimator that makes the predictions: the fitted one, before `fit` the given one."""
+        return getattr(self, "estimator_", self.estimator)
+
+    @by_partition
+    def accept(self, X: MatrixLike) -> BoolArray:
+        """Which predictions are accepted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        accepted : bool ndarray of shape (n_samples,)
+        """
+        return self.reason(X) == ""
+
+    @by_partition
+    def reason(self, X: MatrixLike) -> NDArray[np.str_]:
+        """Why predictions are rejected.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        reason : str ndarray of shape (n_samples,)
+            "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low (of both "outlier");
+            "unseen cell" for one in a cell without calibration samples, where thresholds are local.
+        """
+        return self.reason_for(self.predictions(X))
+
+    def predictions(self, X: MatrixLike) -> Predictions:
+        """The predictions for samples with their distances, computed once; see `reason_for`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        predictions : lvq.rejection.scores.Predictions
+        """
+        check_is_fitted(self)
+        return Predictions(self.estimator_, X)
+
+    def reason_for(self, predictions: Predictions) -> NDArray[np.str_]:
+        """`reason` of predictions that were made already.
+
+        Parameters
+        ----------
+        predictions : lvq.rejection.scores.Predictions
+            As `predictions` returns them.
+
+        Returns
+        -------
+        reason : str ndarray of shape (n_samples,)
+        """
+        values, cell = self.certainty_for(predictions), cells_of(predictions)
+        unseen = (positions(cell, self.point_.cells) < 0) & (self.point_.unseen == np.inf)
+        rejected = np.where(unseen, "unseen cell", reason_of(self.measure_.ambiguity))
+        reason = np.where(self.point_.accept(values, cell), "", rejected)
+        if self.outlier_limits_ is not None:
+            typicality = certainty_of(predictions, self.measure_.outlier)
+            reason[~self.outlier_limits_.accept(typicality, cell)] = "outlier"
+        return reason
+
+    @by_partition
+    def certainty(self, X: MatrixLike) -> FloatArray:
+        """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        certainty : ndarray of shape (n_samples,)
+        """
+        return self.certainty_for(self.predictions(X))
+
+    def certainty_for(self, predictions: Predictions) -> FloatArray:
+        """`certainty` of predictions that were made already.
+
+        Parameters
+        ----------
+        predictions : lvq.rejection.scores.Predictions
+            As `predictions` returns them.
+
+        Returns
+        -------
+        certainty : ndarray of shape (n_samples,)
+        """
+        return certainty_of(predictions, self.measure_.ambiguity)
+
+    def threshold_of(self, cell: ArrayLike) -> FloatArray:
+        """The threshold that applies to samples of given cells: a sample is accepted iff `certainty` is at least this.
+
+        Where `measure` is a combination, `outlier_limits_.threshold_of` holds the limit of the outlier measure.
+
+        Parameters
+        ----------
+        cell : array-like of shape (n_samples,)
+            Cells as `cell` returns them: indices of prototypes, or classes.
+
+        Returns
+        -------
+        threshold : ndarray of shape (n_samples,)
+            -inf where nothing is rejected, +inf where everything is.
+        """
+        check_is_fitted(self)
+        return self.point_.threshold_of(cell)
+
+    @by_partition
+    def cell(self, X: MatrixLike) -> Labels:
+        """The cell of each sample: the index of its winning prototype, or its predicted class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        cell : ndarray of shape (n_samples,)
+        """
+        return cells_of(self.predictions(X))
+
+    @by_partition
+    def predict_or_reject(self, X: MatrixLike, reject_label: Label = None) -> Labels:
+        """Classes, and a label of its own for the rejected samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        reject_label : scalar, default=None
+            Any label that is not a class.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Of the classes' type where it can hold the label, as integers hold -1; otherwise of objects, so that no
+            class changes its type.
+        """
+        predictions = self.predictions(X)
+        dtype = _common_type(np.asarray(self.classes_), reject_label)
+        labels = predictions.predicted.astype(dtype)
+        labels[self.reason_for(predictions) != ""] = reject_label
+        return labels
+
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy of all predictions, accepted or not.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        accuracy : float
+        """
+        from sklearn.metrics import accuracy_score  # slow to import
+
+        return accuracy_score(in_memory(y), in_memory(self.predict(X)), sample_weight=in_memory(sample_weight))
+
+    def coverage(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> float:
+        """Fraction of the samples that are accepted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        coverage : float
+        """
+        accepted, sample_weight = in_memory(self.accept(X)), in_memory(sample_weight)
+        weight = None if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
+        check_consistent_length(accepted, weight)
+        return float(np.average(accepted.astype(np.float64), weights=weight))
+
+    def accepted_accuracy(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy of the accepted predictions.
+
+        It does not depend on how many are accepted: see `coverage`, or `lvq.rejection.chow_scorer` for model selection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        accuracy : float
+            NaN where nothing is accepted.
+        """
+        labels, sample_weight = column_or_1d(in_memory(y)), in_memory(sample_weight)
+        if is_dask(X):
+            predicted, accepted = in_memory(self.predict(X)), in_memory(self.accept(X))
+        else:
+            predictions = self.predictions(X)
+            predicted, accepted = predictions.predicted, self.reason_for(predictions) == ""
+        weight = np.ones(len(labels)) if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
+        check_consistent_length(predicted, labels, weight)
+        weight = np.where(accepted, weight, 0.0)
+        correct = np.asarray(predicted == labels, dtype=np.float64)
+        return float(np.average(correct, weights=weight)) if weight.sum() > 0 else float("nan")
+
+
+def _common_type(classes: Labels, label: Label) -> np.dtype:
+    """A type that holds classes and label without changing the value of a class."""
+    if np.ndim(label) or any(label == known for known in classes.tolist()):
         raise ValueError(
-            f"y of RejectClassifier.fit must have one value for each of the {length} samples of X, got {len(labels)}."
+            f"reject_label must be a scalar that is not a class, got {label!r} beside the classes {classes.tolist()}; "
+            "use None, or a label that no sample can have."
         )
+    given = np.asarray(label)
+    alike = {classes.dtype.kind, given.dtype.kind} <= set("iuf") or classes.dtype.kind == given.dtype.kind
+    common = np.result_type(classes.dtype, given.dtype) if alike else np.dtype(object)
+    # to the new type and back: floats do not hold large integers, which a comparison of the two would hide
+    return common if np.array_equal(classes.astype(common).astype(classes.dtype), classes) else np.dtype(object)
 
 
 def _checked_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
@@ -327,3 +687,24 @@ def _checked_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArr
     if not (weight >= 0).all() or not (weight > 0).any():
         raise ValueError("sample_weight must not be negative or NaN, nor zero for all samples; zero omits a sample.")
     return weight
+
+
+def _check_prefit(estimator: BaseEstimator, y: Labels) -> None:
+    check_is_fitted(estimator)
+    known = np.asarray(getattr(estimator, "classes_", y)).tolist()
+    if set(y.tolist()).isdisjoint(known):
+        raise ValueError(
+            f"y must contain classes of the fitted estimator, {known[:5]}, got {np.unique(y)[:5].tolist()}; give the "
+            "labels it was fitted with."
+        )
+
+
+def find_reject_classifier(estimator: BaseEstimator, X: MatrixLike) -> tuple[RejectClassifier | None, MatrixLike]:
+    """The RejectClassifier inside an estimator and the samples as they reach it; None where there is none."""
+    classifier = find_layer(estimator, RejectClassifier)
+    for layer in () if classifier is None else layers(estimator):
+        if layer is classifier:
+            break
+        if isinstance(layer, Pipeline) and len(layer) > 1:
+            X = layer[:-1].transform(X)
+    return classifier, X

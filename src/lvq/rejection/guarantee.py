@@ -2,43 +2,114 @@
 
 The path of thresholds is fixed before the testing samples are used; then its points are tested on them (Learn then
 Test, Angelopoulos et al. 2021). Samples are independent, so the errors among the accepted ones are binomial and the
-tests exact.
+tests exact: no normal approximation, no simulation.
 
 Rules:
 - nothing about the tests depends on the testing counts: neither the path, nor the order, nor where the testing starts;
-- groups (predicted classes) each have their own path and tests, and the guarantee holds for all of them at once;
-- where the requested error cannot be guaranteed, the lowest one that can be is wanted, at the same confidence
-  ("relax"). If the path's own counts say that the request will not pass, falling errors are tested before it, from 15 %
-  on, each at the first point of its own sequence, and the first failure ends the tests. All errors that passed are
-  guaranteed at once, as in any fixed sequence: consider the first untrue one, at a point with true rate r and upper
-  bound u. It passes only where u < r, which has at most the probability of the level, and all that was tested before it
-  is true. Where a test fails, u may be guaranteed instead: as u is above the tested error, it is false only where that
-  error is untrue and u < r, which is the same event. The lowest of these is taken. An error that passed can be
-  requested too, as the tests before it are the same or fewer;
-- with "bonferroni" all bounds hold at once, so the lowest of them is taken; where the testing samples are too few for
-  any test to pass, nothing else is ever stated, and it is the lowest of the bounds at four points, which hold at once.
+- points are tested from the lowest to the highest coverage, each at the full level, until the first failure. The tests
+  start where the path's own coverage predicts about three times as many accepted samples as are needed without any
+  error, because a test of fewer samples fails for any classifier;
+- with several bounds the largest is tested first, each at the start of its own sequence, and the first failure ends
+  the tests; only the smallest continues along its sequence. All that passed holds at once, so the smallest is stated;
+- with groups the testing samples are one drawn row of each group, which are independent where rows are not. What is
+  guaranteed is about them: a randomly chosen row of a new group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from math import ceil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betainc, betaincinv
 
-from lvq.rejection.binomial import error_p_value, error_upper_bound, samples_needed
-from lvq.rejection.corrections import CORRECTIONS, Guarantee, easier_first, weaker
-from lvq.rejection.guarantee_error import GuaranteeError, explain_failure
-from lvq.rejection.path import ThresholdPath
-from lvq.rejection.point import CertifiedPoint
-from lvq.rejection.thresholds import local_thresholds
-from lvq.rejection.validation import BoolArray, FloatArray, IntArray, label_codes
-from lvq.typing import Argument, Labels
+from lvq.rejection.path import OperatingPoint, ThresholdPath
+from lvq.rejection.validation import FloatArray, IntArray, check_fraction
 
-ClassifiedSamples = tuple[FloatArray, BoolArray, Labels]  # certainty, correct, cell
-CertifiedPath = tuple[ThresholdPath | None, CertifiedPoint | None]
+FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
+LARGEST = 1e300  # number of samples that is reported
+# "No number of samples is enough" is reported only where so many errors have at most this probability at max_error,
+SIGNIFICANT = 0.05
+# where even this many times the samples would not be enough,
+LARGEST_FACTOR = 1000
+# and where there are at least this many times the samples needed without any error.
+SUFFICIENT_FACTOR = 3
+OTHER_REMEDIES = "raise max_error, or use a better classifier or measure of certainty"
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedPoint(OperatingPoint):
+    """An operating point whose error rate among accepted samples is at most `max_error`, with the given confidence.
+
+    Its counts are those on the testing samples.
+
+    Attributes
+    ----------
+    max_error, confidence : float
+        What is guaranteed.
+    n_testing, n_accepted, n_errors : int
+        Testing samples, accepted ones, and errors among these.
+    p_value : float
+        P-value of the exact test that certified the point.
+    unit : {"samples", "groups"}
+        What the guarantee is about: a new sample, or a randomly chosen sample of a new group.
+    requested_error : float or None
+        The lowest of several bounds, where it could not be guaranteed and `max_error` is the lowest that could be.
+    """
+
+    max_error: float
+    confidence: float
+    n_testing: int
+    n_accepted: int
+    n_errors: int
+    p_value: float
+    unit: str = "samples"
+    requested_error: float | None = None
+
+
+class Guarantee(NamedTuple):
+    """P(error | accepted) <= max_error, with probability 1 - level over the calibration samples.
+
+    `fraction_tested` is the fraction of the samples given that are used for the tests, for advice on sample sizes.
+    """
+
+    max_error: float
+    level: float
+    fraction_tested: float = 1.0
+    unit: str = "samples"
+
+    @property
+    def confidence(self) -> float:
+        """Probability that the guarantee holds."""
+        return 1 - self.level
+
+    def __str__(self) -> str:
+        return f"max_error={self.max_error:g} with confidence={self.confidence:g}"
+
+
+class Tested(NamedTuple):
+    """Counts of testing samples at all points of a path, and the points to test, in order."""
+
+    counts: ThresholdPath
+    points: IntArray
+
+    @property
+    def accepted(self) -> IntArray:
+        """Accepted testing samples of each point of the path."""
+        return self.counts.accepted
+
+    @property
+    def errors(self) -> IntArray:
+        """Errors among them."""
+        return self.counts.n_errors - self.counts.rejected_errors
+
+    def passes(self, guarantee: Guarantee) -> np.ndarray:
+        """Which of the points to test pass, all before them included."""
+        p_value = error_p_value(self.errors[self.points], self.accepted[self.points], guarantee.max_error)
+        return np.logical_and.accumulate(p_value <= guarantee.level)
 
 
 def certify(
@@ -46,10 +117,8 @@ def certify(
     certainty: ArrayLike,
     correct: ArrayLike,
     cell: ArrayLike,
-    guarantee: Guarantee,
-    *,
-    relax: bool = False,
-) -> CertifiedPoint:
+    guarantees: Sequence[Guarantee],
+) -> tuple[CertifiedPoint, GuaranteeError | None]:
     """The point of a path with the highest coverage among those certified on samples that the path was not fitted on.
 
     Parameters
@@ -58,14 +127,14 @@ def certify(
         Fitted on other samples than those given here; `path.extend` continues it to coverage 0.
     certainty, correct, cell : array-like of shape (n_samples,)
         The testing samples.
-    guarantee : Guarantee
-        What is to be certified.
-    relax : bool, default=False
-        Where no point can be certified, return the one with the lowest bound that can be guaranteed instead.
+    guarantees : sequence of Guarantee
+        What is to be certified: one, or several that differ in `max_error`, of which the lowest possible is wanted.
 
     Returns
     -------
     point : CertifiedPoint
+    failure : GuaranteeError or None
+        Why the lowest of several bounds could not be guaranteed.
 
     Raises
     ------
@@ -74,164 +143,255 @@ def certify(
 
     Examples
     --------
+    >>> from lvq.rejection import local_thresholds
     >>> certainty = np.arange(1000) / 1000
     >>> correct = (np.arange(1000) % 7 > 0) | (certainty > 0.5)
     >>> path = local_thresholds(certainty[::2], correct[::2], np.zeros(500))
-    >>> point = certify(path, certainty[1::2], correct[1::2], np.zeros(500), Guarantee(max_error=0.05, level=0.05))
+    >>> point, _ = certify(path, certainty[1::2], correct[1::2], np.zeros(500), [Guarantee(max_error=0.05, level=0.05)])
     >>> point.n_accepted, point.n_errors
     (303, 8)
     """
-    testing = path.evaluate(certainty, correct, cell)
-    plan = CORRECTIONS[guarantee.correction](path, testing.n_samples, guarantee)
-    all_errors = testing.n_errors - testing.rejected_errors
-    if relax and plan.stop_at_failure:
-        lowest = _lowest_in_sequence(testing, path, guarantee)
-        if lowest.max_error > guarantee.max_error:
-            error = explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
-            return _certified(testing, lowest, plan.level, guarantee, error)
-    accepted, errors = testing.accepted[plan.points], all_errors[plan.points]
-    passed = error_p_value(errors, accepted, guarantee.max_error) <= plan.level
-    if plan.stop_at_failure:
-        passed = np.logical_and.accumulate(passed)
-    if passed.any():  # all points that passed are certified together, so any of them may be chosen
-        best = Bound(guarantee.max_error, int(plan.points[np.where(passed, accepted, -1).argmax()]))
-        return _certified(testing, best, plan.level, guarantee)
-    error = explain_failure(testing.accepted, all_errors, testing.n_samples, plan, guarantee)
-    if not relax:
-        raise error
-    if samples_needed(guarantee.max_error, plan.level) > testing.n_samples:
-        plan = weaker(path, testing.n_samples, guarantee)
-    bounds = _upper_bounds(testing, plan.points, plan.level)
-    lowest = Bound(_rounded_up(bounds.min()), int(plan.points[bounds.argmin()]))
-    return _certified(testing, lowest, plan.level, guarantee, error)
+    counts = path.evaluate(certainty, correct, cell)
+    falling = sorted(guarantees, key=lambda guarantee: -guarantee.max_error)
+    n_testing = counts.n_samples
+    possible = [one for one in falling if samples_needed(one.max_error, one.level) <= n_testing] or falling[:1]
+    failure = None if len(possible) == len(falling) else too_few(n_testing, n_testing, falling[-1])
+    found: CertifiedPoint | None = None
+    for guarantee in possible:
+        tested = Tested(counts, fixed_sequence(path, n_testing, guarantee))
+        passed = tested.passes(guarantee)
+        if not passed.any():
+            reason = explain_failure(tested, guarantee)
+            if found is None:
+                raise reason
+            failure = failure or reason
+            break
+        if guarantee is not possible[-1]:
+            passed[1:] = False  # only the smallest bound continues along its sequence
+        best = int(tested.points[np.where(passed, tested.accepted[tested.points], -1).argmax()])
+        found = _certified(tested, best, guarantee, falling[-1].max_error)
+    assert found is not None
+    return found, failure
 
 
-class Bound(NamedTuple):
-    """A guaranteed bound of the error rate, and the index of the point that it holds for."""
-
-    max_error: float
-    point: int
-
-
-def _lowest_in_sequence(testing: ThresholdPath, path: ThresholdPath, guarantee: Guarantee) -> Bound:
-    """The requested error where it and all easier ones pass; else the lowest bound up to the first failure."""
-    targets, points = easier_first(path, testing.n_samples, guarantee)
-    bounds = _upper_bounds(testing, points, guarantee.level)
-    failed = np.flatnonzero(bounds > targets)
-    if not len(failed):
-        return Bound(guarantee.max_error, int(points[-1]))
-    at = int(failed[0])
-    stated = [Bound(_rounded_up(bounds[at]), int(points[at]))]
-    if at:
-        stated.append(Bound(float(targets[at - 1]), int(points[at - 1])))
-    return min(stated)
-
-
-def _upper_bounds(testing: ThresholdPath, points: IntArray, level: float) -> FloatArray:
-    errors = (testing.n_errors - testing.rejected_errors)[points]
-    return error_upper_bound(errors, testing.accepted[points], 1 - level)
-
-
-def _rounded_up(bound: float) -> float:
-    """To tenths of a percent."""
-    return min(ceil(1000 * bound) / 1000, 1.0)
-
-
-def _certified(
-    testing: ThresholdPath, bound: Bound, level: float, guarantee: Guarantee, failure: GuaranteeError | None = None
-) -> CertifiedPoint:
-    """The certified point; `failure` tells why the bound is not the requested one."""
-    point = testing.point(bound.point)
-    n_accepted = int(testing.accepted[bound.point])
-    n_errors = testing.n_errors - point.rejected_errors
-    instead: dict[str, Argument] = {}
-    if failure is not None:
-        given, needed = testing.n_samples / guarantee.fraction_tested, failure.samples_needed
-        times = None if needed is None else needed / given
-        instead = {"requested_error": guarantee.max_error, "times_needed": times}
+def _certified(tested: Tested, index: int, guarantee: Guarantee, requested: float) -> CertifiedPoint:
+    n_accepted, n_errors = int(tested.accepted[index]), int(tested.errors[index])
     return CertifiedPoint(
-        **vars(point),
-        **instead,
-        max_error=bound.max_error,
+        **vars(tested.counts.point(index)),
+        max_error=guarantee.max_error,
         confidence=guarantee.confidence,
-        n_testing=testing.n_samples,
+        n_testing=tested.counts.n_samples,
         n_accepted=n_accepted,
         n_errors=n_errors,
-        p_value=float(error_p_value(n_errors, n_accepted, min(bound.max_error, 1 - 1e-12))),
-        level=level,
+        p_value=float(error_p_value(n_errors, n_accepted, guarantee.max_error)),
+        unit=guarantee.unit,
+        requested_error=None if guarantee.max_error == requested else requested,
     )
 
 
-def guaranteed_point(
-    fitting: ClassifiedSamples,
-    testing: ClassifiedSamples,
-    guarantee: Guarantee,
-    *,
-    method: str = "optimal",
-    min_cell_size: int = 1,
-    on_failure: str = "raise",
-) -> CertifiedPath:
-    """Fit a path on some samples and certify a point of it on others.
+def fixed_sequence(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> IntArray:
+    """All points from the first that can pass a test, by rising coverage; of equal coverage the later comes first."""
+    needed = samples_needed(guarantee.max_error, guarantee.level)
+    # With fewer than nine times the samples needed, three times is too far along the path: use the geometric mean.
+    # A part of a path with few samples may accept far fewer than expected, so there is a least number of them.
+    start = min(max(3 * needed, FEWEST_EXPECTED), sqrt(needed * n_testing))
+    order = np.lexsort((-np.arange(len(path)), path.accepted))
+    expected = path.coverage[order] * n_testing
+    return order[expected >= min(start, expected[-1])]
 
-    Parameters
-    ----------
-    fitting, testing : tuples of certainty, correct and cell
-        Independent samples that the classifier was not trained on.
-    guarantee : Guarantee
-        What is to be certified.
-    method, min_cell_size
-        As in `local_thresholds`.
-    on_failure : {"raise", "reject", "relax"}, default="raise"
-        What to do where no point can be certified: raise, return None for the point, or certify what is possible; None
-        where there are no samples.
 
-    Returns
-    -------
-    path : ThresholdPath or None
-    point : CertifiedPoint or None
+# -- exact tests of an error rate --------------------------------------------------------------------------------------
+
+
+def error_p_value(n_errors: ArrayLike, n_accepted: ArrayLike, max_error: float) -> FloatArray:
+    """P(Binomial(n_accepted, max_error) <= n_errors): probability of so few errors if the error rate is max_error.
+
+    Examples
+    --------
+    >>> error_p_value([0, 1], [299, 299], 0.01).round(3)
+    array([0.05 , 0.199])
     """
-    path = None
-    try:
-        if not len(fitting[0]) or not len(testing[0]):
-            raise GuaranteeError(
-                f"{guarantee} needs samples to fit the thresholds and others to test them, got {len(fitting[0])} and "
-                f"{len(testing[0])}; give more calibration samples.",
-                "too_few_samples",
-            )
-        path = local_thresholds(*fitting, method=method, min_cell_size=min_cell_size).extend(*fitting)
-        return path, certify(path, *testing, guarantee, relax=on_failure == "relax")
-    except GuaranteeError:
-        if on_failure == "raise":
-            raise
-        return path, None
+    check_fraction("max_error", max_error, open_interval=True)
+    errors, correct = _check_counts(n_errors, n_accepted)
+    # The tail is an incomplete beta function, whose parameter would be 0 where every sample is an error.
+    return np.where(correct == 0, 1.0, betainc(np.maximum(correct, 1.0), errors + 1.0, 1.0 - max_error))
 
 
-def guaranteed_points(
-    fitting: ClassifiedSamples,
-    testing: ClassifiedSamples,
-    fitting_group: Labels,
-    testing_group: Labels,
-    guarantee: Guarantee,
-    **options: Argument,
-) -> dict[Hashable, CertifiedPath]:
-    """`guaranteed_point` for every group, such as a predicted class; all guarantees hold at once.
+def error_upper_bound(n_errors: ArrayLike, n_accepted: ArrayLike, confidence: float = 0.95) -> FloatArray:
+    """Clopper-Pearson upper bound of the error rate, with the given confidence, for one test fixed beforehand.
 
-    The level is divided equally among the groups of the testing samples. The options are those of `guaranteed_point`.
+    Examples
+    --------
+    >>> error_upper_bound([0, 3, 0], [299, 100, 0]).round(4)
+    array([0.01  , 0.0757, 1.    ])
     """
-    labels = label_codes(testing_group)[0].tolist()
-    result: dict[Hashable, CertifiedPath] = {}
-    for label in labels:
-        own_fitting = _of_group(fitting, fitting_group == label)
-        own_testing = _of_group(testing, testing_group == label)
-        own = guarantee._replace(
-            level=guarantee.level / len(labels),
-            fraction_tested=guarantee.fraction_tested * len(own_testing[0]) / len(testing_group),
-            group=f"class {label!r} of {len(labels)}: ",
+    check_fraction("confidence", confidence, open_interval=True)
+    errors, correct = _check_counts(n_errors, n_accepted)
+    return np.where(correct == 0, 1.0, betaincinv(errors + 1.0, np.maximum(correct, 1.0), confidence))
+
+
+def _check_counts(n_errors: ArrayLike, n_accepted: ArrayLike) -> tuple[IntArray, IntArray]:
+    """Checked counts of errors and of correct samples."""
+    errors, accepted = np.asarray(n_errors), np.asarray(n_accepted)
+    if errors.dtype.kind not in "iu" or accepted.dtype.kind not in "iu":
+        raise ValueError("n_errors and n_accepted must be integers, got other types; give counts, not fractions.")
+    if np.any(errors < 0) or np.any(errors > accepted):
+        raise ValueError(
+            "n_errors must lie between 0 and n_accepted, got counts outside this range; check their order."
         )
-        result[label] = guaranteed_point(own_fitting, own_testing, own, **options)
-    return result
+    return errors.astype(np.intp), accepted.astype(np.intp) - errors.astype(np.intp)
 
 
-def _of_group(samples: ClassifiedSamples, inside: BoolArray) -> ClassifiedSamples:
-    certainty, correct, cell = samples
-    return certainty[inside], correct[inside], cell[inside]
+def samples_needed(max_error: float, level: float, rate: float = 0.0) -> int:
+    """Accepted samples that certify max_error at `level` if the fraction of errors is `rate`, which is below max_error.
+
+    Examples
+    --------
+    >>> samples_needed(0.01, 0.05)
+    299
+    >>> samples_needed(0.01, 0.05, rate=0.005)
+    1182
+    """
+    check_fraction("max_error", max_error, open_interval=True)
+    fewest = max(1, ceil(min(log(level) / log1p(-max_error), LARGEST) - 1e-9))
+    if rate == 0:
+        return fewest
+
+    def suffices(n: int) -> bool:
+        return bool(error_p_value(ceil(rate * n - 1e-9), n, max_error) <= level)
+
+    low, high = fewest - 1, fewest
+    while not suffices(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
+
+
+# -- why nothing can be certified --------------------------------------------------------------------------------------
+
+
+class GuaranteeError(ValueError):
+    """No operating point can be certified.
+
+    Attributes
+    ----------
+    reason : {"too_few_samples", "error_rate", "order"}
+        More samples would help; no number of samples would; or the most certain samples are not the most accurate.
+    samples_needed : int or None
+        About how many samples are needed in all, where more would help.
+    """
+
+    def __init__(self, message: str, reason: str, samples_needed: int | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.samples_needed = samples_needed
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
+        # By default an exception is rebuilt from its message alone; it must be possible to send it between processes.
+        return type(self), (str(self), self.reason, self.samples_needed)
+
+
+def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeError | None:
+    """The error for fewer accepted testing samples than are needed without any error; None where there are enough."""
+    needed = samples_needed(guarantee.max_error, guarantee.level)
+    if n_accepted >= needed:
+        return None
+    return _more_samples(
+        f"{guarantee} needs at least {_number(needed)} accepted testing samples even without any error, but at most "
+        f"{n_accepted} of {n_testing} testing samples can be accepted",
+        "raise max_error or lower confidence",
+        max(n_testing, 1) * needed / max(n_accepted, 1),
+        guarantee,
+    )
+
+
+def explain_failure(tested: Tested, guarantee: Guarantee) -> GuaranteeError:
+    """The error for a sequence of points of which the first failed, from the testing counts of all points of the path.
+
+    It is based on the point with the lowest error rate among those that accept enough samples.
+    """
+    accepted, errors, n_testing = tested.accepted, tested.errors, tested.counts.n_samples
+    first = int(accepted[tested.points[0]])
+    most = int(accepted.max())
+    error = too_few(most, n_testing, guarantee)
+    if error is not None:
+        return error
+    fewest = samples_needed(guarantee.max_error, guarantee.level)
+    rate = np.where(accepted >= fewest, errors / np.maximum(accepted, 1), np.inf)
+    best = int(np.lexsort((accepted, rate))[0])
+    n_accepted, n_errors = int(accepted[best]), int(errors[best])
+    found = f"{n_errors} errors among {n_accepted} accepted testing samples ({rate[best]:.2%})"
+    failed = f"{guarantee} could not be shown with {n_testing} testing samples"
+    if rate[best] >= guarantee.max_error:
+        if 1 - float(error_p_value(n_errors - 1, n_accepted, guarantee.max_error)) <= SIGNIFICANT:
+            narrow, wide = int(np.where(accepted >= fewest, accepted, most + 1).argmin()), int(accepted.argmax())
+            trend = int(errors[narrow]), int(accepted[narrow]), int(errors[wide]), most
+            return _too_many_errors(trend, found, failed, n_testing, guarantee)
+        needed = max(samples_needed(guarantee.max_error, guarantee.level, guarantee.max_error / 2), n_accepted + 1)
+        message = (
+            f"{failed}. The lowest error rate is {found}: too few to decide whether the true rate is below max_error. "
+            f"If it is half of max_error, about {needed} accepted samples are enough"
+        )
+        return _more_samples(message, OTHER_REMEDIES, n_testing * needed / n_accepted, guarantee)
+    passes = bool(error_p_value(n_errors, n_accepted, guarantee.max_error) <= guarantee.level)
+    if passes and n_accepted >= first >= fewest:
+        return GuaranteeError(
+            f"{guarantee} failed for the most certain samples, although others have {found}: the certainty does not "
+            "order the samples by accuracy; use another measure of certainty.",
+            "order",
+        )
+    if passes:  # but not where the tests began, because too few were accepted there; more samples help
+        needed = max(3 * fewest, n_accepted + 1)
+    else:
+        needed = max(samples_needed(guarantee.max_error, guarantee.level, float(rate[best])), n_accepted + 1)
+    message = f"{failed}. The lowest error rate is {found}; about {needed} accepted samples are needed"
+    return _more_samples(message, "raise max_error or lower confidence", n_testing * needed / n_accepted, guarantee)
+
+
+def _too_many_errors(
+    trend: tuple[int, int, int, int], found: str, failed: str, n_testing: int, guarantee: Guarantee
+) -> GuaranteeError:
+    """The lowest rate is significantly above max_error: more samples help only if it falls with rising certainty."""
+    fewest = samples_needed(guarantee.max_error, guarantee.level)
+    lowest = f"the lowest error rate of all thresholds that accept at least {fewest} testing samples is {found}"
+    accepted = _fraction_at_rate(*trend, guarantee.max_error / 2) * trend[1]
+    needed = samples_needed(guarantee.max_error, guarantee.level, guarantee.max_error / 2)
+    if accepted < needed < accepted * LARGEST_FACTOR:  # not where as many are accepted already, all equally certain
+        message = f"{failed}: {lowest}, but it falls with rising certainty. At this trend more samples are enough"
+        return _more_samples(message, OTHER_REMEDIES, needed * n_testing / accepted, guarantee)
+    if n_testing < SUFFICIENT_FACTOR * fewest:
+        message = f"{failed}: {lowest}, and so few samples do not show whether more certain ones are more accurate"
+        return _more_samples(message, OTHER_REMEDIES, SUFFICIENT_FACTOR * fewest, guarantee)
+    return GuaranteeError(
+        f"{guarantee} is not achievable: {lowest}, and no number of samples is enough, because it does not fall far "
+        f"enough with rising certainty; {OTHER_REMEDIES}.",
+        "error_rate",
+    )
+
+
+def _fraction_at_rate(errors: int, accepted: int, all_errors: int, most: int, rate: float) -> float:
+    """Which fraction of the accepted samples has errors at `rate` if the rate continues to fall; 0 if it does not fall.
+
+    A power law through the two counts; that the rate falls must be significant (Fisher's exact test).
+    """
+    from scipy.stats import hypergeom  # slow to import, and needed only here
+
+    if accepted == most or hypergeom.cdf(errors, most, all_errors, accepted) > SIGNIFICANT:
+        return 0.0
+    power = log(all_errors * accepted / (errors * most)) / log(most / accepted)
+    return (rate * accepted / errors) ** (1 / power)
+
+
+def _more_samples(message: str, otherwise: str, n_testing: float, guarantee: Guarantee) -> GuaranteeError:
+    """The advice to use more samples: so many that `n_testing` of them are for testing."""
+    total, fraction = ceil(n_testing / guarantee.fraction_tested), guarantee.fraction_tested
+    use = "" if fraction == 1 else f" ({fraction:.3g} of them are used for testing)"
+    return GuaranteeError(
+        f"{message}; give about {_number(total)} {guarantee.unit} in all{use}, {otherwise}.", "too_few_samples", total
+    )
+
+
+def _number(count: int) -> str:
+    return str(count) if count < 1e9 else f"{count:.2g}"

@@ -1,34 +1,110 @@
-"""A path of thresholds: operating points from full coverage to low coverage.
+"""Thresholds per cell, and paths of them: operating points from full coverage to low coverage.
 
 Rules:
+- a sample is accepted iff its certainty is at least its cell's threshold; -inf rejects nothing, +inf the whole cell;
+- a cell without calibration samples is rejected, because nothing is known about it; only a single threshold for all
+  cells also applies to new cells;
+- a certainty that is NaN or infinite is never accepted;
 - point 0 of every path is the classifier without rejection: all thresholds are -inf;
 - the counts belong to certain samples; `evaluate` gives the same thresholds with the counts of other samples;
-- cells of one pool share a threshold; new cells are treated as in `point.py`;
 - thresholds are stored as steps (point, pool, threshold), because a point differs from the one before it in few cells:
   a path of 100,000 points over 200 cells would be 160 MB as a table. `thresholds` computes the table on first use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.rejection.point import OperatingPoint
 from lvq.rejection.validation import (
     BoolArray,
     FloatArray,
     IntArray,
     check_fraction,
+    check_lengths,
     check_samples,
     positions,
     sorted_by_pool,
 )
 from lvq.typing import Argument, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class CellThresholds:
+    """A threshold for each cell.
+
+    Attributes
+    ----------
+    cells : array of shape (n_cells,)
+        Labels of the cells.
+    thresholds : array of shape (n_cells,)
+        Reject iff certainty < threshold of the cell.
+    unseen : float
+        Threshold for cells that are not in `cells`.
+
+    Examples
+    --------
+    >>> limits = CellThresholds(np.array(["a", "b"]), np.array([0.3, -np.inf]), np.inf)
+    >>> limits.accept([0.3, 0.2, 0.1, 0.9], ["a", "a", "b", "new"])
+    array([ True, False,  True, False])
+    """
+
+    cells: Labels
+    thresholds: FloatArray
+    unseen: float
+
+    def raised(self, level: float) -> Self:
+        """The thresholds raised to a common level, where they are below it."""
+        return replace(self, thresholds=np.maximum(self.thresholds, level), unseen=max(self.unseen, level))
+
+    def threshold_of(self, cell: ArrayLike) -> FloatArray:
+        """The threshold of every sample, by the label of its cell."""
+        return np.append(self.thresholds, self.unseen)[positions(cell, self.cells)]
+
+    def accept(self, certainty: ArrayLike, cell: ArrayLike) -> BoolArray:
+        """Which samples are accepted: those whose certainty reaches the threshold of their cell.
+
+        Parameters
+        ----------
+        certainty : array-like of shape (n_samples,)
+            Higher is more certain; NaN and infinite values are rejected.
+        cell : array-like of shape (n_samples,)
+            Labels as they were when the thresholds were fitted.
+
+        Returns
+        -------
+        accepted : bool ndarray of shape (n_samples,)
+        """
+        values, limit = np.asarray(certainty, dtype=np.float64), self.threshold_of(cell)
+        check_lengths(certainty=values, cell=limit)
+        return np.asarray((values >= limit) & np.isfinite(values))
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoint(CellThresholds):
+    """Thresholds, and what they did on the samples they were counted on.
+
+    Attributes
+    ----------
+    rejected_correct, rejected_errors : int
+        Rejected samples, by whether the prediction is correct.
+    coverage : float
+        Fraction of the samples that are accepted.
+    accuracy : float
+        Fraction of the accepted samples that are correct; NaN where none is accepted.
+    index : int
+        Index of the point on its path.
+    """
+
+    rejected_correct: int
+    rejected_errors: int
+    coverage: float
+    accuracy: float
+    index: int
 
 
 class Steps(NamedTuple):
@@ -264,7 +340,6 @@ class ThresholdPath:
         path = replace(self, rejected_correct=longer, rejected_errors=longer, steps=steps)
         return path.evaluate(certainty, correct, cell)
 
-
-# of a RejectClassifier: one for all samples, one for each class, or None where nothing is certified
-Paths: TypeAlias = ThresholdPath | dict[Hashable, ThresholdPath | None] | None
-Points: TypeAlias = OperatingPoint | dict[Hashable, OperatingPoint | None] | None
+    def lowered(self, by: float) -> ThresholdPath:
+        """All thresholds lowered by a number, without a change of the counts; see `lvq.rejection.thresholds.STEP`."""
+        return replace(self, steps=self.steps._replace(threshold=self.steps.threshold - by))

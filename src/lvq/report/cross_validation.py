@@ -22,7 +22,7 @@ from sklearn.utils.validation import column_or_1d
 from lvq.inspection.importance import variable_importances
 from lvq.plots import lambda_matrix
 from lvq.rejection import GuaranteeError, RejectClassifier
-from lvq.rejection.scorers import find_reject_classifier
+from lvq.rejection.classifier import find_reject_classifier
 from lvq.report.features import Features, Floats
 from lvq.typing import FittedFold, Fold, Labels, MatrixLike
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.find_model import find_layer
-from lvq.prices import PriceClassifier, cheapest_class
+from lvq.estimators.found import find_layer
+from lvq.rejection.costs import CostClassifier, cheapest_class
 from lvq.report.metrics import classification_metrics
 from lvq.typing import JSONValue, MatrixLike
 
@@ -39,11 +39,11 @@ def metrics_section(
         Number of labels; those that the model does not know are the last.
     """
     table = np.asarray(model.predict_proba(X), dtype=np.float64) if hasattr(model, "predict_proba") else None
-    priced = find_layer(model, PriceClassifier)
+    priced = find_layer(model, CostClassifier)
     return {
         **classification_metrics(codes, predicted, np.arange(n_labels), table),
-        "prices": None if priced is None else priced.prices_.tolist(),
-        "price": None if priced is None else _price(priced.prices_, codes, predicted),
+        "prices": None if priced is None else priced.costs_.tolist(),
+        "price": None if priced is None else _price(priced.costs_, codes, predicted),
         "decisions": None if table is None else decision_steps(table, codes, predicted, n_labels, priced),
     }
 
@@ -53,7 +53,7 @@ def decision_steps(
     codes: NDArray[np.intp],
     predicted: NDArray[np.intp],
     n_labels: int,
-    priced: PriceClassifier | None = None,
+    priced: CostClassifier | None = None,
 ) -> dict[str, JSONValue] | None:
     """For each class and factor the predictions of each class, and how many of them are correct.
 
@@ -68,7 +68,7 @@ def decision_steps(
     if n_labels > MAX_CLASSES or n_classes < 2:
         return None
     factors, in_use = (FACTORS, IN_USE) if n_labels <= FINE_CLASSES else (FACTORS[::COARSE], IN_USE // COARSE)
-    base = 1.0 - np.eye(n_classes) if priced is None else priced.prices_
+    base = 1.0 - np.eye(n_classes) if priced is None else priced.costs_
     counts = np.bincount(codes, minlength=n_labels)[:n_classes]
     chosen = [int(counts.argmin()) if counts[0] != counts[-1] else 1] if n_classes == 2 else list(range(n_classes))
     correct, called, paid = [], [], []

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from lvq.rejection.binomial import error_upper_bound
+from lvq.rejection.guarantee import error_upper_bound
 from lvq.typing import JSONValue
 
 CONFIDENCE = 0.975  # one-sided confidence of each end of a 95 % interval

@@ -13,7 +13,7 @@ import lvq
 from lvq.model.local_diagonal import LocalDiagonal
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.point import CertifiedPoint
+from lvq.rejection.guarantee import CertifiedPoint
 from lvq.report.features import Features
 from lvq.report.formatting import percent, to_json
 from lvq.report.metrics import confidence_interval
@@ -101,9 +101,9 @@ def _rejection(reject: RejectClassifier) -> dict[str, JSONValue]:
     target = {name: value for name, value in targets.items() if value is not None} or {"min_coverage": 0.9}
     guarantee: dict[str, JSONValue] | None = None
     if reject.max_error is not None:
-        guarantee = {"max_error": reject.max_error, "confidence": reject.confidence, "per_class": reject.per_class}
+        guarantee = {"max_error": reject.max_error, "confidence": reject.confidence}
         if isinstance(reject.point_, CertifiedPoint):
-            names = ("max_error", "n_testing", "n_accepted", "n_errors", "p_value")
+            names = ("max_error", "n_testing", "n_accepted", "n_errors", "p_value", "unit")
             guarantee |= {name: getattr(reject.point_, name) for name in names}
             guarantee["requested"] = reject.point_.requested_error
     measure = _parameter(reject.measure)
@@ -118,7 +118,7 @@ def add_weak_guarantee(summary: dict[str, JSONValue]) -> None:
     if guarantee is None:
         return
     baseline = 1 - summary["scores"]["majority_accuracy"]
-    weak = not guarantee["per_class"] and guarantee["max_error"] >= baseline
+    weak = guarantee["max_error"] >= baseline
     guarantee["weak"] = (
         f"This bound is not better than always predicting the most frequent class, which has an error rate of "
         f"{percent(baseline)} here."
@@ -165,7 +165,8 @@ def _rejection_limit(rejection: dict[str, JSONValue] | None) -> str:
     guarantee = rejection["guarantee"]
     if guarantee is None:
         return "The thresholds were fitted to calibration samples; they have no guarantee for other samples."
-    which = "accepted predictions of each predicted class" if guarantee["per_class"] else "accepted predictions"
+    grouped = guarantee["unit"] == "groups"
+    which = "accepted predictions" + (" for a randomly chosen row of a new group" if grouped else "")
     return (
         f"At the operating point as fitted, the expected error rate of the {which} is at most "
         f"{percent(guarantee['max_error'])}, with confidence {percent(guarantee['confidence'])}. The guarantee holds "

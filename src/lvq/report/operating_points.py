@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from lvq.rejection import RejectClassifier, certainty
+from lvq.rejection.classifier import find_reject_classifier
 from lvq.rejection.curves import confusion_with_reject
-from lvq.rejection.measures import certainty_of
-from lvq.rejection.path import ThresholdPath
-from lvq.rejection.point import OperatingPoint
-from lvq.rejection.scorers import find_reject_classifier
+from lvq.rejection.path import OperatingPoint, ThresholdPath
+from lvq.rejection.scores import certainty_of
 from lvq.typing import JSONValue, MatrixLike
 
 MAX_POINTS = 101
@@ -83,7 +82,7 @@ def _one_threshold(values: NDArray[np.float64]) -> tuple[list[Bools], list[Thres
 def _along_path(
     reject: RejectClassifier, path: ThresholdPath, inputs: MatrixLike, values: NDArray[np.float64]
 ) -> tuple[list[Bools], list[Threshold]]:
-    """Points of the path, at about equal steps of coverage; each rejects outliers and rows with too little known."""
+    """Points of the path, at about equal steps of coverage; each rejects outliers."""
     cell = reject.cell(inputs)
     targets = np.linspace(path.coverage.max(), path.coverage.min(), MAX_POINTS)
     nearest = np.unique([np.abs(path.coverage - target).argmin() for target in targets])
@@ -94,8 +93,6 @@ def _along_path(
     if reject.outlier_limits_ is not None:
         typicality = certainty_of(reject.predictions(inputs), reject.measure_.outlier)
         typical = reject.outlier_limits_.accept(typicality, cell)
-    if getattr(reject, "min_known_", None) is not None:
-        typical &= reject.known_fraction(inputs) >= reject.min_known_
     return [point.accept(values, cell) & typical for point in points], [_range(point.thresholds) for point in points]
 
 

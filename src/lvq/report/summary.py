@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
-from lvq.estimators.find_model import find_layer
-from lvq.inspection.importance import VariableImportances, variable_importances
-from lvq.prices import PriceClassifier
+from lvq.estimators.found import find_layer
+from lvq.importances import variable_importances
 from lvq.rejection import RejectClassifier
+from lvq.rejection.costs import CostClassifier
 from lvq.report import model_card, model_sections
 from lvq.report.class_order import in_natural_order
 from lvq.report.cross_validation import FoldResult
@@ -28,6 +28,7 @@ from lvq.report.probabilities import probability_section
 from lvq.report.prototype_ranges import outside_section
 from lvq.report.sample_sections import HeldOut, explanation_section, map_section, stratified
 from lvq.report.variables import variables_of
+from lvq.resampled_importances import RelevanceIntervals
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 
@@ -43,7 +44,7 @@ def summarize(
     target_name: str | None = None,
     feature_names: Sequence[str] | None = None,
     folds: Sequence[FoldResult] | None = None,
-    intervals: VariableImportances | None = None,
+    intervals: RelevanceIntervals | None = None,
     seed: int | None = None,
     protocol: str | None = None,
     max_points: int = 2000,
@@ -69,8 +70,8 @@ def summarize(
         Names of the columns of X, where X has none.
     folds : sequence of FoldResult, optional
         From `evaluate_folds`: how much the results depend on the training samples.
-    intervals : VariableImportances, optional
-        From `lvq.variable_importances` with `n_resamples`: which features are named as important.
+    intervals : RelevanceIntervals, optional
+        From `lvq.relevance_intervals`: which features are named as important.
     seed : int, optional
         The seed of split and model, shown in the model card.
     protocol : str, optional
@@ -110,7 +111,7 @@ def summarize(
     features, points = Features(model, feature_names), operating_points(model, X)
     labels, codes, predicted = _codes(features.model.classes, given, np.asarray(model.predict(X)))
     named = variables_of(features, model, _safe_indexing(X, [0]))
-    priced = find_layer(model, PriceClassifier) is not None
+    priced = find_layer(model, CostClassifier) is not None
     held_out = HeldOut(X, codes, predicted, points, features, named, priced)
     reject = find_layer(model, RejectClassifier)
     variables = None

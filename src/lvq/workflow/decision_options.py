@@ -1,24 +1,27 @@
-"""Prices of mistakes and class weights, as a mapping or a short string."""
+"""Prices of mistakes and class weights, as a file or a short text."""
 
 from __future__ import annotations
 
+import csv
 import difflib
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
-from lvq.prices import price_matrix
-from lvq.tables.header import is_number, listed
+from lvq.rejection.costs import cost_matrix
+from lvq.table_headers import is_number, listed
 from lvq.typing import ClassWeight
 
 
-def read_prices(given: Mapping[str, float] | str) -> dict[str, float]:
-    """Prices by "true:predicted": of a mapping or a short string.
+def read_prices(given: Mapping[str, float] | str | Path) -> dict[str, float]:
+    """Prices by "true:predicted": of a mapping, a short text or a file.
 
     Parameters
     ----------
-    given : mapping or str
-        A string such as "bad:good=5,good:bad=1": predicting good for a row of bad costs 5.
+    given : mapping, str or path
+        A text such as "bad:good=5,good:bad=1": predicting good for a row of bad costs 5. Or a CSV file whose first line
+        names the predicted classes and whose first column the true ones.
 
     Returns
     -------
@@ -31,14 +34,36 @@ def read_prices(given: Mapping[str, float] | str) -> dict[str, float]:
     """
     if isinstance(given, Mapping):
         return {str(key): float(price) for key, price in given.items()}
-    prices = _pairs(str(given), "prices (--prices)", "bad:good=5,good:bad=1")
+    if Path(given).is_file():
+        return _of_file(Path(given))
+    prices = _pairs(str(given), "prices (--prices)", "bad:good=5,good:bad=1, or the name of a file")
     bad = next((key for key in prices if key.count(":") != 1), None)
     if bad is not None:
         raise ValueError(
             f"prices (--prices) must name two classes, true:predicted, such as bad:good=5, got {bad!r}; for classes "
-            "with a colon use lvq.PriceClassifier."
+            "with a colon use a file."
         )
     return prices
+
+
+def _of_file(path: Path) -> dict[str, float]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        start = file.readline()
+        file.seek(0)
+        rows = [row for row in csv.reader(file, delimiter=";" if ";" in start else ",") if any(row)]
+    header, *lines = [[cell.strip() for cell in row] for row in rows] or [[]]
+    if len(header) < 3 or any(len(line) != len(header) for line in lines):
+        raise ValueError(
+            f"{path} must be a table of prices: the first line names the predicted classes, the first column the true "
+            "ones, and each cell is a price."
+        )
+    cells = {(line[0], name): value for line in lines for name, value in zip(header[1:], line[1:])}
+    if len(cells) < len(lines) * (len(header) - 1):
+        raise ValueError(f"{path} must name each class once in the first line and once in the first column.")
+    bad = next((value for value in cells.values() if not is_number(value)), None)
+    if bad is not None:
+        raise ValueError(f"{path} holds {bad!r}, which is not a price; write numbers with a decimal point.")
+    return {f"{true}:{predicted}": float(value) for (true, predicted), value in cells.items()}
 
 
 def read_class_weight(given: Mapping[str, float] | str | None) -> ClassWeight:
@@ -82,7 +107,7 @@ def check_classes(
     names = [str(name) for name in np.unique(everyone)]
     absent = sorted(set(names) - {str(name) for name in np.unique(y)})
     if prices is not None:
-        price_matrix(prices, names)
+        cost_matrix(prices, names)
         pairs = {f"{true}:{other}" for one in absent for name in names for true, other in ((one, name), (name, one))}
         _need_rows(pairs.intersection(prices), absent, "prices (--prices)")
     if isinstance(class_weight, dict):

@@ -248,23 +248,10 @@ def _blocks(times: np.ndarray, n_blocks: int) -> np.ndarray:
     return (ranks * n_blocks // len(ranks)).astype(int)
 
 
-def calibration_rows(design: Design, fraction: float, seed: int, *, independent: bool) -> Fold:
-    """Training rows, and rows held out for thresholds: whole groups, or the latest rows.
-
-    With `independent` there is one held-out row of each group, drawn at random: rows of a group are alike, and a test
-    that takes them for independent ones would be too sure.
-    """
-    rng = np.random.default_rng(seed)
-    if design.times is not None:
-        held = design.times >= _cut(design.times, fraction)
-        if design.groups is not None:
-            held |= np.isin(design.groups, design.groups[held])
-    else:
-        assert design.groups is not None
-        names = rng.permutation(np.unique(design.groups))
-        held = np.isin(design.groups, names[: max(1, round(fraction * len(names)))])
-    rows = np.flatnonzero(held)
-    if independent and design.groups is not None:
-        drawn = rng.permutation(rows)
-        rows = np.sort(drawn[np.unique(design.groups[drawn], return_index=True)[1]])
-    return np.flatnonzero(~held), rows
+def calibration_rows(design: Design, fraction: float) -> Fold:
+    """Training rows, and the latest rows, with their whole groups, which are held out for thresholds."""
+    assert design.times is not None
+    held = design.times >= _cut(design.times, fraction)
+    if design.groups is not None:
+        held |= np.isin(design.groups, design.groups[held])
+    return np.flatnonzero(~held), np.flatnonzero(held)

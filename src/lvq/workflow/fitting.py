@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lvq.estimators.find_model import need_model
-from lvq.prices import PriceClassifier
+from lvq.estimators.found import need_model
 from lvq.rejection import RejectClassifier
-from lvq.rejection.known_values import TOO_LITTLE
-from lvq.tables.header import FIRST_ROW
+from lvq.rejection.costs import CostClassifier
+from lvq.table_headers import FIRST_ROW
 from lvq.typing import Labels, MatrixLike
 from lvq.workflow.date_values import show_dates
 from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
 from lvq.workflow.design import Design, split_rows
 from lvq.workflow.drift import reference_of
-from lvq.workflow.fit_result import FitResult, Progress, quiet, threshold_notes
+from lvq.workflow.fit_result import FitResult, Progress, quiet
 from lvq.workflow.missing_values import candidates, check_way, choose
 from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.protocol import protocol, published_rows, time_split
@@ -29,7 +28,7 @@ from lvq.workflow.thread_limit import limited_threads
 from lvq.workflow.training import CrossValidated, cross_validate, fit_rejecting
 
 if TYPE_CHECKING:
-    from lvq.inspection.importance import VariableImportances
+    from lvq.resampled_importances import RelevanceIntervals
 
 N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
@@ -60,9 +59,11 @@ def fit_table(
     missing_marks: Sequence[str] = (),
     encoding: str | None = None,
     class_weight: Mapping[str, float] | str | None = None,
-    prices: Mapping[str, float] | str | None = None,
+    prices: Mapping[str, float] | str | Path | None = None,
     test_size: float = 0.25,
     folds: int = 5,
+    stream: bool = False,
+    checkpoint: str | Path | None = None,
     seed: int = 0,
     threads: int | None = None,
     force: bool = False,
@@ -79,7 +80,7 @@ def fit_table(
     Parameters
     ----------
     table : path or sequence of path
-        A CSV (also gzipped), Parquet, Arrow or Excel file, or several with the same columns, which are joined.
+        A CSV (also gzipped), Parquet, Arrow or ARFF file, or several with the same columns, which are joined.
     target : str
         The column of classes.
     out : path, optional
@@ -125,14 +126,21 @@ def fit_table(
         That of CSV files, such as "latin-1"; by default it is found from their bytes.
     class_weight : mapping or str, optional
         Weights of the classes in training: "balanced", or for example "bad=5,good=1".
-    prices : mapping or str, optional
-        Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given): the
-        class with the least expected price is predicted, by the calibrated probabilities; see `lvq.prices`.
+    prices : mapping, str or path, optional
+        Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given), or a CSV
+        file: the class with the least expected price is predicted, by the calibrated probabilities; see
+        `lvq.rejection.costs`.
     test_size : float, default=0.25
         Fraction of the rows that is held out for the test.
     folds : int, default=5
         Number of folds of the cross-validation; 0 for none. With folds and up to 5,000 training rows the model is also
         refitted to 20 random halves, for the intervals of the features' importances.
+    stream : bool, default=False
+        Read the tables in parts, as they may be larger than memory, and train each row once by `lvq.fit_batches`. All
+        features must be numbers, of which some may be missing with ``missing="ignore"``; there is no cross-validation,
+        and up to 20,000 rows each are held out for the test and for the thresholds.
+    checkpoint : path, optional
+        With `stream`: a file from which an interrupted run continues; the result is that of an undisturbed run.
     seed : int, default=0
         Seed of all random numbers.
     threads : int, optional
@@ -173,6 +181,21 @@ def fit_table(
     )  # fmt: skip
     if out is not None:
         check_folder(out, force=force)
+    if stream:
+        from lvq.workflow.streamed import check_stream_options, fit_stream
+
+        designed: dict[str, object] = {
+            "categorical": categorical, "features": features, "prices": prices, "dates": dates, "group": group,
+            "time": time, "test": test, "sample_prototypes": sample_prototypes, "missing_marks": missing_marks,
+            "encoding": encoding,
+        }  # fmt: skip
+        check_stream_options(designed, missing, weights)
+        tables = [Path(table)] if isinstance(table, str | Path) else [Path(path) for path in table]
+        return fit_stream(
+            tables, target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, checkpoint, progress
+        )
+    if checkpoint is not None:
+        raise ValueError("checkpoint (--checkpoint) needs stream=True (--stream); leave it out.")
     steps = folds + 5
     progress("Reading", 0, steps)
     study = read_study(
@@ -190,7 +213,7 @@ def fit_table(
     for way, each in found.estimators.items():
         pipeline = make_pipeline_for(samples, each)
         classifiers[way] = make_reject_classifier(
-            pipeline if priced is None else PriceClassifier(pipeline, priced), max_error=max_error,
+            pipeline if priced is None else CostClassifier(pipeline, priced), max_error=max_error,
             confidence=confidence, coverage=coverage, n_samples=len(train),
             smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
         )  # fmt: skip
@@ -201,7 +224,7 @@ def fit_table(
     classifier, checked = classifiers[choice.way], tried.get(choice.way)
     progress("Fitting", steps - 4, steps)
     fit_rejecting(classifier, X, y, inner, seed, checked and checked.fitted)
-    notes += threshold_notes(classifier, len(samples.y), "rows in the table")
+    notes += classifier.notes_
     rivals = None
     if checked is not None:
         progress("Fitting rivals", steps - 3, steps)
@@ -225,10 +248,6 @@ def fit_table(
     )  # fmt: skip
     if sample_prototypes:
         notes.append(published_rows(summary))
-    n_little = summary["rejection"]["reasons"].get(TOO_LITTLE, 0)
-    if n_little:
-        rows = "1 test row has" if n_little == 1 else f"{n_little} test rows have"
-        notes.append(f"{rows} less than half of the usual values: rejected as {TOO_LITTLE}.")
     summary["notes"], summary["rivals"], summary["missing"] = notes, rivals, choice.section
     summary["missing_marks"] = {name: texts for name, texts in study.marks.items() if name in samples.X}
     summary["time"] = split
@@ -247,13 +266,13 @@ def _counter(progress: Progress, what: str, start: int, steps: int) -> Callable[
 
 def _intervals(
     classifier: RejectClassifier, X: MatrixLike, y: Labels, design: Design, seed: int
-) -> VariableImportances | None:
+) -> RelevanceIntervals | None:
     """Intervals of the importances; None for a Euclidean metric, and for many rows, where folds tell enough."""
-    from lvq.inspection.importance import variable_importances
+    from lvq.resampled_importances import relevance_intervals
 
     if need_model(classifier, "fit_table").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
-    return variable_importances(
+    return relevance_intervals(
         classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
         random_state=seed,
     )  # fmt: skip

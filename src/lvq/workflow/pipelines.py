@@ -21,8 +21,8 @@ from lvq.estimators.registry import estimator_types, short_name
 from lvq.estimators.search import default_candidates
 from lvq.model.links import KERNELS
 from lvq.rejection import RejectClassifier
-from lvq.rejection.binomial import samples_needed
 from lvq.rejection.calibration import PATH_FRACTION
+from lvq.rejection.guarantee import samples_needed
 from lvq.typing import Argument, ClassWeight
 from lvq.workflow.preparation import Samples
 
@@ -33,6 +33,8 @@ NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " 
 CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, so that all rows train the model
 CROSS_FIT_FOLDS = 5
 MIN_CALIBRATION, MAX_CALIBRATION = 0.3, 0.5  # fraction of the training rows that is held out for thresholds or tests
+# bounds that are guaranteed instead where the requested one cannot be, the lowest of them that can
+WEAKER = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 GUARANTEE_FACTOR = 4  # held-out samples, as a multiple of the number that suffices if none is an error
 
 
@@ -227,30 +229,27 @@ def make_reject_classifier(
     >>> from lvq import GLVQ
     >>> make_reject_classifier(GLVQ(), coverage=0.8, n_samples=500)
     RejectClassifier(cv=5, estimator=GLVQ(), measure='combined', min_coverage=0.8)
-    >>> make_reject_classifier(GLVQ(), max_error=0.05, n_samples=500).calibration_size
-    0.472
+    >>> make_reject_classifier(GLVQ(), max_error=0.05, n_samples=500).cv
+    0.5
     """
     if max_error is not None and coverage is not None:
         raise ValueError("Give max_error or coverage, not both: a guarantee sets the coverage itself.")
-    held_out = _calibration_size(max_error, confidence, n_samples)
-    left = smallest_class if max_error is None else int(smallest_class * (1 - held_out))
+    held_out = held_out_fraction(max_error, confidence, n_samples)
+    crossed = max_error is None and n_samples < CROSS_FIT_BELOW
     return RejectClassifier(
         estimator,
         measure="auto" if coverage == 1 else "combined",  # all are accepted, outliers too
-        max_error=max_error,
+        max_error=None if max_error is None else [max_error, *(bound for bound in WEAKER if bound > max_error)],
         confidence=confidence,
-        on_failure="raise" if max_error is None else "relax",
         min_coverage=0.9 if coverage is None and max_error is None else coverage,
-        cv=max(2, min(CROSS_FIT_FOLDS, left)) if n_samples < CROSS_FIT_BELOW else None,
-        calibration_size=held_out,
+        cv=max(2, min(CROSS_FIT_FOLDS, smallest_class)) if crossed else held_out,
         random_state=seed,
     )
 
 
-def _calibration_size(max_error: float | None, confidence: float, n_samples: int) -> float:
+def held_out_fraction(max_error: float | None, confidence: float, n_samples: int) -> float:
     """Fraction of the training samples for thresholds or tests; it may depend on their number, not on their values."""
     if max_error is None or not 0 < max_error < 1 or not 0 < confidence < 1:
         return MIN_CALIBRATION
-    for_tests = 1.0 if n_samples < CROSS_FIT_BELOW else 1 - PATH_FRACTION
-    wanted = GUARANTEE_FACTOR * samples_needed(max_error, 1 - confidence) / (for_tests * n_samples)
+    wanted = GUARANTEE_FACTOR * samples_needed(max_error, 1 - confidence) / ((1 - PATH_FRACTION) * n_samples)
     return min(MAX_CALIBRATION, max(MIN_CALIBRATION, wanted))

@@ -2,7 +2,6 @@
 
 Rules:
 - columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
-- certainty falls with what is missing in a row, and a row with too little known is rejected;
 - a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
   number whose distances overflow; without a usable number there is no label either;
 - memory holds one part of a table of any size.
@@ -20,13 +19,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.find_model import FoundModel, find_model, need_model
-from lvq.inspection.certify import certified_radius
+from lvq.estimators.found import FoundModel, find_model, need_model
 from lvq.model.folded import largest_value
 from lvq.rejection import RejectClassifier
-from lvq.rejection.known_values import MIN_KNOWN, MISSING_TEXT, TOO_LITTLE, known_fraction, lowered, missing_counts
-from lvq.rejection.measures import certainty_of
-from lvq.rejection.predictions import Predictions
+from lvq.rejection.scores import Predictions, certainty_of
+from lvq.robustness import certified_radius
 from lvq.table_headers import FIRST_ROW
 from lvq.tables import (
     TableError,
@@ -45,6 +42,7 @@ from lvq.tables import (
 from lvq.tables.missing_marks import marks_by_column
 from lvq.workflow.missing_values import is_ignoring
 from lvq.workflow.model_columns import COLUMNS, ModelColumns, categories_by_number, expected_columns, match_columns
+from lvq.workflow.preparation import MISSING_TEXT
 from lvq.workflow.runs import load_model, stored_marks
 from lvq.workflow.thread_limit import limited_threads
 
@@ -113,11 +111,11 @@ def predict_table(
         - label: the predicted class; empty where a number is missing that had no missing values in training;
         - certainty: certainty of the prediction; higher is more certain;
         - accepted: whether the prediction is accepted;
-        - reason: the reason for rejection: "ambiguous", "outlier", "unseen cell", "uncertified", "too little known",
+        - reason: the reason for rejection: "ambiguous", "outlier", "unseen cell",
           "missing value", "unknown category" or "value too large";
         - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``;
         - certified_radius: no smaller change of the row changes the label. In standardised units, as the model reads
-          the row, with 0 or 1 for a category; empty for rows with too little known, and for models that do not
+          the row, with 0 or 1 for a category; empty for models that do not
           predict by the nearest prototype.
     keep : sequence of str, default=()
         Columns of the table to copy into the predictions, such as an identifier.
@@ -299,10 +297,8 @@ class RowPredictor:
             certainty, reason = self.model.certainty_for(predictions), self.model.reason_for(predictions)
         else:
             predictions = Predictions(self.model, X)
-            usual = sum(self.columns.missing_rates.values())
-            known = known_fraction(*missing_counts(self.model, X), usual)
-            certainty = lowered(certainty_of(predictions, "auto"), known)
-            reason = np.where(known < MIN_KNOWN, TOO_LITTLE, "")
+            certainty = certainty_of(predictions, "auto")
+            reason = np.full(len(certainty), "")
         result: dict[str, ArrayLike] = {
             "label": predictions.predicted.astype(str).astype(object),
             "certainty": certainty,
@@ -313,8 +309,7 @@ class RowPredictor:
         if self.found is not None:
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
         if self.found is not None and self.has_radius:
-            # where values were filled, a radius is that of the fills: none where there is little else
-            result["certified_radius"] = np.where(reason == TOO_LITTLE, np.nan, _radii(self.found, X))
+            result["certified_radius"] = _radii(self.found, X)
         return result
 
     def notes(self) -> list[str]:

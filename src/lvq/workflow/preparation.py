@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lvq.rejection.known_values import MISSING_TEXT  # the category of a missing text
+from lvq.table_headers import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
 from lvq.tables import as_days, as_numbers, as_text, kind_of
-from lvq.tables.header import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
 from lvq.workflow.column_problems import MAX_CATEGORIES, check_not_dates, check_not_numbers, check_texts
 from lvq.workflow.column_warnings import column_warnings, stray_text
 from lvq.workflow.missing_codes import code_notes
 
+MISSING_TEXT = "(missing)"  # the category of a missing text
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
@@ -83,7 +83,7 @@ def prepare(
     Parameters
     ----------
     table : DataFrame
-        Of `lvq.tables.open_table`, or of your own making.
+        Of `lvq.tables.read_table`, or of your own making.
     target : str
         The column of classes.
     drop : sequence of str, default=()

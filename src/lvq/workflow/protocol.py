@@ -11,6 +11,7 @@ from lvq.tables.header import listed
 from lvq.typing import JSONValue
 from lvq.workflow.date_values import time_texts
 from lvq.workflow.design import Design
+from lvq.workflow.pipelines import held_out_fraction
 from lvq.workflow.preparation import Samples
 
 
@@ -34,12 +35,12 @@ def protocol(
     parts = [
         _test_part(train, test, design, split),
         _folds_part(design, folds),
-        _rows_of_folds(design, folds, classifier),
+        _rows_of_folds(design, folds, classifier, len(train)),
         "Numbers were standardised.",
         "Texts were one-hot encoded." if samples.texts else "",
         f"Values that were named as missing: {listed(list(marks))}." if marks else "",
         missing,
-        _thresholds_part(design, classifier),
+        _thresholds_part(design, classifier, len(train)),
     ]
     return " ".join(part for part in parts if part)
 
@@ -89,10 +90,10 @@ def _folds_part(design: Design, folds: int) -> str:
     )
 
 
-def _rows_of_folds(design: Design, folds: int, classifier: RejectClassifier) -> str:
+def _rows_of_folds(design: Design, folds: int, classifier: RejectClassifier, n_train: int) -> str:
     """That the models of the folds have more training rows than that of the run, some of whose rows are held out."""
-    holds_out = classifier.max_error is not None or not classifier.cv or classifier.cv == "prefit"
-    own = 1 - classifier.calibration_size
+    holds_out = isinstance(classifier.cv, float | str)
+    own = 1 - _held_out(classifier, n_train)
     if not folds or design.times is not None or not holds_out or own >= 1 - 1 / folds:
         return ""
     what = "test the guarantee" if classifier.max_error is not None else "set the thresholds"
@@ -102,18 +103,27 @@ def _rows_of_folds(design: Design, folds: int, classifier: RejectClassifier) -> 
     )
 
 
-def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
-    if classifier.cv == "prefit":
+def _held_out(classifier: RejectClassifier, n_train: int) -> float:
+    """Fraction of the training rows that set the thresholds or test the guarantee, where not all do."""
+    if isinstance(classifier.cv, float):
+        return classifier.cv
+    max_error = None if classifier.max_error is None else float(np.min(classifier.max_error))
+    return held_out_fraction(max_error, classifier.confidence, n_train)
+
+
+def _thresholds_part(design: Design, classifier: RejectClassifier, n_train: int) -> str:
+    fraction, crossed = _held_out(classifier, n_train), not isinstance(classifier.cv, float | str)
+    if not design.is_plain and not crossed:
         which = "the latest training rows" if design.times is not None else "whole groups of the training rows"
         one = ", one row of each group," if design.groups is not None and classifier.max_error is not None else ""
-        held_out = f"{classifier.calibration_size:.0%} of the training data, {which}{one or ','}"
+        held_out = f"{fraction:.0%} of the training data, {which}{one or ','}"
         held_out += " were held out for the thresholds."
         if classifier.max_error is None or design.times is None:
             return held_out
         return f"{held_out} They tested the guarantee too. It holds for later rows as far as they are like these."
-    kept, crossed = f"{classifier.calibration_size:.0%} of the training rows were held out", classifier.cv
+    kept = f"{fraction:.0%} of the training rows were held out"
     where = " in blocks of time" if design.times is not None and design.groups is None else ""
     thresholds = f"Thresholds were cross-fitted{where}." if crossed else f"{kept} to set the thresholds."
     if classifier.max_error is not None:
-        thresholds = f"{thresholds if crossed else ''} {kept} to test the guarantee.".strip()
+        thresholds = f"{kept} to test the guarantee."
     return thresholds

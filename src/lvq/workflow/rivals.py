@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lvq.evaluation import Comparison, corrected_t_test, holm
-from lvq.prices import PriceClassifier, price_matrix
+from lvq.rejection.costs import CostClassifier, cost_matrix
 from lvq.typing import ClassWeight, JSONValue
 from lvq.workflow.pipelines import make_pipeline_for
 from lvq.workflow.preparation import Samples
@@ -68,7 +68,7 @@ def make_rivals(
     classes = np.unique(samples.y if classes is None else classes)
     if isinstance(class_weight, dict):
         class_weight = {index: class_weight.get(name, 1.0) for index, name in enumerate(classes.tolist())}
-    matrix = None if prices is None else price_matrix(prices, classes)
+    matrix = None if prices is None else cost_matrix(prices, classes)
     rivals: dict[str, BaseEstimator] = {
         "logistic regression": LogisticRegression(max_iter=1000, class_weight=class_weight),
         "random forest": RandomForestClassifier(class_weight=class_weight, random_state=seed),
@@ -77,7 +77,7 @@ def make_rivals(
         machine = SVC(class_weight=class_weight)
         rivals["RBF-SVM"] = machine if matrix is None else CalibratedClassifierCV(machine, cv=3, ensemble=False)
     made = {name: make_pipeline_for(samples, model) for name, model in rivals.items()}
-    return made if matrix is None else {name: PriceClassifier(model, matrix) for name, model in made.items()}
+    return made if matrix is None else {name: CostClassifier(model, matrix) for name, model in made.items()}
 
 
 def rival_section(
@@ -150,7 +150,7 @@ def scorer(y: np.ndarray, prices: Mapping[str, float] | None) -> Score:
     if prices is None:
         return lambda true, predicted: float(np.mean(true == predicted))
     classes = np.unique(y)
-    matrix = price_matrix(prices, classes)
+    matrix = cost_matrix(prices, classes)
     return lambda true, predicted: (
         -float(matrix[np.searchsorted(classes, true), np.searchsorted(classes, predicted)].mean())
     )

@@ -20,6 +20,7 @@ from lvq.rejection import RejectClassifier
 from lvq.tables.header import TableError
 from lvq.typing import FittedFold, Fold
 from lvq.workflow.design import Design, calibration_rows, inner_folds, threshold_folds
+from lvq.workflow.pipelines import MIN_CALIBRATION
 
 if TYPE_CHECKING:
     from lvq.report import FoldResult
@@ -35,8 +36,8 @@ def fit_rejecting(
 ) -> RejectClassifier:
     """Fit a reject classifier whose thresholds respect the design; `fitted_folds` are folds to cross-fit them in.
 
-    Groups: folds of whole groups; for a guarantee whole groups are held out, and one row of each is used, as rows of a
-    group are not independent. Time: folds leave out blocks of time; for a guarantee the latest rows are held out.
+    Groups: folds of whole groups; for a guarantee whole groups are held out, and it is stated for groups. Time: folds
+    leave out blocks of time; for a guarantee the latest rows are held out.
     """
     from lvq.report.cross_validation import stratified_splits
 
@@ -51,16 +52,19 @@ def fit_rejecting(
         return classifier.set_params(cv=len(folds))  # the number alone is stored, not the rows
     if design.is_plain:
         return classifier.fit(X, y)
-    train, held_out = calibration_rows(
-        design, classifier.calibration_size, seed, independent=classifier.max_error is not None
-    )
+    arguments = group_arguments(pipeline, design)
+    if design.times is None:
+        return classifier.fit(X, y, groups=design.groups, **arguments)
+    fraction = classifier.cv if isinstance(classifier.cv, float) else MIN_CALIBRATION
+    train, held_out = calibration_rows(design, fraction)
     if len(np.unique(y[train])) < 2:
         raise TableError(
             f"Of {len(y)} training rows {len(y) - len(train)} are held out to test the guarantee, which leaves fewer "
             "than two classes to train on; give more rows or groups, or leave out --max-error."
         )
     fitted = clone(pipeline).fit(X.iloc[train], y[train], **group_arguments(pipeline, design.take(train)))
-    return classifier.set_params(estimator=fitted, cv="prefit").fit(X.iloc[held_out], y[held_out])
+    groups = None if design.groups is None else design.groups[held_out]
+    return classifier.set_params(estimator=fitted, cv="prefit").fit(X.iloc[held_out], y[held_out], groups=groups)
 
 
 class CrossValidated(NamedTuple):

@@ -253,7 +253,7 @@ def _difference(n_correct: int, n_rows: int, scores: dict[str, JSONValue]) -> di
 
 def _verdict(guarantee: dict[str, JSONValue], n_errors: int, n_accepted: int) -> dict[str, JSONValue]:
     """Whether the error rate among accepted rows contradicts the guaranteed one, by exact one-sided bounds."""
-    from lvq.rejection.binomial import error_upper_bound
+    from lvq.rejection.guarantee import error_upper_bound
 
     confidence, bound = guarantee["confidence"], guarantee["max_error"]
     upper = float(error_upper_bound(n_errors, n_accepted, confidence)) if n_accepted else 1.0

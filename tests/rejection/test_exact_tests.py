@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lvq.rejection.binomial import error_p_value, error_upper_bound, samples_needed
+from lvq.rejection.guarantee import error_p_value, error_upper_bound, samples_needed
 
 
 @pytest.mark.parametrize("max_error", [0.001, 0.05, 0.5, 0.99])

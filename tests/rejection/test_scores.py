@@ -13,11 +13,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
-from lvq.inspection.certify import certified_radius
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import Combination, certainty
-from lvq.rejection.measures import MEASURES, as_combination, cells_of, reason_of
-from lvq.rejection.predictions import Predictions
+from lvq.rejection.scores import MEASURES, Predictions, as_combination, cells_of, reason_of
+from lvq.robustness import certified_radius
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
 
@@ -93,7 +92,7 @@ def test_one_table_of_distances(data, monkeypatch):
     for name in ("relsim", "boundary", "distance"):
         MEASURES[name].certainty(found)
     assert found.predicted.tolist()
-    assert cells_of(found, "auto").tolist()
+    assert cells_of(found).tolist()
     assert len(calls) == 1
 
 
@@ -130,7 +129,7 @@ def test_any_classifier(data):
     np.testing.assert_allclose(certainty(ridge, X), scores[:, -1] - scores[:, -2])
     binary = RidgeClassifier().fit(X[y != "c"], y[y != "c"])
     np.testing.assert_allclose(certainty(binary, X), np.abs(binary.decision_function(X)))
-    assert cells_of(Predictions(logistic, X), "auto").tolist() == logistic.predict(X).tolist()
+    assert cells_of(Predictions(logistic, X)).tolist() == logistic.predict(X).tolist()
 
 
 def test_a_calibrated_model_has_its_own_predictions(data):
@@ -166,7 +165,7 @@ def test_pipelines_are_measured_in_the_space_of_the_model(data):
     inner, Z = pipeline[-1], pipeline[:-1].transform(X)
     for name in ("relsim", "boundary", "distance", "probability"):
         np.testing.assert_array_equal(certainty(pipeline, X, name), certainty(inner, Z, name))
-    assert np.array_equal(cells_of(Predictions(pipeline, X), "auto"), inner.model_.distances(Z).argmin(axis=1))
+    assert np.array_equal(cells_of(Predictions(pipeline, X)), inner.model_.distances(Z).argmin(axis=1))
     assert not np.allclose(certainty(pipeline, X, "radius"), certainty(inner, Z, "radius"))
 
 
@@ -176,7 +175,6 @@ def test_a_user_function(data):
     assert certainty(model, X, lambda estimator, Z: -np.abs(Z[:, 0])).tolist() == (-np.abs(X[:, 0])).tolist()
     with pytest.raises(ValueError, match=r"one number per sample, shape \(150,\), got shape \(150, 3\)"):
         certainty(model, X, lambda estimator, Z: estimator.predict_proba(Z))
-    assert cells_of(Predictions(model, X[:2]), lambda estimator, Z: [("north", 1), ("south", 2)])[1] == ("south", 2)
 
 
 def test_combinations():

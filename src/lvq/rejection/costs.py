@@ -1,7 +1,7 @@
-"""Prices of mistakes: the class with the least expected price is predicted.
+"""Costs of mistakes: the class with the least expected cost is predicted.
 
-With probabilities p_i of the classes and prices c_ij of predicting class j for a sample of class i, the prediction j
-has the expected price sum_i p_i c_ij. For two classes this is a threshold on the probability.
+With probabilities p_i of the classes and costs c_ij of predicting class j for a sample of class i, the prediction j
+has the expected cost sum_i p_i c_ij. For two classes this is a threshold on the probability.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.find_model import find_layer
 from lvq.typing import Argument, Labels, MatrixLike
 
-Prices = Mapping[str, float] | ArrayLike
+Costs = Mapping[str, float] | ArrayLike
 
 
-def expected_prices(probabilities: ArrayLike, prices: ArrayLike) -> NDArray[np.float64]:
-    """Expected price of each prediction.
+def expected_costs(probabilities: ArrayLike, costs: ArrayLike) -> NDArray[np.float64]:
+    """Expected cost of each prediction.
 
     Parameters
     ----------
     probabilities : array-like of shape (n_samples, n_classes)
         Probabilities of the classes; calibrated ones, as those of `LVQClassifier`.
-    prices : array-like of shape (n_classes, n_classes)
-        Price of each mistake: the row is the true class, the column the predicted one.
+    costs : array-like of shape (n_classes, n_classes)
+        Cost of each mistake: the row is the true class, the column the predicted one.
 
     Returns
     -------
@@ -38,21 +38,21 @@ def expected_prices(probabilities: ArrayLike, prices: ArrayLike) -> NDArray[np.f
 
     Examples
     --------
-    >>> expected_prices([[0.8, 0.2]], [[0, 1], [5, 0]])
+    >>> expected_costs([[0.8, 0.2]], [[0, 1], [5, 0]])
     array([[1. , 0.8]])
     """
-    return np.asarray(probabilities, dtype=np.float64) @ np.asarray(prices, dtype=np.float64)
+    return np.asarray(probabilities, dtype=np.float64) @ np.asarray(costs, dtype=np.float64)
 
 
-def cheapest_class(probabilities: ArrayLike, prices: ArrayLike) -> NDArray[np.intp]:
-    """Index of the class with the least expected price; of equal ones the first.
+def cheapest_class(probabilities: ArrayLike, costs: ArrayLike) -> NDArray[np.intp]:
+    """Index of the class with the least expected cost; of equal ones the first.
 
     Parameters
     ----------
     probabilities : array-like of shape (n_samples, n_classes)
         Probabilities of the classes.
-    prices : array-like of shape (n_classes, n_classes)
-        Price of each mistake: the row is the true class, the column the predicted one.
+    costs : array-like of shape (n_classes, n_classes)
+        Cost of each mistake: the row is the true class, the column the predicted one.
 
     Returns
     -------
@@ -63,16 +63,16 @@ def cheapest_class(probabilities: ArrayLike, prices: ArrayLike) -> NDArray[np.in
     >>> cheapest_class([[0.8, 0.2], [0.9, 0.1]], [[0, 1], [5, 0]])
     array([1, 0])
     """
-    return expected_prices(probabilities, prices).argmin(axis=1)
+    return expected_costs(probabilities, costs).argmin(axis=1)
 
 
-def price_matrix(prices: Prices, classes: ArrayLike) -> NDArray[np.float64]:
-    """Prices as a matrix: rows are true classes, columns predicted ones.
+def cost_matrix(costs: Costs, classes: ArrayLike) -> NDArray[np.float64]:
+    """Costs as a matrix: rows are true classes, columns predicted ones.
 
     Parameters
     ----------
-    prices : mapping or array-like of shape (n_classes, n_classes)
-        A mapping has keys "true:predicted", as in ``{"bad:good": 5}``; mistakes without a price cost 1, correct
+    costs : mapping or array-like of shape (n_classes, n_classes)
+        A mapping has keys "true:predicted", as in ``{"bad:good": 5}``; mistakes that are not named cost 1, correct
         predictions 0.
     classes : array-like of shape (n_classes,)
         The classes, in the order of rows and columns.
@@ -83,45 +83,54 @@ def price_matrix(prices: Prices, classes: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> price_matrix({"bad:good": 5}, ["bad", "good"])
+    >>> cost_matrix({"bad:good": 5}, ["bad", "good"])
     array([[0., 5.],
            [1., 0.]])
     """
     names = [str(label) for label in np.asarray(classes).tolist()]
     matrix = 1.0 - np.eye(len(names))
-    if not isinstance(prices, Mapping):
-        matrix = np.asarray(prices, dtype=np.float64)
+    if not isinstance(costs, Mapping):
+        matrix = np.asarray(costs, dtype=np.float64)
         if matrix.shape != (len(names), len(names)):
             raise ValueError(
-                f"prices must have one row and one column for each of the {len(names)} classes {names[:8]}, got shape "
+                f"costs must have one row and one column for each of the {len(names)} classes {names[:8]}, got shape "
                 f"{matrix.shape}."
             )
     else:
-        pairs = {f"{true}:{other}": (i, j) for i, true in enumerate(names) for j, other in enumerate(names)}
-        for key, price in prices.items():
-            if key not in pairs:
-                close = difflib.get_close_matches(str(key), pairs, n=1)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
-                raise ValueError(
-                    f"prices must be of pairs 'true:predicted' of the classes {', '.join(map(repr, names[:8]))}, got "
-                    f"{key!r}.{hint}"
-                )
-            matrix[pairs[key]] = float(price)
+        for key, cost in costs.items():
+            matrix[_mistake(str(key), names)] = float(cost)
     off = matrix[~np.eye(len(names), dtype=bool)]
     if not np.isfinite(matrix).all() or matrix.min() < 0 or (len(off) and not off.any()):
-        raise ValueError(f"prices must be finite numbers of 0 or more, with one above 0, got {matrix.tolist()}.")
+        raise ValueError(f"costs must be finite numbers of 0 or more, with one above 0, got {matrix.tolist()}.")
     return matrix
 
 
-class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier that predicts the class with the least expected price.
+def _mistake(key: str, names: list[str]) -> tuple[int, int]:
+    """Row and column of a mistake "true:predicted"; ValueError for one that is unknown or could be read in two ways."""
+    pairs = [(i, j) for i, true in enumerate(names) for j, other in enumerate(names) if f"{true}:{other}" == key]
+    if len(pairs) == 1:
+        return pairs[0]
+    if pairs:
+        raise ValueError(
+            f"costs must name one mistake by each key, got {key!r}, which can be read in {len(pairs)} ways because "
+            "classes have a colon in their names; give costs as a matrix."
+        )
+    close = difflib.get_close_matches(key, [f"{true}:{other}" for true in names for other in names], n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise ValueError(
+        f"costs must be of pairs 'true:predicted' of the classes {', '.join(map(repr, names[:8]))}, got {key!r}.{hint}"
+    )
+
+
+class CostClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier that predicts the class with the least expected cost.
 
     Parameters
     ----------
     estimator : classifier
         Any classifier with `predict_proba`, best with calibrated probabilities.
-    prices : mapping or array-like of shape (n_classes, n_classes)
-        Prices of the mistakes; see `price_matrix`.
+    costs : mapping or array-like of shape (n_classes, n_classes)
+        Costs of the mistakes; see `cost_matrix`.
 
     Attributes
     ----------
@@ -129,8 +138,8 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         The fitted classifier.
     classes_ : ndarray of shape (n_classes,)
         Its classes.
-    prices_ : ndarray of shape (n_classes, n_classes)
-        Prices of all mistakes.
+    costs_ : ndarray of shape (n_classes, n_classes)
+        Costs of all mistakes.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -139,21 +148,21 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from lvq import LVQClassifier, PriceClassifier
+    >>> from lvq import CostClassifier, LVQClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = PriceClassifier(LVQClassifier(relevance=None, random_state=0), {"0:1": 50}).fit(X / X.std(axis=0), y)
+    >>> model = CostClassifier(LVQClassifier(relevance=None, random_state=0), {"0:1": 50}).fit(X / X.std(axis=0), y)
     >>> bool((model.predict(X / X.std(axis=0)) == 0).sum() > (y == 0).sum())
     True
     """
 
-    decides_by_price = True  # predictions are not those of the nearest prototype
+    decides_by_cost = True  # predictions are not those of the nearest prototype
 
-    def __init__(self, estimator: BaseEstimator, prices: Prices) -> None:
+    def __init__(self, estimator: BaseEstimator, costs: Costs) -> None:
         self.estimator = estimator
-        self.prices = prices
+        self.costs = costs
 
     def fit(self, X: MatrixLike, y: ArrayLike, **fit_params: Argument) -> Self:
-        """Fit the classifier; the prices do not change it, only the predictions.
+        """Fit the classifier; the costs do not change it, only the predictions.
 
         Parameters
         ----------
@@ -170,18 +179,20 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         if not hasattr(self.estimator, "predict_proba"):
             raise ValueError(
-                f"The 'estimator' parameter of PriceClassifier must have predict_proba, got {self.estimator!r}."
+                f"The 'estimator' parameter of CostClassifier must have predict_proba, got {self.estimator!r}."
             )
         if y is None:
-            raise ValueError("PriceClassifier requires y to be passed, but the target y is None.")
+            raise ValueError("CostClassifier requires y to be passed, but the target y is None.")
         classes = np.unique(np.asarray(y))
         if len(classes) > 1:
-            price_matrix(self.prices, classes)  # an error before anything is computed
+            cost_matrix(self.costs, classes)  # an error before anything is computed
         fitted = clone(self.estimator).fit(X, y, **fit_params)
-        self.estimator_, self.prices_ = fitted, price_matrix(self.prices, fitted.classes_)
+        self.estimator_, self.costs_ = fitted, cost_matrix(self.costs, fitted.classes_)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
+            elif hasattr(self, name):  # of an earlier fit
+                delattr(self, name)
         return self
 
     @property
@@ -195,7 +206,7 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return getattr(self, "estimator_", self.estimator)
 
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Probabilities of the classes, which do not depend on the prices.
+        """Probabilities of the classes, which do not depend on the costs.
 
         Parameters
         ----------
@@ -210,7 +221,7 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.asarray(self.estimator_.predict_proba(X))
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Minus the expected price of each prediction; for two classes what the second one saves.
+        """Minus the expected cost of each prediction; for two classes what the second one saves.
 
         Parameters
         ----------
@@ -221,11 +232,11 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        expected = expected_prices(self.predict_proba(X), self.prices_)
+        expected = expected_costs(self.predict_proba(X), self.costs_)
         return expected[:, 0] - expected[:, 1] if expected.shape[1] == 2 else -expected
 
     def predict(self, X: MatrixLike) -> Labels:
-        """Predict the class with the least expected price.
+        """Predict the class with the least expected cost.
 
         Parameters
         ----------
@@ -237,7 +248,7 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self.classes_[cheapest_class(self.predict_proba(X), self.prices_)]
+        return self.classes_[cheapest_class(self.predict_proba(X), self.costs_)]
 
     def __sklearn_tags__(self) -> Tags:
         """The tags of the classifier about its input."""
@@ -246,16 +257,16 @@ class PriceClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def priced_classes(estimator: BaseEstimator, X: MatrixLike) -> NDArray[np.intp] | None:
-    """Indices of the classes that an estimator predicts by prices; None where it has none.
+def classes_by_cost(estimator: BaseEstimator, X: MatrixLike) -> NDArray[np.intp] | None:
+    """Indices of the classes that an estimator predicts by costs; None where it has none.
 
     Examples
     --------
     >>> from lvq import GLVQ
     >>> model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0], [4]], ["left", "right"])
-    >>> priced = PriceClassifier(model, {"right:left": 1000}).fit([[0], [4]], ["left", "right"])
-    >>> priced_classes(model, [[1.9]]), priced_classes(priced, [[1.9]])
+    >>> wrapped = CostClassifier(model, {"right:left": 1000}).fit([[0], [4]], ["left", "right"])
+    >>> classes_by_cost(model, [[1.9]]), classes_by_cost(wrapped, [[1.9]])
     (None, array([1]))
     """
-    priced = find_layer(estimator, PriceClassifier)
-    return None if priced is None else np.searchsorted(priced.classes_, np.asarray(estimator.predict(X)))
+    wrapped = find_layer(estimator, CostClassifier)
+    return None if wrapped is None else np.searchsorted(wrapped.classes_, np.asarray(estimator.predict(X)))

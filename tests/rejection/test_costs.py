@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lvq
-from lvq import LVQClassifier, PriceClassifier, RejectClassifier, cheapest_class, expected_prices, price_matrix
-from lvq.estimators.find_model import find_layer, need_model
+from lvq import CostClassifier, LVQClassifier, RejectClassifier, cheapest_class, cost_matrix, expected_costs
+from lvq.estimators.found import find_layer, need_model
 from lvq.rejection import certainty
 
 
@@ -19,11 +20,11 @@ def data():
     return X, np.array(["bad", "good"])[y]
 
 
-def test_expected_prices_are_sums_over_the_true_classes():
+def test_expected_costs_are_sums_over_the_true_classes():
     rng = np.random.default_rng(0)
     p, prices = rng.dirichlet(np.ones(4), size=30), rng.random((4, 4))
     slow = np.array([[sum(row[i] * prices[i, j] for i in range(4)) for j in range(4)] for row in p])
-    np.testing.assert_allclose(expected_prices(p, prices), slow)
+    np.testing.assert_allclose(expected_costs(p, prices), slow)
     np.testing.assert_array_equal(cheapest_class(p, prices), slow.argmin(axis=1))
 
 
@@ -35,7 +36,7 @@ def test_equal_prices_are_the_most_probable_class():
 def test_two_classes_have_a_threshold(data):
     """Predicting good for bad costs 5: good needs a probability above 5/6."""
     X, y = data
-    model = PriceClassifier(LogisticRegression(), {"bad:good": 5}).fit(X, y)
+    model = CostClassifier(LogisticRegression(), {"bad:good": 5}).fit(X, y)
     good = model.predict_proba(X)[:, 1]
     np.testing.assert_array_equal(model.predict(X) == "good", good > 5 / 6)
     np.testing.assert_array_equal(model.decision_function(X) > 0, good > 5 / 6)
@@ -43,20 +44,20 @@ def test_two_classes_have_a_threshold(data):
 
 def test_it_lowers_the_price(data):
     X, y = data
-    prices = price_matrix({"bad:good": 10}, ["bad", "good"])
+    prices = cost_matrix({"bad:good": 10}, ["bad", "good"])
     codes = (y == "good").astype(int)
 
     def paid(model):
         return prices[codes[200:], (model.predict(X[200:]) == "good").astype(int)].mean()
 
     plain = make_pipeline(StandardScaler(), LVQClassifier(random_state=0)).fit(X[:200], y[:200])
-    priced = PriceClassifier(plain, {"bad:good": 10}).fit(X[:200], y[:200])
+    priced = CostClassifier(plain, {"bad:good": 10}).fit(X[:200], y[:200])
     assert paid(priced) < paid(plain)
 
 
 def test_a_reject_classifier_is_certain_where_the_choice_saves_most(data):
     X, y = data
-    inner = PriceClassifier(make_pipeline(StandardScaler(), LVQClassifier(random_state=0)), {"bad:good": 5})
+    inner = CostClassifier(make_pipeline(StandardScaler(), LVQClassifier(random_state=0)), {"bad:good": 5})
     model = RejectClassifier(inner, measure="combined", min_coverage=0.8, cv=3).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), model.predictions(X).predicted)
     np.testing.assert_allclose(certainty(model.estimator_, X), np.abs(model.estimator_.decision_function(X)))
@@ -65,7 +66,7 @@ def test_a_reject_classifier_is_certain_where_the_choice_saves_most(data):
 
 def test_what_needs_the_nearest_prototype_refuses(data):
     X, y = data
-    model = PriceClassifier(LVQClassifier(random_state=0), {"bad:good": 5}).fit(X, y)
+    model = CostClassifier(LVQClassifier(random_state=0), {"bad:good": 5}).fit(X, y)
     with pytest.raises(
         ValueError, match="certified_radius needs predictions by the nearest prototype, got predictions by"
     ):
@@ -74,11 +75,11 @@ def test_what_needs_the_nearest_prototype_refuses(data):
 
 def test_it_is_stored(data, tmp_path):
     X, y = data
-    model = PriceClassifier(LVQClassifier(random_state=0), {"bad:good": 5}).fit(X, y)
+    model = CostClassifier(LVQClassifier(random_state=0), {"bad:good": 5}).fit(X, y)
     lvq.save(model, tmp_path / "model.lvq")
     loaded = lvq.load(tmp_path / "model.lvq")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    np.testing.assert_array_equal(loaded.prices_, model.prices_)
+    np.testing.assert_array_equal(loaded.costs_, model.costs_)
 
 
 @pytest.mark.parametrize(
@@ -92,12 +93,12 @@ def test_it_is_stored(data, tmp_path):
 )
 def test_wrong_prices(data, prices, message):
     with pytest.raises(ValueError, match=message):
-        PriceClassifier(LogisticRegression(), prices).fit(*data)
+        CostClassifier(LogisticRegression(), prices).fit(*data)
 
 
 def test_probabilities_are_needed(data):
     with pytest.raises(ValueError, match="must have predict_proba"):
-        PriceClassifier(StandardScaler(), {}).fit(*data)
+        CostClassifier(StandardScaler(), {}).fit(*data)
 
 
 @pytest.fixture(scope="module")
@@ -107,17 +108,18 @@ def three_classes():
 
 
 def wrapped(kind):
-    """PriceClassifiers in and around other layers."""
+    """CostClassifiers in and around other layers."""
     prices, model = {"a:b": 6, "a:c": 6}, LVQClassifier(n_prototypes=2, relevance=None, random_state=0)
-    priced = PriceClassifier(make_pipeline(StandardScaler(), model), prices)
+    priced = CostClassifier(make_pipeline(StandardScaler(), model), prices)
     return {
         "priced": priced,
-        "in a pipeline": make_pipeline(StandardScaler(), PriceClassifier(model, prices)),
+        "in a pipeline": make_pipeline(StandardScaler(), CostClassifier(model, prices)),
         "in a RejectClassifier": RejectClassifier(priced, cv=3),
+        "calibrated": CostClassifier(CalibratedClassifierCV(model, cv=3, ensemble=False), prices),
     }[kind]
 
 
-KINDS = ["priced", "in a pipeline", "in a RejectClassifier"]
+KINDS = ["priced", "in a pipeline", "in a RejectClassifier", "calibrated"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -169,7 +171,8 @@ def test_maps_show_the_predictions_by_price(three_classes, kind):
         assert 0 < display.sample_accepted.sum() < len(X)
     grid, found = display.regions, need_model(model, "a test")
     points = display.plane.inverse(np.column_stack((grid.xx.ravel(), grid.yy.ravel())))
-    priced = find_layer(model, PriceClassifier)
-    expected = cheapest_class(found.estimator.predict_proba(points), priced.prices_)
-    np.testing.assert_array_equal(grid.classes.ravel(), expected)
+    if kind != "calibrated":  # the model's own probabilities
+        priced = find_layer(model, CostClassifier)
+        expected = cheapest_class(found.estimator.predict_proba(points), priced.costs_)
+        np.testing.assert_array_equal(grid.classes.ravel(), expected)
     display.figure_.clear()

@@ -17,31 +17,101 @@ d- is the distance to the nearest prototype of all other classes. All measures u
 
 "auto" is "relsim" for models of this library with a cost of relative distances, and "probability" for those with a
 steepness xi (on the development pool its errors come first more often, `experiments/certainty_measures.py`); "margin"
-for a `PriceClassifier`, what its choice saves; "probability", else "margin", for other classifiers.
+for a `CostClassifier`, what its choice saves; "probability", else "margin", for other classifiers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.find_model import last_step
-from lvq.inspection.certify import certified_radius
-from lvq.model.certainty import relative_similarity
+from lvq.estimators.found import find_layer, find_model, last_step
+from lvq.input_columns import model_inputs
+from lvq.model.certainty import Nearest, nearest, relative_similarity
 from lvq.model.metrics import SharedMetric
 from lvq.model.missing import require_complete
-from lvq.rejection.predictions import Predictions
-from lvq.rejection.validation import FloatArray, label_codes
+from lvq.model.prototype_model import PrototypeModel
+from lvq.rejection.costs import CostClassifier
+from lvq.rejection.validation import FloatArray, IntArray
+from lvq.robustness import certified_radius
 from lvq.typing import Labels, MatrixLike
 
 # a user's own measure or cells: of a fitted estimator and samples, one value for each sample
 SampleFunction: TypeAlias = Callable[[BaseEstimator, MatrixLike], ArrayLike]
 LARGEST = np.finfo(np.float64).max  # certainty where nothing limits it; a certainty is finite
+
+
+class Predictions:
+    """An estimator's predictions for some samples, and what measures and cells need; each is computed once.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X : array-like of shape (n_samples, n_features)
+    """
+
+    def __init__(self, estimator: BaseEstimator, X: MatrixLike) -> None:
+        self.estimator, self.X = estimator, X
+        # a calibrator's predictions and probabilities are not those of the model inside
+        self.found = None if find_layer(estimator, CalibratedClassifierCV) is not None else find_model(estimator)
+        self.by_cost = find_layer(estimator, CostClassifier) is not None  # the class need not be that of the nearest
+
+    @cached_property
+    def model(self) -> PrototypeModel:
+        """The fitted model that predicts; ValueError where there is none."""
+        if self.found is None:
+            raise ValueError(
+                "Distances and prototypes need a model of this library, or a Pipeline that ends in one, got "
+                f"{type(self.estimator).__name__}; use measure='probability' or 'margin', or your own function."
+            )
+        check_is_fitted(self.found.estimator)
+        return self.found.model
+
+    @cached_property
+    def inputs(self) -> np.ndarray:
+        """Samples as they reach the model."""
+        if self.found is None or not hasattr(self.found.estimator, "model_"):
+            self.model  # noqa: B018 (raises the error)
+        assert self.found is not None
+        return model_inputs(self.found, self.X)
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """Squared distances to all prototypes, before any kernel: (n_samples, n_prototypes)."""
+        return self.model.distances(self.inputs)
+
+    @cached_property
+    def predicted(self) -> Labels:
+        """The predicted classes."""
+        if self.found is None or self.by_cost:
+            return np.asarray(self.estimator.predict(self.X))
+        return self.model.classes[self.model.decide(self.distances)]
+
+    @cached_property
+    def nearest(self) -> Nearest:
+        """Winner and rival, the nearest prototypes of the predicted class and of all others, and their distances."""
+        return self._nearest(self.predicted)
+
+    @property
+    def winner(self) -> IntArray:
+        """Index of the winner of each sample."""
+        return self.nearest.winner
+
+    def winner_for(self, classes: Labels, rows: IntArray) -> IntArray:
+        """The nearest prototype of the given classes, which need not be the predicted ones, for some samples."""
+        return self._nearest(classes, rows).winner
+
+    def _nearest(self, classes: Labels, rows: IntArray | slice = slice(None)) -> Nearest:
+        model = self.model
+        return nearest(self.distances[rows], model.labels, np.searchsorted(model.classes, classes))
 
 
 def _relsim(predictions: Predictions) -> FloatArray:
@@ -120,16 +190,17 @@ def _of_predicted_class(predictions: Predictions, table: np.ndarray) -> FloatArr
     return np.take_along_axis(table, column[:, None], axis=1)[:, 0]
 
 
-def _automatic(predictions: Predictions) -> FloatArray:
+def auto_measure(predictions: Predictions) -> str:
+    """The measure that "auto" means for an estimator."""
     estimator = predictions.estimator
-    if predictions.priced:
-        return _margin(predictions)
+    if predictions.by_cost:
+        return "margin"
     if predictions.found is not None:  # a cost with a steepness compares differences, the others relative ones
-        return _relsim(predictions) if predictions.model.decision.xi is None else _probability(predictions)
-    if hasattr(estimator, "predict_proba"):
-        return _probability(predictions)
-    if hasattr(estimator, "decision_function"):
-        return _margin(predictions)
+        return "relsim" if predictions.model.decision.xi is None else "probability"
+    names = {"predict_proba": "probability", "decision_function": "margin"}
+    for method, name in names.items():
+        if hasattr(estimator, method):
+            return name
     raise ValueError(
         f"measure='auto' needs a classifier with predict_proba or decision_function, and {type(estimator).__name__} "
         "has neither; give measure a function of (estimator, X)."
@@ -144,7 +215,6 @@ class Measure(NamedTuple):
 
 
 MEASURES: dict[str, Measure] = {
-    "auto": Measure(_automatic),
     "relsim": Measure(_relsim),
     "boundary": Measure(_boundary),
     "radius": Measure(lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST)),
@@ -180,7 +250,7 @@ class Combination:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = RejectClassifier(GLVQ(random_state=0), measure=Combination("relsim", "distance")).fit(X, y)
     >>> model.reason([[5.0, 3.4, 1.5, 0.2], [50.0, 3.4, 1.5, 0.2]])
-    array(['', 'outlier'], dtype='<U16')
+    array(['', 'outlier'], dtype='<U11')
     """
 
     ambiguity: str | SampleFunction = "auto"
@@ -190,6 +260,10 @@ class Combination:
     def __post_init__(self) -> None:
         if not 0 <= self.outlier_fraction < 1:
             raise ValueError(f"outlier_fraction of Combination must be in [0, 1), got {self.outlier_fraction!r}.")
+
+    def resolved(self, predictions: Predictions) -> Combination:
+        """The same measures with "auto" replaced by the one that it means for an estimator."""
+        return replace(self, ambiguity=auto_measure(predictions)) if self.ambiguity == "auto" else self
 
 
 def as_combination(measure: str | SampleFunction | Combination) -> Combination:
@@ -207,8 +281,9 @@ def reason_of(measure: str | SampleFunction) -> str:
 def certainty_of(predictions: Predictions, measure: str | SampleFunction | None) -> FloatArray:
     """Certainty of predictions by a measure: a name, or a function of estimator and samples; else ValueError."""
     if isinstance(measure, str):
+        measure = auto_measure(predictions) if measure == "auto" else measure
         if measure not in MEASURES:
-            names = ", ".join(map(repr, MEASURES))
+            names = ", ".join(map(repr, ("auto", *MEASURES)))
             raise ValueError(f"measure must be one of {names}, 'combined', or a function, got {measure!r}.")
         given: ArrayLike = MEASURES[measure].certainty(predictions)
     elif callable(measure):
@@ -232,7 +307,7 @@ def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunc
     X : array-like of shape (n_samples, n_features)
         Samples.
     measure : {"auto", "relsim", "boundary", "radius", "distance", "probability", "margin"} or callable, default="auto"
-        See the table at the top of `lvq.rejection.measures`.
+        See the table at the top of `lvq.rejection.scores`.
 
     Returns
     -------
@@ -248,17 +323,11 @@ def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunc
     return certainty_of(Predictions(estimator, X), measure)
 
 
-def cell_kind(predictions: Predictions, cells: str | SampleFunction) -> str | SampleFunction:
-    """A `cells` parameter with "auto" replaced: "prototype" for models of this library, else "class"."""
-    if callable(cells) or cells != "auto":
-        return cells
+def cell_kind(predictions: Predictions) -> str:
+    """What has its own threshold: the winning "prototype" of a model of this library, else the predicted "class"."""
     return "class" if predictions.found is None else "prototype"
 
 
-def cells_of(predictions: Predictions, cells: str | SampleFunction) -> Labels:
-    """Cell of each sample: "prototype" (the winner), "class" (the predicted), "auto", or by a function."""
-    kind = cell_kind(predictions, cells)
-    if callable(kind):
-        labels, code = label_codes(kind(predictions.estimator, predictions.X))
-        return labels[code]
-    return predictions.winner if kind == "prototype" else predictions.predicted
+def cells_of(predictions: Predictions) -> Labels:
+    """Cell of each sample: its winning prototype, or its predicted class."""
+    return predictions.predicted if predictions.found is None else predictions.winner
