@@ -28,6 +28,7 @@ if _TYPE_CHECKING:
     from lvq.prices import PriceClassifier, cheapest_class, expected_prices, price_matrix
     from lvq.readable import readable_prototypes
     from lvq.rejection import GuaranteeError, RejectClassifier
+    from lvq.reports import report
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
     from lvq.spectra import SavitzkyGolay, StandardNormalVariate
@@ -78,6 +79,7 @@ __all__ = [
     "readable_prototypes",
     "relevance_intervals",
     "remove_nuisance",
+    "report",
     "save",
     "show_versions",
     "to_onnx",
@@ -109,6 +111,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "readable_prototypes": "readable",
     "relevance_intervals": "resampled_importances",
     "remove_nuisance": "nuisance",
+    "report": "reports",
     "SavitzkyGolay": "spectra",
     "StandardNormalVariate": "spectra",
     "save": "persistence",
@@ -118,8 +121,8 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "variable_importances": "importances",
 }
 _PACKAGES = (
-    "clusters", "counterfactuals", "datasets", "estimators", "evaluation", "model", "nuisance", "onnx", "persistence",
-    "plots", "rejection", "report", "robustness", "solvers", "streaming", "tables", "workflow",
+    "clusters", "counterfactuals", "datasets", "estimators", "model", "nuisance", "onnx", "persistence",
+    "plots", "rejection", "reports", "robustness", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from lvq.cli.completion import complete_column, complete_kernel, complete_model
-
 
 def _argument(metavar: str, text: str) -> ArgumentInfo:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
-def _needed(metavar: str, text: str, autocompletion: Callable[[str], list[str]] | None = None) -> OptionInfo:
-    return typer.Option(metavar=metavar, help=text, show_default=False, autocompletion=autocompletion)
+def _needed(metavar: str, text: str) -> OptionInfo:
+    return typer.Option(metavar=metavar, help=text, show_default=False)
 
 
 def _number(text: str, least: int) -> OptionInfo:
@@ -36,24 +33,23 @@ def _between_0_and_1(value: float | None) -> float | None:
 
 
 def _columns(text: str) -> OptionInfo:
-    return typer.Option(metavar="COLUMN", help=f"{text}; may be repeated.", autocompletion=complete_column)
+    return typer.Option(metavar="COLUMN", help=f"{text}; may be repeated.")
 
 
 def _model(text: str) -> OptionInfo:
-    return typer.Option(metavar="NAME", help=text, autocompletion=complete_model)
+    return typer.Option(metavar="NAME", help=text)
 
 
 # files
-Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow, ARFF or Excel file.")]
+Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or Excel file.")]
 Tables = Annotated[
-    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow, ARFF or Excel file; several are joined.")
+    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow or Excel file; several are joined.")
 ]
 TestTable = Annotated[
-    Path | None, typer.Option("--test", metavar="FILE", help="Test table, in place of a part of TABLE.")
+    Path | None, typer.Option("--test", metavar="FILE", help="Test table, instead of a part of TABLE.")
 ]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
-Paper = Annotated[str, _argument("PAPER", "Name of a paper.")]
 NewRun = Annotated[Path | None, _needed("RUN", "Folder for model, report and metrics. [required]")]
 PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz or .parquet.")]
 Onnx = Annotated[Path, _needed("FILE", "File to write.")]
@@ -66,18 +62,14 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
 Target = Annotated[
-    str | None, _needed("COLUMN", "Column of classes. [required]", autocompletion=complete_column)
+    str | None, _needed("COLUMN", "Column of classes. [required]")
 ]  # the message about a missing one lists the columns
 OtherTarget = Annotated[
     str | None,
-    _needed("COLUMN", "Column of classes. [default: as at the fit]", autocompletion=complete_column),
+    _needed("COLUMN", "Column of classes. [default: as at the fit]"),
 ]
-Group = Annotated[
-    str | None, _needed("COLUMN", "Groups that are never split, such as patients.", autocompletion=complete_column)
-]
-Time = Annotated[
-    str | None, _needed("COLUMN", "Train on the past, test on the future.", autocompletion=complete_column)
-]
+Group = Annotated[str | None, _needed("COLUMN", "Groups that are never split, such as patients.")]
+Time = Annotated[str | None, _needed("COLUMN", "Train on the past, test on the future.")]
 Features = Annotated[list[str] | None, _columns("Column that is a feature, or a pattern such as 'lab_*'")]
 Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
 Categorical = Annotated[list[str] | None, _columns("Column of numbers, or of any texts, that are categories")]
@@ -96,34 +88,22 @@ Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the pr
 # the model
 Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
-Rivals = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
-PrototypeNumbers = Annotated[
-    list[int] | None,
-    _number("Number for each class; may be repeated. [default: 1 and 3; lvq chooses, as in 'lvq fit']", 1),
-]
 Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
-Kernel = Annotated[
-    str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)
-]
+Kernel = Annotated[str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.")]
 SamplePrototypes = Annotated[
     bool,
     typer.Option("--sample-prototypes", help="Prototypes are training rows, which model and report then publish."),
 ]
-Missing = Annotated[
-    str,
-    typer.Option(metavar="WAY", help="Missing numbers: impute, ignore, or auto for the better one on the folds."),
+Others = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
+PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated.", 1)]
+Missing = Annotated[str, typer.Option(metavar="WAY", help="Missing numbers: impute, or ignore.")]
+Costs = Annotated[
+    str | None, typer.Option(metavar="COSTS", help="Costs of mistakes, true:predicted, as in bad:good=5,good:bad=1.")
 ]
 ClassWeight = Annotated[
     str | None, typer.Option(metavar="WEIGHTS", help="Weights in training: balanced, or bad=5,good=1.")
 ]
-Prices = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PRICES", help="Prices of mistakes, true:predicted, as in bad:good=5,good:bad=1; or a CSV file."
-    ),
-]
-
 # rejection and testing
 MaxError = Annotated[float | None, _fraction("Guaranteed bound on the error rate among accepted predictions.")]
 Confidence = Annotated[float, _fraction("Confidence of that guarantee.")]
@@ -132,15 +112,8 @@ TestSize = Annotated[float, _fraction("Fraction of rows held out for the test.")
 Folds = Annotated[int, _number("Folds of the cross-validation; 0 for none.", 0)]
 CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
 Repeats = Annotated[int | None, _number("Repetitions with other folds. [default: 3; 1 with --time]", 1)]
-Stream = Annotated[bool, typer.Option("--stream", help="Read tables of numbers in parts, each row once.")]
-Checkpoint = Annotated[
-    Path | None, typer.Option("--checkpoint", help="With --stream: a file from which an interrupted run continues.")
-]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
 Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
-Quick = Annotated[bool, typer.Option("--quick", help="Run a small part.")]
-Jobs = Annotated[int | None, _number("Number of parallel jobs.", 1)]
-
 # all commands
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

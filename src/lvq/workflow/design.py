@@ -9,6 +9,7 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,9 +18,9 @@ from sklearn.model_selection import train_test_split
 
 from lvq.estimators.grouped_calibration import group_folds
 from lvq.table_headers import listed
-from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, kind_of
+from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
 from lvq.typing import Fold
-from lvq.workflow.preparation import MISSING_CELL, Samples
+from lvq.workflow.columns import MISSING_CELL, Samples
 
 N_BLOCKS = 20  # of groups, of which the test is some
 
@@ -268,3 +269,15 @@ def calibration_rows(design: Design, fraction: float, seed: int, *, independent:
         drawn = rng.permutation(rows)
         rows = np.sort(drawn[np.unique(design.groups[drawn], return_index=True)[1]])
     return np.flatnonzero(~held), rows
+
+
+def time_strings(times: Sequence[float] | np.ndarray, dated: bool) -> list[str]:
+    """Times as strings: dates, with the time of the day where one has it, or numbers.
+
+    Examples
+    --------
+    >>> time_strings([19783.0, 19784.0], dated=True), time_strings([2019.0, 2020.5], dated=False)
+    (['2024-03-01', '2024-03-02'], ['2019', '2020.5'])
+    """
+    timed = bool((np.asarray(times) % 1 != 0).any())
+    return [iso_date(float(time), timed) if dated else f"{time:.15g}" for time in times]
