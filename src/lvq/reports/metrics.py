@@ -62,9 +62,11 @@ def fraction_of(hit: ArrayLike, of: ArrayLike | None = None, groups: NDArray[np.
     count, total = int(hits.sum()), int(chosen.sum())
     if not total:
         return Fraction(count, total, None, None)
-    if groups is not None:
+    if groups is not None and 0 < count < total:
         return Fraction(count, total, count / total, _group_interval(hits, chosen, groups))
-    found = binomtest(count, total).proportion_ci(0.95, method="exact")
+    # where all rows of groups are alike, each group counts once
+    trials = total if groups is None else len(np.unique(groups[chosen]))
+    found = binomtest(count * trials // total, trials).proportion_ci(0.95, method="exact")
     return Fraction(count, total, count / total, (float(found.low), float(found.high)))
 
 

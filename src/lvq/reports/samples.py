@@ -213,8 +213,8 @@ def _rectangles(grid: Regions, order: Codes, spans: list[float]) -> Rectangles:
                 found.append([x_edge[first], x_edge[end], y_edge[row], y_edge[row + 1], run[2]])
         above = here
     *edges, label = zip(*found)
-    x, x2, y, y2 = (rounded_coordinates(edge, spans[k // 2]) for k, edge in enumerate(edges))
-    return Rectangles(x, x2, y, y2, [int(code) for code in label], rounded(spans[0]), rounded(spans[1]))
+    left, right, low, high = (rounded_coordinates(edge, spans[k // 2]) for k, edge in enumerate(edges))
+    return Rectangles(left, right, low, high, [int(code) for code in label], rounded(spans[0]), rounded(spans[1]))
 
 
 # -- explanations ------------------------------------------------------------------------------------------------------

@@ -493,13 +493,13 @@ def verdict_of(metrics: Metrics, data: Data, accepted: Fraction | None, folds: F
     if folds is not None and folds.logistic_regression:
         other = float(np.mean(folds.logistic_regression))
         sentences.append(
-            f"On the folds it has an accuracy of {percent(folds.mean)}, logistic regression one of {percent(other)}."
+            f"On the folds the model has an accuracy of {percent(folds.mean)}, logistic regression one of {percent(other)}."
         )
     missed = [name for name, row in zip(data.classes, metrics.by_class) if (row.sensitivity.value or 0.0) < MISSED]
     missed = [name for name in missed if data.class_counts[data.classes.index(name)]]
     if missed:
         sentences.append(f"More than half of these classes are missed: {listed(missed)}.")
-    if accepted is not None and accepted.value is not None and accuracy.value is not None:
+    if accepted is not None and accepted.value is not None and accuracy.value is not None and accuracy.value < 1:
         gain = accepted.value - accuracy.value
         sentences.append(
             f"Rejecting uncertain predictions raises the accuracy from {percent(accuracy.value)} to "

@@ -269,8 +269,11 @@ def predict(
     >>> result.frame[["name", "label", "accepted"]].to_numpy().tolist()
     [['small', 'a', True], ['large', 'b', True]]
     """
-    is_file = not isinstance(table, pd.DataFrame)
-    source = str(table) if is_file else "the data frame"
+    is_file, source = not isinstance(table, pd.DataFrame), "the data frame"
+    if not isinstance(table, pd.DataFrame):
+        source, present = str(table), column_names(table, encoding)
+    else:
+        present = [str(name) for name in table.columns]
     path = None if out is None else check_output(out, force=force)
     if path is not None and is_file and path.exists() and Path(table).exists() and path.samefile(table):
         raise TableError(f"{path} is the table itself, which the predictions would replace; choose another name.")
@@ -278,7 +281,6 @@ def predict(
     if isinstance(model, str | Path):
         marks, model = stored_marks(model), load_model(model)
     columns = expected_columns(model)
-    present = column_names(table, encoding) if is_file else [str(name) for name in table.columns]
     notes = match_columns(present, columns, keep, source)
     predictor = RowPredictor(model, columns, source, probabilities=probabilities)
     taken = [name for name in keep if name in predictor.probability_columns]
@@ -291,7 +293,7 @@ def predict(
     if path is None:
         made = [_with_kept(rows, predictor(rows, result), keep) for rows in parts]
         result.frame = pd.concat(made, ignore_index=True)
-        if not is_file:
+        if isinstance(table, pd.DataFrame):
             result.frame.index = table.index
     else:
         result.notes += _write(path, parts, predictor, result, keep, escape_formulas, progress)

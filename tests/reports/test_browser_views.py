@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ, GMLVQ, LVQClassifier
-from lvq.report import summarize, write
+from lvq.reports import summarize, write
 from tests.report.test_ordered_features import spectra
 
 pytest.importorskip("vl_convert", reason="the report needs lvq[report]")

@@ -2,12 +2,15 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from lvq.report import assets, render, write
-from lvq.report.charts import specifications
+from lvq.reports import page as assets
+from lvq.reports import Report, render
+from lvq.reports.charts import specifications
+from lvq.reports.model import Intervals
 
 pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
 pytest.importorskip("jinja2", reason="the report needs lvq[report]")
@@ -57,7 +60,7 @@ def test_page_is_well_formed_small_and_loads_nothing(name, html, pages):
             value = attributes.get(attribute)
             assert value is None or value.startswith(("#", "data:image/png;base64,")), (tag, attribute, value)
     styles = " ".join(str(attributes.get("style", "")) for _, attributes in pages[name].elements)
-    assert re.findall(r"url\(|@import", assets.asset("report.css") + styles) == []
+    assert re.findall(r"url\(|@import", assets._asset("report.css") + styles) == []
     (policy,) = [a["content"] for _, a in pages[name].elements if a.get("http-equiv") == "Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
     assert "http" not in policy
@@ -82,7 +85,7 @@ def test_sections_landmarks_and_labels(name, pages):
 
 def test_names_from_the_data_are_text(hostile, html, pages):
     html, shown = html["hostile"], pages["hostile"]
-    name = hostile.summary["name"]
+    name = hostile.report.name
     assert "<img src=x" not in html
     assert "<script>alert" not in html
     assert "<b>bold" not in html
@@ -92,33 +95,24 @@ def test_names_from_the_data_are_text(hostile, html, pages):
 
 
 def test_notes_are_shown(iris):
-    shown = Page(render(iris.summary | {"notes": ["7 rows repeat another one.", "<i>odd</i>"]}))
+    shown = Page(render(replace(iris.report, notes=["7 rows repeat another one.", "<i>odd</i>"])))
     assert "7 rows repeat another one. <i>odd</i>" in shown.text
 
 
-def test_folds_without_rejection_have_no_empty_columns(wdbc):
-    plain = wdbc.summary["folds"] | {"coverage": [None] * 3, "accepted_accuracy": [None] * 3}
-    assert "accuracy of accepted" not in Page(render(wdbc.summary | {"folds": plain})).text
-    known = plain | {"coverage": [None, 0.9, 0.8], "accepted_accuracy": [None, 1.0, 0.95]}
-    assert "accuracy of accepted" in Page(render(wdbc.summary | {"folds": known})).text
-
-
-def test_the_summary_shows_in_how_many_folds_a_feature_is_relevant(wdbc, pages):
-    count = wdbc.summary["relevance"]["n_folds_in_top"][0]
-    assert f"among the first five in {count} of 3 folds" in pages["wdbc"].text
+def test_the_verdict_comes_first(wdbc, pages):
+    text = pages["wdbc"].text
+    assert 0 < text.index(wdbc.report.verdict[0]) < text.index("Accuracy of all predictions")
 
 
 def test_only_features_that_the_intervals_support_are_named_as_important(wdbc):
     """By hand: the first two are supported, then none, then the predictions are not better than chance."""
-    relevance = wdbc.summary["relevance"]
-    names = relevance["features"]
-    intervals = {
-        "confidence": 0.9, "n_resamples": 20, "k": 5, "beats_chance": True, "n_important": 2, "important": names[:2],
-        "lower": [0.1] * len(names), "upper": [0.2] * len(names), "first_chance": [1.0] * len(names),
-    }  # fmt: skip
+    relevance = wdbc.report.relevance
+    names = relevance.features
+    intervals = Intervals(0.9, 20, True, [0.1] * len(names), [0.2] * len(names), names[:2], 2)
 
     def shown(**changes):
-        return Page(render(wdbc.summary | {"relevance": relevance | {"intervals": intervals | changes}}))
+        changed = replace(relevance, intervals=replace(intervals, **changes))
+        return Page(render(replace(wdbc.report, relevance=changed)))
 
     named = shown().text.split("Important features: ")[1].split(" Their ")[0]
     assert [name in named for name in names[:3]] == [True, True, False]
@@ -128,39 +122,35 @@ def test_only_features_that_the_intervals_support_are_named_as_important(wdbc):
     assert "not better than chance" in shown(beats_chance=False, **none).text
     layers = json.loads(shown().scripts["charts"])["relevance"]["layer"]
     rules = [layer for layer in layers if layer["mark"]["type"] == "rule"]
-    assert [row["upper"] for row in rules[0]["data"]["values"]] == intervals["upper"]
+    assert [row["upper"] for row in rules[0]["data"]["values"]] == intervals.upper
 
 
 def test_json_in_the_page_equals_the_summary(hostile, pages):
     data = json.loads(pages["hostile"].scripts["data"])
     assert data["classes"] == hostile.summary["data"]["classes"]
-    assert data["variables"] == hostile.summary["data"]["features"]
+    assert data["variables"] == hostile.summary["data"]["variables"]
     assert data["rejection"] == hostile.summary["rejection"]
     charts = json.loads(pages["hostile"].scripts["charts"])
     assert set(charts) == {"map", "curve", "relevance", "matrix", "certified", "calibration", "history"}
 
 
-def test_a_summary_read_from_its_json_renders_the_same(iris, html):
-    assert render(json.loads(json.dumps(iris.summary))) == html["iris"]
-
-
 def test_charts_are_valid_vega_lite(wdbc):
     altair = pytest.importorskip("altair")
-    for spec in specifications(wdbc.summary).values():
+    for spec in specifications(wdbc.report).values():
         altair.Chart.from_dict(spec | {"$schema": "https://vega.github.io/schema/vega-lite/v6.json"}, validate=True)
 
 
 def test_write_replaces_and_leaves_no_other_file(iris, html, tmp_path):
     target = tmp_path / "report.html"
     target.write_text("old")
-    write(iris.summary, target)
+    iris.report.write(target)
     assert target.read_text(encoding="utf-8") == html["iris"]
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_the_rule_of_prediction_is_named(iris, pages):
     assert "The class of the nearest prototype is predicted." in pages["iris"].text
-    posterior = iris.summary | {"model": iris.summary["model"] | {"by_posterior": True}}
+    posterior = replace(iris.report, model=replace(iris.report.model, by_posterior=True))
     assert "largest posterior over all prototypes is predicted" in Page(render(posterior)).text
 
 
@@ -173,18 +163,18 @@ def test_a_failed_write_keeps_the_old_file(iris, tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.replace", broken)
     with pytest.raises(KeyboardInterrupt):
-        write(iris.summary, target)
+        iris.report.write(target)
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_errors(iris, tmp_path):
-    with pytest.raises(ValueError, match="must be a dictionary from summarize of format 5, got 1"):
-        render(iris.summary | {"format": 1})
-    with pytest.raises(ValueError, match="of format 5, got 'list'"):
-        render([])
     with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
-        write(iris.summary, tmp_path / "nowhere" / "report.html")
+        iris.report.write(tmp_path / "nowhere" / "report.html")
+    with pytest.raises(ValueError, match="needs held-out samples, got none"):
+        Report.of(iris.model, iris.X[:0], iris.y[:0])
+    with pytest.raises(ValueError, match="feature_names must have a name for each of the 4 columns"):
+        Report.of(iris.model, iris.X, iris.y, feature_names=["a"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -196,23 +186,10 @@ def test_the_menu_leads_to_every_section(name, pages):
     assert links == sections | {"map"}
 
 
-def test_counts_are_written_in_one_way(wdbc):
-    summary = json.loads(json.dumps(wdbc.summary))
-    fitted = summary["rejection"]["fitted"]
-    summary["data"]["n_samples"] = summary["scores"]["n_samples"] = 20000
-    summary["scores"]["n_accepted"] = summary["rejection"]["n_accepted"][fitted] = 17919
-    summary["rejection"]["confusion"][fitted][0][0] = 12345
-    text = Page(render(summary)).text
-    assert "17 919 of 20 000" in text
-    assert "12 345" in text
-    assert re.findall(r"17919|20000|12345", text) == []
-
-
 def test_missing_values_of_prototypes_are_explained_where_they_are_noted(wdbc):
-    summary = json.loads(json.dumps(wdbc.summary))
-    assert "Missing, in brackets" not in render(summary)
-    values = summary["prototypes"]["values"]
-    summary["prototypes"]["notes"] = [["16 % missing" for _ in row] for row in values]
-    page = render(summary)
+    assert "Missing, in brackets" not in render(wdbc.report)
+    prototypes = wdbc.report.prototypes
+    noted = replace(prototypes, notes=[["16 % missing" for _ in row] for row in prototypes.values])
+    page = render(replace(wdbc.report, prototypes=noted))
     assert "(16 % missing)" in page
     assert "Missing, in brackets" in page

@@ -10,19 +10,24 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier
-from lvq.report import evaluate_folds, render, summarize
+from lvq.reports import Context, Folds, Report, render
 
 HOSTILE = '</script><script>alert(1)</script> & "x" <img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028'
 
 
 class Case(NamedTuple):
-    """A fitted model, held-out samples, and their summary."""
+    """A fitted model, held-out samples, and their report."""
 
     model: Any
     X: np.ndarray
     y: np.ndarray
-    summary: dict
+    report: Report
     X_train: np.ndarray | None = None
+
+    @property
+    def summary(self):
+        """The content of metrics.json."""
+        return self.report.to_json()
 
 
 @pytest.fixture(scope="session")
@@ -32,13 +37,15 @@ def wdbc():
     y = data.target_names[data.target].astype(str)
     X, X_test, y, y_test = train_test_split(data.data, y, stratify=y, random_state=0)
     inner = make_pipeline(StandardScaler(), GMLVQ(rank=2, n_prototypes=2, random_state=0))
-    model = RejectClassifier(inner, max_error=0.08, calibration_size=0.5).fit(X, y)
-    folds = evaluate_folds(model, X, y, cv=3)
-    summary = summarize(
-        model, X_test, y_test, X_train=X, y_train=y, name="GMLVQ", data_name="breast tumours", target_name="diagnosis",
-        feature_names=data.feature_names, folds=folds, seed=0, protocol="A quarter of the samples was held out.",
+    model = RejectClassifier(inner, max_error=0.08, calibration_size=0.5, thresholds="global").fit(X, y)
+    context = Context(
+        title="GMLVQ", data_name="breast tumours", target="diagnosis", seed=0, folds=Folds([0.9, 0.95], [70, 71]),
+        protocol="A quarter of the samples was held out.",
     )  # fmt: skip
-    return Case(model, X_test, y_test, summary, X)
+    report = Report.of(
+        model, X_test, y_test, X_train=X, y_train=y, feature_names=data.feature_names, context=context
+    )
+    return Case(model, X_test, y_test, report, X)
 
 
 @pytest.fixture(scope="session")
@@ -47,16 +54,16 @@ def digits():
     X, y = load_digits(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
     model = GLVQ(n_prototypes=2, max_iter=20, tol=1e-2, random_state=0).fit(X, y)
-    return Case(model, X_test, y_test, summarize(model, X_test, y_test, data_name="digits", seed=0))
+    return Case(model, X_test, y_test, Report.of(model, X_test, y_test, context=Context(data_name="digits", seed=0)))
 
 
 @pytest.fixture(scope="session")
 def iris():
-    """Three classes, default options of `summarize`."""
+    """Three classes, default options."""
     X, y = load_iris(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
     model = GMLVQ(random_state=0).fit(X, y)
-    return Case(model, X_test, y_test, summarize(model, X_test, y_test))
+    return Case(model, X_test, y_test, Report.of(model, X_test, y_test))
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +72,7 @@ def many_classes():
     X, codes = make_blobs(600, 8, centers=20, cluster_std=4, random_state=0)
     y = np.array([f"class number {code} with a long name" for code in codes])
     model = LGMLVQ(n_prototypes=2, max_iter=3, tol=1.0, random_state=0).fit(X, y)
-    return Case(model, X[:150], y[:150], summarize(model, X[:150], y[:150]))
+    return Case(model, X[:150], y[:150], Report.of(model, X[:150], y[:150]))
 
 
 @pytest.fixture(scope="session")
@@ -75,11 +82,13 @@ def hostile():
     y = np.array(["<b>bold</b>", HOSTILE])[np.arange(120) % 2]
     X = rng.normal(size=(120, 3)) + 1.5 * (np.arange(120) % 2)[:, None]
     model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
-    summary = summarize(
-        model, X, y, name=HOSTILE, data_name=HOSTILE, target_name=HOSTILE, protocol=HOSTILE,
-        feature_names=[HOSTILE, "ünïcödé 特徴 " * 8, "'; alert(3); '"], folds=evaluate_folds(model, X, y, cv=2),
-    )  # fmt: skip
-    return Case(model, X, y, summary)
+    context = Context(
+        title=HOSTILE, data_name=HOSTILE, target=HOSTILE, protocol=HOSTILE, notes=[HOSTILE], row_names=HOSTILE
+    )
+    report = Report.of(
+        model, X, y, feature_names=[HOSTILE, "ünïcödé 特徴 " * 8, "'; alert(3); '"], context=context
+    )
+    return Case(model, X, y, report)
 
 
 @pytest.fixture(scope="session")
@@ -90,7 +99,7 @@ def cases(wdbc, digits, iris, hostile, many_classes):
 @pytest.fixture(scope="session")
 def html(cases):
     """The rendered page of each case."""
-    return {name: render(case.summary) for name, case in cases.items()}
+    return {name: render(case.report) for name, case in cases.items()}
 
 
 @pytest.fixture(scope="session")

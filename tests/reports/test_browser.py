@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from lvq.report import summarize, write
+from lvq.reports import Report
 
 pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
 pytest.importorskip("jinja2", reason="the report needs lvq[report]")
@@ -335,7 +335,7 @@ def test_tables_are_complete_without_javascript(browser, folder, wdbc):
 
 
 def test_one_sample(opened, folder, iris):
-    write(summarize(iris.model, iris.X[:1], iris.y[:1]), folder / "one.html")
+    Report.of(iris.model, iris.X[:1], iris.y[:1]).write(folder / "one.html")
     page = opened("one")
     assert numbers(page)["coverage"] == "100.0 %"
     assert hollow(page) == 0
