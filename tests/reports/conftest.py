@@ -42,9 +42,7 @@ def wdbc():
         title="GMLVQ", data_name="breast tumours", target="diagnosis", seed=0, folds=Folds([0.9, 0.95], [70, 71]),
         protocol="A quarter of the samples was held out.",
     )  # fmt: skip
-    report = Report.of(
-        model, X_test, y_test, X_train=X, y_train=y, feature_names=data.feature_names, context=context
-    )
+    report = Report.of(model, X_test, y_test, X_train=X, y_train=y, feature_names=data.feature_names, context=context)
     return Case(model, X_test, y_test, report, X)
 
 
@@ -85,9 +83,7 @@ def hostile():
     context = Context(
         title=HOSTILE, data_name=HOSTILE, target=HOSTILE, protocol=HOSTILE, notes=[HOSTILE], row_names=HOSTILE
     )
-    report = Report.of(
-        model, X, y, feature_names=[HOSTILE, "ünïcödé 特徴 " * 8, "'; alert(3); '"], context=context
-    )
+    report = Report.of(model, X, y, feature_names=[HOSTILE, "ünïcödé 特徴 " * 8, "'; alert(3); '"], context=context)
     return Case(model, X, y, report)
 
 

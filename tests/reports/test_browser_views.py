@@ -1,4 +1,4 @@
-"""New views in a browser: curves, exemplars, categories, many classes, left-out pixels, the printed summary."""
+"""New views in a browser: curves, categories, many classes, left-out pixels, the printed summary."""
 
 import re
 import shutil
@@ -12,8 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ, GMLVQ, LVQClassifier
-from lvq.reports import summarize, write
-from tests.report.test_ordered_features import spectra
+from lvq.reports import Context, Report
 
 pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
 pytest.importorskip("jinja2", reason="the report needs lvq[report]")
@@ -33,11 +32,11 @@ def browser():
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Opens the page of a summary; the test fails if the page logs an error."""
+    """Opens the page of a report; the test fails if the page logs an error."""
     problems, contexts = [], []
 
-    def open_summary(summary, width=1280):
-        write(summary, tmp_path / "page.html")
+    def open_report(report, width=1280):
+        report.write(tmp_path / "page.html")
         contexts.append(browser.new_context(viewport={"width": width, "height": 900}))
         page = contexts[-1].new_page()
         page.on("console", lambda line: problems.append(line.text) if line.type in ("error", "warning") else None)
@@ -46,28 +45,26 @@ def opened(browser, tmp_path):
         page.wait_for_selector("html[data-ready=true]", timeout=15_000)
         return page
 
-    yield open_summary
+    yield open_report
     for context in contexts:
         context.close()
     assert problems == []
 
 
-def test_spectra_are_curves_with_their_exemplars(opened):
-    X, y = spectra()
-    X.index = [f"piece {k}" for k in range(len(X))]
+def test_spectra_are_curves(opened):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 2
+    X = np.cumsum(rng.normal(size=(90, 120)), axis=1) + 3.0 * y[:, None]
+    names = [f"{850 + 2 * k} nm" for k in range(120)]
     model = make_pipeline(StandardScaler(), GMLVQ(rank=2, n_prototypes=2, tol=1e-2, random_state=0)).fit(X, y)
-    summary = summarize(model, X, y, exemplars=2)
-    page = opened(summary)
+    report = Report.of(model, X, y, feature_names=names)
+    page = opened(report)
     assert page.locator("[data-chart=relevance], [data-chart=matrix]").count() == 0
     assert page.locator("[data-chart=importance-curve] .mark-area path").count() >= 1
-    lines = page.locator("[data-chart=prototype-curves] .mark-line path")
-    assert lines.count() == 4
+    assert page.locator("[data-chart=prototype-curves] .mark-line path").count() == 4
     assert page.locator("[data-chart=matrix-curve] .mark-rect path").count() == 60 * 60
     assert "nm" in page.locator("[data-chart=importance-curve] .role-axis-title text").all_text_contents()
-    for names in summary["prototypes"]["exemplars"]:
-        assert ", ".join(names) in page.locator("#prototypes").inner_text()
-    assert page.locator("#exemplar-warning").is_visible()
-    phone = opened(summary, 360)
+    phone = opened(report, 360)
     assert phone.evaluate("document.documentElement.scrollWidth") <= 360
 
 
@@ -75,7 +72,7 @@ def test_fifty_classes_have_different_marks_and_natural_order(opened):
     X, codes = make_blobs(600, 4, centers=50, cluster_std=1, random_state=0)
     y = np.array([f"class {code + 1}" for code in codes])
     model = GLVQ(tol=1e-1, random_state=0).fit(X, y)
-    page = opened(summarize(model, X, y))
+    page = opened(Report.of(model, X, y))
     page.locator("details.legend").evaluate("element => { element.open = true; }")
     names = page.locator("details.legend li").all_inner_texts()
     assert [name.strip() for name in names] == [f"class {k}" for k in range(1, 51)]
@@ -90,8 +87,9 @@ def test_fifty_classes_have_different_marks_and_natural_order(opened):
 def test_the_decision_slider_of_fifty_classes(opened):
     X, codes = make_blobs(600, 4, centers=50, cluster_std=3, random_state=0)
     y = np.array([f"class {code + 1}" for code in codes])
-    summary = summarize(LVQClassifier(n_prototypes=1, relevance=None, tol=1e-1, random_state=0).fit(X, y), X, y)
-    steps, page = summary["metrics"]["decisions"], opened(summary)
+    report = Report.of(LVQClassifier(n_prototypes=1, relevance=None, tol=1e-1, random_state=0).fit(X, y), X, y)
+    summary, page = report.to_json(), opened(report)
+    steps = summary["decisions"]
     assert len(steps["factors"]) == 13
     assert steps["factors"][steps["in_use"]] == 1
     page.select_option("#decision-class", label="class 7")
@@ -104,32 +102,19 @@ def test_the_decision_slider_of_fifty_classes(opened):
     assert page.inner_text("#decision-step") == "64 times"
 
 
-def test_labels_of_prototypes_do_not_overlap(opened):
-    X, y = make_blobs(300, 4, centers=8, cluster_std=3, random_state=1)
-    model = GMLVQ(n_prototypes=3, tol=1e-2, max_iter=500, random_state=0).fit(X, y)
-    page = opened(summarize(model, X, y))
-    texts = page.locator("[data-chart=map] .mark-text text")
-    boxes = [box.bounding_box() for box in texts.all() if box.text_content().startswith("P")]
-    assert len(boxes) > 10
-    for k, one in enumerate(boxes):
-        for other in boxes[:k]:
-            apart = abs(one["x"] - other["x"]) >= 0.8 * min(one["width"], other["width"])
-            assert apart or abs(one["y"] - other["y"]) >= 0.7 * one["height"]
-
-
 def test_pictures_where_pixels_were_left_out(opened):
     X, y = load_digits(return_X_y=True, as_frame=True)
     X = X.loc[:, X.nunique() > 1]
     model = make_pipeline(StandardScaler(), GLVQ(tol=0.5, random_state=0)).fit(X, y)
-    page = opened(summarize(model, X, y))
+    page = opened(Report.of(model, X, y))
     images = page.locator("#prototypes .images img")
     assert images.count() == 10
     assert set(images.evaluate_all("images => images.map(image => image.naturalWidth)")) == {8}
 
 
 def test_the_summary_prints_on_one_page(opened, wdbc, many_classes):
-    for summary in (wdbc.summary, many_classes.summary):
-        page = opened(summary)
+    for report in (wdbc.report, many_classes.report):
+        page = opened(report)
         assert not page.locator("#one-page").is_visible()
         page.evaluate("window.print = () => { window.printed = document.documentElement.dataset.print; }")
         page.get_by_role("button", name="Print summary").click()
@@ -140,14 +125,14 @@ def test_the_summary_prints_on_one_page(opened, wdbc, many_classes):
         assert page.locator("#one-page").is_visible()
         assert page.locator("#rejection, #card, footer").filter(visible=True).count() == 0
         text = page.locator("#one-page").inner_text()
-        assert f"{100 * summary['scores']['accuracy']:.1f} %" in text
+        assert f"{100 * report.metrics.accuracy.value:.1f} %" in text
         assert "Limits" in text
         document = page.pdf(format="A4")
         assert len(re.findall(rb"/Type\s*/Page[^s]", document)) == 1
 
 
 def test_terms_are_on_the_page(opened, iris):
-    page = opened(iris.summary)
+    page = opened(iris.report)
     page.get_by_role("link", name="About", exact=True).click()
     shown = page.locator("#about dt").all_inner_texts()
     assert {"Accuracy", "Prototype", "Certainty", "Coverage", "Importance", "Lambda"} <= set(shown)
@@ -157,7 +142,7 @@ def test_terms_are_on_the_page(opened, iris):
 def test_rows_as_a_spreadsheet_counts_them(opened):
     X, y = make_blobs(60, 3, centers=2, cluster_std=4, random_state=0)
     model = GLVQ(random_state=0).fit(X, y)
-    page = opened(summarize(model, pd.DataFrame(X), y, first_row=2))
+    page = opened(Report.of(model, pd.DataFrame(X), y, context=Context(first_row=2, row_names="The header is row 1.")))
     least = int(np.argmin(model.explain(X).certainty))
     page.locator("#sample").fill("1")
     assert f"Sample {least + 2}:" in page.locator("#detail").inner_text()
@@ -175,16 +160,15 @@ def test_categories_are_one_row_with_their_fractions(opened):
     )
     steps = make_column_transformer((StandardScaler(), ["bill"]), (OneHotEncoder(sparse_output=False), ["island"]))
     model = make_pipeline(steps, GMLVQ(tol=1e-2, random_state=0)).fit(X, y)
-    summary = summarize(model, X, y, exemplars=1, first_row=2)
-    page = opened(summary)
+    report = Report.of(model, X, y)
+    summary, page = report.to_json(), opened(report)
     table = page.get_by_role("region", name="Table of prototypes")
     assert table.locator("tbody th .name").all_text_contents() == summary["prototypes"]["features"]
     island = table.locator("tr", has=page.locator(".name", has_text="island")).locator(".bar")
     assert [island.nth(k).inner_text().split()[0] for k in range(2)] == ["North", "South"]
     assert re.search(r"North \d+\s%", island.first.get_attribute("title"))
-    assert all(names[0] in table.inner_text() for names in summary["prototypes"]["exemplars"])
     page.locator("#sample").fill("1")
     page.locator("#sample").press("Enter")
     assert re.search(r"island = (North|South|East): ", page.locator("#detail").inner_text())
-    phone = opened(summary, 360)
+    phone = opened(report, 360)
     assert phone.evaluate("document.documentElement.scrollWidth") <= 360

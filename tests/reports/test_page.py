@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from lvq.reports import page as assets
 from lvq.reports import Report, render
+from lvq.reports import page as assets
 from lvq.reports.charts import specifications
 from lvq.reports.model import Intervals
 

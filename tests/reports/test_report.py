@@ -1,4 +1,4 @@
-"""The report: its numbers are scikit-learn's, classes and dates are shown as people read them, each row is predicted once."""
+"""The report: its numbers are those of scikit-learn; classes, dates and missing values are as people read them."""
 
 import json
 
@@ -148,7 +148,8 @@ def tumours(n=120):
     y = np.where(np.arange(n) % 2, "ill", "well")
     size = rng.normal(3.0 + 2 * (y == "ill"))
     size[::9] = np.nan
-    frame = pd.DataFrame({"size": size, "kind": np.where(rng.random(n) < 0.8, y, "other"), "day": 19000.0 + np.arange(n)})
+    kind = np.where(rng.random(n) < 0.8, y, "other")
+    frame = pd.DataFrame({"size": size, "kind": kind, "day": 19000.0 + np.arange(n)})
     numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
     steps = make_column_transformer(
         (numbers, ["size"]), (OneHotEncoder(sparse_output=False), ["kind"]), (StandardScaler(), ["day"])
@@ -219,7 +220,7 @@ def test_ordered_features_are_curves():
     assert report.curves.title == "nm"
     assert report.curves.positions == [850.0 + 2 * k for k in range(40)]
     assert np.shape(report.curves.matrix) == (40, 40)
-    shuffled = Report.of(GMLVQ(random_state=0).fit(X, y), X, y, feature_names=names[::-1][:39] + ["1 nm x"])
+    shuffled = Report.of(GMLVQ(random_state=0).fit(X, y), X, y, feature_names=[*names[::-1][:39], "1 nm x"])
     assert shuffled.curves is None
 
 

@@ -75,11 +75,7 @@ class Data:
     train_counts: list[int] | None
     variables: list[str]  # the columns that the page names
     row_names: str  # how samples are named
-
-    @property
-    def n_train(self) -> int:
-        """Number of training samples; 0 where it is not known."""
-        return sum(self.train_counts or ())
+    n_train: int | None
 
 
 @dataclass(frozen=True)
@@ -360,6 +356,7 @@ def _report(
         train_counts=None if trained is None else [int((trained == label).sum()) for label in labels],
         variables=columns.names,
         row_names=context.row_names,
+        n_train=None if trained is None else len(trained),
     )
     rejects = card.rejection is not None
     coverage = fraction_of(accepted, groups=groups) if rejects else None

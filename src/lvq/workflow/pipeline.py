@@ -96,6 +96,10 @@ def make_model(
         given["sample_prototypes"] = True
     if missing != "raise":
         _need(can_ignore, "Ignoring missing values (--missing ignore)", name, known)
+        if sample_prototypes:
+            raise ValueError(
+                "Prototypes that are samples (--sample-prototypes) need filled values; leave out --missing ignore."
+            )
         given["missing"] = missing
     if prototypes is not None:
         if prototypes < 1:
