@@ -25,8 +25,8 @@ if _TYPE_CHECKING:
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
-    from lvq.rejection import CostClassifier, GuaranteeError, RejectClassifier
-    from lvq.rejection import cheapest_class, cost_matrix, expected_costs
+    from lvq.rejection import CostClassifier, GuaranteeError, RejectClassifier, cheapest_class, cost_matrix, expected_costs
+    from lvq.reports import report
     from lvq.streaming.fit_batches import fit_batches
     from lvq.versions import show_versions
 
@@ -69,6 +69,7 @@ __all__ = [
     "explain",
     "fit_batches",
     "load",
+    "report",
     "save",
     "show_versions",
     "to_onnx",
@@ -95,6 +96,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "explain": "inspection.explain",
     "fit_batches": "streaming.fit_batches",
     "load": "persistence",
+    "report": "reports",
     "SavitzkyGolay": "preprocessing",
     "StandardNormalVariate": "preprocessing",
     "save": "persistence",
@@ -104,8 +106,8 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "variable_importances": "inspection.importance",
 }
 _PACKAGES = (
-    "clusters", "counterfactuals", "estimators", "evaluation", "inspection", "model", "onnx", "persistence",
-    "plots", "preprocessing", "rejection", "report", "solvers", "streaming", "tables", "workflow",
+    "clusters", "counterfactuals", "estimators", "inspection", "model", "onnx", "persistence",
+    "plots", "preprocessing", "rejection", "reports", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 
 

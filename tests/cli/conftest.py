@@ -71,7 +71,7 @@ def fruit_csv(fruit, tmp_path_factory):
 @pytest.fixture(scope="session")
 def run(lvq, fruit_csv, tmp_path_factory):
     """The folder of a fit to the fruit, and the output of the command."""
-    for extra in ("altair", "vl_convert"):
+    for extra in ("jinja2", "vl_convert"):
         pytest.importorskip(extra)
     folder = tmp_path_factory.mktemp("runs") / "run"
     completed = lvq(

@@ -163,7 +163,7 @@ def test_dates_as_days(lvq, tmp_path):
     table.to_csv(path, index=False)
     completed = fit(lvq, path, tmp_path / "run", "--date", "day", "--features", "day", "--json")
     assert completed.code == 0, completed.err
-    assert json.loads(completed.out)["scores"]["accuracy"] == 1
+    assert json.loads(completed.out)["metrics"]["accuracy"]["value"] == 1
     done = lvq("predict", tmp_path / "run", path, "--out", tmp_path / "p.csv")
     assert done.code == 0, done.err
     assert (pd.read_csv(tmp_path / "p.csv")["label"] == table["Befund"]).mean() > 0.9

@@ -183,13 +183,13 @@ STREAMED = """
 import resource, sys
 import pandas as pd
 from lvq import GLVQ
-from lvq.workflow import predict_table
+from lvq.workflow import predict
 
 small, large = sys.argv[1:]
 table = pd.read_csv(small, nrows=200)
 model = GLVQ(random_state=0).fit(table, [0, 1] * 100)
 for path in (small, small, large):
-    found = predict_table(model, path, path + ".predictions.csv", force=True)
+    found = predict(model, path, path + ".predictions.csv", force=True)
     print(found.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -12,7 +12,7 @@ from lvq import RejectClassifier
 
 pytest.importorskip("pandas")
 pytest.importorskip("typer")
-COMMANDS = ["fit", "predict", "validate", "compare", "report", "export", "demo"]
+COMMANDS = ["fit", "predict", "validate", "compare", "export", "demo"]
 
 
 # -- help and completion -----------------------------------------------------------------------------------------------
@@ -59,33 +59,6 @@ def test_help_imports_no_heavy_module():
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch", "altair"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["fitt"], "No such command 'fitt'"),
-        (["fit", "no.csv", "--target", "y", "--out", "run"], "Error: The file no.csv does not exist."),
-        (["fit", "TABLE", "--target", "Sort", "--out", "run"], "has no column 'Sort'"),
-        (["fit", "TABLE", "--target", "Sorte", "--drop", "nam", "--out", "run"], "Did you mean 'name'?"),
-        (["fit", "TABLE", "--target", "Sorte", "--model", "gmlqv", "--out", "run"], "Did you mean 'gmlvq'?"),
-        (["compare", "TABLE", "--target", "sorte"], "Did you mean 'Sorte'?"),
-        (["fit", "TABLE"], "'ripe', 'nothing', 'Sorte'."),
-        (["compare", "TABLE"], "'colour', 'ripe', 'nothing', 'Sorte'."),
-        (["fit", "TABLE", "--target", "Sorte"], "'--out'"),
-        (["fit", "MISSPELT", "--target", "Sorte", "--out", "run"], "Früchte.csv'?"),
-    ],
-)
-def test_mistakes_are_reported_before_heavy_modules_are_imported(arguments, message, fruit_csv):
-    files = {"TABLE": fruit_csv, "MISSPELT": fruit_csv.with_name("früchtte.csv.gz")}
-    arguments = [str(files.get(argument, argument)) for argument in arguments]
-    code = (
-        "import sys; from lvq.cli.app import app; sys.modules['sklearn'] = sys.modules['pandas'] = None\n"
-        f"app({arguments!r}, prog_name='lvq')"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert result.returncode in (1, 2)
-    assert message in result.stderr
-
-
 def test_a_missing_target_of_a_table_that_is_not_csv(lvq, fruit, tmp_path):
     table = tmp_path / "fruit.parquet"
     fruit.assign(**{f"x{k}": 1.0 for k in range(5)}).to_parquet(table)
@@ -99,13 +72,6 @@ def test_a_file_in_a_missing_folder(lvq, tmp_path):
     completed = lvq("fit", tmp_path / "no" / "table.csv")
     assert completed.code == 1
     assert f"does not exist, nor does the folder {tmp_path / 'no'}." in completed.err
-
-
-def test_the_names_that_are_checked_are_those_of_the_models():
-    from lvq.estimators.registry import ESTIMATORS, PAPER_NAMES, short_name
-    from lvq.workflow.pipelines import NAMES
-
-    assert {*map(short_name, ESTIMATORS), *PAPER_NAMES} == set(NAMES)
 
 
 def test_without_typer_the_extra_is_named():
@@ -127,21 +93,6 @@ def completions(words, monkeypatch, capsys):
     return capsys.readouterr().out.split("\n")
 
 
-def test_completion(monkeypatch, capsys):
-    assert "predict" in completions(["pr"], monkeypatch, capsys)
-    assert "gmlvq" in completions(["fit", "t.csv", "--model", "gm"], monkeypatch, capsys)
-
-
-def test_completion_offers_every_estimator_and_kernel():
-    from lvq.cli.completion import complete_kernel, complete_model
-    from lvq.estimators.registry import estimator_types
-    from lvq.model.links import KERNELS
-    from lvq.workflow.pipelines import NAMES
-
-    assert [type(NAMES[name]()) for name in complete_model("")] == list(estimator_types().values())
-    assert complete_kernel("") == [*KERNELS, "none"]
-
-
 def test_library_warnings_become_plain_notes(capsys):
     import warnings
 
@@ -157,7 +108,7 @@ def test_library_warnings_become_plain_notes(capsys):
     assert capsys.readouterr().err.splitlines() == [
         "Note: Some fits stopped before they converged; the results are those of the models as they are.",
         "Note: A class has fewer training rows than there are folds, so some folds have no row of it.",
-        "Note: A class has fewer distinct training rows than --prototypes; it gets one for each.",
+        "Note: A class has fewer distinct training rows than prototypes; it gets one for each.",
         "Note: own text",
     ]
 
@@ -201,7 +152,7 @@ def interrupted_report(summary, path):
     ("place", "replacement", "code"),
     [
         ("lvq.workflow.fitting.make_reject_classifier", lambda estimator, **k: Interrupting(estimator), 130),
-        ("lvq.report.write", interrupted_report, 143),
+        ("lvq.reports.page.write_page", interrupted_report, 143),
     ],
 )
 def test_an_interrupted_fit_leaves_no_file(lvq, fruit_csv, tmp_path, monkeypatch, place, replacement, code):

@@ -1,4 +1,4 @@
-"""The command line: ``lvq fit``, ``predict``, ``compare``, ``report``, ``export`` and ``demo``.
+"""The command line: ``lvq fit``, ``predict``, ``validate``, ``compare``, ``export`` and ``demo``.
 
 Every command calls one function of `lvq.workflow`. Heavy modules are imported only when a command runs, so that help
 and completion are fast.

@@ -1,17 +1,23 @@
 """The commands: each calls one function of `lvq.workflow` with its arguments and prints the result."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lvq.cli import console
 from lvq.cli import options as given
-from lvq.cli import output
-from lvq.cli.console import check_model, print_json, progress_bar, report_errors
-from lvq.cli.quick_checks import check_model_name, check_names, check_tables, need_target
+from lvq.cli.console import note, print_json, progress_bar, report_errors
 
 if TYPE_CHECKING:
-    from lvq.typing import Argument
+    from lvq.reports import Report
+    from lvq.typing import JSONValue
+    from lvq.workflow import PredictResult, TableOptions
+
+LARGE_PARTS = ("map", "decisions", "rejection", "explanations", "curves", "prototypes", "history", "certified")
 
 app = typer.Typer(
     help="Interpretable classifiers from a table: fit, test, predict, and reject uncertain predictions.",
@@ -39,6 +45,60 @@ def _lvq(
     """Options of the program itself."""
 
 
+@contextmanager
+def _wrong_usage() -> Iterator[None]:
+    """Report an impossible model, or costs that cannot be read, as wrong usage."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+@contextmanager
+def _threads(threads: int | None) -> Iterator[None]:
+    """Run with at most so many threads: matrix products use one, and blocks of rows the others."""
+    from lvq.solvers.threads import product_threads, single_threaded_products
+
+    with single_threaded_products(product_threads() if threads is None else threads):
+        yield
+
+
+def _target(target: str | None, table: Path, encoding: str | None) -> str:
+    """The target; where none is given, report the columns of the table."""
+    if target is not None:
+        return target
+    from lvq.table_headers import listed
+    from lvq.tables import column_names
+
+    names = [name for name in column_names(table, encoding) if name]
+    last = f", the last of them {names[-1]!r}" if repr(names[-1]) not in listed(names) else ""
+    raise typer.BadParameter(
+        f"which column holds the classes? {table} has the columns {listed(names)}{last}.", param_hint="'--target'"
+    )
+
+
+def _options(
+    features: Sequence[str] | None,
+    drop: Sequence[str] | None,
+    categorical: Sequence[str] | None,
+    dates: Sequence[str] | None,
+    marks: Sequence[str] | None,
+    encoding: str | None,
+) -> "TableOptions":
+    from lvq.workflow import TableOptions
+
+    return TableOptions(features or (), drop or (), categorical or (), dates or (), marks or (), encoding)
+
+
+def _short(report: "Report") -> "dict[str, JSONValue]":
+    """The main results; metrics.json has all of them."""
+    return {name: value for name, value in report.to_json().items() if name not in LARGE_PARTS}
+
+
+def _predicted(result: "PredictResult") -> "dict[str, JSONValue]":
+    return {name: value for name, value in vars(result).items() if name != "frame"} | {"path": str(result.path)}
+
+
 @app.command()
 def fit(
     table: given.Tables,
@@ -52,7 +112,7 @@ def fit(
     rank: given.Rank = None,
     kernel: given.Kernel = None,
     sample_prototypes: given.SamplePrototypes = False,
-    missing: given.Missing = "auto",
+    missing: given.Missing = "impute",
     max_error: given.MaxError = None,
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
@@ -63,7 +123,7 @@ def fit(
     missing_mark: given.MissingMark = None,
     encoding: given.Encoding = None,
     class_weight: given.ClassWeight = None,
-    prices: given.Prices = None,
+    costs: given.Costs = None,
     test_size: given.TestSize = 0.25,
     folds: given.Folds = 5,
     seed: given.Seed = 0,
@@ -74,62 +134,47 @@ def fit(
 ) -> None:
     """Fit a model to a table; write model, report and metrics.
 
-    Numbers are standardised, texts are one-hot encoded. A missing number becomes the median of its column, with an
-    indicator feature, or is ignored where that is better on the folds; a missing text is a category. Rows without a
-    class, and columns that are empty, constant, without a name or row numbers, are left out with a note.
+    Numbers are standardised, strings are one-hot encoded. A missing number becomes the median of its column, with an
+    indicator feature; a missing string is a category. Rows without a class, and columns that are empty, constant,
+    without a name or row numbers, are left out with a note.
     """
     with report_errors(debug):
-        check_tables(*table, *([] if test is None else [test]))
-        check_model_name(model)
-        target = need_target(target, table[0], encoding)
-        named = (target, group, time, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
-        check_names(table[0], named, encoding)
+        target = _target(target, table[0], encoding)
         if out is None:
             raise typer.BadParameter("name a folder for model, report and metrics.", param_hint="'--out'")
-        from lvq.workflow import fit_table
-
-        ways = {"auto": "raise", "impute": "raise", "ignore": "ignore"}
-        if missing not in ways:
-            raise typer.BadParameter(f"--missing must be one of {', '.join(ways)}, got {missing!r}.")
-        check_model(
-            model, prototypes=prototypes, rank=rank, kernel=kernel, sample_prototypes=sample_prototypes,
-            missing=ways[missing],
-        )  # fmt: skip
+        if missing not in ("impute", "ignore"):
+            raise typer.BadParameter(f"--missing must be impute or ignore, got {missing!r}.")
         if max_error is not None and coverage is not None:
             raise typer.BadParameter("give --max-error or --coverage, not both: a guarantee sets the coverage.")
-        with progress_bar() as progress:
-            result = fit_table(
-                table if len(table) > 1 else table[0],
-                target,
-                out=out,
-                group=group,
-                time=time,
-                test=test,
-                model=model,
-                prototypes=prototypes,
-                rank=rank,
-                kernel=kernel,
-                sample_prototypes=sample_prototypes,
-                missing=missing,
-                max_error=max_error,
-                confidence=confidence,
-                coverage=coverage,
-                features=features or (),
-                drop=drop or (),
-                categorical=categorical or (),
-                dates=date or (),
-                missing_marks=missing_mark or (),
-                encoding=encoding,
-                class_weight=class_weight,
-                prices=prices,
-                test_size=test_size,
-                folds=folds,
-                seed=seed,
-                threads=threads,
-                force=force,
-                progress=progress,
-            )
-        output.show_fit(result, as_json=json)
+        from lvq import workflow
+        from lvq.workflow.pipeline import read_class_weight, read_costs
+        from lvq.workflow.runs import check_folder
+
+        with _wrong_usage():
+            estimator = workflow.make_model(
+                model, prototypes=prototypes, rank=rank, kernel=kernel, sample_prototypes=sample_prototypes, seed=seed,
+                missing="ignore" if missing == "ignore" else "raise", class_weight=read_class_weight(class_weight),
+            )  # fmt: skip
+            prices = None if costs is None else read_costs(costs)
+        check_folder(out, force=force)
+        with progress_bar() as progress, _threads(threads):
+            run = workflow.fit(
+                table, target, model=estimator, group=group, time=time, test=test, costs=prices, max_error=max_error,
+                options=_options(features, drop, categorical, date, missing_mark, encoding), confidence=confidence,
+                coverage=coverage, test_size=test_size, folds=folds, seed=seed, progress=progress,
+            )  # fmt: skip
+            run.write(out, force=force)
+        _show_run(run.report, {"run": str(out)}, f"{out}: model.lvq, report.html, metrics.json", json)
+
+
+def _show_run(report: "Report", where: "dict[str, JSONValue]", written: str, json: bool) -> None:
+    if json:
+        print_json(where | _short(report))
+        return
+    for text in report.notes:
+        note(text)
+    console.show_report(report)
+    typer.echo(f"\nWritten to {console.one_line(written)}")
 
 
 @app.command()
@@ -156,24 +201,24 @@ def predict(
     A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
     """
     with report_errors(debug):
-        check_tables(table)
-        from lvq.workflow import predict_table
+        from lvq import workflow
 
-        with progress_bar() as progress:
-            result = predict_table(
-                model,
-                table,
-                out,
-                keep=keep or (),
-                probabilities=probabilities,
-                missing_marks=missing_mark or (),
-                encoding=encoding,
-                escape_formulas=not raw_text,
-                threads=threads,
-                force=force,
+        with progress_bar() as progress, _threads(threads):
+            result = workflow.predict(
+                model, table, out, keep=keep or (), probabilities=probabilities, missing_marks=missing_mark or (),
+                encoding=encoding, escape_formulas=not raw_text, force=force,
                 progress=lambda rows: progress("Rows predicted", rows, None),
-            )
-        output.show_predictions(result, as_json=json)
+            )  # fmt: skip
+        _show_predictions(result, json)
+
+
+def _show_predictions(result: "PredictResult", json: bool) -> None:
+    if json:
+        print_json(_predicted(result))
+        return
+    for text in result.notes:
+        note(text)
+    console.show_predictions(result)
 
 
 @app.command()
@@ -187,26 +232,17 @@ def validate(
     json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
-    """Test a fitted model on a labelled table from elsewhere.
+    """Report on a fitted model for a labelled table from elsewhere.
 
-    Writes validation-TABLE.html and validation-TABLE.json into the folder of the run: accuracy, coverage, metrics by
-    class, whether the guarantee was kept, and the drift of the features and of the certainty since the fit.
+    Writes validation-TABLE.html and validation-TABLE.json into the folder of the run: the report of 'lvq fit' on other
+    rows, beside the test at the fit, and whether the guarantee was kept.
     """
     with report_errors(debug):
-        check_tables(run, table)
-        from lvq.workflow import validate_table
+        from lvq import workflow
 
-        with progress_bar() as progress:
-            result = validate_table(
-                run,
-                table,
-                target=target,
-                out=out,
-                encoding=encoding,
-                force=force,
-                progress=lambda rows: progress("Rows validated", rows, None),
-            )
-        output.show_validation(result, as_json=json)
+        with _threads(None):
+            found = workflow.validate(run, table, target=target, out=out, encoding=encoding, force=force)
+        _show_run(found.report, {"page": str(found.page)}, str(found.page), json)
 
 
 @app.command()
@@ -217,8 +253,7 @@ def compare(
     time: given.Time = None,
     model: given.Models = None,
     prototypes: given.PrototypeNumbers = None,
-    rivals: given.Rivals = True,
-    missing: given.Missing = "auto",
+    others: given.Others = True,
     folds: given.CompareFolds = 5,
     repeats: given.Repeats = None,
     features: given.Features = None,
@@ -237,50 +272,32 @@ def compare(
     All models use the same splits: folds drawn at random, whole groups (--group), or each fold tested on later rows
     than it was trained on (--time). Logistic regression, a random forest and an RBF-SVM are among the models. A model
     is called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
-    Missing numbers are filled or ignored for each model, as by 'lvq fit'. The Pareto set holds the models for which no
-    other is better in accuracy and in number of prototypes.
     """
     with report_errors(debug):
-        check_tables(*table)
-        for name in model or ():
-            check_model_name(name)
-        target = need_target(target, table[0], encoding)
-        named = (target, group, time, *(features or ()), *(drop or ()), *(categorical or ()), *(date or ()))
-        check_names(table[0], named, encoding)
-        from lvq.workflow import compare_table
+        target = _target(target, table[0], encoding)
+        from lvq import workflow
 
-        given_options: dict[str, Argument] = {"models": model, "prototypes": prototypes}
-        with progress_bar() as progress:
-            result = compare_table(
-                table if len(table) > 1 else table[0],
-                target,
-                group=group,
-                time=time,
-                rivals=rivals,
-                missing=missing,
-                folds=folds,
-                repeats=repeats,
-                features=features or (),
-                drop=drop or (),
-                categorical=categorical or (),
-                dates=date or (),
-                missing_marks=missing_mark or (),
-                encoding=encoding,
-                seed=seed,
-                threads=threads,
-                progress=progress,
-                **{name: value for name, value in given_options.items() if value},
+        with _wrong_usage():
+            for name in model or ():
+                workflow.make_model(name)
+        chosen = {} if not model else {"models": model}
+        with progress_bar() as progress, _threads(threads):
+            result = workflow.compare(
+                table, target, group=group, time=time, prototypes=prototypes or (), others=others, folds=folds,
+                repeats=repeats, options=_options(features, drop, categorical, date, missing_mark, encoding), seed=seed,
+                progress=progress, **chosen,
+            )  # fmt: skip
+        if json:
+            found = result.comparison
+            scores = {name: values.tolist() for name, values in found.scores.items()}
+            ranking: JSONValue = [asdict(row) for row in found.ranking]
+            print_json(
+                vars(result) | {"comparison": {"ranking": ranking, "scores": scores, "failures": found.failures}}
             )
-        output.show_comparison(result, as_json=json)
-
-
-@app.command()
-def report(run: given.Run, json: given.Json = False, debug: given.Debug = False) -> None:
-    """Write a run's report.html again, from its metrics.json."""
-    with report_errors(debug):
-        from lvq.workflow import report_run
-
-        output.show_file(report_run(run), as_json=json)
+            return
+        for text in result.notes:
+            note(text)
+        console.show_comparison(result)
 
 
 @app.command()
@@ -293,9 +310,13 @@ def export(
 ) -> None:
     """Write a run's model as ONNX."""
     with report_errors(debug):
-        from lvq.workflow import export_run
+        from lvq import workflow
 
-        output.show_file(export_run(run, onnx, force=force), as_json=json)
+        path = workflow.export_run(run, onnx, force=force)
+        if json:
+            print_json({"path": str(path)})
+        else:
+            typer.echo(f"Written: {path}")
 
 
 @app.command()
@@ -307,16 +328,15 @@ def demo(
 ) -> None:
     """Fit and predict on a table of breast tumours."""
     with report_errors(debug):
-        from lvq.workflow import run_demo
+        from lvq import workflow
 
-        with progress_bar() as progress:
-            result = run_demo(out, force=force, progress=progress)
+        with progress_bar() as progress, _threads(None):
+            run, predictions = workflow.run_demo(out, force=force, progress=progress)
         if json:
-            predictions = output.predictions_as_dict(result.predictions)
-            print_json({**output.fit_as_dict(result.fit), "predictions": predictions})
+            print_json({"run": str(out), **_short(run.report), "predictions": _predicted(predictions)})
             return
         typer.echo(f"$ lvq fit {out}/wdbc.csv --target diagnosis --drop tumour --max-error 0.05 --out {out}\n")
-        output.show_fit(result.fit, as_json=False)
+        _show_run(run.report, {}, f"{out}: model.lvq, report.html, metrics.json", False)
         typer.echo(f"\n$ lvq predict {out} {out}/wdbc.csv --keep tumour --out {out}/predictions.csv\n")
-        output.show_predictions(result.predictions, as_json=False)
+        _show_predictions(predictions, False)
         typer.echo(f"\nNext: open {out}/report.html in a browser, or run 'lvq fit' on your own table.")

@@ -1,4 +1,4 @@
-"""Errors, notes, progress and JSON of all commands.
+"""Errors, notes, progress and results of all commands.
 
 Rules:
 - standard output holds the result and nothing else; notes, progress and errors go to standard error;
@@ -15,18 +15,31 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from textwrap import fill
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
 import typer
 
 if TYPE_CHECKING:
-    from lvq.typing import JSONValue
+    from rich.table import Table as RichTable
+    from rich.text import Text
 
-# notes in place of warnings of scikit-learn: the class of the warning or a part of its text, and the note
+    from lvq.reports import Report
+    from lvq.reports.metrics import Fraction
+    from lvq.typing import JSONValue
+    from lvq.workflow import PredictResult, TableComparison
+
+MAX_FEATURES = 5  # features in a summary
+MAX_NAME = 32  # characters of a name
+MAX_CLASSES = 20  # classes in a summary
+MAX_INTERVALS = 6  # classes whose metrics have intervals
+WIDTH = 100  # columns of a table; only long numbers need more than 80
+
+# notes instead of warnings of scikit-learn: the class of the warning or a part of its text, and the note
 LIBRARY_WARNINGS = {
     "ConvergenceWarning": "Some fits stopped before they converged; the results are those of the models as they are.",
-    "Fewer prototypes than": "A class has fewer distinct training rows than --prototypes; it gets one for each.",
+    "Fewer prototypes than": "A class has fewer distinct training rows than prototypes; it gets one for each.",
     "n_splits": "A class has fewer training rows than there are folds, so some folds have no row of it.",
 }
 
@@ -175,21 +188,179 @@ def progress_bar(total: int | None = None) -> Iterator[Callable[[str, int, int |
         yield show
 
 
-def check_model(
-    name: str,
-    *,
-    prototypes: int | None = None,
-    rank: int | None = None,
-    kernel: str | None = None,
-    sample_prototypes: bool = False,
-    missing: str = "raise",
-) -> None:
-    """Report an impossible model as wrong usage, before the table is read."""
-    from lvq.workflow import make_model
+# -- results: short, aligned; names from the data are never markup -----------------------------------------------------
 
-    try:
-        make_model(
-            name, prototypes=prototypes, rank=rank, kernel=kernel, sample_prototypes=sample_prototypes, missing=missing
+
+def percent(value: float | None) -> str:
+    """A fraction in per cent.
+
+    Examples
+    --------
+    >>> percent(0.9512), percent(None)
+    ('95.1 %', '-')
+    """
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def _name(text: object, indent: str = "") -> Text:
+    """A name from the data: no markup, and not wider than its column."""
+    from rich.text import Text
+
+    line = indent + one_line(text)
+    return Text(line if len(line) <= MAX_NAME else line[: MAX_NAME - 1] + "…")
+
+
+def paragraph(text: str) -> None:
+    """Print a text in lines of at most 80 characters."""
+    typer.echo(fill(one_line(text), width=80))
+
+
+def print_table(rows: list[list[object]], titles: list[str] | None = None) -> None:
+    """Print rows in columns, the first to the left, without trailing blanks."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table: RichTable = Table(box=None, show_header=titles is not None, pad_edge=False, padding=(0, 2, 0, 0))
+    for place, title in enumerate(titles or [""] * len(rows[0])):
+        left = place == 0 or (titles is None and place == len(rows[0]) - 1)
+        table.add_column(title, justify="left" if left else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)  # type: ignore[arg-type]
+    console = Console(highlight=False, width=WIDTH, color_system=None, markup=False)
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip())
+
+
+def _counts(fraction: Fraction) -> str:
+    if fraction.interval is None:
+        return f"{fraction.count} of {fraction.total}" if fraction.total else "no row"
+    low, high = fraction.interval
+    return f"{fraction.count} of {fraction.total} (95 % interval {percent(low)} to {percent(high)})"
+
+
+def show_report(report: Report) -> None:
+    """Print the main results of a fit or a validation; metrics.json has all of them."""
+    from lvq.reports.summary import guarantee_sentence
+
+    data, metrics = report.data, report.metrics
+    trained = f"{data.n_train} training rows, " if data.n_train else ""
+    typer.echo(
+        f"{report.name} on {one_line(data.name)}: {len(data.classes)} classes of {one_line(data.target)}, {trained}"
+        f"{data.n_samples} test rows\n"
+    )
+    for sentence in report.verdict:
+        paragraph(sentence)
+    typer.echo()
+    print_table(_result_rows(report))
+    if len(data.classes) <= MAX_CLASSES:
+        typer.echo()
+        print_table(_class_rows(report), ["Class", "rows", "sensitivity", "specificity", "PPV", "NPV"])
+    if report.guarantee is not None:
+        typer.echo()
+        paragraph(guarantee_sentence(report.guarantee, metrics.majority))
+    _show_importance(report)
+
+
+def _result_rows(report: Report) -> list[list[object]]:
+    metrics, earlier = report.metrics, report.earlier
+    rows: list[list[object]] = [["Accuracy", percent(metrics.accuracy.value), _counts(metrics.accuracy)]]
+    if earlier is not None:
+        low, high = (100 * end for end in earlier.difference)
+        rows.append(["  at the fit", percent(earlier.accuracy.value), f"difference {low:+.1f} to {high:+.1f} points"])
+    if report.coverage is not None and report.accepted_accuracy is not None:
+        accepted = report.accepted_accuracy
+        none = "no prediction was accepted"
+        rows.append(
+            ["  of accepted predictions", percent(accepted.value), _counts(accepted) if accepted.total else none]
         )
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+        rows.append(["Coverage", percent(report.coverage.value), f"{report.coverage.count} of {report.coverage.total}"])
+    if earlier is not None and earlier.verdict is not None:
+        rows.append(["Guarantee", earlier.verdict, ""])
+    rows.append(["Balanced accuracy", percent(metrics.balanced_accuracy), "mean over the classes"])
+    rows.append(["Majority baseline", percent(metrics.majority), "always the most frequent class"])
+    if metrics.auc is not None:
+        rows.append(["AUC", f"{metrics.auc.value:.3f}", f"log-loss {metrics.log_loss:.3f}"])
+    if report.costs is not None:
+        name = one_line(report.data.classes[report.costs.cheapest_class])
+        rows.append(["Cost of a row", f"{report.costs.mean:.3f}", "mean, by the given costs"])
+        rows.append(["  of a single class", f"{report.costs.cheapest:.3f}", _name(f"always {name}")])
+    if report.folds is not None:
+        spread = report.folds.standard_deviation
+        shown = "" if spread is None else f", standard deviation {percent(spread)}"
+        rows.append(["Cross-validation", percent(report.folds.mean), f"{len(report.folds.accuracy)} folds{shown}"])
+    return [*rows, ["Prototypes", str(report.model.n_prototypes), report.model.metric]]
+
+
+def _class_rows(report: Report) -> list[list[object]]:
+    """Metrics of each class, with intervals where there are few classes."""
+    rows: list[list[object]] = []
+    for name, found in zip(report.data.classes, report.metrics.by_class):
+        fractions = (found.sensitivity, found.specificity, found.ppv, found.npv)
+        rows.append([_name(name), str(found.sensitivity.total), *(percent(each.value) for each in fractions)])
+        if len(report.data.classes) <= MAX_INTERVALS:
+            rows.append(["  95 % interval", "", *map(_ends, fractions)])
+    return rows
+
+
+def _ends(fraction: Fraction) -> str:
+    return "-" if fraction.interval is None else "-".join(f"{100 * end:.1f}" for end in fraction.interval)
+
+
+def _show_importance(report: Report) -> None:
+    found = report.relevance
+    if found is None:
+        return
+    typer.echo("\nImportance of the features (the sum over all is 100 %)")
+    rows: list[list[object]] = []
+    for rank, (feature, value) in enumerate(list(zip(found.features, found.values))[:MAX_FEATURES]):
+        note = ""
+        if found.intervals is not None:
+            note = f"{percent(found.intervals.lower[rank])} to {percent(found.intervals.upper[rank])}"
+            note += ", important" if feature in found.intervals.important else ""
+        rows.append([_name(feature, "  "), percent(value), note])
+    others = found.n_features - len(rows)
+    if others:
+        rest = max(0.0, 1 - sum(found.values[:MAX_FEATURES]))
+        rows.append([f"  the other {others} together", percent(rest), ""])
+    print_table(rows)
+    if found.intervals is not None:
+        chance = (
+            ""
+            if found.intervals.beats_chance
+            else "; none is, as predictions of rows left out are no better than chance"
+        )
+        paragraph(
+            f"{100 * found.intervals.confidence:g} % intervals. Important: above the mean of all features{chance}."
+        )
+
+
+def show_predictions(result: PredictResult) -> None:
+    """Print the result of a prediction."""
+    typer.echo(f"{result.rows} rows predicted, {result.accepted} accepted: {one_line(result.path)}")
+    labels = result.labels.most_common()
+    rows: list[list[object]] = [[_name(f"label {label}", "  "), str(count), ""] for label, count in labels[:10]]
+    if len(labels) > 10:
+        rows.append([f"  {len(labels) - 10} other labels", str(sum(count for _, count in labels[10:])), ""])
+    rows += [[f"  rejected: {reason}", str(count), ""] for reason, count in result.reasons.most_common()]
+    if rows:
+        print_table(rows)
+
+
+def show_comparison(result: TableComparison) -> None:
+    """Print models by accuracy, with the test against the best."""
+    typer.echo(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
+    paragraph(f"{result.design}.")
+    rows: list[list[object]] = []
+    for place, row in enumerate(result.comparison.ranking):
+        count = "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}"
+        p_value = "best" if place == 0 else f"{row.p_value:.3f}"
+        spread = percent(row.standard_deviation)
+        rows.append([row.name, count, percent(row.accuracy), spread, p_value, f"{row.seconds:.2f}"])
+    if rows:
+        print_table(rows, ["model", "prototypes", "accuracy", "+-", "p", "seconds"])
+    typer.echo(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
+    paragraph(f"{result.verdict} Seconds: median time of a fit.")
+    for name, why in result.comparison.failures.items():
+        typer.echo(f"Left out {name}: {one_line(why)}")

@@ -8,8 +8,6 @@ from typing import Annotated
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from lvq.cli.completion import complete_kernel, complete_model
-
 
 def _argument(metavar: str, text: str) -> ArgumentInfo:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
@@ -39,7 +37,7 @@ def _columns(text: str) -> OptionInfo:
 
 
 def _model(text: str) -> OptionInfo:
-    return typer.Option(metavar="NAME", help=text, autocompletion=complete_model)
+    return typer.Option(metavar="NAME", help=text)
 
 
 # files
@@ -48,7 +46,7 @@ Tables = Annotated[
     list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow or Excel file; several are joined.")
 ]
 TestTable = Annotated[
-    Path | None, typer.Option("--test", metavar="FILE", help="Test table, in place of a part of TABLE.")
+    Path | None, typer.Option("--test", metavar="FILE", help="Test table, instead of a part of TABLE.")
 ]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
@@ -90,32 +88,22 @@ Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the pr
 # the model
 Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
-Rivals = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
-PrototypeNumbers = Annotated[
-    list[int] | None,
-    _number("Number for each class; may be repeated. [default: 1 and 3; lvq chooses, as in 'lvq fit']", 1),
-]
 Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
-Kernel = Annotated[
-    str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.", autocompletion=complete_kernel)
-]
+Kernel = Annotated[str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.")]
 SamplePrototypes = Annotated[
     bool,
     typer.Option("--sample-prototypes", help="Prototypes are training rows, which model and report then publish."),
 ]
-Missing = Annotated[
-    str,
-    typer.Option(metavar="WAY", help="Missing numbers: impute, ignore, or auto for the better one on the folds."),
+Others = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
+PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated.", 1)]
+Missing = Annotated[str, typer.Option(metavar="WAY", help="Missing numbers: impute, or ignore.")]
+Costs = Annotated[
+    str | None, typer.Option(metavar="COSTS", help="Costs of mistakes, true:predicted, as in bad:good=5,good:bad=1.")
 ]
 ClassWeight = Annotated[
     str | None, typer.Option(metavar="WEIGHTS", help="Weights in training: balanced, or bad=5,good=1.")
 ]
-Prices = Annotated[
-    str | None,
-    typer.Option(metavar="PRICES", help="Prices of mistakes, true:predicted, as in bad:good=5,good:bad=1."),
-]
-
 # rejection and testing
 MaxError = Annotated[float | None, _fraction("Guaranteed bound on the error rate among accepted predictions.")]
 Confidence = Annotated[float, _fraction("Confidence of that guarantee.")]
@@ -126,7 +114,6 @@ CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
 Repeats = Annotated[int | None, _number("Repetitions with other folds. [default: 3; 1 with --time]", 1)]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
 Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
-
 # all commands
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

@@ -1,33 +1,41 @@
-"""Fit, predict and compare on tables on disk, as plain functions; each command of ``lvq`` calls one of them."""
+"""Fit, predict, validate and compare on tables, as plain functions; each command of ``lvq`` calls one of them.
 
-from lvq.workflow.comparison import TableComparison, compare_table
-from lvq.workflow.demo import DemoResult, run_demo
-from lvq.workflow.fit_result import FitResult
-from lvq.workflow.fitting import fit_table
-from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
-from lvq.workflow.predicting import PredictResult, predict_table
-from lvq.workflow.preparation import Samples, prepare
-from lvq.workflow.runs import export_run, load_model, report_run, write_run
-from lvq.workflow.validating import ValidationResult, validate_table
+A table is a data frame or a file.
+"""
+
+from lvq.workflow.comparing import (
+    Comparison,
+    RankedModel,
+    TableComparison,
+    compare,
+    compare_models,
+    corrected_t_test,
+    holm,
+)
+from lvq.workflow.demo import run_demo
+from lvq.workflow.fitting import Run, fit
+from lvq.workflow.pipeline import make_model
+from lvq.workflow.predicting import PredictResult, Validation, predict, validate
+from lvq.workflow.runs import export_run, load_model
+from lvq.workflow.study import TableOptions
 
 __all__ = [
-    "DemoResult",
-    "FitResult",
+    "Comparison",
     "PredictResult",
-    "Samples",
+    "RankedModel",
+    "Run",
     "TableComparison",
-    "ValidationResult",
-    "compare_table",
+    "TableOptions",
+    "Validation",
+    "compare",
+    "compare_models",
+    "corrected_t_test",
     "export_run",
-    "fit_table",
+    "fit",
+    "holm",
     "load_model",
     "make_model",
-    "make_pipeline_for",
-    "make_reject_classifier",
-    "predict_table",
-    "prepare",
-    "report_run",
+    "predict",
     "run_demo",
-    "validate_table",
-    "write_run",
+    "validate",
 ]

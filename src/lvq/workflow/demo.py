@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from lvq._files import write_folder_atomically
-from lvq.workflow.fit_result import FitResult, Progress, quiet
-from lvq.workflow.fitting import fit_table
-from lvq.workflow.predicting import PredictResult, predict_table
-from lvq.workflow.runs import METRICS, MODEL, REPORT, check_folder
+from lvq.files import write_folder_atomically
+from lvq.workflow.fitting import Progress, Run, fit, quiet
+from lvq.workflow.predicting import PredictResult, predict
+from lvq.workflow.runs import FILES, check_folder
+from lvq.workflow.study import TableOptions
 
 TABLE, PREDICTIONS = "wdbc.csv", "predictions.csv"
 
 
-@dataclass(frozen=True)
-class DemoResult:
-    """The table, the fit and the predictions of `run_demo`."""
-
-    table: Path
-    fit: FitResult
-    predictions: PredictResult
-
-
-def run_demo(out: str | Path, *, force: bool = False, progress: Progress = quiet) -> DemoResult:
+def run_demo(out: str | Path, *, force: bool = False, progress: Progress = quiet) -> tuple[Run, PredictResult]:
     """Fit and predict on a table of breast tumours.
 
     Writes the table as wdbc.csv into the folder of the run, fits a model with a guarantee of at most 5 % errors among
@@ -36,23 +27,24 @@ def run_demo(out: str | Path, *, force: bool = False, progress: Progress = quiet
     force : bool, default=False
         Whether files in it may be replaced.
     progress : callable, optional
-        As in `fit_table`.
+        As in `fit`.
 
     Returns
     -------
-    result : DemoResult
+    run, predictions : Run, PredictResult
     """
     from sklearn.datasets import load_breast_cancer
 
     out = Path(out)
-    check_folder(out, [MODEL, REPORT, METRICS, TABLE, PREDICTIONS], force=force)
+    check_folder(out, [*FILES, TABLE, PREDICTIONS], force=force)
     data = load_breast_cancer(as_frame=True)
     frame = data.data.assign(diagnosis=data.target_names[data.target])
     frame.insert(0, "tumour", [f"T{number:03}" for number in range(1, len(frame) + 1)])
     with write_folder_atomically(out) as folder:
         table = folder / TABLE
         frame.to_csv(table, index=False)
-        fit = fit_table(table, "diagnosis", out=folder, drop=["tumour"], max_error=0.05, progress=progress)
-        predictions = predict_table(fit.model, table, folder / PREDICTIONS, keep=["tumour"])
-    predictions.path = out / PREDICTIONS
-    return DemoResult(out / TABLE, replace(fit, folder=out), predictions)
+        options = TableOptions(drop=["tumour"])
+        run = fit(table, "diagnosis", options=options, max_error=0.05, progress=progress)
+        run.write(folder)
+        predictions = predict(run.model, table, folder / PREDICTIONS, keep=["tumour"])
+    return run, replace(predictions, path=out / PREDICTIONS)

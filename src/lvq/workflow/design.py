@@ -9,6 +9,7 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,10 +17,10 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from lvq.estimators.grouped_calibration import group_folds
-from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, kind_of
-from lvq.tables.header import listed
+from lvq.table_headers import listed
+from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
 from lvq.typing import Fold
-from lvq.workflow.preparation import MISSING_CELL, Samples
+from lvq.workflow.columns import MISSING_CELL, Samples
 
 N_BLOCKS = 20  # of groups, of which the test is some
 
@@ -248,10 +249,35 @@ def _blocks(times: np.ndarray, n_blocks: int) -> np.ndarray:
     return (ranks * n_blocks // len(ranks)).astype(int)
 
 
-def calibration_rows(design: Design, fraction: float) -> Fold:
-    """Training rows, and the latest rows, with their whole groups, which are held out for thresholds."""
-    assert design.times is not None
-    held = design.times >= _cut(design.times, fraction)
-    if design.groups is not None:
-        held |= np.isin(design.groups, design.groups[held])
-    return np.flatnonzero(~held), np.flatnonzero(held)
+def calibration_rows(design: Design, fraction: float, seed: int, *, independent: bool) -> Fold:
+    """Training rows, and rows held out for thresholds: whole groups, or the latest rows.
+
+    With `independent` there is one held-out row of each group, drawn at random: rows of a group are alike, and a test
+    that takes them for independent ones would be too sure.
+    """
+    rng = np.random.default_rng(seed)
+    if design.times is not None:
+        held = design.times >= _cut(design.times, fraction)
+        if design.groups is not None:
+            held |= np.isin(design.groups, design.groups[held])
+    else:
+        assert design.groups is not None
+        names = rng.permutation(np.unique(design.groups))
+        held = np.isin(design.groups, names[: max(1, round(fraction * len(names)))])
+    rows = np.flatnonzero(held)
+    if independent and design.groups is not None:
+        drawn = rng.permutation(rows)
+        rows = np.sort(drawn[np.unique(design.groups[drawn], return_index=True)[1]])
+    return np.flatnonzero(~held), rows
+
+
+def time_strings(times: Sequence[float] | np.ndarray, dated: bool) -> list[str]:
+    """Times as strings: dates, with the time of the day where one has it, or numbers.
+
+    Examples
+    --------
+    >>> time_strings([19783.0, 19784.0], dated=True), time_strings([2019.0, 2020.5], dated=False)
+    (['2024-03-01', '2024-03-02'], ['2019', '2020.5'])
+    """
+    timed = bool((np.asarray(times) % 1 != 0).any())
+    return [iso_date(float(time), timed) if dated else f"{time:.15g}" for time in times]

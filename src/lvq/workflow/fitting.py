@@ -1,278 +1,430 @@
-"""Fit a model to a table on disk, test it, and write the folder of the run."""
+"""Fit a model to a table, test it, and report on it."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
 
-from lvq.estimators.found import need_model
+from lvq import LVQClassifier, LVQClassifierCV
+from lvq.estimators.found import find_layer, last_step, need_model
+from lvq.nearest_samples import exemplars
+from lvq.prices import PriceClassifier
 from lvq.rejection import RejectClassifier
-from lvq.rejection.costs import CostClassifier
-from lvq.table_headers import FIRST_ROW
-from lvq.typing import Labels, MatrixLike
-from lvq.workflow.date_values import show_dates
-from lvq.workflow.decision_options import check_classes, read_class_weight, read_prices
-from lvq.workflow.design import Design, split_rows
-from lvq.workflow.drift import reference_of
-from lvq.workflow.fit_result import FitResult, Progress, quiet
-from lvq.workflow.missing_values import candidates, check_way, choose
-from lvq.workflow.pipelines import make_model, make_pipeline_for, make_reject_classifier
-from lvq.workflow.protocol import protocol, published_rows, time_split
-from lvq.workflow.rivals import make_rivals, rival_section
-from lvq.workflow.runs import check_folder, write_run
-from lvq.workflow.study import Paths, read_study
-from lvq.workflow.thread_limit import limited_threads
-from lvq.workflow.training import CrossValidated, cross_validate, fit_rejecting
+from lvq.rejection.coverage import OUTLIER_REMEDY
+from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.rejection.point import CertifiedPoint
+from lvq.reports import Context, Folds, Report
+from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
+from lvq.table_headers import TableError, listed
+from lvq.typing import ClassWeight, FittedFold, Fold
+from lvq.workflow.design import Design, calibration_rows, inner_folds, split_rows, threshold_folds, time_strings
+from lvq.workflow.pipeline import check_costs, make_model, make_pipeline_for, make_reject_classifier
+from lvq.workflow.runs import write_run
+from lvq.workflow.study import Study, TableLike, TableOptions, Tables, make_study
 
-if TYPE_CHECKING:
-    from lvq.resampled_importances import RelevanceIntervals
-
+Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
+NO_OPTIONS = TableOptions()
 
 
-@limited_threads
-def fit_table(
-    table: Paths,
+@dataclass(frozen=True)
+class Run:
+    """Result of `fit`.
+
+    Attributes
+    ----------
+    model : RejectClassifier
+        Fitted to the training rows.
+    report : Report
+        The model and its results on the test rows.
+    """
+
+    model: RejectClassifier
+    report: Report
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on rows and columns that were left out, and warnings."""
+        return self.report.notes
+
+    def write(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Write model.lvq, report.html and metrics.json into a folder: all of them, or none.
+
+        Parameters
+        ----------
+        folder : path
+            It is created where it does not exist.
+        force : bool, default=False
+            Whether existing files may be replaced.
+
+        Returns
+        -------
+        folder : Path
+        """
+        return write_run(self.model, self.report, folder, force=force)
+
+
+def quiet(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def fit(
+    table: Tables,
     target: str,
     *,
-    out: str | Path | None = None,
+    model: BaseEstimator | str = "lvq",
+    options: TableOptions = NO_OPTIONS,
     group: str | None = None,
     time: str | None = None,
-    test: str | Path | None = None,
-    model: str = "lvq",
-    prototypes: int | None = None,
-    rank: int | None = None,
-    kernel: str | None = None,
-    sample_prototypes: bool = False,
-    missing: str = "auto",
+    test: TableLike | None = None,
+    costs: Mapping[str, float] | None = None,
     max_error: float | None = None,
     confidence: float = 0.95,
     coverage: float | None = None,
-    features: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    dates: Sequence[str] = (),
-    missing_marks: Sequence[str] = (),
-    encoding: str | None = None,
-    class_weight: Mapping[str, float] | str | None = None,
-    prices: Mapping[str, float] | str | Path | None = None,
     test_size: float = 0.25,
     folds: int = 5,
-    stream: bool = False,
-    checkpoint: str | Path | None = None,
     seed: int = 0,
-    threads: int | None = None,
-    force: bool = False,
     progress: Progress = quiet,
-) -> FitResult:
-    """Fit a classifier to a table, test it, and write model and report.
+) -> Run:
+    """Fit a classifier to a table, and test it.
 
     A stratified fraction of the rows is held out and used once, for the test at the end; `group`, `time` and `test`
     are other designs. The model is fitted to the others; cross-validation among them estimates the variation of the
-    accuracy. Numbers are standardised, texts are one-hot encoded, missing numbers are filled or ignored; all of that is
-    learned from the training rows. Rows without a class, and columns that are empty, constant or row numbers, are left
-    out with a note.
+    accuracy. Numbers are standardised, strings are one-hot encoded, and a missing number becomes the median of its
+    column with an indicator feature; all of that is learned from the training rows. Rows without a class, and columns
+    that are empty, constant or row numbers, are left out with a note.
 
     Parameters
     ----------
-    table : path or sequence of path
-        A CSV (also gzipped), Parquet, Arrow or ARFF file, or several with the same columns, which are joined.
+    table : DataFrame, path, or a sequence of them
+        A data frame, or a CSV (also gzipped), Parquet, Arrow or Excel file; several with the same columns are joined.
     target : str
         The column of classes.
-    out : path, optional
-        Folder for model.lvq, report.html and metrics.json: all of them are written, or none.
+    model : estimator or str, default="lvq"
+        A model of this library, not fitted, or its name, see `make_model`. Numbers are not filled for a model with
+        ``missing="ignore"``.
+    options : TableOptions, optional
+        Which columns are features, categories or dates, and which values are missing.
     group : str, optional
         A column of groups, such as patients. Rows of one group are never split: between training and test, between
         folds, between training and thresholds. It is not a feature.
     time : str, optional
         A column of dates or numbers. The latest rows are the test, and each fold is tested on rows later than those it
         was trained on. It is not a feature.
-    test : path, optional
-        A table with the same columns that is the test, in place of a part of `table`.
-    model : str, default="lvq"
-        "lvq" for `LVQClassifier`, or a name of `lvq.MODELS`.
-    prototypes, rank : int, optional
-        Number of prototypes for each class, and rank of the matrices; the model's default otherwise.
-    kernel : str, optional
-        A kernel, or "none"; the model's default otherwise.
-    sample_prototypes : bool, default=False
-        Whether every prototype is a training row. Model and report then contain values of these rows, which the report
-        names.
-    missing : {"auto", "impute", "ignore"}, default="auto"
-        Missing numbers become the median of their column, with an indicator feature ("impute"), or distances are over
-        the values that a row has ("ignore"). "auto" compares both on the folds, without `max_error`, and ignores where
-        that is better by more than a standard error.
+    test : DataFrame or path, optional
+        A table with the same columns that is the test, instead of a part of `table`.
+    costs : mapping, optional
+        Costs of mistakes, for example ``{"bad:good": 5, "good:bad": 1}`` (true class first, 1 where none is given): the
+        class with the least expected cost is predicted, by the calibrated probabilities.
     max_error : float, optional
         Guaranteed bound on the error rate among accepted predictions. Where it is not achievable, the lowest bound that
-        is is guaranteed instead, and a note tells how many rows would be enough.
+        is achievable is guaranteed instead, and a note tells how many rows would be enough.
     confidence : float, default=0.95
         Confidence of that guarantee.
     coverage : float, optional
         Fraction of predictions to accept; 0.9 where `max_error` is not given.
-    features, drop : sequence of str, default=()
-        Columns that are features (all by default), and columns that are not; patterns such as "lab_*" are allowed.
-    categorical : sequence of str, default=()
-        Columns of numbers, or of texts that look like notes, that are categories.
-    dates : sequence of str, default=()
-        Columns of dates that become numbers of days; other columns of dates are an error.
-    missing_marks : sequence of str, default=()
-        Texts and numbers that mean a missing value beside the usual ones: "n.d." in all features, "glucose=0" in one.
-        The run stores them, so that `predict_table` and `validate_table` use them too.
-    encoding : str, optional
-        That of CSV files, such as "latin-1"; by default it is found from their bytes.
-    class_weight : mapping or str, optional
-        Weights of the classes in training: "balanced", or for example "bad=5,good=1".
-    prices : mapping, str or path, optional
-        Prices of mistakes, for example "bad:good=5,good:bad=1" (true class first, 1 where none is given), or a CSV
-        file: the class with the least expected price is predicted, by the calibrated probabilities; see
-        `lvq.rejection.costs`.
     test_size : float, default=0.25
         Fraction of the rows that is held out for the test.
     folds : int, default=5
-        Number of folds of the cross-validation; 0 for none. With folds and up to 5,000 training rows the model is also
-        refitted to 20 random halves, for the intervals of the features' importances.
-    stream : bool, default=False
-        Read the tables in parts, as they may be larger than memory, and train each row once by `lvq.fit_batches`. All
-        features must be numbers, of which some may be missing with ``missing="ignore"``; there is no cross-validation,
-        and up to 20,000 rows each are held out for the test and for the thresholds.
-    checkpoint : path, optional
-        With `stream`: a file from which an interrupted run continues; the result is that of an undisturbed run.
+        Number of folds of the cross-validation, in which logistic regression is fitted too; 0 for none. With folds and
+        up to 5,000 training rows the model is also refitted to 20 random halves, for the intervals of the importances.
     seed : int, default=0
         Seed of all random numbers.
-    threads : int, optional
-        Number of threads, at most; by default those of the processor, and one for small tables.
-    force : bool, default=False
-        Whether files in `out` may be replaced.
     progress : callable, optional
         Called with (current step, number of steps done, number of steps).
 
     Returns
     -------
-    result : FitResult
+    run : Run
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> from sklearn.datasets import load_iris
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "iris.csv")
-    ...     load_iris(as_frame=True).frame.to_csv(path, index=False)
-    ...     result = fit_table(path, "target", model="glvq", folds=0)
-    >>> result.summary["scores"]["n_samples"], result.model.classes_.tolist()
+    >>> run = fit(load_iris(as_frame=True).frame, "target", model="glvq", folds=0)
+    >>> run.report.metrics.accuracy.total, run.model.classes_.tolist()
     (38, ['0', '1', '2'])
     """
-    from lvq.report import summarize
+    _check_fractions(test_size, confidence, folds)
+    estimator = make_model(model, seed=seed) if isinstance(model, str) else model
+    progress("Reading", 0, folds + 4)
+    study = make_study(table, target, options, group=group, time=time, test=test)
+    train, test_rows, notes = split_rows(study.samples, study.design, test_size, seed)
+    X, y, inner = study.samples.X.iloc[train], study.samples.y[train], study.design.take(train)
+    weights = estimator.get_params().get("class_weight")
+    notes = [*study.samples.notes, *notes, *check_costs(costs, weights, y, study.samples.y)]
+    pipeline = make_pipeline_for(study.samples, estimator)
+    classifier = make_reject_classifier(
+        pipeline if costs is None else PriceClassifier(pipeline, costs), max_error=max_error, confidence=confidence,
+        coverage=coverage, n_samples=len(train), smallest_class=int(np.unique(y, return_counts=True)[1].min()),
+        seed=seed,
+    )  # fmt: skip
+    checked = None
+    if folds:
+        report_fold = _counter(progress, "Cross-validating", 1, folds + 4)
+        checked = cross_validate(classifier, X, y, inner, folds, seed, report_fold)
+    progress("Fitting", folds + 1, folds + 4)
+    fit_rejecting(classifier, X, y, inner, seed, None if checked is None else checked.fitted)
+    notes += _threshold_notes(classifier, len(study.samples.y))
+    notes += _published_rows(classifier, X, y)
+    progress("Reporting", folds + 2, folds + 4)
+    compared = None
+    if checked is not None:
+        other = make_pipeline_for(study.samples, _logistic_regression(weights, y), fill=True)
+        compared = _fold_scores(checked, other, X, y, costs)
+    context = Context(
+        title=type(estimator).__name__, data_name=study.name, target=target, row_names=study.row_names,
+        protocol=_protocol(study, train, test_rows, folds, classifier, options), notes=notes, seed=seed,
+        dates=[name for name in options.dates if name in X], folds=compared,
+        marks={name: marks for name, marks in study.marks.items() if name in X},
+        groups=None if study.design.groups is None else study.design.groups[test_rows],
+        intervals=_intervals(classifier, X, y, inner, seed) if folds else None,
+    )  # fmt: skip
+    report = Report.of(
+        classifier, study.samples.X.iloc[test_rows], study.samples.y[test_rows], X_train=X, y_train=y, context=context
+    )
+    progress("Done", folds + 4, folds + 4)
+    return Run(classifier, report)
 
+
+def _check_fractions(test_size: float, confidence: float, folds: int) -> None:
     if not 0 < test_size < 1:
-        raise ValueError(f"test_size must be between 0 and 1, got {test_size:g}.")
+        raise ValueError(f"test_size must be a fraction above 0 and below 1, got {test_size:g}.")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be a fraction above 0 and below 1, such as 0.95, got {confidence:g}.")
     if folds != 0 and folds < 2:
         raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
-    weights, priced = read_class_weight(class_weight), None if prices is None else read_prices(prices)
-    check_way(missing, sample_prototypes=sample_prototypes)
-    estimator = make_model(
-        model, prototypes=prototypes, rank=rank, kernel=kernel, class_weight=weights, seed=seed,
-        sample_prototypes=sample_prototypes, missing="ignore" if missing == "ignore" else "raise",
-    )  # fmt: skip
-    if out is not None:
-        check_folder(out, force=force)
-    if stream:
-        from lvq.workflow.streamed import check_stream_options, fit_stream
-
-        designed: dict[str, object] = {
-            "categorical": categorical, "features": features, "prices": prices, "dates": dates, "group": group,
-            "time": time, "test": test, "sample_prototypes": sample_prototypes, "missing_marks": missing_marks,
-            "encoding": encoding,
-        }  # fmt: skip
-        check_stream_options(designed, missing, weights)
-        tables = [Path(table)] if isinstance(table, str | Path) else [Path(path) for path in table]
-        return fit_stream(
-            tables, target, estimator, out, max_error, confidence, coverage, drop, test_size, seed, checkpoint, progress
-        )
-    if checkpoint is not None:
-        raise ValueError("checkpoint (--checkpoint) needs stream=True (--stream); leave it out.")
-    steps = folds + 5
-    progress("Reading", 0, steps)
-    study = read_study(
-        table, target, group=group, time=time, test=test, features=features, drop=drop, categorical=categorical,
-        dates=dates, missing_marks=missing_marks, encoding=encoding,
-    )  # fmt: skip
-    samples, design = study.samples, study.design
-    train, test_rows, notes = split_rows(samples, design, test_size, seed)
-    notes = [*samples.notes, *notes, *check_classes(priced, weights, samples.y[train], samples.y)]
-    X, y, inner = samples.X.iloc[train], samples.y[train], design.take(train)
-    found = candidates(missing, estimator, X, samples, folds=folds, guarantee=max_error is not None)
-    steps += folds * (len(found.estimators) - 1)
-    classifiers: dict[str, RejectClassifier] = {}
-    tried: dict[str, CrossValidated] = {}
-    for way, each in found.estimators.items():
-        pipeline = make_pipeline_for(samples, each)
-        classifiers[way] = make_reject_classifier(
-            pipeline if priced is None else CostClassifier(pipeline, priced), max_error=max_error,
-            confidence=confidence, coverage=coverage, n_samples=len(train),
-            smallest_class=int(np.unique(y, return_counts=True)[1].min()), seed=seed,
-        )  # fmt: skip
-        if folds:
-            report = _counter(progress, "Cross-validating", 1 + folds * len(tried), steps)
-            tried[way] = cross_validate(classifiers[way], X, y, inner, folds, seed, report)
-    choice = choose(missing, found, tried, X, y, samples, priced)
-    classifier, checked = classifiers[choice.way], tried.get(choice.way)
-    progress("Fitting", steps - 4, steps)
-    fit_rejecting(classifier, X, y, inner, seed, checked and checked.fitted)
-    notes += classifier.notes_
-    rivals = None
-    if checked is not None:
-        progress("Fitting rivals", steps - 3, steps)
-        rivals, left_out = rival_section(
-            type(estimator).__name__, [np.asarray(fold.predicted) for fold in checked.results],
-            make_rivals(samples, np.unique(y), class_weight=weights, prices=priced, seed=seed), X, y, checked.folds,
-            prices=priced, n_prototypes=len(need_model(classifier, "fit_table").model.prototypes),
-        )  # fmt: skip
-        notes += left_out
-    progress("Summarising", steps - 2, steps)
-    split = time_split(design, train, test_rows, time, study.dated)
-    intervals = _intervals(classifier, X, y, inner, seed) if folds else None
-    summary = summarize(
-        classifier, samples.X.iloc[test_rows], samples.y[test_rows], X_train=X, y_train=y,
-        name=type(estimator).__name__, data_name=study.name, target_name=target, folds=checked and checked.results,
-        intervals=intervals, seed=seed, exemplars=int(sample_prototypes),
-        protocol=protocol(
-            samples, train, test_rows, design, folds, classifier, choice.sentence, marks=missing_marks, split=split
-        ),
-        first_row=FIRST_ROW if test is None and isinstance(table, str | Path) else 0,
-    )  # fmt: skip
-    if sample_prototypes:
-        notes.append(published_rows(summary))
-    summary["notes"], summary["rivals"], summary["missing"] = notes, rivals, choice.section
-    summary["missing_marks"] = {name: texts for name, texts in study.marks.items() if name in samples.X}
-    summary["time"] = split
-    show_dates(summary, samples.X.iloc[test_rows], dates)
-    summary["reference"] = reference_of(X, classifier.certainty(samples.X.iloc[test_rows]), dates)
-    progress("Writing", steps - 1, steps)
-    folder = None if out is None else write_run(classifier, summary, out)
-    progress("Done", steps, steps)
-    return FitResult(classifier, summary, tuple(notes), folder)
 
 
-def _counter(progress: Progress, what: str, start: int, steps: int) -> Callable[[int, int], None]:
+def _counter(progress: Progress, what: str, start: int, steps: int) -> Callable[[int], None]:
     """A function of the steps done since a start."""
-    return lambda done, _: progress(what, start + done, steps)
+    return lambda done: progress(what, start + done, steps)
+
+
+# -- thresholds and folds ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CrossValidated:
+    """Folds with the predictions of their test rows, and their models where thresholds can be cross-fitted in them."""
+
+    folds: list[Fold]
+    predicted: list[np.ndarray]
+    fitted: list[FittedFold] | None
+
+
+def cross_validate(
+    classifier: RejectClassifier,
+    X: pd.DataFrame,
+    y: np.ndarray,
+    design: Design,
+    n_folds: int,
+    seed: int,
+    progress: Callable[[int], None],
+) -> CrossValidated:
+    """Cross-validation of the predictions alone: thresholds in every fold would take many times as long.
+
+    Models are kept where the thresholds are cross-fitted in the same folds: below 2,000 rows, without a guarantee, and
+    not with time, where the models of the first folds have too few rows for thresholds of the predicting model.
+    """
+    folds = _stratified(y, n_folds, seed) if design.is_plain else inner_folds(y, design, n_folds, seed)
+    crossed = isinstance(classifier.cv, StratifiedKFold) and classifier.cv.n_splits == n_folds
+    keep = crossed and classifier.max_error is None and design.times is None
+    arguments = _group_arguments(classifier.estimator, design)
+    predicted, fitted = [], []
+    for done, (train, test) in enumerate(folds):
+        progress(done)
+        own = {name: values[train] for name, values in arguments.items()}
+        model = clone(classifier.estimator).fit(X.iloc[train], y[train], **own)
+        predicted.append(np.asarray(model.predict(X.iloc[test])))
+        fitted.append((train, test, model))
+    return CrossValidated(folds, predicted, fitted if keep else None)
+
+
+def _stratified(y: np.ndarray, n_folds: int, seed: int) -> list[Fold]:
+    """Stratified folds, fewer where no class has as many samples."""
+    largest = int(np.unique(y, return_counts=True)[1].max())
+    splitter = StratifiedKFold(min(n_folds, largest), shuffle=True, random_state=seed)
+    with warnings.catch_warnings():  # a class with fewer samples than folds is absent from some folds
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        return list(splitter.split(np.zeros((len(y), 1)), y))
+
+
+def fit_rejecting(
+    classifier: RejectClassifier,
+    X: pd.DataFrame,
+    y: np.ndarray,
+    design: Design,
+    seed: int,
+    fitted_folds: list[FittedFold] | None = None,
+) -> RejectClassifier:
+    """Fit a reject classifier whose thresholds respect the design; `fitted_folds` are folds to cross-fit them in.
+
+    Groups: folds of whole groups; for a guarantee whole groups are held out, and one row of each is used, as rows of a
+    group are not independent. Time: folds leave out blocks of time; for a guarantee the latest rows are held out. The
+    parameter `cv` is that of the fit: the splitter, or the folds of the design.
+    """
+    splitter = classifier.cv
+    if isinstance(splitter, StratifiedKFold) and classifier.max_error is None:
+        arguments = _group_arguments(classifier.estimator, design)
+        folds: Sequence[Fold] | Sequence[FittedFold] | StratifiedKFold = splitter
+        if not design.is_plain:
+            folds = threshold_folds(y, design, splitter.n_splits, seed)
+        classifier.set_params(cv=fitted_folds or folds).fit(X, y, **arguments)
+        return classifier.set_params(cv=folds)  # the same folds without their models
+    if design.is_plain:
+        return classifier.fit(X, y)
+    train, held_out = calibration_rows(
+        design, classifier.calibration_size, seed, independent=classifier.max_error is not None
+    )
+    if len(np.unique(y[train])) < 2:
+        raise TableError(
+            f"Of {len(y)} training rows {len(y) - len(train)} are held out to test the guarantee, which leaves fewer "
+            "than two classes to train on; give more rows or groups, or leave out --max-error."
+        )
+    arguments = _group_arguments(classifier.estimator, design.take(train))
+    fitted = clone(classifier.estimator).fit(X.iloc[train], y[train], **arguments)
+    return classifier.set_params(estimator=fitted, cv="prefit").fit(X.iloc[held_out], y[held_out])
+
+
+def _group_arguments(estimator: BaseEstimator, design: Design) -> dict[str, np.ndarray]:
+    """Arguments of a pipeline's `fit` with which the calibration of its probabilities splits no group."""
+    blocks, pipeline = design.blocks, find_layer(estimator, Pipeline)
+    if blocks is None or pipeline is None or not isinstance(last_step(pipeline), LVQClassifier | LVQClassifierCV):
+        return {}
+    return {f"{pipeline.steps[-1][0]}__groups": blocks}
+
+
+def _logistic_regression(class_weight: ClassWeight, y: np.ndarray) -> BaseEstimator:
+    from sklearn.linear_model import LogisticRegression
+
+    weights = class_weight
+    if isinstance(class_weight, dict):  # of the classes of the training rows alone
+        weights = {name: class_weight.get(name, 1.0) for name in np.unique(y).tolist()}
+    return LogisticRegression(max_iter=1000, class_weight=weights)
+
+
+def _fold_scores(
+    checked: CrossValidated, other: BaseEstimator, X: pd.DataFrame, y: np.ndarray, costs: Mapping[str, float] | None
+) -> Folds:
+    """Accuracies of the folds, and of logistic regression on them; None for it where it cannot be fitted, or costs."""
+    own = [float(np.mean(found == y[test])) for (_, test), found in zip(checked.folds, checked.predicted)]
+    sizes = [len(test) for _, test in checked.folds]
+    if costs is not None:  # its decisions would be others
+        return Folds(own, sizes)
+    scores = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="Found unknown categories")
+        for train, test in checked.folds:
+            if len(np.unique(y[train])) < 2:
+                return Folds(own, sizes)
+            fitted = clone(other).fit(X.iloc[train], y[train])
+            scores.append(float(np.mean(fitted.predict(X.iloc[test]) == y[test])))
+    return Folds(own, sizes, scores)
 
 
 def _intervals(
-    classifier: RejectClassifier, X: MatrixLike, y: Labels, design: Design, seed: int
+    classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray, design: Design, seed: int
 ) -> RelevanceIntervals | None:
-    """Intervals of the importances; None for a Euclidean metric, and for many rows, where folds tell enough."""
-    from lvq.resampled_importances import relevance_intervals
-
-    if need_model(classifier, "fit_table").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
+    """Intervals of the importances; None for a Euclidean metric, and for many rows."""
+    if need_model(classifier, "fit").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
     return relevance_intervals(
         classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
         random_state=seed,
     )  # fmt: skip
+
+
+# -- notes and the description of the protocol -------------------------------------------------------------------------
+
+
+def _threshold_notes(classifier: RejectClassifier, n_rows: int) -> list[str]:
+    """What about the thresholds is not as requested, in rows of the table; the classifier keeps it too."""
+    point = classifier.point_
+    if isinstance(point, CertifiedPoint) and point.requested_error is not None:
+        classifier.notes_ = (weaker_guarantee(point, n_rows, "rows in the table"),)
+    # a parameter of RejectClassifier that `fit` does not have
+    classifier.notes_ = tuple(text.replace(OUTLIER_REMEDY, "") for text in classifier.notes_)
+    return list(classifier.notes_)
+
+
+def _published_rows(classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray) -> list[str]:
+    """A note that the prototypes are training rows, and which."""
+    if not getattr(need_model(classifier, "fit").estimator, "sample_prototypes", False):
+        return []
+    rows = [str(names[0]) for names in exemplars(classifier, X, 1, y).names]
+    return [
+        f"Every prototype is a training row: {listed(rows)}. Model and report contain the values of these rows; where "
+        "rows are people, give them only to those who may see the data."
+    ]
+
+
+def _protocol(
+    study: Study, train: np.ndarray, test: np.ndarray, folds: int, classifier: RejectClassifier, options: TableOptions
+) -> str:
+    """How the data were prepared and split."""
+    samples, design = study.samples, study.design
+    filled = bool(samples.gaps) and getattr(need_model(classifier, "fit").estimator, "missing", "") != "ignore"
+    gaps = "Missing numbers became the median of their column, with an indicator feature." if filled else (
+        "Missing numbers were ignored: distances are over the values that a row has."
+    )  # fmt: skip
+    marks = list(options.missing_marks)
+    parts = [
+        _test_part(study, train, test),
+        _folds_part(design, folds),
+        "Numbers were standardised.",
+        "Strings were one-hot encoded." if samples.texts else "",
+        f"Values that were named as missing: {listed(marks)}." if marks else "",
+        gaps if samples.gaps else "",
+        _thresholds_part(design, classifier),
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _test_part(study: Study, train: np.ndarray, test: np.ndarray) -> str:
+    design, count = study.design, f"{len(test)} of {len(train) + len(test)} rows"
+    if design.tested is not None:
+        how = f"The {len(test)} rows of a table given for it were the test"
+    elif design.times is not None:
+        until, since = time_strings([design.times[train].max(), design.times[test].min()], study.dated)
+        how = f"The latest {count} were held out for the test, those from {since} on ({study.time}); "
+        return f"{how}the model was fitted to rows until {until}."
+    elif design.groups is not None:
+        n_groups = len(np.unique(design.groups[test]))
+        how = f"{count}, all of {n_groups} groups, stratified by class as far as possible, were held out for the test"
+    else:
+        how = f"{count}, stratified by class, were held out for the test"
+    return f"{how}; the model was fitted to the others."
+
+
+def _folds_part(design: Design, folds: int) -> str:
+    if not folds:
+        return ""
+    if design.times is not None:
+        return f"Cross-validation among these in up to {folds} steps, each tested on later rows than it was trained on."
+    whole = ", in folds of whole groups" if design.groups is not None else ""
+    return f"{folds}-fold cross-validation among these{whole}."
+
+
+def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
+    size = f"{classifier.calibration_size:.0%} of the training rows"
+    test = " and to test the guarantee" if classifier.max_error is not None else ""
+    if classifier.cv is None:
+        return f"{size} were held out to set the thresholds{test}."
+    if isinstance(classifier.cv, str):
+        which = "the latest rows" if design.times is not None else "whole groups"
+        one = ", one row of each group," if design.groups is not None and test else ","
+        later = " It holds for later rows as far as they are like these." if design.times is not None and test else ""
+        return f"{size}, {which}{one} were held out to set the thresholds{test}.{later}"
+    where = " in blocks of time" if design.times is not None and design.groups is None else ""
+    return f"Thresholds were cross-fitted{where}." + (f" {size} were held out to test the guarantee." if test else "")

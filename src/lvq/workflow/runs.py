@@ -1,4 +1,4 @@
-"""The folder of a run: model.lvq, report.html and metrics.json; written, read, reported again and exported."""
+"""The folder of a run: model.lvq, report.html and metrics.json; written, read, and exported."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lvq._files import check_regular, check_writable, write_atomically, write_folder_atomically
+from lvq.files import check_regular, check_writable, write_atomically, write_folder_atomically
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from lvq.reports import Report
     from lvq.typing import JSONValue
 
 MODEL, REPORT, METRICS = "model.lvq", "report.html", "metrics.json"
+FILES = (MODEL, REPORT, METRICS)
 
 
-def check_folder(folder: str | Path, names: Sequence[str] = (MODEL, REPORT, METRICS), *, force: bool = False) -> Path:
+def check_folder(folder: str | Path, names: Sequence[str] = FILES, *, force: bool = False) -> Path:
     """Check that files can be written to a folder, before anything is computed.
 
     Parameters
@@ -55,30 +57,26 @@ def check_folder(folder: str | Path, names: Sequence[str] = (MODEL, REPORT, METR
     return folder
 
 
-def write_run(model: BaseEstimator, summary: dict[str, JSONValue], out: str | Path) -> Path:
-    """Write model, metrics and report: all of them, or none.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    summary : dict
-        Result of `lvq.report.summarize`.
-    out : path
-        The folder; created where it does not exist.
-
-    Returns
-    -------
-    folder : Path
-    """
+def write_run(
+    model: BaseEstimator | None,
+    report: Report,
+    folder: str | Path,
+    names: Sequence[str] = FILES,
+    *,
+    force: bool = False,
+) -> Path:
+    """Write model, page and metrics under the given names, all of them or none; without a model the last two."""
     from lvq.persistence import save
-    from lvq.report import write
 
-    with write_folder_atomically(out) as temporary:
-        save(model, temporary / MODEL)
-        (temporary / METRICS).write_text(json.dumps(summary, ensure_ascii=False, allow_nan=False), encoding="utf-8")
-        write(summary, temporary / REPORT)
-    return Path(out)
+    check_folder(folder, names, force=force)
+    *first, page, metrics = names
+    with write_folder_atomically(folder) as temporary:
+        if model is not None:
+            save(model, temporary / first[0])
+        text = json.dumps(report.to_json(), ensure_ascii=False, allow_nan=False)
+        (temporary / metrics).write_text(text, encoding="utf-8")
+        report.write(temporary / page)
+    return Path(folder)
 
 
 def model_file(path: str | Path) -> Path:
@@ -108,51 +106,24 @@ def load_model(path: str | Path) -> BaseEstimator:
     return load(file)
 
 
-def stored_marks(path: str | Path) -> dict[str, list[str]]:
-    """The marks of missing values, by column, that were given at the fit; none without the run's metrics.json."""
-    metrics = model_file(path).parent / METRICS
-    if not metrics.exists():
-        return {}
-    try:
-        summary = json.loads(metrics.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(
-            f"{metrics} cannot be read ({error}), though it may name values that are missing; restore it, or remove it "
-            "if no --missing-mark was given at the fit."
-        ) from error
-    return summary.get("missing_marks", {}) if isinstance(summary, dict) else {}
-
-
-def report_run(folder: str | Path) -> Path:
-    """Write report.html of a run again, from its metrics.json.
-
-    Parameters
-    ----------
-    folder : path
-        The folder of a run.
-
-    Returns
-    -------
-    report : Path
+def load_metrics(path: str | Path) -> dict[str, JSONValue] | None:
+    """metrics.json of a run, given by its folder or its model file; None where there is none.
 
     Examples
     --------
-    >>> report_run("no/such/run")
-    Traceback (most recent call last):
-    FileNotFoundError: The file no/such/run/metrics.json does not exist; `lvq fit` writes one.
+    >>> load_metrics("no/such/run") is None
+    True
     """
-    from lvq.report import write
-
-    metrics, report = Path(folder) / METRICS, Path(folder) / REPORT
-    if not metrics.exists():
-        raise FileNotFoundError(f"The file {metrics} does not exist; `lvq fit` writes one.")
+    file = model_file(path).parent / METRICS
+    if not file.exists():
+        return None
     try:
-        write(json.loads(metrics.read_text(encoding="utf-8")), report)
-    except (OSError, ImportError):
-        raise
-    except Exception as error:  # any content that the report cannot use
-        raise ValueError(f"{metrics} was not written by this version of `lvq fit` ({error}); fit again.") from error
-    return report
+        metrics = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file} cannot be read ({error}); restore it, or fit again.") from error
+    if not isinstance(metrics, dict) or "missing_marks" not in metrics:
+        raise ValueError(f"{file} was not written by this version of `lvq fit`; fit again.")
+    return metrics
 
 
 def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> Path:
@@ -174,8 +145,6 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
     onnx = Path(onnx)
     check_regular(onnx)
     check_folder(onnx.parent, [onnx.name], force=force)
-    from lvq.workflow.missing_values import is_ignoring
-
     model = load_model(source)
     if onnx.exists() and onnx.samefile(model_file(source)):
         raise FileExistsError(f"{onnx} is the model itself; choose another name.")
@@ -185,11 +154,6 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
         raise ModuleNotFoundError(
             f'ONNX needs {error.name}, which is not installed: pip install "lvq[onnx]".', name=error.name
         ) from error
-    if is_ignoring(model):
-        raise ValueError(
-            f"The model of {source} ignores missing values, which ONNX does not support; fit it again with --missing "
-            "impute (missing='impute'), which fills them."
-        )
     with write_atomically(onnx) as file:
         file.write(to_onnx(model).SerializeToString())
     return onnx

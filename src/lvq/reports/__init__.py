@@ -1,0 +1,10 @@
+"""The report: a fitted model, its evaluation and its limits, as data classes and as one HTML page.
+
+`report` writes the page of a model; `Report.of` gives the numbers on it.
+"""
+
+from lvq.reports.metrics import classification_metrics
+from lvq.reports.page import render
+from lvq.reports.summary import Context, Folds, Report, report
+
+__all__ = ["Context", "Folds", "Report", "classification_metrics", "render", "report"]

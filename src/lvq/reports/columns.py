@@ -1,0 +1,248 @@
+"""The columns that the page shows: those of the data where the steps before the model can be followed back.
+
+Otherwise, as behind a Normalizer, they are the features that reach the model. This file alone asks how a pipeline maps
+columns to features; the rest of the report sees names, values and contributions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
+
+from lvq.estimators.found import find_layer, find_model, need_model
+from lvq.explanation import explain
+from lvq.importances import used_columns
+from lvq.input_columns import input_names, model_inputs
+from lvq.input_values import input_cells, input_values
+from lvq.plots import feature_names
+from lvq.plots.images import pixel_places
+from lvq.prices import PriceClassifier
+from lvq.reports.metrics import Codes, Floats
+from lvq.reports.text import rounded
+from lvq.typing import JSONValue, MatrixLike
+from lvq.variable_values import VariableTable, variable_table
+
+Cells = list[list[JSONValue]]
+
+
+class Explained(NamedTuple):
+    """Winner and rival of each sample, and the contributions of the columns that are shown."""
+
+    winner: Codes
+    rival: Codes
+    contributions: Floats
+
+
+def costs_of(model: BaseEstimator) -> Floats | None:
+    """The costs of mistakes by which a model decides (rows are true classes); None where it has none."""
+    found = find_layer(model, PriceClassifier)
+    return None if found is None else np.asarray(found.prices_, dtype=np.float64)
+
+
+def calibrated_by(model: BaseEstimator) -> str | None:
+    """What has calibrated the probabilities of a model; None where nothing has."""
+    if find_layer(model, CalibratedClassifierCV) is not None:
+        return "CalibratedClassifierCV"
+    found = find_model(model)
+    return None if found is None or found.model.decision.temperature == 1 else "a temperature"
+
+
+class Columns:
+    """Names, values and contributions of the columns that the page shows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted model of this library, alone or in a Pipeline, a search or a RejectClassifier.
+    X : array-like
+        Some samples.
+    names : sequence of str, optional
+        Names of the columns of X, where X has none.
+    dates : collection of str, default=()
+        Columns that hold days since 1970, which are shown as dates.
+
+    Attributes
+    ----------
+    in_units : bool
+        Whether columns are those of X; otherwise they are the features of the model.
+    names : list of str
+        Names of the columns that are shown.
+    places : ndarray of int
+        Their indices among the columns of X, or among the features of the model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lvq import GLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
+    >>> columns = Columns(model, X, ["a", "b", "c", "d"])
+    >>> columns.names, columns.in_units, columns.samples(X[:1])
+    (['a', 'b', 'c', 'd'], True, [[5.1, 3.5, 1.4, 0.2]])
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        X: MatrixLike,
+        names: Sequence[str] | None = None,
+        dates: Collection[str] = (),
+    ) -> None:
+        self.estimator, self.found = estimator, need_model(estimator, "the report")
+        self.model = self.found.model
+        first = self.found.steps[0] if self.found.steps else self.found.estimator
+        every = input_names(first).tolist() if hasattr(first, "n_features_in_") else []
+        self.all_names = self._renamed(every, names)
+        self.table: VariableTable | None = None
+        self.in_units = self._follow(X)
+        if not self.in_units:
+            self.names = feature_names(estimator).tolist()
+            self.places = np.arange(len(self.names))
+        self.dates = self._timed(X, dates)
+        self._prototypes = self._prototype_values()
+
+    def _renamed(self, every: list[str], names: Sequence[str] | None) -> list[str]:
+        if names is None:
+            return every
+        if len(names) != len(every):
+            raise ValueError(
+                f"feature_names must have a name for each of the {len(every)} columns of X, got {len(names)}; give as "
+                "many names as columns."
+            )
+        return [str(name) for name in names]
+
+    def _follow(self, X: MatrixLike) -> bool:
+        """Find the columns of X that reach the model; False where they cannot be followed back."""
+        try:
+            cells = explain(self.estimator, X[:1] if not hasattr(X, "iloc") else X.iloc[:1]).prototype_values
+        except ValueError:  # a step through which contributions cannot go back
+            return False
+        used = used_columns(self.found.steps, self.model.n_features, len(self.all_names))
+        if cells is None or any(cell is None for cell in cells[:, used].ravel()):
+            return False
+        self.table = variable_table(self.found, self.model.prototypes)
+        self.places = np.flatnonzero(used) if self.table is None else self.table.columns
+        self.names = [self.all_names[place] for place in self.places]
+        self._cells = cells[:, self.places]
+        return True
+
+    def _timed(self, X: MatrixLike, dates: Collection[str]) -> dict[int, bool]:
+        """Which columns are shown as dates, and whether with the time of the day."""
+        shown = {k: name for k, name in enumerate(self.names) if self.in_units and name in dates}
+        days = {k: np.asarray(X[name], dtype=np.float64) for k, name in shown.items()}
+        return {k: bool((values[np.isfinite(values)] % 1 != 0).any()) for k, values in days.items()}
+
+    def shown(self, k: int, value: JSONValue, *, exact: bool = False) -> JSONValue:
+        """A value of column k as the page shows it: a rounded number, a date, a category, or None."""
+        if isinstance(value, bool) or not isinstance(value, float | int | np.number):
+            return None if value is None else str(value)
+        if k in self.dates:
+            from lvq.tables import iso_date
+
+            return iso_date(float(value), exact and self.dates[k])
+        return rounded(float(value))
+
+    def inputs(self, X: MatrixLike) -> Floats:
+        """Samples as they reach the model."""
+        return np.asarray(model_inputs(self.found, X)).astype(np.float64, copy=False)
+
+    def numbers(self, X: MatrixLike, inputs: Floats) -> Floats:
+        """Values of samples as they were given, NaN for categories and missing values."""
+        if not self.in_units:
+            return inputs
+        rows = [input_cells(X, row) for row in range(len(inputs))]
+        cells = [[row[place] for place in self.places] for row in rows]
+        return np.array([[_number(cell) for cell in row] for row in cells], dtype=np.float64)
+
+    def samples(self, X: MatrixLike, inputs: Floats | None = None) -> Cells:
+        """Samples as they were given, where columns are those of X; None where a value is missing."""
+        if not self.in_units:
+            return rounded(self.inputs(X) if inputs is None else inputs)
+        rows = [input_cells(X, row) for row in range(len(X))]
+        return [[self.shown(k, row[place], exact=True) for k, place in enumerate(self.places)] for row in rows]
+
+    def filled(self, samples: Cells, inputs: Floats) -> Cells:
+        """The values that a step has put where samples have none; None elsewhere."""
+        read = input_values(self.found, inputs) if self.in_units else None
+        if read is None:
+            return [[None] * len(self.names) for _ in samples]
+        return [
+            [self.shown(k, cells[place]) if given[k] is None else None for k, place in enumerate(self.places)]
+            for given, cells in zip(samples, read)
+        ]
+
+    def explained(self, X: MatrixLike, inputs: Floats, predicted: Codes | None) -> Explained:
+        """Winner, rival and contributions; `predicted` are classes that were not chosen by the nearest prototype."""
+        if self.in_units:
+            found = explain(self.estimator, X)
+            return Explained(found.winner, found.rival, found.contributions[:, self.places])
+        of_model = self.model.explain(inputs, predicted)
+        return Explained(of_model.winner, of_model.rival, of_model.contributions)
+
+    # -- prototypes ----------------------------------------------------------------------------------------------------
+
+    def _prototype_values(self) -> Cells:
+        if self.table is not None:
+            return self.table.values
+        return self._cells.tolist() if self.in_units else self.model.prototypes.astype(np.float64).tolist()
+
+    def prototype(self, j: int, k: int) -> JSONValue:
+        """Value of prototype j in column k: a number, a date, or the category with the largest fraction."""
+        return self.shown(k, self._prototypes[j][k])
+
+    def prototype_text(self, j: int, k: int) -> JSONValue:
+        """The same, with the fraction of a category where it is not the only one."""
+        note, value = self.note(j, k), self.prototype(j, k)
+        return f"{value} ({note})" if note and self.is_category(k) else value
+
+    def note(self, j: int, k: int) -> str:
+        """What is said beside that value: the fraction of the category, or of missing values."""
+        return "" if self.table is None else self.table.notes[j][k]
+
+    def detail(self, j: int, k: int) -> str:
+        """The fractions of all categories."""
+        return "" if self.table is None else self.table.details[j][k]
+
+    def is_category(self, k: int) -> bool:
+        """Whether column k holds categories."""
+        return self.n_categories(k) is not None
+
+    def n_categories(self, k: int) -> int | None:
+        """Number of categories of column k; None for numbers."""
+        known = {} if self.table is None else self.table.parts.categories
+        place = int(self.places[k])
+        return len(known[place].categories) if place in known else None
+
+    def position(self, j: int, k: int, low: float, high: float) -> float:
+        """Where the value of a prototype lies between two bounds, from 0 to 1; of a category its fraction."""
+        if self.table is not None and self.table.fractions[j][k] is not None:
+            return float(self.table.fractions[j][k] or 0.0)
+        value = _number(self._prototypes[j][k])
+        return min(1.0, max(0.0, (value - low) / (high - low))) if high > low and np.isfinite(value) else 0.5
+
+    def prototype_numbers(self) -> Floats:
+        """Values of all prototypes; NaN for categories."""
+        return np.array([[_number(cell) for cell in row] for row in self._prototypes], dtype=np.float64)
+
+    # -- images --------------------------------------------------------------------------------------------------------
+
+    def images(self, values: Floats | None = None) -> tuple[int, Floats] | None:
+        """Side and pixels of the prototypes, or of given values of the columns; None where X is no image."""
+        places = pixel_places(self.all_names) if self.in_units and self.all_names else None
+        if places is None:
+            return None
+        own = self.prototype_numbers() if values is None else values
+        whole = np.zeros((len(own), len(self.all_names)))
+        whole[:, self.places] = np.nan_to_num(own)
+        return places.side, places.whole(whole)
+
+
+def _number(cell: object) -> float:
+    is_number = isinstance(cell, float | int | np.number) and not isinstance(cell, bool)
+    return float(cell) if is_number else float("nan")  # type: ignore[arg-type]

@@ -1,0 +1,452 @@
+"""The parts of the report about the model: its card, importances, prototypes, certified accuracy and training."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from lvq.estimators.found import FoundModel, find_layer
+from lvq.importances import variable_importances
+from lvq.model.local_diagonal import LocalDiagonal
+from lvq.model.metrics import LocalMetric
+from lvq.model.prototype_model import PrototypeModel
+from lvq.plots import feature_names, group_names, lambda_matrix, prototype_names, relevance_profile
+from lvq.rejection import RejectClassifier
+from lvq.rejection.point import CertifiedPoint
+from lvq.reports.columns import Columns
+from lvq.reports.metrics import Codes, Floats
+from lvq.reports.text import rounded
+from lvq.resampled_importances import RelevanceIntervals
+from lvq.robustness import certified_accuracy, certified_radius
+from lvq.typing import JSONValue, Labels, MatrixLike
+
+MAX_FEATURES = 20  # in charts and tables
+MAX_MATRIX_FEATURES = 15  # in the heat map
+MAX_PROTOTYPES = 24
+MAX_MATRICES = 12
+N_RADII = 61
+RANGE_SAMPLES = 200  # samples that determine the largest radius
+MAX_HISTORY = 400  # points of the training history
+OUTSIDE = 1e-6  # of the range, that counts as outside
+# features with an order, as those of spectra
+MIN_ORDERED = 20
+MIN_CORRELATION = 0.8  # median over neighbouring features
+MAX_CURVE_POINTS = 400
+MAX_CELLS = 60  # of Lambda, in each direction
+NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The bound on the error rate of accepted predictions, and the test that it is based on."""
+
+    max_error: float
+    confidence: float
+    requested: float | None  # where a lower bound was requested, which could not be guaranteed
+    n_testing: int
+    n_accepted: int
+    n_errors: int
+    by_group: bool  # whether it is about a randomly chosen row of a new group
+
+
+@dataclass(frozen=True)
+class RejectionRule:
+    """The target of the thresholds."""
+
+    target: dict[str, float]
+    measure: str
+    thresholds: str
+    guarantee: Guarantee | None
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """The parts of the model, and its parameters that differ from their defaults."""
+
+    kind: str
+    steps: list[str]
+    parameters: dict[str, JSONValue]
+    metric: str
+    by_posterior: bool
+    n_prototypes: int
+    n_features: int
+    rejection: RejectionRule | None
+
+
+def model_card(model: BaseEstimator, found: FoundModel, *, by_group: bool = False) -> ModelCard:
+    """The card of a fitted model."""
+    estimator = found.estimator
+    defaults = type(estimator)().get_params(deep=False)
+    parameters = {name: _parameter(value) for name, value in estimator.get_params(deep=False).items()}
+    reject = find_layer(model, RejectClassifier)
+    return ModelCard(
+        kind=type(estimator).__name__,
+        steps=[type(step).__name__ for step in found.steps],
+        parameters={name: value for name, value in parameters.items() if value != _parameter(defaults[name])},
+        metric=_metric(found.model),
+        by_posterior=found.model.decision.by_posterior,
+        n_prototypes=len(found.model.prototypes),
+        n_features=found.model.n_features,
+        rejection=None if reject is None else _rule(reject, by_group),
+    )
+
+
+def _metric(model: PrototypeModel) -> str:
+    """The kind of distance."""
+    R = model.relevance
+    if R is None:
+        return "Euclidean: all features have the same weight"
+    if isinstance(model.metric, LocalDiagonal):
+        return f"{len(R)} sets of weights of {R.shape[1]} features"
+    if R.ndim == 3:
+        return f"{R.shape[0]} matrices of rank {R.shape[1]}, for {R.shape[2]} features"
+    return f"one matrix of rank {R.shape[0]}, for {R.shape[1]} features" if R.ndim == 2 else f"{len(R)} weights"
+
+
+def _parameter(value: object) -> JSONValue:
+    """A parameter as a string or number; arrays and objects by their representation, cut to 120 characters."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def _rule(reject: RejectClassifier, by_group: bool) -> RejectionRule:
+    names = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
+    given = {name: getattr(reject, name, None) for name in names}
+    target = {name: float(value) for name, value in given.items() if value is not None} or {"min_coverage": 0.9}
+    point, guarantee = reject.point_, None
+    if isinstance(point, CertifiedPoint):
+        guarantee = Guarantee(
+            point.max_error, reject.confidence, point.requested_error, point.n_testing,
+            point.n_accepted, point.n_errors, by_group,
+        )  # fmt: skip
+    return RejectionRule(target, str(_parameter(reject.measure)), reject.thresholds, guarantee, list(reject.notes_))
+
+
+# -- importances -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Intervals of the importances that are shown, and the columns that they support as important."""
+
+    confidence: float
+    n_resamples: int
+    beats_chance: bool
+    lower: list[float]
+    upper: list[float]
+    important: list[str]
+    n_important: int
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Lambda divided by its trace, for the most relevant features of the model."""
+
+    label: str
+    features: list[str]
+    values: list[list[float]]
+
+
+@dataclass(frozen=True)
+class Importance:
+    """Importances of the columns of X, the largest first."""
+
+    n_features: int
+    features: list[str]
+    values: list[float]
+    n_rest: int
+    rest: float
+    intervals: Intervals | None
+    n_model_features: int
+    matrices: list[Matrix]
+
+
+def importance_of(
+    model: BaseEstimator, columns: Columns, X: MatrixLike, intervals: RelevanceIntervals | None = None
+) -> tuple[Importance | None, Floats | None]:
+    """Importances of the columns of X, in the order of the page and in that of the columns; None for Euclidean ones."""
+    if columns.model.relevance is None:
+        return None, None
+    found = variable_importances(model, X)
+    names = columns.all_names or found.names.tolist()
+    order = np.argsort(-found.importances, kind="stable")
+    top, rest = order[:MAX_FEATURES], order[MAX_FEATURES:]
+    return Importance(
+        n_features=len(names),
+        features=[names[k] for k in top],
+        values=found.importances[top].tolist(),
+        n_rest=len(rest),
+        rest=float(found.importances[rest].sum()),
+        intervals=None if intervals is None else _intervals(intervals, names, top),
+        n_model_features=columns.model.n_features,
+        matrices=_matrices(columns),
+    ), found.importances
+
+
+def _intervals(found: RelevanceIntervals, names: list[str], top: Codes) -> Intervals:
+    return Intervals(
+        found.confidence, len(found.resampled), found.beats_chance, found.lower[top].tolist(),
+        found.upper[top].tolist(), [names[k] for k in top if found.important[k]], int(found.important.sum()),
+    )  # fmt: skip
+
+
+def _matrices(columns: Columns) -> list[Matrix]:
+    """The shared matrix, or the mean over the prototypes and then the local ones."""
+    model, estimator = columns.model, columns.found.estimator
+    if model.has_weights:
+        return []
+    shown = np.argsort(-relevance_profile(estimator), kind="stable")[:MAX_MATRIX_FEATURES]
+    every = feature_names(columns.estimator)
+    names = [columns.all_names[k] if len(columns.all_names) == len(every) else str(every[k]) for k in shown]
+    is_local = isinstance(model.metric, LocalMetric)
+    labelled = [("mean over the prototypes" if is_local else "all prototypes", lambda_matrix(estimator))]
+    if is_local:
+        local = zip(group_names(estimator), lambda_matrix(estimator, per_matrix=True))
+        labelled += [(str(name), one) for name, one in local]
+    return [
+        Matrix(label, names, rounded(matrix[np.ix_(shown, shown)] / np.trace(matrix)))
+        for label, matrix in labelled[: MAX_MATRICES + 1]
+    ]
+
+
+# -- prototypes --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """The prototypes that win most samples, by class; lists of lists have a row for each, with an entry a column."""
+
+    n_prototypes: int
+    in_units: bool
+    index: list[int]
+    label: list[int]
+    name: list[str]
+    n_won: list[int]
+    features: list[str]
+    n_features: int
+    values: list[list[JSONValue]]
+    positions: list[list[float]]  # of a value between low and high, or the fraction of a category
+    notes: list[list[str]]
+    details: list[list[str]]
+    low: list[JSONValue]
+    high: list[JSONValue]
+    n_categories: list[int | None]
+    image_side: int | None
+    images: list[list[float]] | None
+    pixel_range: list[float] | None
+    outside: list[str]  # columns in which a prototype is outside the range of the samples, the farthest first
+    n_outside: int
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether a column holds categories."""
+        return any(count is not None for count in self.n_categories)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a note is about missing values."""
+        return any(note.endswith("missing") for row in self.notes for note in row)
+
+
+def prototypes_of(
+    columns: Columns, numbers: Floats, labels: Codes, winners: Codes, importances: Floats | None
+) -> Prototypes:
+    """Prototypes as the page shows them; `numbers` are the values of samples, `labels` the classes of prototypes."""
+    n_won = np.bincount(winners, minlength=len(labels))
+    shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
+    shown = shown[np.argsort(labels[shown], kind="stable")].tolist()
+    known = np.where(np.isnan(numbers).all(axis=0), 0.0, numbers)
+    low, high = np.nanquantile(known, [0.01, 0.99], axis=0)
+    top = _most_relevant(columns, low, high, importances)
+    far = _beyond(columns, known)
+    images = columns.images()
+    order = [k for k in np.argsort(-far.max(axis=0), kind="stable") if far[:, k].max() > OUTSIDE]
+    return Prototypes(
+        n_prototypes=len(labels),
+        in_units=columns.in_units,
+        index=shown,
+        label=labels[shown].tolist(),
+        name=prototype_names(columns.found.estimator)[shown].tolist(),
+        n_won=n_won[shown].tolist(),
+        features=[columns.names[k] for k in top],
+        n_features=len(columns.names),
+        values=[[columns.prototype(j, k) for k in top] for j in shown],
+        positions=[[round(columns.position(j, k, low[k], high[k]), 4) for k in top] for j in shown],
+        notes=[[columns.note(j, k) for k in top] for j in shown],
+        details=[[columns.detail(j, k) for k in top] for j in shown],
+        low=[None if columns.is_category(k) else columns.shown(k, float(low[k])) for k in top],
+        high=[None if columns.is_category(k) else columns.shown(k, float(high[k])) for k in top],
+        n_categories=[columns.n_categories(k) for k in top],
+        image_side=None if images is None else images[0],
+        images=None if images is None else rounded(images[1][shown]),
+        pixel_range=None if images is None else rounded([float(known.min()), float(known.max())]),
+        outside=[columns.names[k] for k in order],
+        n_outside=int((far > OUTSIDE).any(axis=1).sum()),
+    )
+
+
+def _most_relevant(columns: Columns, low: Floats, high: Floats, importances: Floats | None) -> list[int]:
+    """The most important columns; without importances those in which the prototypes differ most."""
+    if importances is not None and columns.in_units:
+        size = importances[columns.places]
+    else:
+        values = columns.prototype_numbers()
+        size = np.ptp(np.nan_to_num(values), axis=0) / np.where(high > low, high - low, 1.0)
+    return np.argsort(-size, kind="stable")[:MAX_FEATURES].tolist()
+
+
+def _beyond(columns: Columns, numbers: Floats) -> Floats:
+    """How far prototypes are outside the range of the samples, as a fraction of it; 0 for categories."""
+    values = columns.prototype_numbers() if columns.in_units else columns.model.prototypes.astype(np.float64)
+    low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
+    beyond = np.nan_to_num(np.maximum(np.maximum(low - values, values - high), 0.0))
+    numeric = np.array([not columns.is_category(k) for k in range(len(columns.names))])
+    usable = np.broadcast_to((high > low) & numeric & columns.in_units, beyond.shape)
+    return np.divide(beyond, high - low, out=np.zeros_like(beyond), where=usable)
+
+
+# -- features with an order --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Importances, prototypes and Lambda along the axis of features that have an order, as those of spectra."""
+
+    title: str
+    positions: list[float]
+    n_features: int
+    importance: list[float] | None
+    low: list[float]
+    high: list[float]
+    prototypes: list[list[float]]
+    label: list[int]
+    name: list[str]
+    edges: list[float] | None
+    matrix: list[list[float]] | None
+
+
+def axis_of(names: Sequence[str]) -> tuple[str, list[float]] | None:
+    """Title and positions of features whose names are increasing or decreasing numbers; None for other names.
+
+    Examples
+    --------
+    >>> axis_of(["850 nm", "852 nm", "854.5 nm"]), axis_of(["width", "height"])
+    (('nm', [850.0, 852.0, 854.5]), None)
+    """
+    found = [NUMBER.findall(name) for name in names]
+    forms = {NUMBER.sub("#", name) for name in names}
+    if len(forms) != 1 or any(len(numbers) != 1 for numbers in found):
+        return None
+    positions = [float(numbers[0].replace(",", ".")) for numbers in found]
+    steps = np.diff(positions)
+    if not ((steps > 0).all() or (steps < 0).all()):
+        return None
+    return forms.pop().replace("#", " ").strip(" _-.:") or "feature", positions
+
+
+def _neighbours_alike(values: Floats) -> bool:
+    known = values[:, ~np.isnan(values).all(axis=0)]
+    spread = np.nanstd(known, axis=0)
+    standard = (known - np.nanmean(known, axis=0)) / np.where(spread > 0, spread, 1.0)
+    return bool(np.median(np.nanmean(standard[:, 1:] * standard[:, :-1], axis=0)) >= MIN_CORRELATION)
+
+
+def curves_of(
+    columns: Columns, raw: Floats, numbers: Floats, labels: Codes, importances: Floats | None
+) -> Curves | None:
+    """Curves along the axis; None where features have no order, or are pixels. `raw` are samples before the steps."""
+    names = columns.names if columns.in_units else columns.all_names
+    if len(names) < MIN_ORDERED or len(names) != len(columns.names) or len(raw) < 3 or columns.images() is not None:
+        return None
+    axis = axis_of(names)
+    if axis is None or not _neighbours_alike(raw if raw.shape == numbers.shape else numbers):
+        return None
+    title, positions = axis
+    kept = np.unique(np.linspace(0, len(names) - 1, min(MAX_CURVE_POINTS, len(names))).astype(np.intp))
+    low, high = np.nanquantile(numbers[:, kept], [0.01, 0.99], axis=0)
+    values = columns.prototype_numbers()[:, kept]
+    square = not columns.model.has_weights and columns.model.relevance is not None
+    square = square and columns.model.n_features == len(names)
+    edges, cells = _cells(lambda_matrix(columns.found.estimator), np.array(positions)) if square else (None, None)
+    every = None if importances is None or len(importances) < len(names) else importances[-len(names) :]
+    return Curves(
+        title=title,
+        positions=rounded(np.array(positions)[kept]),
+        n_features=len(names),
+        importance=None if every is None else rounded(every[kept]),
+        low=rounded(low),
+        high=rounded(high),
+        prototypes=rounded(values),
+        label=labels.tolist(),
+        name=prototype_names(columns.found.estimator).tolist(),
+        edges=edges,
+        matrix=cells,
+    )
+
+
+def _cells(matrix: Floats, positions: Floats) -> tuple[list[float], list[list[float]]]:
+    """Lambda in cells of neighbouring features: the ends of the cells on the axis, and their mean entries."""
+    parts = np.array_split(np.arange(len(positions)), min(MAX_CELLS, len(positions)))
+    means = np.array([[matrix[np.ix_(rows, others)].mean() for others in parts] for rows in parts]) / np.trace(matrix)
+    middle = (positions[1:] + positions[:-1]) / 2
+    edges = np.concatenate((positions[:1], middle[[part[-1] for part in parts[:-1]]], positions[-1:]))
+    return rounded(edges), rounded(means)
+
+
+# -- robustness and training -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Certified accuracy by radius, in lengths of the model's input; or why it is not available."""
+
+    unavailable: str | None
+    n_samples: int = 0
+    radii: tuple[float, ...] = ()
+    accuracy: tuple[float, ...] = ()
+
+
+def certified_of(found: FoundModel, inputs: Floats, y: Labels, *, by_cost: bool) -> Certified:
+    """Certified accuracy of samples as they reach the model."""
+    if by_cost:
+        return Certified(
+            "a certificate is about the class of the nearest prototype, but the class with the least expected cost is "
+            "predicted."
+        )
+    known = ~np.isnan(inputs).any(axis=1)  # a radius is a change of all values
+    if not known.any():
+        return Certified("a certificate needs a sample without missing values, and each of these has some.")
+    with warnings.catch_warnings():  # the inputs are arrays, also of a model that was fitted to a table
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        try:
+            radius = certified_radius(found.estimator, inputs[known][:RANGE_SAMPLES])
+        except ValueError as error:
+            return Certified(str(error))
+        largest = float(radius[np.isfinite(radius)].max(initial=0.0))
+        radii = rounded(np.linspace(0, 1.05 * largest if largest > 0 else 1.0, N_RADII))
+        accuracy = certified_accuracy(found.estimator, inputs[known], y[known], radii)
+    return Certified(None, int(known.sum()), tuple(radii), tuple(accuracy.tolist()))
+
+
+@dataclass(frozen=True)
+class History:
+    """The objective after each iteration of the training."""
+
+    n_iter: int
+    iteration: list[int]
+    objective: list[float]
+
+
+def history_of(estimator: BaseEstimator) -> History:
+    """The training history of a fitted estimator."""
+    values = np.asarray(getattr(estimator, "objective_history_", ()), dtype=np.float64)
+    kept = np.unique(np.linspace(0, len(values) - 1, min(MAX_HISTORY, len(values))).astype(np.intp))
+    return History(int(getattr(estimator, "n_iter_", 0)), (kept + 1).tolist(), rounded(values[kept]))

@@ -1,0 +1,149 @@
+"""From the report to one self-contained page.
+
+- Nothing is loaded: the page holds its styles, its script and the drawing library, and forbids everything else.
+- Everything that comes from the data is text: escaped by the template, and without "<", ">" and "&" in the page's JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from io import BytesIO
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lvq.files import write_atomically
+from lvq.reports import charts, text
+from lvq.reports.summary import Report, guarantee_sentence
+from lvq.typing import JSONValue
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # colours that colour-blind readers can distinguish
+
+
+def render(report: Report) -> str:
+    """The report as one self-contained HTML document.
+
+    Parameters
+    ----------
+    report : Report
+        From `Report.of`.
+
+    Returns
+    -------
+    html : str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GMLVQ
+    >>> from lvq.reports import Report, render
+    >>> X, y = load_iris(return_X_y=True)
+    >>> page = render(Report.of(GMLVQ(random_state=0).fit(X[::2], y[::2]), X[1::2], y[1::2]))
+    >>> page.startswith("<!DOCTYPE html>"), len(page) < 5e6
+    (True, True)
+    """
+    # the parts that the page's script reads
+    data = {
+        "classes": report.data.classes, "variables": report.data.variables, "n_samples": report.data.n_samples,
+        "rejection": report.rejection, "decisions": report.decisions, "points": report.map.points,
+        "prototypes": report.map.prototypes,
+    }  # fmt: skip
+    return environment().get_template("report.html").render(
+        s=report,
+        style=_asset("report.css"),
+        script=_asset("report.js") + _asset("decisions.js"),
+        library=drawing_library(),
+        data=json_for_html(text.to_json(data)),
+        charts=json_for_html(charts.specifications(report)),
+        image_uri=image_uri,
+        signed_image_uri=signed_image_uri,
+        symbol=charts.symbol,
+        colour=charts.colour,
+        guarantee=guarantee_sentence,
+        text=text,
+    )  # fmt: skip
+
+
+def write_page(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write the page to a file, which appears complete or not at all."""
+    with write_atomically(path) as file:
+        file.write(render(report).encode())
+
+
+def json_for_html(value: JSONValue) -> str:
+    """JSON for a <script> element: no string in it can end the element or open a comment.
+
+    Examples
+    --------
+    >>> json_for_html({"</script>": "a & b"})
+    '{"\\\\u003c/script\\\\u003e":"a \\\\u0026 b"}'
+    """
+    made = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return made.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _asset(name: str) -> str:
+    return files("lvq.reports").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def environment() -> Environment:
+    """Jinja's environment: everything is escaped, and an unknown name is an error."""
+    jinja2 = _import("jinja2", "Jinja2")
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters |= text.FILTERS
+    return made
+
+
+@cache
+def drawing_library() -> str:
+    """Vega and Vega-Lite in one script, from the installed package."""
+    bundle = _import("vl_convert", "vl-convert-python").javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return str(bundle).replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def image_uri(values: Sequence[float], side: int, value_range: Sequence[float]) -> str:
+    """A grey image as a data URI: white at the lower end of the range and below, black at the upper end and above.
+
+    Examples
+    --------
+    >>> image_uri([0.0, 1.0, 2.0, 3.0], 2, (0.0, 3.0))[:22]
+    'data:image/png;base64,'
+    """
+    low, high = value_range
+    darkness = (np.clip(np.asarray(values, dtype=np.float64), low, high) - low) / ((high - low) or 1.0)
+    return _png_uri(255 - np.round(255 * darkness).reshape(side, side))
+
+
+def signed_image_uri(values: Sequence[float], side: int) -> str:
+    """An image of values between -1 (orange) and 1 (blue), with 0 white."""
+    pixels = np.clip(np.asarray(values, dtype=np.float64), -1, 1)[:, None]
+    colour = np.where(pixels < 0, np.array(NEGATIVE), np.array(POSITIVE))
+    return _png_uri(np.round(255 + (colour - 255) * np.abs(pixels)).reshape(side, side, 3))
+
+
+def _png_uri(pixels: np.ndarray) -> str:
+    file = BytesIO()
+    _import("PIL.Image", "Pillow").fromarray(pixels.astype(np.uint8)).save(file, format="PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
+
+
+def _import(module: str, package: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except ImportError:
+        message = f'The report needs {package}, which is not installed. Install it with: pip install "lvq[report]"'
+        raise ImportError(message) from None

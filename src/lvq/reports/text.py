@@ -1,0 +1,197 @@
+"""Values as JSON types, and numbers as strings. The page's script formats the numbers that it changes the same way."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lvq.typing import JSONValue
+
+DIGITS = 6  # significant digits of values that are only drawn or shown
+MISSING = "–"
+
+
+def to_json(value: object) -> JSONValue:
+    """Numbers, strings, arrays, lists, mappings and data classes in JSON types; NaN and infinite values become None.
+
+    Examples
+    --------
+    >>> to_json({"a": np.array([1.5, np.nan]), 2: (np.int64(3), None, np.bool_(True))})
+    {'a': [1.5, None], '2': [3, None, True]}
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return to_json(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if is_dataclass(value):
+        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_json(entry) for entry in value]
+    return str(value)
+
+
+def natural_key(name: str) -> list[tuple[int, float, str]]:
+    """A key that sorts numbers in names by their size.
+
+    Examples
+    --------
+    >>> sorted(["10", "9", "1", "b2", "b10", "-1", "0.5"], key=natural_key)
+    ['-1', '0.5', '1', '9', '10', 'b2', 'b10']
+    """
+    try:
+        return [(0, float(name), "")]
+    except ValueError:
+        parts = re.split(r"(\d+)", name.casefold())
+        return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in parts if part]
+
+
+def rounded(values: object) -> JSONValue:
+    """Numbers with six significant digits, which takes a third of the bytes.
+
+    Examples
+    --------
+    >>> rounded([1 / 3, 1234567.0, float("inf")])
+    [0.333333, 1234570.0, None]
+    """
+    if isinstance(values, np.ndarray | np.generic):
+        values = values.tolist()
+    if isinstance(values, list | tuple):
+        return [rounded(value) for value in values]
+    if isinstance(values, float):
+        return float(f"{values:.{DIGITS}g}") if math.isfinite(values) else None
+    return values
+
+
+def rounded_coordinates(values: Iterable[float], span: float) -> list[float]:
+    """Coordinates rounded to 1e-5 of the chart's span.
+
+    Examples
+    --------
+    >>> rounded_coordinates(np.array([1000.0001234567, 1.5]), 0.001)
+    [1000.00012346, 1.5]
+    """
+    decimals = 5 - math.floor(math.log10(span)) if span > 0 else DIGITS
+    return [round(float(value), decimals) for value in values]
+
+
+def label_texts(labels: ArrayLike) -> list[str]:
+    """Class labels as text.
+
+    Examples
+    --------
+    >>> label_texts(np.array([0.0, 1.0])), label_texts(np.array(["a", "b"]))
+    (['0', '1'], ['a', 'b'])
+    """
+    return [str(int(label)) if isinstance(label, float) and label.is_integer() else str(label) for label in
+            np.asarray(labels).tolist()]  # fmt: skip
+
+
+def percent(fraction: float | None) -> str:
+    """A fraction in percent with one decimal, or two where one would round to 100 %.
+
+    Examples
+    --------
+    >>> percent(0.9731), percent(0.9996), percent(None)
+    ('97.3 %', '99.96 %', '–')
+    """
+    return MISSING if fraction is None else f"{100 * fraction:.{2 if 0.9995 <= fraction < 1 else 1}f} %"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Four significant digits, without exponents for the usual sizes.
+
+    Examples
+    --------
+    >>> number(1234.5678), number(0.012345), number(3.0), number(2.5e-7), number(None)
+    ('1235', '0.01235', '3', '2.5e-07', '–')
+    """
+    if value is None:
+        return MISSING
+    if value and (abs(value) >= 1e7 or abs(value) < 1e-4):
+        return f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+
+
+def cell(value: float | str | None, digits: int = 4) -> str:
+    """A number as by `number`, or the name of a category.
+
+    Examples
+    --------
+    >>> cell(0.012345), cell("female"), cell(None)
+    ('0.01235', 'female', '–')
+    """
+    return shortened(value) if isinstance(value, str) else number(value, digits)
+
+
+def signed_percent(fraction: float) -> str:
+    """A fraction in percent with its sign.
+
+    Examples
+    --------
+    >>> signed_percent(0.123), signed_percent(-0.5), signed_percent(-0.001)
+    ('+12 %', '−50 %', '0 %')
+    """
+    size = f"{abs(100 * fraction):.0f}"
+    return f"{'' if size == '0' else '+' if fraction > 0 else '−'}{size} %"
+
+
+def count(value: int) -> str:
+    """A whole number in groups of three digits.
+
+    Examples
+    --------
+    >>> count(17919), count(919)
+    ('17 919', '919')
+    """
+    return f"{value:,}".replace(",", " ")
+
+
+def counted(value: int, singular: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "sample"), counted(2, "class", "classes")
+    ('1 sample', '2 classes')
+    """
+    return f"{count(value)} {singular if value == 1 else plural or singular + 's'}"
+
+
+def shortened(name: str, length: int = 40) -> str:
+    """A name cut to a maximal length.
+
+    Examples
+    --------
+    >>> shortened("width"), shortened("a very long name", 8)
+    ('width', 'a very …')
+    """
+    return name if len(name) <= length else name[: length - 1] + "…"
+
+
+def aspect_ratio(width: float, height: float) -> str:
+    """Width to height of the map, limited to what fits on the page.
+
+    Examples
+    --------
+    >>> aspect_ratio(4.0, 2.0), aspect_ratio(3.0, 3.0)
+    ('1.60', '1.00')
+    """
+    return f"{min(1.6, max(0.9, width / height)):.2f}"
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "percent": percent,
+    "number": number,
+    "cell": cell,
+    "count": count,
+    "signed_percent": signed_percent,
+}

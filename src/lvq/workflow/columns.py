@@ -1,0 +1,570 @@
+"""Features and classes of a table: which columns are features, of which kind, what is left out, what is doubtful.
+
+Rules:
+- nothing is left out without a note; where a guess could be wrong, there is an error with a message about what to do;
+- dates, free text and names of rows are never categories in silence;
+- left out with a note are rows without a class, and columns that are empty, constant, without a name, or row numbers;
+- the kind of a column (numbers or categories) is determined on the whole table; everything that is learned from values
+  (means, categories, medians) is learned inside the model, from its training samples alone;
+- values that look like codes for missing ones, such as 9999, are noted and not changed: only the user knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lvq.rejection.known_values import MISSING_TEXT  # the category of a missing text
+from lvq.table_headers import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
+from lvq.tables import as_days, as_numbers, as_text, holds_dates, is_number, kind_of
+
+MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
+MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
+LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
+IDENTIFIER = re.compile(
+    r"(^|[\W_])(id|nr|patient|subject|participant|person|customer|client|case|donor|animal|batch|group)s?([\W_]|$)",
+    flags=re.IGNORECASE,
+)  # in the name of a column that may tell which rows belong together
+MISSING_CELL = "an empty cell, or a text such as NA or None"
+MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
+MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names or notes
+MOSTLY = 0.9  # of the values of a column of numbers; if the others are texts, they are errors or marks
+MAX_CELLS = 5  # in a message
+SENTENCE_WORDS, LONG_TEXT = 4, 40  # words, and characters, from which a text is a sentence
+_COMMA_NUMBER = re.compile(r"[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?|[-+]?[0-9]+(\.[0-9]+)?")
+IDENTIFIER_ROWS = 20  # from this number of rows on, integers that all differ are an identifier
+HEAD_ROWS = 1000  # rows in which most columns show more values than classes
+MIN_ROWS, MAX_FRACTION = 3, 0.5
+MIN_VALUES = 10  # different ones beside the codes
+MAX_CODES = 20  # at each end of a column
+_CODE = re.compile(r"0|-1|-?([789])\1*(\.\1+)?")
+
+
+def row_of_table(place: int) -> str:
+    """The name of a row in messages, by its position from 0."""
+    return f"row {place + FIRST_ROW}"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Features and classes of a table, and notes.
+
+    Attributes
+    ----------
+    X : DataFrame
+        The features: numbers as float64, categories as texts.
+    y : ndarray of str
+        The classes.
+    gaps : tuple of str
+        Columns of numbers in which some are missing.
+    texts : tuple of str
+        Columns of categories.
+    notes : tuple of str
+        Notes on rows and columns that were left out, and warnings.
+    """
+
+    X: pd.DataFrame
+    y: np.ndarray
+    gaps: tuple[str, ...]
+    texts: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def prepare(
+    table: pd.DataFrame,
+    target: str,
+    *,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    source: str = "the table",
+    min_class_rows: int = MIN_CLASS_ROWS,
+    groups: pd.Series | None = None,
+    row_name: Callable[[int], str] = row_of_table,
+) -> Samples:
+    """Extract features and classes from a table.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `lvq.tables.read_table`, or of your own making.
+    target : str
+        The column of classes.
+    drop : sequence of str, default=()
+        Columns that are not features.
+    categorical : sequence of str, default=()
+        Columns of numbers, or of strings that look like notes, that are categories.
+    dates : sequence of str, default=()
+        Columns of dates that become numbers of days.
+    source : str
+        Name of the table in messages.
+    min_class_rows : int, default=5
+        Number of rows that every class must have.
+    groups : Series, optional
+        The group of each row; rows that repeat one of their own group are not noted.
+    row_name : callable, optional
+        The name of a row in messages, by its position in the table from 0; by default as a spreadsheet counts.
+
+    Returns
+    -------
+    samples : Samples
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> sizes = [1.0, 2.5, 1.2, 2.7, 0.9, 2.6, 1.1, 2.4, 1.3, 2.2]
+    >>> table = pd.DataFrame({"size": sizes, "kind": list("abbababaab"), "same": 1.0, "class": ["x", "y"] * 5})
+    >>> samples = prepare(table, "class")
+    >>> list(samples.X), samples.texts, samples.notes
+    (['size', 'kind'], ('kind',), ("Left out 1 column with the same value in all rows: 'same'.",))
+    """
+    check_columns(table.columns, [target, *drop, *categorical, *dates], source)
+    if target in drop:
+        raise TableError(f"The column {target!r} is the target and cannot be left out.")
+    if kind_of(table[target]) == "other":
+        raise TableError(f"The column {target!r} of {source} must hold classes, got {table[target].dtype}.")
+    labels = as_text(table[target])
+    known = np.array([label is not None for label in labels])
+    notes = []
+    if not known.all():
+        notes.append(f"Left out {_counted((~known).sum(), 'row')} without a value of {target!r} ({MISSING_CELL}).")
+    problems = []
+    try:
+        _check_classes(table[target], labels, target, source, min_class_rows)
+    except TableError as error:
+        problems.append(str(error))
+    places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source, row_name)
+    features, more = _features(table.loc[known].drop(columns=[target, *drop]), places, kinds, problems)
+    texts = tuple(name for name in features if kind_of(features[name]) == "text")
+    gaps = tuple(name for name in features if kind_of(features[name]) == "number" and features[name].isna().any())
+    repeated = _repeated(features.assign(**{target: labels[known]}), None if groups is None else groups[known])
+    if repeated >= max(1, len(features) // 100):
+        word = "1 row is a duplicate" if repeated == 1 else f"{repeated} rows are duplicates"
+        notes.append(f"{word} of another row, so some test rows may also be training rows; {_remedy(table, groups)}.")
+    classes = labels[known].astype(str)
+    others = {*texts, *dates}
+    notes += [*more, *column_warnings(features, classes, others, listed), *code_notes(features, others, MAX_LISTED)]
+    return Samples(features, classes, gaps, texts, tuple(notes))
+
+
+def _remedy(table: pd.DataFrame, groups: pd.Series | None) -> str:
+    """What can be done about duplicates: groups, where a column may name them and they are not in use."""
+    names = [str(name) for name in table.columns if IDENTIFIER.search(str(name))]
+    if groups is None and names:
+        return f"--group {names[0]!r} keeps such rows together, if equal values of it belong together"
+    return "remove them from the table if they are the same case"
+
+
+def _repeated(rows: pd.DataFrame, groups: pd.Series | None) -> int:
+    """Number of rows that repeat another one; with groups, one of another group, as groups are not split."""
+    repeated = int(rows.duplicated().sum()) if len(rows) else 0
+    if groups is None or not repeated:
+        return repeated
+    inside = pd.concat([rows, groups.set_axis(rows.index).rename("\0group")], axis=1)
+    return repeated - int(inside.duplicated().sum())
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _check_classes(column: pd.Series, labels: np.ndarray, target: str, source: str, min_class_rows: int) -> None:
+    counted = Counter(labels.tolist())
+    missing = counted.pop(None, 0)
+    if not counted:
+        raise TableError(f"The column {target!r} of {source} has no value in any row.")
+    classes, counts = sorted(counted), np.array([counted[name] for name in sorted(counted)])
+    if len(classes) == 1:
+        beside = f", and {_counted(missing, 'row')} without a value ({MISSING_CELL})" if missing else ""
+        raise TableError(
+            f"The column {target!r} of {source} has only the class {classes[0]!r}{beside}; two or more are needed."
+        )
+    if len(classes) == len(labels) - missing:
+        raise TableError(
+            f"The column {target!r} of {source} has a different value in every row, so it identifies rows, not "
+            "classes; choose another --target."
+        )
+    numbers = column.dropna()
+    if kind_of(column) == "number" and len(classes) > MAX_FRACTIONAL_CLASSES and (numbers % 1 != 0).any():
+        raise TableError(
+            f"The column {target!r} of {source} holds {len(classes)} different numbers with fractions, so it is a "
+            "measurement, not a class; convert it to ranges, or choose another --target."
+        )
+    if counts.min() < min_class_rows:
+        rare = [f"{name!r} ({count})" for name, count in zip(classes, counts) if count < min_class_rows]
+        more = f" and {len(rare) - MAX_LISTED} more" if len(rare) > MAX_LISTED else ""
+        raise TableError(
+            f"Every class of {target!r} needs at least {min_class_rows} rows for training and test, but {source} has "
+            f"fewer of {', '.join(rare[:MAX_LISTED])}{more}; add rows, merge classes or leave them out."
+        )
+
+
+class Kinds(NamedTuple):
+    """Columns whose kind the user has named, and the name of the table."""
+
+    categorical: set[str]
+    dates: set[str]
+    source: str
+    row_name: Callable[[int], str]
+
+    def values(self, column: pd.Series, places: np.ndarray) -> np.ndarray:
+        """The values of a feature; TableError where they cannot be used."""
+        if column.name in self.dates:
+            return as_days(column, self.source)
+        if column.name not in self.categorical:
+            check_not_dates(column, self.source)
+        if column.name in self.categorical or kind_of(column) == "text":
+            if column.name not in self.categorical:
+                check_not_numbers(column, places, self.row_name, self.source)
+            return _categories(column, self.source, checked=column.name not in self.categorical)
+        return _numbers(column, places, self)
+
+
+def _features(
+    table: pd.DataFrame, places: np.ndarray, kinds: Kinds, problems: list[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The usable columns, and notes on the others; one error reports all problems, the given ones too."""
+    kept: dict[str, np.ndarray] = {}
+    useless: dict[str, list[str]] = {}
+    notes = []
+    for name in table.columns:
+        column = table[name]
+        why = _useless(column, places) if name not in kinds.categorical else None
+        if why is not None:
+            useless.setdefault(why, []).append(name)
+            continue
+        try:
+            kept[name] = kinds.values(column, places)
+        except TableError as error:
+            problems.append(str(error))
+            continue
+        stray = stray_text(set(kept[name]) - {MISSING_TEXT}) if kept[name].dtype == object else None
+        if stray is not None and name not in kinds.categorical:
+            notes.append(
+                f"The column {name!r} holds numbers, but also texts such as {stray!r}, so its values are categories; "
+                f"to use it as numbers, name them as missing with --missing-mark {f'{name}={stray}'!r}."
+            )
+    if problems:
+        more = f" {len(problems) - MAX_LISTED} more columns have problems." if len(problems) > MAX_LISTED else ""
+        raise TableError(" ".join(problems[:MAX_LISTED]) + more)
+    if not kept:
+        raise TableError(f"{kinds.source} has no column that can be a feature.")
+    left_out = [
+        f"Left out {_counted(len(names), 'column')} with {why}: {listed(names)}." for why, names in useless.items()
+    ]
+    return pd.DataFrame(kept, index=table.index), left_out + notes
+
+
+def _useless(column: pd.Series, places: np.ndarray) -> str | None:
+    """Why a column cannot be a feature, if so; `places` are the positions of its rows in the whole table, from 0."""
+    if not column.notna().any():
+        return "no value in any row"
+    if kind_of(column) != "other" and column.nunique(dropna=False) == 1:
+        return "the same value in all rows"
+    if kind_of(column) == "number" and len(column) > 2:
+        ahead = as_numbers(column) - places
+        if ahead[0] in (0, 1) and (ahead == ahead[0]).all():
+            return "the number of the row"
+    return None
+
+
+def _categories(column: pd.Series, source: str, *, checked: bool) -> np.ndarray:
+    texts = as_text(column)
+    texts[[text is None for text in texts]] = MISSING_TEXT
+    different = set(texts)
+    if checked or len(different) > MAX_CATEGORIES:
+        check_texts(column, texts, different, MISSING_TEXT, source)
+    return texts
+
+
+def _numbers(column: pd.Series, places: np.ndarray, kinds: Kinds) -> np.ndarray:
+    source = kinds.source
+    if kind_of(column) == "other":
+        raise TableError(
+            f"The column {column.name!r} of {source} holds values of type {column.dtype}, neither numbers nor texts; "
+            f"leave it out with --drop {column.name!r}, or convert it to numbers."
+        )
+    values = as_numbers(column)
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row = int(large.argmax())
+        raise TableError(
+            f"The column {column.name!r} of {source} holds {values[row]:g} in {kinds.row_name(places[row])}, which "
+            "is too large to compute with; correct it or leave the cell empty."
+        )
+    return values
+
+
+# -- problems of single columns ----------------------------------------------------------------------------------------
+
+
+def check_not_dates(column: pd.Series, source: str) -> None:
+    """Raise TableError for a column of dates."""
+    if holds_dates(column):
+        first = column.dropna().iloc[0]
+        raise TableError(
+            f"The column {column.name!r} of {source} holds dates, such as {str(first)!r}; leave it out with --drop "
+            f"{column.name!r}, use it as a number of days with --date {column.name!r}, or split by it with --time."
+        )
+
+
+def check_not_numbers(column: pd.Series, rows: np.ndarray, row_name: Callable[[int], str], source: str) -> None:
+    """Raise TableError for texts of which nearly all are numbers: the others are typing errors or marks.
+
+    Parameters
+    ----------
+    column : Series
+        Texts, None where one is missing.
+    rows : ndarray of int
+        The positions of its rows in the table, from 0.
+    row_name : callable
+        The name of a row, by its position.
+    source : str
+        Name of the table.
+    """
+    known = np.flatnonzero(column.notna())
+    values = column.iloc[known].astype(str).to_numpy()
+    others = np.array([not is_number(value) for value in values])
+    if not others.any() or (~others).sum() < MOSTLY * len(values):
+        return
+    cells = [(values[k], row_name(int(rows[known[k]]))) for k in np.flatnonzero(others)[:MAX_CELLS]]
+    shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
+    more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
+    marks = " ".join(f"--missing-mark {f'{column.name}={value}'!r}" for value in dict(cells))
+    raise TableError(
+        f"The column {column.name!r} of {source} holds numbers, but {others.sum()} of {len(values)} values are none: "
+        f"{shown}{more}; correct them, name them as missing with {marks}, or "
+        f"use all values as categories with --categorical {column.name!r}."
+    )
+
+
+def check_texts(column: pd.Series, texts: np.ndarray, different: Collection[str], missing: str, source: str) -> None:
+    """Raise TableError for strings that are no categories.
+
+    Parameters
+    ----------
+    column : Series
+        The column, for its name.
+    texts : ndarray of str
+        Its values, with the text of a missing value.
+    different : collection of str
+        The different ones.
+    missing : str
+        The text of a missing value.
+    source : str
+        Name of the table.
+    """
+    name, values = column.name, sorted(set(different) - {missing})
+    n_known = int((texts != missing).sum())
+    first = next(text for text in texts if text != missing) if values else missing
+    what = f"The column {name!r} of {source}"
+    leave = f"leave it out with --drop {name!r}"
+    if values and all(_COMMA_NUMBER.fullmatch(value) for value in values) and any("," in value for value in values):
+        comma = next(value for value in values if "," in value)
+        raise TableError(
+            f"{what} holds numbers with a comma, such as {comma!r}, which may be decimal commas or separators of "
+            "thousands; write them with a decimal point and without separators, or delimit the columns by semicolons."
+        )
+    if len(different) > MAX_CATEGORIES:
+        stray = stray_text(values)
+        example = repr(first) if stray is None else f"{stray!r} among numbers"
+        repeated = stray is None and len(different) < n_known
+        group = f", or, where rows of one text belong together, name it with --group {name!r}" if repeated else ""
+        raise TableError(
+            f"{what} holds {len(different)} different texts, such as {example}, but at most {MAX_CATEGORIES} "
+            f"categories are allowed; {leave}, or convert it to numbers or fewer categories{group}."
+        )
+    if len(different) == len(texts):
+        raise TableError(
+            f"{what} has a different text in every row, such as {first!r}, so it identifies rows; {leave}."
+        )
+    if n_known >= MANY_ROWS and 2 * len(values) > n_known and stray_text(values) is None:
+        raise TableError(
+            f"{what} has {len(values)} different texts in {n_known} rows, such as {first!r}, so it names rows rather "
+            f"than categories; {leave}, or use it with --categorical {name!r}."
+        )
+    if 2 * sum(map(is_sentence, values)) > len(values):
+        example = next(value for value in values if is_sentence(value))
+        raise TableError(
+            f"{what} holds free text, such as {example!r}; {leave}, or use its texts as categories with --categorical "
+            f"{name!r}."
+        )
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text is a sentence or a note rather than the name of a category.
+
+    Examples
+    --------
+    >>> is_sentence("Not enough blood for isotopes."), is_sentence("Adult, 1 Egg Stage"), is_sentence("A11")
+    (True, False, False)
+    """
+    words = len(text.split())
+    return words >= SENTENCE_WORDS and (text.rstrip().endswith((".", "!", "?")) or len(text) >= LONG_TEXT)
+
+
+# -- columns that perhaps should not be features -----------------------------------------------------------------------
+
+
+def column_warnings(
+    features: pd.DataFrame, labels: np.ndarray, texts: Collection[str], listed: Callable[[list[str]], str]
+) -> list[str]:
+    """Warnings about columns that may identify rows or classes.
+
+    Parameters
+    ----------
+    features : DataFrame
+        Numbers as float64, categories as texts.
+    labels : ndarray of str
+        The classes of its rows.
+    texts : collection of str
+        The columns of categories, and of dates.
+    listed : callable
+        Formats a list of names.
+
+    Returns
+    -------
+    warnings : list of str
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> table = pd.DataFrame({"patient": np.arange(1000.0, 1020.0), "code": np.arange(20) % 2 + 7.0})
+    >>> for warning in column_warnings(table, np.array(["ill", "well"] * 10), (), str):
+    ...     print(warning)
+    Every row has a different integer in ['patient']: if it identifies the rows, leave it out with --drop.
+    Each class has its own value of ['code']: if it is known only after the class, leave it out with --drop.
+    """
+    codes, classes = pd.factorize(labels)
+    identifiers = [name for name in features if name not in texts and _is_identifier(features[name].to_numpy())]
+    equivalents = [name for name in features if _determines_class(features[name], codes, len(classes))]
+    suspects = (
+        ("Every row has a different integer in", identifiers, "if it identifies the rows"),
+        ("Each class has its own value of", equivalents, "if it is known only after the class"),
+    )
+    found = [f"{what} {listed(names)}: {when}, leave it out with --drop." for what, names, when in suspects if names]
+    return found + [
+        f"The classes {listed(names)} differ only in upper and lower case: if they are one, correct the table."
+        for names in _alike(classes.tolist())
+    ]
+
+
+def _alike(names: list[str]) -> list[list[str]]:
+    """Names that are equal but for upper and lower case."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(names):
+        groups.setdefault(name.casefold(), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _is_identifier(values: np.ndarray) -> bool:
+    return bool(
+        len(values) >= IDENTIFIER_ROWS
+        and np.isfinite(values).all()
+        and (values == np.round(values)).all()
+        and len(np.unique(values)) == len(values)
+    )
+
+
+def _determines_class(column: pd.Series, codes: np.ndarray, n_classes: int) -> bool:
+    """Whether each class has one value of its own."""
+    if column.iloc[:HEAD_ROWS].nunique() > n_classes:
+        return False
+    values, different = pd.factorize(column, use_na_sentinel=False)
+    return len(different) == n_classes == len(np.unique(values * n_classes + codes))
+
+
+def stray_text(texts: Collection[str]) -> str | None:
+    """The first text that is not a number, if most of the others are.
+
+    Examples
+    --------
+    >>> stray_text(["1.5", "2", "n.d."]), stray_text(["1", "one", "two"])
+    ('n.d.', None)
+    """
+    others = sorted(text for text in texts if not is_number(text))
+    return others[0] if others and 2 * len(others) < len(texts) else None
+
+
+# -- codes for missing values ------------------------------------------------------------------------------------------
+
+
+def code_notes(features: pd.DataFrame, texts: Collection[str], limit: int) -> list[str]:
+    """Notes on values that look like codes for missing ones.
+
+    Parameters
+    ----------
+    features : DataFrame
+        Numbers as float64, categories as texts.
+    texts : collection of str
+        The columns of categories, and of dates.
+    limit : int
+        Number of notes; one more tells how many were left out.
+
+    Returns
+    -------
+    notes : list of str
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"glucose": [0.0, 0.0, 0.0, *np.arange(80.0, 120.0)]})
+    >>> for note in code_notes(table, (), 8):
+    ...     print(note)
+    'glucose' is 0 in 3 rows, far from its other values (80 to 119): if 0 means missing, use --missing-mark 'glucose=0'.
+    """
+    notes = []
+    for name in features:
+        if name in texts:
+            continue
+        for code, count, low, high in missing_codes(features[name].to_numpy()):
+            notes.append(
+                f"{name!r} is {code} in {count} rows, far from its other values ({low:g} to {high:g}): if {code} means "
+                f"missing, use --missing-mark {f'{name}={code}'!r}."
+            )
+    if len(notes) > limit:
+        notes[limit:] = [f"{len(notes) - limit} more values look like codes for missing ones."]
+    return notes
+
+
+def missing_codes(values: np.ndarray) -> list[tuple[str, int, float, float]]:
+    """The codes in a column of numbers: the value as text, its number of rows, and the range of the other values.
+
+    Examples
+    --------
+    >>> missing_codes(np.array([9999.0] * 3 + [-9.0] * 4 + [*range(20)]))
+    [('-9', 4, 0.0, 19.0), ('9999', 3, 0.0, 19.0)]
+    """
+    finite = values[np.isfinite(values)]
+    different, counts = np.unique(finite, return_counts=True)
+    named = [format(value, ".15g") for value in different[[0, -1]]] if len(different) > MIN_VALUES else []
+    if not any(_CODE.fullmatch(text) for text in named):  # a code is outside of the other values
+        return []
+    coded = np.zeros(len(different), dtype=bool)
+    for place in {*range(len(different))[:MAX_CODES], *range(len(different))[-MAX_CODES:]}:
+        coded[place] = _CODE.fullmatch(format(different[place], ".15g")) is not None
+    far = coded & _far(different, counts, ~coded)
+    far &= _far(different, counts, ~far)  # by all values that are not as far as a code
+    if not far.any():
+        return []
+    low, high = different[~far][[0, -1]]
+    found = far & (counts >= MIN_ROWS) & (counts <= MAX_FRACTION * len(finite))
+    return [
+        (format(value, ".15g"), int(count), float(low), float(high))
+        for value, count in zip(different[found], counts[found])
+    ]
+
+
+def _far(different: np.ndarray, counts: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """Which of the different values are far from the usual ones, all of which are on one side."""
+    others = different[usual]
+    if len(others) < MIN_VALUES:
+        return np.zeros(len(different), dtype=bool)
+    quartiles = np.quantile(np.repeat(others, counts[usual]), [0.25, 0.75])
+    enough = max(2 * np.diff(others).max(), (quartiles[1] - quartiles[0]) / 2)
+    return np.maximum(others[0] - different, different - others[-1]) > enough

@@ -1,0 +1,362 @@
+"""The estimator of a name, the pipeline with its preprocessing, the reject classifier around it, costs and weights.
+
+Numbers are standardised. In columns with missing numbers among the training rows, a missing number becomes the median,
+and a further feature indicates it; or it stays missing, for a model with ``missing="ignore"``. Texts are one-hot
+encoded, with a category for missing texts; an unknown category is encoded as zeros.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from lvq import MODELS, LVQClassifier, LVQClassifierCV
+from lvq.estimators.found import find_model
+from lvq.estimators.registry import estimator_types, short_name
+from lvq.estimators.search import default_candidates
+from lvq.model.links import KERNELS
+from lvq.prices import price_matrix
+from lvq.rejection import RejectClassifier
+from lvq.rejection.binomial import samples_needed
+from lvq.rejection.calibration import PATH_FRACTION
+from lvq.table_headers import is_number, listed
+from lvq.typing import Argument, ClassWeight
+from lvq.workflow.columns import Samples
+
+#: Names that `make_model` accepts, in lower case, and what makes the estimator: every estimator of the registry, and
+#: the models of the papers, which set the parameters of some.
+NAMES: dict[str, Callable[..., BaseEstimator]] = {short_name(name): kind for name, kind in estimator_types().items()}
+NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " " not in name}
+CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, so that all rows train the model
+CROSS_FIT_FOLDS = 5
+MIN_CALIBRATION, MAX_CALIBRATION = 0.3, 0.5  # fraction of the training rows that is held out for thresholds or tests
+GUARANTEE_FACTOR = 4  # held-out samples, as a multiple of the number that suffices if none is an error
+
+
+def make_model(
+    name: str = "lvq",
+    *,
+    prototypes: int | None = None,
+    rank: int | None = None,
+    kernel: str | None = None,
+    class_weight: ClassWeight = None,
+    sample_prototypes: bool = False,
+    missing: str = "raise",
+    seed: int | None = 0,
+) -> BaseEstimator:
+    """Make the estimator of a name.
+
+    Parameters
+    ----------
+    name : str, default="lvq"
+        "lvq" (`LVQClassifier`), "lvq-cv" (`LVQClassifierCV`), or a name of `lvq.MODELS`; case does not matter.
+    prototypes : int, optional
+        Number of prototypes for each class.
+    rank : int, optional
+        Rank of the matrices, for models that have any.
+    kernel : str, optional
+        "gaussian", "cauchy", "inverse_multiquadric" or "rational_quadratic"; "none" for none.
+    class_weight : dict or "balanced", optional
+        Factor of the weights of each class.
+    sample_prototypes : bool, default=False
+        Whether every prototype is a training sample, for models that can learn such prototypes.
+    missing : {"raise", "ignore"}, default="raise"
+        What NaN means: an error, or a value that distances leave out, for models that can do that.
+    seed : int, optional
+        Random state of the model.
+
+    Returns
+    -------
+    model : estimator
+        Not fitted.
+
+    Examples
+    --------
+    >>> make_model("gmlvq", prototypes=2, rank=2)
+    GMLVQ(n_prototypes=2, random_state=0, rank=2)
+    """
+    make = NAMES.get(name.lower())
+    if make is None:
+        close = difflib.get_close_matches(name.lower(), NAMES, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
+    searches = make is LVQClassifierCV  # what is given there holds for all that is compared
+    known = (LVQClassifier if searches else make)().get_params()
+    given: dict[str, Argument] = {} if class_weight is None else {"class_weight": class_weight}
+    if sample_prototypes:
+        _need(can_use_samples, "Learning prototypes that are samples (--sample-prototypes)", name, known)
+        given["sample_prototypes"] = True
+    if missing != "raise":
+        _need(can_ignore, "Ignoring missing values (--missing ignore)", name, known)
+        if sample_prototypes:
+            raise ValueError(
+                "Prototypes that are samples (--sample-prototypes) need filled values; leave out --missing ignore."
+            )
+        given["missing"] = missing
+    if prototypes is not None:
+        if prototypes < 1:
+            raise ValueError(f"The number of prototypes must be 1 or more, got {prototypes}.")
+        given["n_prototypes"] = prototypes
+    if rank is not None:
+        if not _has_matrix(known):
+            having = [other for other, make in NAMES.items() if other == "lvq-cv" or _has_matrix(make().get_params())]
+            raise ValueError(f"A rank needs a model with a matrix ({', '.join(having)}), got {name!r}.")
+        if rank < 1:
+            raise ValueError(f"The rank must be 1 or more, got {rank}.")
+        given["rank"] = rank
+    if kernel is not None:
+        if kernel not in (*KERNELS, "none"):
+            raise ValueError(f"The kernel must be one of {', '.join(KERNELS)} or none, got {kernel!r}.")
+        given["kernel"] = None if kernel == "none" else kernel
+    if not searches:
+        return make(**given, random_state=seed)
+    shared = {key: given.pop(key) for key in ("class_weight", "sample_prototypes", "missing") if key in given}
+    base = LVQClassifier(**shared) if shared else None
+    kinds = [kind | given for kind in default_candidates(LVQClassifier().set_params(**given))]
+    candidates = list({str(kind): kind for kind in kinds}.values()) if given else None
+    return LVQClassifierCV(estimator=base, candidates=candidates, random_state=seed)
+
+
+def can_ignore(parameters: dict[str, object]) -> bool:
+    """Whether a model with these parameters can ignore missing values; rules without a gradient cannot.
+
+    Examples
+    --------
+    >>> can_ignore(make_model("glvq").get_params()), can_ignore(make_model("fc1glvq").get_params())
+    (True, False)
+    """
+    return "missing" in parameters and parameters.get("relevance") not in ("fc1", "fc2")
+
+
+def ignores_missing(model: BaseEstimator) -> bool:
+    """Whether a model, fitted or not, ignores missing values."""
+    found = find_model(model)
+    return getattr(model if found is None else found.estimator, "missing", "raise") == "ignore"
+
+
+def can_use_samples(parameters: dict[str, object]) -> bool:
+    """Whether a model with these parameters can learn prototypes that are samples."""
+    return "sample_prototypes" in parameters
+
+
+def _need(can: Callable[[dict[str, object]], bool], what: str, name: str, parameters: dict[str, object]) -> None:
+    """Raise a ValueError where a model cannot do something, with the names of those that can."""
+    if not can(parameters):
+        able = [other for other, make in NAMES.items() if other == "lvq-cv" or can(make().get_params())]
+        raise ValueError(f"{what} needs one of {', '.join(able)}, got {name!r}.")
+
+
+def _has_matrix(parameters: dict[str, object]) -> bool:
+    return "rank" in parameters and parameters.get("relevance", "matrix") in ("matrix", "local_matrix")
+
+
+def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = False) -> Pipeline:
+    """Make a pipeline of preprocessing and a model; missing numbers are filled, unless the model ignores them.
+
+    Parameters
+    ----------
+    samples : Samples
+        Samples, whose columns determine the preprocessing.
+    model : estimator
+        The last step.
+    fill : bool, default=False
+        Whether missing numbers are filled in any case.
+
+    Returns
+    -------
+    pipeline : Pipeline
+        Not fitted.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from lvq import GLVQ
+    >>> samples = Samples(pd.DataFrame({"size": [1.0, 2.0]}), np.array(["a", "b"]), (), (), ())
+    >>> make_pipeline_for(samples, GLVQ())
+    Pipeline(steps=[('standardscaler', StandardScaler()), ('glvq', GLVQ())])
+    """
+    gaps = samples.gaps if fill or not ignores_missing(model) else ()
+    if not gaps and not samples.texts:
+        return make_pipeline(StandardScaler(), model)
+    others = {*samples.texts, *gaps}
+    numbers = [name for name in samples.X if name not in others]
+    # empty columns of a fold are kept, as the columns that a model expects must not depend on the fold
+    imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    parts = [
+        ("numbers", StandardScaler(), numbers),
+        ("gaps", make_pipeline(imputer, StandardScaler()), list(gaps)),
+        ("texts", encoder, list(samples.texts)),
+    ]
+    clash = any(name.startswith(f"{text}_") for text in samples.texts for name in samples.X)
+    columns = ColumnTransformer(
+        [part for part in parts if part[2]], sparse_threshold=0, verbose_feature_names_out=clash
+    )
+    return make_pipeline(columns, model)
+
+
+def make_reject_classifier(
+    estimator: BaseEstimator,
+    *,
+    max_error: float | None = None,
+    confidence: float = 0.95,
+    coverage: float | None = None,
+    n_samples: int,
+    smallest_class: int = CROSS_FIT_BELOW,
+    seed: int | None = 0,
+) -> RejectClassifier:
+    """Make a reject classifier; how its thresholds are set depends on the number of samples.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Makes the predictions.
+    max_error : float, optional
+        Bound on the error rate among accepted predictions; where it is not achievable, the lowest that is.
+    confidence : float, default=0.95
+        Confidence of that bound.
+    coverage : float, optional
+        Fraction of predictions to accept; 0.9 where `max_error` is not given either.
+    n_samples : int
+        Number of training samples. Below 2000 the thresholds are cross-fitted, so that all samples train the model;
+        otherwise 30 % are held out for the thresholds. With `max_error` 30 to 50 % are held out in any case to test the
+        guarantee: four times as many samples as suffice if none is an error.
+    smallest_class : int, optional
+        Number of training samples of the rarest class; cross-fitting uses no more folds.
+    seed : int, optional
+        Random state of the held-out samples.
+
+    Returns
+    -------
+    classifier : RejectClassifier
+        Not fitted; it rejects ambiguous samples and outliers; none with a coverage of 1.
+
+    Examples
+    --------
+    >>> from lvq import GLVQ
+    >>> make_reject_classifier(GLVQ(), coverage=0.8, n_samples=500).min_coverage
+    0.8
+    >>> make_reject_classifier(GLVQ(), max_error=0.05, n_samples=500).calibration_size
+    0.472
+    """
+    if max_error is not None and coverage is not None:
+        raise ValueError("Give max_error or coverage, not both: a guarantee sets the coverage itself.")
+    held_out = _calibration_size(max_error, confidence, n_samples)
+    left = smallest_class if max_error is None else int(smallest_class * (1 - held_out))
+    return RejectClassifier(
+        estimator,
+        measure="auto" if coverage == 1 else "combined",  # all are accepted, outliers too
+        thresholds="global",
+        min_known=None,  # a missing value may tell as much as a known one
+        max_error=max_error,
+        confidence=confidence,
+        on_failure="raise" if max_error is None else "relax",
+        min_coverage=0.9 if coverage is None and max_error is None else coverage,
+        cv=None
+        if n_samples >= CROSS_FIT_BELOW
+        else StratifiedKFold(max(2, min(CROSS_FIT_FOLDS, left)), shuffle=True, random_state=seed),
+        calibration_size=held_out,
+        random_state=seed,
+    )
+
+
+def _calibration_size(max_error: float | None, confidence: float, n_samples: int) -> float:
+    """Fraction of the training samples for thresholds or tests; it may depend on their number, not on their values."""
+    if max_error is None or not 0 < max_error < 1 or not 0 < confidence < 1:
+        return MIN_CALIBRATION
+    for_tests = 1.0 if n_samples < CROSS_FIT_BELOW else 1 - PATH_FRACTION
+    wanted = GUARANTEE_FACTOR * samples_needed(max_error, 1 - confidence) / (for_tests * n_samples)
+    return min(MAX_CALIBRATION, max(MIN_CALIBRATION, wanted))
+
+
+# -- costs and class weights -------------------------------------------------------------------------------------------
+
+
+def read_costs(given: str) -> dict[str, float]:
+    """Costs by "true:predicted", of a string such as "bad:good=5,good:bad=1": predicting good for bad costs 5.
+
+    Examples
+    --------
+    >>> read_costs("bad:good=5, good:bad=1")
+    {'bad:good': 5.0, 'good:bad': 1.0}
+    """
+    costs = _pairs(given, "costs (--costs)", "bad:good=5,good:bad=1")
+    bad = next((key for key in costs if ":" not in key), None)
+    if bad is not None:
+        raise ValueError(f"costs (--costs) must name two classes, true:predicted, such as bad:good=5, got {bad!r}.")
+    return costs
+
+
+def read_class_weight(given: str | None) -> ClassWeight:
+    """Class weights: "balanced", or a string such as "bad=5,good=1".
+
+    Examples
+    --------
+    >>> read_class_weight("balanced"), read_class_weight("bad=5,good=1")
+    ('balanced', {'bad': 5.0, 'good': 1.0})
+    """
+    if given is None or given == "balanced":
+        return given  # type: ignore[return-value]
+    return _pairs(given, "class_weight (--class-weight)", "balanced, or bad=5,good=1")
+
+
+def _pairs(text: str, option: str, form: str) -> dict[str, float]:
+    found = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        if not equals or not name.strip() or not is_number(number.strip()):
+            raise ValueError(f"{option} must be like {form}; got {text!r}.")
+        if name.strip() in found:
+            raise ValueError(
+                f"{option} must name each pair or class once, got {name.strip()!r} twice in {text!r}; leave one out."
+            )
+        found[name.strip()] = float(number)
+    return found
+
+
+def check_costs(
+    costs: Mapping[str, float] | None, class_weight: ClassWeight, y: np.ndarray, everyone: np.ndarray
+) -> list[str]:
+    """Raise a ValueError for costs or weights of classes that no training row has; notes on a doubtful choice.
+
+    `y` are the classes of the training rows, `everyone` those of all rows.
+    """
+    names = [str(name) for name in np.unique(everyone)]
+    absent = sorted(set(names) - {str(name) for name in np.unique(y)})
+    if costs is not None:
+        price_matrix(costs, names)
+        pairs = {f"{true}:{other}" for one in absent for name in names for true, other in ((one, name), (name, one))}
+        _need_rows(pairs.intersection(costs), absent, "costs (--costs)")
+    if isinstance(class_weight, dict):
+        for name, weight in class_weight.items():
+            if name not in names:
+                close = difflib.get_close_matches(str(name), names, n=1)
+                hint = f" Did you mean {close[0]!r}?" if close else ""
+                raise ValueError(
+                    f"class_weight (--class-weight) must be of the classes {listed(names)}, got {name!r}.{hint}"
+                )
+            if not weight > 0:
+                raise ValueError(f"class_weight (--class-weight) must be above 0, got {weight:g} for {name!r}.")
+        _need_rows(set(absent).intersection(class_weight), absent, "class_weight (--class-weight)")
+    if costs is None or class_weight is None:
+        return []
+    return [
+        "Class weights change the probabilities, so costs in addition count twice what is rare or expensive; one "
+        "of the two is enough."
+    ]
+
+
+def _need_rows(given: set[str], absent: list[str], option: str) -> None:
+    if given:
+        raise ValueError(
+            f"No training row has the class {listed(absent)}, so {option} must not name it, got {sorted(given)[0]!r}; "
+            "leave it out, or choose other test rows."
+        )

@@ -1,0 +1,370 @@
+"""The report in a browser, opened from disk: charts, slider, tooltips, layout, print, and no requests."""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+from lvq.reports import Report
+
+pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
+pytest.importorskip("jinja2", reason="the report needs lvq[report]")
+playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need playwright")
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="browser tests need Chromium on the path")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-first-run",
+]  # fmt: skip
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+PRINT = {"width": 700, "height": 1030}  # A4 without its margins
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def folder(html, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reports")
+    for name, text in html.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def problems():
+    """Errors, warnings, dialogs and requests of all pages since the last test."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def new_page(browser, folder, problems):
+    contexts = []
+
+    def open_report(name, viewport=DESK, **context):
+        contexts.append(browser.new_context(viewport=viewport, **context))
+        page = contexts[-1].new_page()
+        page.on("console", lambda line: problems.append(line.text) if line.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else problems.append(sent.url))
+        page.goto((folder / f"{name}.html").as_uri())
+        page.wait_for_selector("html[data-ready=true]", timeout=15_000)
+        return page
+
+    yield open_report
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def opened(new_page, problems):
+    """Opens a new page; the test fails if a page logs an error, sends a request or opens a dialog."""
+    yield new_page
+    found = problems.copy()
+    problems.clear()
+    assert found == []
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return {}
+
+
+@pytest.fixture
+def shared(opened, pages):
+    """The page of a case that several tests use; each sets the state that it reads."""
+
+    def page_of(name):
+        if name not in pages:
+            pages[name] = opened(name)
+        pages[name].emulate_media(media="screen", color_scheme="light")
+        pages[name].set_viewport_size(DESK)
+        return pages[name]
+
+    return page_of
+
+
+def move_to(page, position):
+    page.locator("#position").evaluate(
+        "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')); }", position
+    )
+
+
+def numbers(page):
+    return {name: page.locator(f"#{name}").inner_text() for name in ("coverage", "accuracy", "n-rejected", "n-errors")}
+
+
+def cells(page):
+    rows = page.locator("#confusion tbody tr").all()
+    return [[int(text) for text in row.locator("td").all_inner_texts()] for row in rows]
+
+
+def hollow(page):
+    """Number of samples that are drawn as rejected."""
+    return page.locator("[data-chart=map] .mark-symbol path[fill=transparent]").count()
+
+
+@pytest.mark.parametrize("name", ["wdbc", "digits", "hostile", "many_classes"])
+def test_draws_all_charts_and_prints(name, shared):
+    page = shared(name)
+    charts = page.locator("[data-chart]")
+    assert charts.count() >= 3
+    for k in range(charts.count()):
+        assert charts.nth(k).locator("svg").count() == 1
+        assert charts.nth(k).locator("svg path").count() > 1
+    assert page.locator("h1").count() == 1
+    check_print(page)
+
+
+def test_the_slider_shows_the_counts_of_the_model(shared, wdbc):
+    page = shared("wdbc")
+    for fraction in (0.0, 0.2, 0.6, 0.9):
+        compare_at(page, fraction, wdbc)
+
+
+def compare_at(page, fraction, wdbc):
+    values = wdbc.model.certainty(wdbc.X)
+    predicted = wdbc.model.predict(wdbc.X)
+    correct = predicted == wdbc.y
+    rejection = wdbc.summary["rejection"]
+    point = int(fraction * (len(rejection["coverage"]) - 1))
+    threshold = rejection["threshold"][point]
+    move_to(page, point)
+    accepted = np.ones(len(values), dtype=bool) if threshold is None else values >= threshold
+    shown = numbers(page)
+    assert shown["coverage"] == f"{100 * accepted.mean():.1f} %"
+    assert shown["accuracy"] == f"{100 * correct[accepted].mean():.1f} %"
+    assert shown["n-rejected"] == str((~accepted).sum())
+    assert shown["n-errors"] == f"{(accepted & ~correct).sum()} wrong"
+    labels = np.unique(wdbc.y)
+    for row, true in zip(cells(page), labels):
+        same = wdbc.y == true
+        assert row == [*((accepted & same & (predicted == label)).sum() for label in labels), (~accepted & same).sum()]
+    assert hollow(page) == (~accepted).sum()
+    assert (threshold is None) == (page.locator("#threshold").inner_text() == "")
+
+
+def test_a_threshold_on_the_certainty(shared, digits):
+    page = shared("digits")
+    found = digits.model.explain(digits.X).certainty
+    correct = digits.model.predict(digits.X) == digits.y
+    for point in (10, 60):
+        move_to(page, point)
+        accepted = found >= digits.summary["rejection"]["threshold"][point]
+        assert numbers(page)["coverage"] == f"{100 * accepted.mean():.1f} %"
+        assert numbers(page)["accuracy"] == f"{100 * correct[accepted].mean():.1f} %"
+        assert hollow(page) == (~accepted).sum()
+
+
+def test_the_slider_by_keyboard(shared, iris):
+    page = shared("iris")
+    slider = page.locator("#position")
+    slider.focus()
+    page.keyboard.press("End")
+    last = len(iris.summary["rejection"]["coverage"]) - 1
+    assert slider.input_value() == str(last)
+    assert numbers(page)["coverage"] == f"{100 * iris.summary['rejection']['coverage'][last]:.1f} %"
+    page.keyboard.press("ArrowLeft")
+    assert slider.input_value() == str(last - 1)
+    status = page.locator("#status").inner_text()
+    assert status == slider.get_attribute("aria-valuetext")
+    assert str(iris.summary["rejection"]["n_accepted"][last - 1]) in status
+    assert page.locator("#status").get_attribute("role") == "status"
+
+
+def test_all_controls_are_reached_by_keyboard(opened):
+    page = opened("wdbc")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    box = page.locator(".skip").bounding_box()
+    assert box["x"] >= 0
+    reached = set()
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()"))
+    assert {"theme", "position", "only", "sample", "As fitted"} <= reached
+    page.locator("#position").focus()
+    page.keyboard.press("Home")
+    assert "none" not in page.locator("#position").evaluate("element => getComputedStyle(element).outlineStyle")
+
+
+def test_the_buttons_accept_all_and_as_fitted(shared, wdbc):
+    page = shared("wdbc")
+    page.get_by_role("button", name="Accept all").click()
+    assert numbers(page)["coverage"] == "100.0 %"
+    page.get_by_role("button", name="As fitted").click()
+    assert numbers(page)["coverage"] == f"{100 * wdbc.report.coverage.value:.1f} %"
+
+
+def test_the_tooltip_shows_winner_rival_and_contributions(shared, wdbc):
+    page = shared("wdbc")
+    page.locator("#rejection").scroll_into_view_if_needed()
+    k = int(np.argmax(wdbc.summary["map"]["points"]["x"]))  # at the edge, so that nothing overlaps it
+    points = page.locator("[data-chart=map] .mark-symbol.role-mark").first.locator("path")
+    assert points.count() == len(wdbc.y)
+    points.nth(k).hover()
+    text = page.locator("#tooltip").inner_text()
+    label = wdbc.model.predict(wdbc.X[[k]])[0]
+    found = wdbc.model.estimator_[-1].explain(wdbc.model.estimator_[0].transform(wdbc.X[[k]]))
+    largest = wdbc.summary["data"]["variables"][int(np.abs(found.contributions[0]).argmax())]
+    assert f"Sample {k}: {label}" in text
+    assert f"nearest prototype of this class P{found.winner[0] + 1} ({label}" in text
+    assert f"nearest of another class P{found.rival[0] + 1}" in text
+    assert f"{largest} = " in text
+    page.mouse.move(2, 2)
+    assert page.locator("#tooltip").is_hidden()
+
+
+def test_samples_are_selected_by_number(shared, wdbc):
+    page = shared("wdbc")
+    page.locator("#sample").fill("1")
+    least = int(np.argmin(wdbc.model.certainty(wdbc.X)))
+    assert f"Sample {least}:" in page.locator("#detail").inner_text()
+    assert page.locator("#detail").get_attribute("role") == "status"
+    page.keyboard.press("ArrowUp")
+    assert f"Sample {least}:" not in page.locator("#detail").inner_text()
+
+
+def test_only_one_class_is_shown(shared, iris):
+    page = shared("iris")
+    page.locator("#only").select_option("1")
+    assert page.locator("[data-chart=map] path[opacity='0.06']").count() == (iris.y != 1).sum()
+
+
+@pytest.mark.parametrize("name", ["wdbc", "digits", "hostile", "many_classes"])
+def test_the_page_fits_a_phone(name, opened):
+    page = opened(name, PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    outside = page.evaluate(
+        "() => [...document.querySelectorAll('main *')].filter("
+        "e => !e.closest('.scroll, nav, .explanation, svg, .hidden')"
+        " && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))"
+    )
+    assert outside == []
+
+
+def luminance(colour):
+    channels = [int(value) / 255 for value in re.findall(r"\d+", colour)[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(page, selector, colour="color", behind="body"):
+    """Contrast of the colour of a text, or the fill of a text in a chart, with its background."""
+    front = page.locator(selector).first.evaluate(f"element => getComputedStyle(element).{colour}")
+    back = page.locator(behind).first.evaluate("element => getComputedStyle(element).backgroundColor")
+    first, second = sorted((luminance(front), luminance(back)))
+    return (second + 0.05) / (first + 0.05)
+
+
+def test_text_has_enough_contrast_in_light_and_dark(shared):
+    page = shared("wdbc")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert (luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) < 0.1) == (scheme == "dark")
+        for selector in ("h1", ".muted", "figcaption", ".positive", ".negative", "a"):
+            assert contrast(page, selector) > 4.5, (scheme, selector)
+        for selector in (".explanation .positive", ".explanation .negative", ".explanation .muted"):
+            assert contrast(page, selector, behind=".explanation") > 4.5, (scheme, selector)
+        assert contrast(page, "[data-chart=curve] .role-axis-label text", "fill") > 4.5
+
+
+def test_the_button_changes_the_theme(shared):
+    page = shared("iris")
+    button = page.locator("#theme")
+    assert button.inner_text() == "Dark"
+    button.click()
+    assert luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) < 0.1
+    assert button.inner_text() == "Light"
+    page.emulate_media(media="print")
+    assert luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) > 0.9
+
+
+def check_print(page):
+    page.emulate_media(media="print")
+    page.set_viewport_size(PRINT)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("nav, button, #position, #only, #sample").filter(visible=True).count() == 0
+    assert page.get_by_text("Move the slider").filter(visible=True).count() == 0
+    assert page.locator("#confusion").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PRINT["width"]
+    for chart in page.locator("[data-chart] svg").all():  # not scaled, so that text keeps its size
+        assert chart.bounding_box()["width"] == pytest.approx(float(chart.get_attribute("width")), abs=1)
+    assert page.locator("main details:not([open])").filter(visible=True).count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.pdf(format="A4")[:5] == b"%PDF-"
+
+
+def test_no_page_break_between_heading_and_content(shared):
+    """Headings and introductions stay with their content, which is not broken where it fits on a page."""
+    page = shared("wdbc")
+    page.emulate_media(media="print")
+    style = "(elements, name) => elements.map(element => getComputedStyle(element)[name])"
+    assert set(page.locator("h2, h3, h4, h2 + p").evaluate_all(style, "breakAfter")) == {"avoid"}
+    kept = page.locator("h1, h2, h3, .columns, figure, .explanation, #prototypes .scroll, #rejection")
+    assert set(kept.evaluate_all(style, "breakInside")) == {"avoid"}
+    # browsers break grids, but not inline blocks, between a heading and the first row
+    assert set(page.locator(".cards").evaluate_all(style, "display")) == {"block"}
+
+
+def test_the_printed_matrix_is_named(shared):
+    page = shared("many_classes")
+    page.emulate_media(media="print")
+    assert page.locator("#matrix").is_visible()
+    assert page.locator("#matrix option:checked").text_content() == "mean over the prototypes"
+
+
+def test_tables_are_complete_without_javascript(browser, folder, wdbc):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((folder / "wdbc.html").as_uri())
+    rejection = wdbc.summary["rejection"]
+    assert cells(page) == rejection["confusion"][rejection["fitted"]]
+    assert numbers(page)["coverage"] == f"{100 * wdbc.report.coverage.value:.1f} %"
+    context.close()
+
+
+def test_one_sample(opened, folder, iris):
+    Report.of(iris.model, iris.X[:1], iris.y[:1]).write(folder / "one.html")
+    page = opened("one")
+    assert numbers(page)["coverage"] == "100.0 %"
+    assert hollow(page) == 0
+
+
+def test_names_from_the_data_are_text(shared, hostile):
+    page = shared("hostile")
+    assert page.locator("main script, main img").count() == 0
+    assert hostile.summary["name"].split("\u2028")[0].strip() in page.locator("h1").inner_text()
+    page.locator("#sample").fill("1")
+    assert "onerror" in page.locator("body").inner_text()
+
+
+# -- decisions ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_decision_slider_moves_the_metrics(new_page, wdbc):
+    page = new_page("wdbc")
+    steps = wdbc.summary["decisions"]
+    moved, in_use = steps["classes"][0], steps["in_use"]
+    cell = f'#by-decision td[data-metric="sensitivity"][data-class="{moved}"]'
+    before = page.inner_text(cell)
+
+    def move(step):
+        page.evaluate(
+            f"s => {{ s.value = {step}; s.dispatchEvent(new Event('input')); }}", page.query_selector("#decision")
+        )
+
+    move(in_use + 12)
+    correct = steps["correct"][0][in_use + 12][moved]
+    assert f"{correct} of {steps['totals'][moved]}" in page.inner_text(cell)
+    assert page.inner_text("#decision-step") == f"{100 * steps['thresholds'][in_use + 12]:.1f} %"
+    page.click("#decision-reset")
+    assert page.inner_text(cell) == before

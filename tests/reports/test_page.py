@@ -1,0 +1,195 @@
+"""The page: one file that loads nothing, text from the data is escaped, files are written atomically."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from lvq.reports import Report, render
+from lvq.reports import page as assets
+from lvq.reports.charts import specifications
+from lvq.reports.model import Intervals
+
+pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
+pytest.importorskip("jinja2", reason="the report needs lvq[report]")
+
+NAMES = ("wdbc", "digits", "iris", "hostile")
+VOID = {"meta", "input", "img", "br", "path"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, the text outside scripts, and the contents of scripts."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.text, self.scripts, self.open = [], "", {}, []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append((tag, dict(attributes).get("id")))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1][0] == "script":
+            self.scripts[self.open[-1][1]] = self.scripts.get(self.open[-1][1], "") + data
+        elif not self.open or self.open[-1][0] != "style":
+            self.text += data
+
+
+@pytest.fixture(scope="module")
+def pages(html):
+    return {name: Page(html[name]) for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page_is_well_formed_small_and_loads_nothing(name, html, pages):
+    assert html[name].lstrip().startswith("<!DOCTYPE html>")
+    assert len(html[name].encode()) < 5e6
+    assert pages[name].open == []
+    for tag, attributes in pages[name].elements:
+        assert tag not in ("link", "iframe", "object", "embed", "base")
+        for attribute in ("src", "href", "action", "srcset", "xlink:href"):
+            value = attributes.get(attribute)
+            assert value is None or value.startswith(("#", "data:image/png;base64,")), (tag, attribute, value)
+    styles = " ".join(str(attributes.get("style", "")) for _, attributes in pages[name].elements)
+    assert re.findall(r"url\(|@import", assets._asset("report.css") + styles) == []
+    (policy,) = [a["content"] for _, a in pages[name].elements if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "http" not in policy
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sections_landmarks_and_labels(name, pages):
+    elements = pages[name].elements
+    ids = [a["id"] for _, a in elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    sections = {"summary", "rejection", "relevance", "prototypes", "explanations", "robustness", "training", "card"}
+    assert sections <= set(ids)
+    assert {"header", "nav", "main", "footer"} <= {tag for tag, _ in elements}
+    links = {a["href"][1:] for tag, a in elements if tag == "a"}
+    assert links <= set(ids)
+    for tag, attributes in elements:
+        if tag == "img":
+            assert attributes["alt"]
+        for attribute in ("aria-labelledby", "aria-describedby", "for"):
+            assert attributes.get(attribute) is None or attributes[attribute] in ids
+
+
+def test_names_from_the_data_are_text(hostile, html, pages):
+    html, shown = html["hostile"], pages["hostile"]
+    name = hostile.report.name
+    assert "<img src=x" not in html
+    assert "<script>alert" not in html
+    assert "<b>bold" not in html
+    assert [tag for tag, _ in shown.elements].count("script") == 4
+    assert shown.text.count(name) >= 5  # heading, data, protocol, features, classes: complete and unchanged
+    assert "{{ 7 * 7 }}" in shown.text  # the template does not evaluate the data
+
+
+def test_notes_are_shown(iris):
+    shown = Page(render(replace(iris.report, notes=["7 rows repeat another one.", "<i>odd</i>"])))
+    assert "7 rows repeat another one. <i>odd</i>" in shown.text
+
+
+def test_the_verdict_comes_first(wdbc, pages):
+    text = pages["wdbc"].text
+    assert 0 < text.index(wdbc.report.verdict[0]) < text.index("Accuracy of all predictions")
+
+
+def test_only_features_that_the_intervals_support_are_named_as_important(wdbc):
+    """By hand: the first two are supported, then none, then the predictions are not better than chance."""
+    relevance = wdbc.report.relevance
+    names = relevance.features
+    intervals = Intervals(0.9, 20, True, [0.1] * len(names), [0.2] * len(names), names[:2], 2)
+
+    def shown(**changes):
+        changed = replace(relevance, intervals=replace(intervals, **changes))
+        return Page(render(replace(wdbc.report, relevance=changed)))
+
+    named = shown().text.split("Important features: ")[1].split(" Their ")[0]
+    assert [name in named for name in names[:3]] == [True, True, False]
+    assert "interval 10.0 % to 20.0 %" in named.replace("\xa0", " ")
+    none = {"n_important": 0, "important": []}
+    assert "none has an interval above the mean importance" in shown(**none).text
+    assert "not better than chance" in shown(beats_chance=False, **none).text
+    layers = json.loads(shown().scripts["charts"])["relevance"]["layer"]
+    rules = [layer for layer in layers if layer["mark"]["type"] == "rule"]
+    assert [row["upper"] for row in rules[0]["data"]["values"]] == intervals.upper
+
+
+def test_json_in_the_page_equals_the_summary(hostile, pages):
+    data = json.loads(pages["hostile"].scripts["data"])
+    assert data["classes"] == hostile.summary["data"]["classes"]
+    assert data["variables"] == hostile.summary["data"]["variables"]
+    assert data["rejection"] == hostile.summary["rejection"]
+    charts = json.loads(pages["hostile"].scripts["charts"])
+    assert set(charts) == {"map", "curve", "relevance", "matrix", "certified", "calibration", "history"}
+
+
+def test_charts_are_valid_vega_lite(wdbc):
+    altair = pytest.importorskip("altair")
+    for spec in specifications(wdbc.report).values():
+        altair.Chart.from_dict(spec | {"$schema": "https://vega.github.io/schema/vega-lite/v6.json"}, validate=True)
+
+
+def test_write_replaces_and_leaves_no_other_file(iris, html, tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    iris.report.write(target)
+    assert target.read_text(encoding="utf-8") == html["iris"]
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_rule_of_prediction_is_named(iris, pages):
+    assert "The class of the nearest prototype is predicted." in pages["iris"].text
+    posterior = replace(iris.report, model=replace(iris.report.model, by_posterior=True))
+    assert "largest posterior over all prototypes is predicted" in Page(render(posterior)).text
+
+
+def test_a_failed_write_keeps_the_old_file(iris, tmp_path, monkeypatch):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+
+    def broken(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", broken)
+    with pytest.raises(KeyboardInterrupt):
+        iris.report.write(target)
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_errors(iris, tmp_path):
+    with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
+        iris.report.write(tmp_path / "nowhere" / "report.html")
+    with pytest.raises(ValueError, match="needs held-out samples, got none"):
+        Report.of(iris.model, iris.X[:0], iris.y[:0])
+    with pytest.raises(ValueError, match="feature_names must have a name for each of the 4 columns"):
+        Report.of(iris.model, iris.X, iris.y, feature_names=["a"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_menu_leads_to_every_section(name, pages):
+    ids = {attributes.get("id") for _, attributes in pages[name].elements}
+    links = {str(attributes["href"])[1:] for tag, attributes in pages[name].elements if tag == "a"} - {"main"}
+    sections = {attributes["id"] for tag, attributes in pages[name].elements if tag == "section"} - {"one-page"}
+    assert links <= ids
+    assert links == sections | {"map"}
+
+
+def test_missing_values_of_prototypes_are_explained_where_they_are_noted(wdbc):
+    assert "Missing, in brackets" not in render(wdbc.report)
+    prototypes = wdbc.report.prototypes
+    noted = replace(prototypes, notes=[["16 % missing" for _ in row] for row in prototypes.values])
+    page = render(replace(wdbc.report, prototypes=noted))
+    assert "(16 % missing)" in page
+    assert "Missing, in brackets" in page

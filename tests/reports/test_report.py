@@ -1,0 +1,304 @@
+"""The report: its numbers are those of scikit-learn; classes, dates and missing values are as people read them."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    confusion_matrix,
+    log_loss,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
+
+import lvq
+from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier, PriceClassifier, RejectClassifier
+from lvq.reports import Context, Report, classification_metrics, render
+from lvq.reports.metrics import fraction_of
+from lvq.reports.rejection import operating_points
+
+pd = pytest.importorskip("pandas")
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["wdbc", "iris", "many_classes"])
+def test_metrics_are_those_of_scikit_learn(name, cases):
+    case = cases[name]
+    report, predicted = case.report, case.model.predict(case.X)
+    names = np.array(report.data.classes)
+    y, predicted = case.y.astype(str), predicted.astype(str)
+    assert report.metrics.accuracy.value == accuracy_score(y, predicted)
+    assert report.metrics.balanced_accuracy == pytest.approx(balanced_accuracy_score(y, predicted))
+    recall = recall_score(y, predicted, average=None, labels=names, zero_division=0)
+    precision = precision_score(y, predicted, average=None, labels=names, zero_division=0)
+    for row, one, other in zip(report.metrics.by_class, recall, precision):
+        assert (row.sensitivity.value or 0.0) == pytest.approx(one)
+        assert (row.ppv.value or 0.0) == pytest.approx(other)
+    first = np.array(report.rejection.confusion[0])
+    assert first[:, :-1].tolist() == confusion_matrix(y, predicted, labels=names).tolist()
+
+
+def test_areas_and_log_loss_are_those_of_scikit_learn(wdbc):
+    table = wdbc.model.predict_proba(wdbc.X)
+    positive = wdbc.y == wdbc.model.classes_[1]
+    assert wdbc.report.metrics.auc.value == pytest.approx(roc_auc_score(positive, table[:, 1]))
+    assert wdbc.report.metrics.log_loss == pytest.approx(log_loss(positive, table[:, 1]), rel=1e-3)
+
+
+def test_accepted_rows_are_those_of_the_model(wdbc):
+    accepted = wdbc.model.accept(wdbc.X)
+    assert wdbc.report.coverage.count == accepted.sum()
+    correct = wdbc.model.predict(wdbc.X)[accepted] == wdbc.y[accepted]
+    assert wdbc.report.accepted_accuracy.value == correct.mean()
+    fitted = wdbc.report.rejection.fitted
+    assert wdbc.report.rejection.n_accepted[fitted] == accepted.sum()
+    assert wdbc.report.guarantee.max_error == wdbc.model.point_.max_error
+
+
+def test_every_operating_point_is_counted_on_its_rows(wdbc, accepted_at):
+    rejection, summary = wdbc.report.rejection, wdbc.summary
+    assert rejection.n_accepted[0] == len(wdbc.y)
+    assert rejection.coverage == sorted(rejection.coverage, reverse=True)
+    correct = wdbc.model.predict(wdbc.X) == wdbc.y
+    for point in range(0, len(rejection.coverage), 7):
+        accepted = accepted_at(summary, point)
+        assert accepted.sum() == rejection.n_accepted[point]
+        assert (~correct[accepted]).sum() == rejection.n_errors[point]
+
+
+def test_outliers_stay_rejected_along_the_slider():
+    certainty = np.linspace(0.1, 0.9, 30)
+    reason = np.where(np.arange(30) == 29, "outlier", "")
+    accepted, _, fitted = operating_points(certainty, reason)
+    assert accepted[0].all()
+    assert not accepted[1:, 29].any()
+    assert (accepted[fitted] == (reason == "")).all()
+
+
+def test_intervals_of_groups_are_wider_than_those_of_rows():
+    """Ten groups of 30 equal rows hold as much as ten rows."""
+    hit = np.repeat([True, True, True, True, True, True, True, False, False, True], 30)
+    groups = np.repeat(np.arange(10), 30)
+    rows, grouped = fraction_of(hit), fraction_of(hit, groups=groups)
+    assert rows.value == grouped.value == 0.8
+    assert np.diff(grouped.interval)[0] > 3 * np.diff(rows.interval)[0]
+    all_alike = fraction_of(np.ones(300, dtype=bool), groups=groups)
+    assert all_alike.interval == pytest.approx(fraction_of(np.ones(10, dtype=bool)).interval)
+
+
+def test_intervals_of_groups_hold_the_truth():
+    rng, covered = np.random.default_rng(0), 0
+    for _ in range(200):
+        rates = rng.beta(4, 1, size=40)
+        groups = np.repeat(np.arange(40), 20)
+        low, high = fraction_of(rng.random(800) < rates[groups], groups=groups).interval
+        covered += low <= 0.8 <= high
+    assert covered >= 180
+
+
+def test_an_empty_metric_is_an_error():
+    with pytest.raises(ValueError, match="needs at least one sample"):
+        classification_metrics([], [], [0, 1])
+
+
+def test_a_useless_model_is_called_useless():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), np.where(np.arange(200) < 160, "common", "rare")
+    model = GLVQ(init=[[0.0, 0.0], [99.0, 99.0]], learning_rate=0).fit(X[::2], y[::2])
+    verdict = " ".join(Report.of(model, X, y).verdict)
+    assert "no use" in verdict
+    assert "rare" in verdict
+
+
+# -- classes, dates, missing values ------------------------------------------------------------------------------------
+
+
+def test_classes_are_in_natural_order_everywhere():
+    rng = np.random.default_rng(0)
+    codes = np.arange(240) % 12
+    X, y = np.column_stack([codes + rng.normal(0, 0.2, 240), rng.normal(size=240)]), (codes + 1).astype(str)
+    model = GMLVQ(random_state=0).fit(X, y)
+    report = Report.of(model, X, np.where(np.arange(240) == 5, "0", y))
+    assert report.data.classes == [*map(str, range(1, 13)), "0"]  # the class that the model does not know is last
+    predicted = model.predict(X)
+    for name, row in zip(report.data.classes, report.metrics.by_class):
+        assert row.ppv.total == (predicted == name).sum()
+    points = report.map.points
+    assert [report.data.classes[code] for code in points.predicted] == predicted.tolist()
+    labels = [report.data.classes[code] for code in report.prototypes.label]
+    assert labels == [model.prototype_labels_[j] for j in report.prototypes.index]
+    table = model.predict_proba(X)
+    ninth = list(model.classes_).index("9")
+    assert report.metrics.by_class[8].auc.value == pytest.approx(roc_auc_score(y == "9", table[:, ninth]), abs=0.02)
+
+
+def tumours(n=120):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(n) % 2, "ill", "well")
+    size = rng.normal(3.0 + 2 * (y == "ill"))
+    size[::9] = np.nan
+    kind = np.where(rng.random(n) < 0.8, y, "other")
+    frame = pd.DataFrame({"size": size, "kind": kind, "day": 19000.0 + np.arange(n)})
+    numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    steps = make_column_transformer(
+        (numbers, ["size"]), (OneHotEncoder(sparse_output=False), ["kind"]), (StandardScaler(), ["day"])
+    )
+    return frame, y, make_pipeline(steps, GRLVQ(random_state=0)).fit(frame, y)
+
+
+def test_columns_are_those_of_the_data():
+    frame, y, model = tumours()
+    report = Report.of(model, frame, y, context=Context(dates=["day"]))
+    assert set(report.prototypes.features) == {"size", "kind", "day"}
+    kind, day = (report.prototypes.features.index(name) for name in ("kind", "day"))
+    assert {row[kind] for row in report.prototypes.values} <= {"ill", "well", "other"}
+    assert all(row[day].startswith("2022-0") for row in report.prototypes.values)
+    assert report.prototypes.low[day].startswith("2022-0")
+    lines = [line for one in report.explanations.least_certain for line in one.features]
+    assert {line.name for line in lines} == {"size", "kind", "day"}
+    missing = [line for line in lines if line.value is None]
+    assert all(line.name == "size" and isinstance(line.filled, float) for line in missing)
+    assert "missing, filled with" in render(report) or not missing
+
+
+def test_contributions_and_values_are_those_of_explain():
+    frame, y, model = tumours()
+    report, found = Report.of(model, frame, y), lvq.explain(model, frame)
+    assert report.map.points.winner == found.winner.tolist()
+    names = found.feature_names.tolist()
+    for row, lines in enumerate(report.map.points.contributions[:20]):
+        total = np.abs(found.contributions[row]).sum()
+        for k, fraction, value, *_ in lines:
+            place = names.index(report.data.variables[k])
+            assert fraction == pytest.approx(found.contributions[row, place] / total, abs=1e-3)
+            given = frame.iloc[row, place]
+            assert (value is None) == pd.isna(given)
+
+
+@pytest.mark.parametrize("step", [PCA(2), Normalizer()])
+def test_columns_behind_steps_that_mix(step):
+    X, y = load_iris(return_X_y=True)
+    report = Report.of(make_pipeline(step, GMLVQ(random_state=0)).fit(X, y), X, y)
+    assert report.prototypes.in_units == isinstance(step, PCA)
+    assert len(report.prototypes.features) == 4
+    assert "after Normalizer" in render(report) or isinstance(step, PCA)
+
+
+def test_rows_are_named_by_the_index():
+    frame, y, model = tumours()
+    report = Report.of(model, frame.set_axis([f"case {k}" for k in range(len(frame))], axis=0), y)
+    assert report.map.points.name[:2] == ["case 0", "case 1"]
+    assert Report.of(model, frame, y, context=Context(first_row=2)).map.points.name[:2] == [2, 3]
+
+
+def test_prototypes_outside_the_samples_are_named():
+    X, y = load_iris(return_X_y=True)
+    model = GLVQ(init=[[5, 3, 1, 0], [6, 3, 4, 1], [99, 3, 5, 2]], learning_rate=0).fit(X, y)
+    report = Report.of(model, X, y, feature_names=["a", "b", "c", "d"])
+    assert report.prototypes.n_outside >= 1
+    assert report.prototypes.outside[0] == "a"
+    assert "no typical samples" in render(report)
+
+
+def test_ordered_features_are_curves():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = np.cumsum(rng.normal(size=(80, 40)), axis=1) + 3 * y[:, None]
+    names = [f"{850 + 2 * k} nm" for k in range(40)]
+    report = Report.of(make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y), X, y, feature_names=names)
+    assert report.curves.title == "nm"
+    assert report.curves.positions == [850.0 + 2 * k for k in range(40)]
+    assert np.shape(report.curves.matrix) == (40, 40)
+    shuffled = Report.of(GMLVQ(random_state=0).fit(X, y), X, y, feature_names=[*names[::-1][:39], "1 nm x"])
+    assert shuffled.curves is None
+
+
+def test_pixels_are_images(digits):
+    assert digits.report.prototypes.image_side == 8
+    assert len(digits.report.prototypes.images[0]) == 64
+    assert np.abs(digits.report.explanations.wrong[0].pixel_contributions).max() == 1
+
+
+# -- costs, probabilities, certificates --------------------------------------------------------------------------------
+
+
+def test_costs():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)[:, :5]
+    model = PriceClassifier(LVQClassifier(relevance=None, tol=1e-2, random_state=0), {"0:1": 20}).fit(X[::2], y[::2])
+    report = Report.of(model, X[1::2], y[1::2])
+    predicted, true = model.predict(X[1::2]), y[1::2]
+    paid = 20.0 * ((true == 0) & (predicted == 1)) + ((true == 1) & (predicted == 0))
+    assert report.costs.mean == pytest.approx(paid.mean())
+    assert report.costs.cheapest == pytest.approx((true == 1).mean())
+    assert report.decisions.cost[0][report.decisions.in_use] == pytest.approx(paid.mean())
+    assert report.certified.unavailable.startswith("a certificate is about the class of the nearest prototype")
+    assert "least expected cost" in render(report)
+
+
+def test_other_decisions_begin_with_those_in_use(iris):
+    found = iris.report.decisions
+    predicted = iris.model.predict(iris.X)
+    for k, label in enumerate(found.classes):
+        assert sum(found.correct[k][found.in_use]) == (predicted == iris.y).sum()
+        called = [row[label] for row in found.called[k]]
+        assert called == sorted(called)  # the more missing it costs, the more often it is predicted
+
+
+def test_certified_accuracy_begins_with_the_accuracy(iris):
+    accuracy = iris.report.certified.accuracy
+    assert accuracy[0] == iris.report.metrics.accuracy.value
+    assert list(accuracy) == sorted(accuracy, reverse=True)
+
+
+# -- the whole ---------------------------------------------------------------------------------------------------------
+
+
+def test_metrics_json_is_json(cases):
+    for case in cases.values():
+        text = json.dumps(case.report.to_json(), allow_nan=False)
+        assert json.loads(text)["metrics"]["accuracy"]["total"] == len(case.y)
+
+
+def test_the_function_report_writes_a_page(tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = GMLVQ(random_state=0).fit(X[::2], y[::2])
+    found = lvq.report(model, X[1::2], y[1::2], tmp_path / "page.html", title="Irises")
+    assert "<h1>Irises" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert found.metrics.accuracy.value == model.score(X[1::2], y[1::2])
+
+
+def test_one_class_one_row_and_strange_labels():
+    X, y = load_iris(return_X_y=True)
+    model = RejectClassifier(GLVQ(random_state=0)).fit(X, y)
+    report = Report.of(model, X[:1], y[:1])
+    assert report.metrics.by_class[1].sensitivity.value is None
+    assert report.metrics.auc is None
+    render(report)
+
+
+def test_held_out_rows_are_predicted_once(monkeypatch):
+    """Labels, certainties and reasons come from one table of distances."""
+    from lvq.rejection.predictions import Predictions
+
+    frame, y, model = tumours()
+    reject = RejectClassifier(model, cv="prefit").fit(frame, y)
+    made = []
+    before = Predictions.__init__
+    monkeypatch.setattr(
+        Predictions, "__init__", lambda self, estimator, X: (made.append(len(X)), before(self, estimator, X))[1]
+    )
+    report = Report.of(reject, frame.iloc[:50], y[:50])
+    assert report.data.n_samples == 50
+    assert made.count(50) <= 3  # the test itself, and the explanations of the map and the region
