@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.pool_fits import split
 from lvq import LVQClassifier
-from lvq.model.certainty import relative_similarity
+from lvq.model.scores import relative_similarity
 from lvq.rejection.curves import accuracy_at, accuracy_reject_curve, area_under_curve
 from lvq.rejection.scores import Predictions, certainty_of
 from lvq.rejection.validation import FloatArray

@@ -26,7 +26,7 @@ from experiments.pool_fits import OUTER, POOL, split, stored
 from experiments.pool_settings import others
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators import choice
-from lvq.estimators.selection import STANDARD_ERRORS, Scores, choose
+from lvq.estimators.cross_fit import STANDARD_ERRORS, Scores, choose
 
 RESULT = pathlib.Path(__file__).parent / "results" / "default_rules.md"
 FORMS: dict[str, dict[str, Any]] = {

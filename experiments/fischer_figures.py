@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.datasets import make_pearl_necklace, pearl_necklace_posterior
-from lvq.model.certainty import relative_similarity
+from lvq.model.scores import relative_similarity
 from lvq.rejection.curves import AveragedCurve
 
 LINES = {

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from experiments.datasets import load_dataset
 from lvq import GLVQ, LOGM, MCE, SNPC
-from lvq.model.starts import start_prototypes
+from lvq.model.start_prototypes import start_prototypes
 
 MODELS: dict[str, Any] = {"MCE": MCE, "SNPC": SNPC, "LOGM": LOGM, "GLVQ": GLVQ}
 #: What the paper leaves open: the steepness of the sigmoids, in units of 1/cov but for GLVQ, whose cost is relative.

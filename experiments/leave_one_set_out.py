@@ -18,7 +18,7 @@ import numpy as np
 from experiments.pool_fits import EARLY_FOLDS, INNER, stored, unpack
 from experiments.pool_settings import DEFAULT, SPACES, SVC_GRID, others, settings
 from lvq.estimators.halving import rounds_for
-from lvq.estimators.selection import Scores, choose
+from lvq.estimators.cross_fit import Scores, choose
 
 Rows = dict[tuple[str, int, str], dict[str, Any]]  # by set, outer fold and name
 SCORES = ("raw", "calibrated", "correct")

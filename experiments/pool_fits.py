@@ -30,7 +30,7 @@ from benchmarks.data import POOL_FILES, POOL_NAMED, pool_rows
 from experiments.pool_settings import SVC_GRID, others, settings
 from lvq import LVQClassifier
 from lvq.estimators.short_fits import begin, make_fold, share_start
-from lvq.model.temperature import fitted_temperature, tempered
+from lvq.model.scores import fitted_temperature, tempered
 
 POOL = POOL_NAMED + POOL_FILES
 OUTER, INNER = 5, 5

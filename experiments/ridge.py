@@ -21,7 +21,7 @@ from experiments.comparison import Row, row
 from experiments.datasets import load_dataset, make_multimodal
 from experiments.rivals import svm_accuracy
 from lvq import MODELS
-from lvq.model.starts import start_prototypes
+from lvq.model.start_prototypes import start_prototypes
 
 TITLE = "Ridge, Leonardis and Skocaj: relevance determination by the Fisher criterion score"
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from experiments.pool_fits import OUTER, split
 from lvq import GLVQ, LVQClassifier
-from lvq.estimators.cost_based import CostBasedLVQ
+from lvq.estimators.base import CostBasedLVQ
 
 SETS = (
     "iris", "wine", "wdbc", "diabetes", "heart", "ionosphere", "sonar", "vehicle", "haberman", "tecator", "australian",

@@ -14,7 +14,7 @@ from benchmarks.results import select
 from benchmarks.rounds import Row, Run
 from benchmarks.workers.measures import quartiles
 from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier
-from lvq.estimators.cost_based import CostBasedLVQ
+from lvq.estimators.base import CostBasedLVQ
 from lvq.solvers.threads import single_threaded_products
 
 TITLE = "Missing values"

@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from lvq.estimators.over_partitions import method_of_partitions
-from lvq.estimators.partition_checks import check_columns, is_dask, partition_moments
+from lvq.estimators.partitions import check_columns, is_dask, partition_moments
 from lvq.typing import Delayed
 
 __all__ = ["fit_scaler", "transform"]

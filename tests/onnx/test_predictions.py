@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV, RejectClassifier
 from lvq.estimators.registry import ESTIMATORS, estimator_types
-from lvq.model.folded import largest_value
+from lvq.model.rows import largest_value
 from lvq.model.links import KERNELS, RationalQuadratic
 from lvq.onnx import to_onnx
 from lvq.onnx.predictions import LINKS, refuse_unknown_parts

@@ -188,7 +188,7 @@ EDITS = {
     "arrays as lists": ('["array"', '["list"'),
     "tuples as lists": ('["tuple"', '["list"'),
     "named tuples as tuples": ('["named_tuple"', '["tuple"'),
-    "another metric": ("metrics.Matrix", "local_matrix.LocalMatrix"),
+    "another metric": ("metrics.Matrix", "local_matrix.LocalMahalanobis"),
     "a diagonal metric": ("metrics.Matrix", "metrics.Diagonal"),
     "a metric without parameters": ("metrics.Matrix", "metrics.Euclidean"),
     "no kernel": ("links.Gaussian", "links.Identity"),

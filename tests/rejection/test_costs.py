@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import lvq
 from lvq import CostClassifier, LVQClassifier, RejectClassifier, cheapest_class, cost_matrix, expected_costs
-from lvq.estimators.found import find_layer, need_model
+from lvq.estimators.find_model import find_layer, need_model
 from lvq.rejection import certainty
 
 

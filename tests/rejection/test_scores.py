@@ -16,7 +16,7 @@ from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import Combination, certainty
 from lvq.rejection.scores import MEASURES, Predictions, as_combination, cells_of, reason_of
-from lvq.robustness import certified_radius
+from lvq.inspection.certify import certified_radius
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial, reduce, wraps
 from operator import add
 from typing import ClassVar, NamedTuple, TypeGuard
 
@@ -48,27 +48,41 @@ def in_memory(values: MatrixLike) -> MatrixLike:
     return values.compute() if is_dask(values) else values
 
 
-def mapped(estimator: BaseEstimator, name: str, X: Delayed) -> Delayed:
+def by_partition(method: Callable[..., Argument]) -> Callable[..., Argument]:
+    """Decorator of a method of X: of a dask collection it is the method's results for the partitions."""
+
+    @wraps(method)
+    def call(self: BaseEstimator, X: MatrixLike, *args: Argument, **kwargs: Argument) -> Argument:
+        if is_dask(X):
+            return mapped(self, method.__name__, X, *args, **kwargs)
+        return method(self, X, *args, **kwargs)
+
+    return call
+
+
+def mapped(estimator: BaseEstimator, name: str, X: Delayed, *args: Argument, **kwargs: Argument) -> Delayed:
     """A method of a fitted estimator for each partition, as one lazy dask array."""
     import dask
     import dask.array as da
 
     frame = hasattr(X, "map_partitions")
     example = X._meta_nonempty.iloc[:1] if frame else np.zeros((1, *X.shape[1:]), dtype=X.dtype)
-    shown = np.asarray(getattr(estimator, name)(example))[:0]
+    shown = np.asarray(getattr(estimator, name)(example, *args, **kwargs))[:0]
     parts = _partitions(X)
     lengths = [np.nan] * len(parts) if frame else X.chunks[0]
     task, sent = dask.delayed(_result), dask.delayed(estimator, traverse=False)
     results = [
-        da.from_delayed(task(sent, name, shown, number, part), (length, *shown.shape[1:]), meta=shown)
+        da.from_delayed(task(sent, name, shown, number, part, args, kwargs), (length, *shown.shape[1:]), meta=shown)
         for number, (part, length) in enumerate(zip(parts, lengths))
     ]
     return da.concatenate(results, allow_unknown_chunksizes=True)
 
 
-def _result(estimator: BaseEstimator, name: str, none: np.ndarray, number: int, X: MatrixLike) -> np.ndarray:
+def _result(
+    estimator: BaseEstimator, name: str, none: np.ndarray, number: int, X: MatrixLike, args: tuple, kwargs: dict
+) -> np.ndarray:
     with _named(number):
-        return np.asarray(getattr(estimator, name)(X)) if len(X) else none
+        return np.asarray(getattr(estimator, name)(X, *args, **kwargs)) if len(X) else none
 
 
 @contextmanager

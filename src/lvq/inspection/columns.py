@@ -14,8 +14,8 @@ from sklearn.utils.validation import validate_data
 from lvq.estimators.find_model import FoundModel
 from lvq.inspection.steps import Block, Indices, Names, Step, adapter, blocks, default_names
 from lvq.model.arrays import as_numpy
-from lvq.model.missing import require_complete
-from lvq.model.sparse_rows import filled, require_dense, take_rows
+from lvq.model.observed import require_complete
+from lvq.model.rows import dense, require_dense
 from lvq.typing import JSONValue, MatrixLike
 
 
@@ -177,7 +177,7 @@ def input_cells(X: MatrixLike, row: int) -> list[JSONValue]:
     elif hasattr(X, "row"):  # polars
         cells = list(X.row(row))
     else:
-        cells = np.asarray(filled(take_rows(as_numpy(X), [row])) if hasattr(X, "shape") else X[row]).ravel().tolist()
+        cells = np.asarray(dense(as_numpy(X)[[row]]) if hasattr(X, "shape") else X[row]).ravel().tolist()
     return [None if is_missing(cell) else cell for cell in cells]
 
 

@@ -14,7 +14,6 @@ from lvq.inspection.columns import model_inputs, row_names
 from lvq.inspection.steps import Floats, Indices
 from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.sparse_rows import take_rows
 from lvq.typing import Labels, MatrixLike
 
 BLOCK = 2**22  # distances at a time
@@ -69,7 +68,7 @@ def exemplars(model: BaseEstimator, X: MatrixLike, k: int = 1, y: ArrayLike | No
     rows = np.empty((len(fitted.labels), k), dtype=np.intp)
     distances = np.empty((len(fitted.labels), k))
     for candidates, prototypes in groups:
-        nearest, D = _nearest(fitted, take_rows(Z, candidates), prototypes, k)
+        nearest, D = _nearest(fitted, Z[candidates], prototypes, k)
         rows[prototypes], distances[prototypes] = candidates[nearest], np.sqrt(np.maximum(D, 0))
     return Exemplars(rows, row_names(X, Z.shape[0])[rows], distances, fitted.classes[fitted.labels])
 
@@ -103,7 +102,7 @@ def _nearest(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices
     size = max(k, BLOCK // len(model.labels))
     best, lowest = np.empty((len(prototypes), 0), dtype=np.intp), np.empty((len(prototypes), 0))
     for begin in range(0, Z.shape[0], size):
-        D = as_numpy(model.distances(take_rows(Z, slice(begin, begin + size))))[:, prototypes].T.astype(np.float64)
+        D = as_numpy(model.distances(Z[begin : begin + size]))[:, prototypes].T.astype(np.float64)
         rows = np.broadcast_to(np.arange(begin, begin + D.shape[1]), D.shape)
         best, lowest = np.hstack((best, rows)), np.hstack((lowest, D))
         order = np.argsort(lowest, axis=1, kind="stable")[:, :k]

@@ -32,7 +32,7 @@ from lvq.inspection.inverse import Cells, input_values
 from lvq.inspection.linear import project, pull_back
 from lvq.inspection.steps import Floats, Indices, Names, Step, adapter, blocks, input_names
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.sparse_rows import filled
+from lvq.model.rows import dense
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     3       3     b    size    9.0
     """
     found = need_model(estimator, "explain")
-    model, Z = found.model, filled(model_inputs(found, X))  # the result is dense as well
+    model, Z = found.model, dense(model_inputs(found, X))  # the result is dense as well
     by_cost = np.searchsorted(model.classes, estimator.predict(X)) if decides_by_cost(estimator) else None
     of_model = model.explain(Z, by_cost)
     parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]

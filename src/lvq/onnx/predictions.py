@@ -10,15 +10,15 @@ from functools import cached_property
 import numpy as np
 
 from lvq.model.arrays import round_centre
-from lvq.model.folded import largest_value
+from lvq.model.rows import largest_value
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Kernel, RationalQuadratic
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, Euclidean, Matrix
+from lvq.model.local_metrics import LocalDiagonal
+from lvq.model.local_metrics import LocalMahalanobis
+from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.prototype_model import PrototypeModel
 from lvq.onnx.graph import Graph
 
-METRICS = (Euclidean, Diagonal, Matrix, LocalDiagonal, LocalMatrix)
+METRICS = (Euclidean, Diagonal, Mahalanobis, LocalDiagonal, LocalMahalanobis)
 LINKS = (Identity, Gaussian, Cauchy, InverseMultiquadric, RationalQuadratic)
 
 
@@ -76,7 +76,7 @@ class Predictions:
         if isinstance(metric, Euclidean):
             return self._squared(samples, prototypes)
         assert R is not None
-        if isinstance(metric, Diagonal | Matrix):
+        if isinstance(metric, Diagonal | Mahalanobis):
             operation, factor = ("Mul", R**0.5) if isinstance(metric, Diagonal) else ("MatMul", R.T)
             images = graph.node(operation, samples, graph.constant(factor))
             return self._squared(images, metric.project(prototypes, R))

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from lvq.estimators.registry import estimator_types
-from lvq.model.feature_moments import FeatureMoments
+from lvq.model.observed import FeatureMoments
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.path import ThresholdPath

@@ -20,7 +20,7 @@ from lvq.inspection.steps import Floats, Names
 from lvq.model.arrays import as_numpy
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.sparse_rows import require_dense
+from lvq.model.rows import require_dense
 from lvq.rejection.classifier import RejectClassifier
 from lvq.typing import Labels
 

@@ -24,7 +24,7 @@ from sklearn.decomposition import PCA
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.steps import Floats
-from lvq.model.local_matrix import LocalMatrix
+from lvq.model.local_metrics import LocalMahalanobis
 from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots.fitted_arrays import mean_lambda, model_inputs
@@ -107,7 +107,7 @@ def _axes(model: PrototypeModel, Z: Floats) -> _Axes:
     if weights is not None:
         return _principal_axes(model, weights, Z)
     omega = model.matrix_of(0)
-    local = isinstance(model.metric, LocalMatrix)
+    local = isinstance(model.metric, LocalMahalanobis)
     if len(omega) == 2 and not local:
         up = np.asarray(np.linalg.pinv(omega, rcond=np.sqrt(TOLERANCE)), dtype=np.float64)
         if np.allclose(omega @ up, np.eye(2), atol=1e-6):

@@ -25,9 +25,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, has_fit_parameter
 
 from lvq.estimators.atomic import unchanged_on_error
-from lvq.estimators.found import find_layer, layers
-from lvq.estimators.over_partitions import by_partition
-from lvq.estimators.partition_checks import in_memory, is_dask
+from lvq.estimators.find_model import find_layer, layers
+from lvq.estimators.partitions import by_partition, in_memory, is_dask
 from lvq.estimators.specification import DOCUMENTATION
 from lvq.rejection.calibration import (
     Data,

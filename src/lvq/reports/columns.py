@@ -13,14 +13,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 
-from lvq.estimators.found import find_layer, find_model, need_model
-from lvq.explanation import explain
-from lvq.importances import used_columns
-from lvq.input_columns import input_names, model_inputs
+from lvq.estimators.find_model import find_layer, find_model, need_model
+from lvq.inspection.explain import explain
+from lvq.inspection.importance import used_columns
+from lvq.inspection.columns import input_names, model_inputs
 from lvq.input_values import input_cells, input_values
 from lvq.plots import feature_names
 from lvq.plots.images import pixel_places
-from lvq.prices import PriceClassifier
+from lvq.rejection.costs import PriceClassifier
 from lvq.reports.metrics import Codes, Floats
 from lvq.reports.text import rounded
 from lvq.typing import JSONValue, MatrixLike

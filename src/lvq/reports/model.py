@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.found import FoundModel, find_layer
-from lvq.importances import variable_importances
-from lvq.model.local_diagonal import LocalDiagonal
+from lvq.estimators.find_model import FoundModel, find_layer
+from lvq.inspection.importance import variable_importances
+from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import feature_names, group_names, lambda_matrix, prototype_names, relevance_profile
@@ -22,7 +22,7 @@ from lvq.reports.columns import Columns
 from lvq.reports.metrics import Codes, Floats
 from lvq.reports.text import rounded
 from lvq.resampled_importances import RelevanceIntervals
-from lvq.robustness import certified_accuracy, certified_radius
+from lvq.inspection.certify import certified_accuracy, certified_radius
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 MAX_FEATURES = 20  # in charts and tables

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lvq.files import write_atomically
+from lvq._files import write_atomically
 from lvq.reports import charts, text
 from lvq.reports.summary import Report, guarantee_sentence
 from lvq.typing import JSONValue

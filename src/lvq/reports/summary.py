@@ -16,7 +16,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import column_or_1d
 
 import lvq
-from lvq.estimators.found import find_layer
+from lvq.estimators.find_model import find_layer
 from lvq.rejection import RejectClassifier
 from lvq.rejection.measures import certainty_of
 from lvq.rejection.predictions import Predictions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lvq.files import write_folder_atomically
+from lvq._files import write_folder_atomically
 from lvq.workflow.fitting import Progress, Run, fit, quiet
 from lvq.workflow.predicting import PredictResult, predict
 from lvq.workflow.runs import FILES, check_folder

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from lvq.estimators.grouped_calibration import group_folds
+from lvq.estimators.cross_fit import group_folds
 from lvq.table_headers import listed
 from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
 from lvq.typing import Fold

@@ -15,9 +15,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from lvq import LVQClassifier, LVQClassifierCV
-from lvq.estimators.found import find_layer, last_step, need_model
-from lvq.nearest_samples import exemplars
-from lvq.prices import PriceClassifier
+from lvq.estimators.find_model import find_layer, last_step, need_model
+from lvq.inspection.exemplars import exemplars
+from lvq.rejection.costs import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.rejection.coverage import OUTLIER_REMEDY
 from lvq.rejection.guarantee_error import weaker_guarantee

@@ -19,11 +19,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import MODELS, LVQClassifier, LVQClassifierCV
-from lvq.estimators.found import find_model
+from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import estimator_types, short_name
 from lvq.estimators.search import default_candidates
 from lvq.model.links import KERNELS
-from lvq.prices import price_matrix
+from lvq.rejection.costs import price_matrix
 from lvq.rejection import RejectClassifier
 from lvq.rejection.binomial import samples_needed
 from lvq.rejection.calibration import PATH_FRACTION

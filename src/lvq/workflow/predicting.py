@@ -24,8 +24,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from lvq.estimators.found import FoundModel, find_model, need_model
-from lvq.model.folded import largest_value
+from lvq.estimators.find_model import FoundModel, find_model, need_model
+from lvq.model.rows import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.binomial import error_upper_bound
 from lvq.rejection.known_values import MISSING_TEXT
@@ -35,7 +35,7 @@ from lvq.reports import Context, Report
 from lvq.reports.metrics import Fraction
 from lvq.reports.model import Guarantee
 from lvq.reports.summary import Earlier
-from lvq.robustness import certified_radius
+from lvq.inspection.certify import certified_radius
 from lvq.table_headers import FIRST_ROW, check_columns, listed
 from lvq.tables import (
     TableError,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lvq.files import check_regular, check_writable, write_atomically, write_folder_atomically
+from lvq._files import check_regular, check_writable, write_atomically, write_folder_atomically
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
