@@ -1,37 +1,31 @@
 """The functions behind the commands: preparation, pipelines, runs, fits and predictions."""
 
+import inspect
 import re
 import signal
 import threading
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, MODELS, LVQClassifier, LVQClassifierCV
-from lvq._files import write_folder_atomically
+from lvq.files import write_folder_atomically
 from lvq.rejection import RejectClassifier
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from lvq.tables import TableError, open_table  # noqa: E402
-from lvq.tables.header import check_columns  # noqa: E402
-from lvq.workflow import (  # noqa: E402
-    fit_table,
-    load_model,
-    make_model,
-    make_pipeline_for,
-    make_reject_classifier,
-    predict_table,
-    prepare,
-)
+from lvq.table_headers import check_columns  # noqa: E402
+from lvq.tables import TableError, read_table  # noqa: E402
+from lvq.workflow import TableOptions, compare, fit, load_model, make_model, predict, validate  # noqa: E402
+from lvq.workflow.columns import code_notes, missing_codes, prepare  # noqa: E402
 from lvq.workflow.design import Design, split_rows  # noqa: E402
-from lvq.workflow.missing_codes import code_notes, missing_codes  # noqa: E402
-from lvq.workflow.model_columns import expected_columns  # noqa: E402
-from lvq.workflow.pipelines import CROSS_FIT_BELOW, NAMES  # noqa: E402
+from lvq.workflow.pipeline import CROSS_FIT_BELOW, NAMES, make_pipeline_for, make_reject_classifier  # noqa: E402
+from lvq.workflow.predicting import expected_columns  # noqa: E402
 from lvq.workflow.runs import check_folder  # noqa: E402
 
 
@@ -191,11 +185,11 @@ def test_rows_of_several_tables_are_named_by_their_file(tmp_path):
     table.to_csv(tmp_path / "one.csv", index=False)
     table.astype({"a": object}).replace({"a": {table["a"][7]: "1.5 mg"}}).to_csv(tmp_path / "two.csv", index=False)
     paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
-    with pytest.raises(TableError, match=r"1 of 200 values are none: '1\.5 mg' in row 9 of two\.csv"):
-        fit_table(paths, "kind", folds=0)
-    fitted = fit_table(paths, "kind", model="glvq", folds=0, missing_marks=["a=1.5 mg"])
-    assert fitted.summary["missing_marks"] == {"a": ["1.5 mg"]}
-    assert "Values that were named as missing: 'a=1.5 mg'." in fitted.summary["protocol"]
+    with pytest.raises(TableError, match=r"1 of 200 values are none: '1\.5 mg' in row two\.csv:9"):
+        fit(paths, "kind", folds=0)
+    fitted = fit(paths, "kind", model="glvq", folds=0, options=TableOptions(missing_marks=["a=1.5 mg"]))
+    assert fitted.report.missing_marks == {"a": ["1.5 mg"]}
+    assert "Values that were named as missing: 'a=1.5 mg'." in fitted.report.protocol
 
 
 @pytest.mark.parametrize(
@@ -272,7 +266,7 @@ def test_all_columns_with_problems_are_reported_at_once():
 def test_a_column_of_lists_is_refused_unless_dropped(tmp_path):
     path = tmp_path / "table.parquet"
     mixed().assign(values=[[1.0, 2.0]] * 60).to_parquet(path)
-    table = open_table(path).frame()
+    table = read_table(path)
     with pytest.raises(TableError, match=r"'values' .* values of type list.* --drop 'values'"):
         prepare(table, "kind")
     assert "values" not in prepare(table, "kind", drop=["values"]).X
@@ -353,15 +347,16 @@ def test_a_fold_without_a_value_of_a_column_still_fits():
 
 
 def test_thresholds_of_small_tables_are_cross_fitted():
-    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW - 1).cv == 5
-    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW).cv == 0.3
+    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW - 1).cv.n_splits == 5
+    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW).cv is None
     assert make_reject_classifier(GLVQ(), n_samples=10).min_coverage == 0.9
-    assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=3).cv == 3
-    assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=8, max_error=0.1).cv == 0.5
+    assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=3).cv.n_splits == 3
+    assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=8, max_error=0.1).cv.n_splits == 4
+    assert make_reject_classifier(GLVQ(), n_samples=10).calibration_size == 0.3
     guaranteed = make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, confidence=0.8)
-    assert guaranteed.cv == 0.5
-    assert make_reject_classifier(GLVQ(), n_samples=10**6, max_error=0.01).cv == 0.3
-    assert (guaranteed.min_coverage, guaranteed.max_error[0], guaranteed.confidence) == (None, 0.1, 0.8)
+    assert guaranteed.calibration_size == 0.5
+    assert make_reject_classifier(GLVQ(), n_samples=10**6, max_error=0.01).calibration_size == 0.3
+    assert (guaranteed.min_coverage, guaranteed.max_error, guaranteed.confidence) == (None, 0.1, 0.8)
     with pytest.raises(ValueError, match="max_error or coverage, not both"):
         make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, coverage=0.5)
 
@@ -389,7 +384,7 @@ def test_the_test_rows_do_not_change_the_model(tmp_path, monkeypatch):
             changed.loc[test, "a"] = 1e5 * (1 + np.arange(len(test)))
         path = tmp_path / f"{flip}.csv"
         changed.to_csv(path, index=False)
-        prototypes.append(fit_table(path, "kind", model="glvq", folds=2).model.estimator_[-1].prototypes_)
+        prototypes.append(fit(path, "kind", model="glvq", folds=2).model.estimator_[-1].prototypes_)
     np.testing.assert_array_equal(*prototypes)
 
 
@@ -397,45 +392,39 @@ def test_the_models_of_the_folds_are_fitted_once(tmp_path, monkeypatch):
     """The cross-validation and the thresholds share them; with another number of folds each has its own."""
     path, fits = tmp_path / "table.csv", []
     mixed(n=80).to_csv(path, index=False)
-    fit = GLVQ.fit
-    monkeypatch.setattr(GLVQ, "fit", lambda self, X, y, *rest: fits.append(len(y)) or fit(self, X, y, *rest))
+    before = GLVQ.fit
+    monkeypatch.setattr(GLVQ, "fit", lambda self, X, y, *rest: fits.append(len(y)) or before(self, X, y, *rest))
     results = []
     for folds in (5, 4, 0):
-        results.append(fit_table(path, "kind", model="glvq", folds=folds, missing="impute"))
-        assert results[-1].model.cv == 5
+        results.append(fit(path, "kind", model="glvq", folds=folds))
+        assert results[-1].model.cv.n_splits == 5
     assert fits == [48] * 5 + [60] + [45] * 4 + [60] + [48] * 5 + [60] + [48] * 5
     np.testing.assert_array_equal(*(result.model.estimator_[-1].prototypes_ for result in results[:2]))
 
 
-@pytest.mark.parametrize("folds", [0, 2, 5])
-def test_folds_of_thresholds_are_drawn_at_random(tmp_path, monkeypatch, folds):
-    """Rows that are neighbours in a table may be alike: folds of consecutive rows accepted 94 % of digits, not 90 %."""
-    mixed().to_csv(tmp_path / "table.csv", index=False)
-    given, fit = [], RejectClassifier.fit
-
-    def spy(self, *arguments, **named):
-        given.append(self.cv)
-        return fit(self, *arguments, **named)
-
-    monkeypatch.setattr(RejectClassifier, "fit", spy)
-    result = fit_table(tmp_path / "table.csv", "kind", model="glvq", folds=folds, seed=1)
-    assert result.model.cv == 5
-    assert len(given[-1]) == 5
-    assert all((np.diff(np.sort(fold[1])) > 2).any() for fold in given[-1])  # the two classes alternate in the table
+@pytest.mark.parametrize("options", [{"folds": 0}, {"folds": 5}, {"folds": 0, "max_error": 0.3}])
+def test_the_stored_folds_are_those_of_the_thresholds(options):
+    """They are drawn at random, also with a guarantee: rows that are neighbours in a table may be alike."""
+    table = mixed(n=120)[["a", "code", "kind"]]
+    model = fit(table, "kind", model="glvq", seed=1, **options).model
+    assert model.cv.shuffle
+    train = split_rows(prepare(table, "kind"), Design(), 0.25, seed=1)[0]
+    again = clone(model).fit(table[["a", "code"]].iloc[train], table["kind"].iloc[train].to_numpy(dtype=str))
+    np.testing.assert_array_equal(again.point_.thresholds, model.point_.thresholds)
 
 
 def test_a_coverage_of_1_accepts_all(tmp_path):
     table = mixed(200)[["a", "code", "kind"]]
     table.to_csv(tmp_path / "table.csv", index=False)
-    result = fit_table(tmp_path / "table.csv", "kind", model="glvq", folds=0, coverage=1.0)
-    assert result.notes == ()
+    result = fit(tmp_path / "table.csv", "kind", model="glvq", folds=0, coverage=1.0)
+    assert result.notes == []
     far = table[["a", "code"]].assign(a=1e6)
     assert result.model.accept(far).all()
 
 
 def test_notes_name_no_parameter_that_a_user_cannot_give(tmp_path):
     mixed(200)[["a", "code", "kind"]].to_csv(tmp_path / "table.csv", index=False)
-    result = fit_table(tmp_path / "table.csv", "kind", model="glvq", folds=0, coverage=0.999)
+    result = fit(tmp_path / "table.csv", "kind", model="glvq", folds=0, coverage=0.999)
     assert [note for note in result.notes if "is not achievable: the outlier test alone rejects" in note]
     assert not [note for note in result.notes if "outlier_fraction" in note]
 
@@ -444,11 +433,10 @@ def test_progress_counts_from_the_first_step_to_the_last(tmp_path):
     path = tmp_path / "table.csv"
     mixed().to_csv(path, index=False)
     steps = []
-    result = fit_table(path, "kind", model="glvq", folds=2, progress=lambda *step: steps.append(step))
-    assert result.folder is None
+    result = fit(path, "kind", model="glvq", folds=2, progress=lambda *step: steps.append(step))
     assert [step[1] for step in steps] == sorted(step[1] for step in steps)
     assert steps[0][1] == 0
-    assert steps[-1][1] == steps[-1][2] == 9  # two folds for each way to treat missing numbers, and five other steps
+    assert steps[-1][1] == steps[-1][2] == 6  # two folds and four other steps
     assert isinstance(result.model, RejectClassifier)
 
 
@@ -458,14 +446,14 @@ def test_progress_counts_from_the_first_step_to_the_last(tmp_path):
 )
 def test_wrong_numbers_are_refused_first(options, message):
     with pytest.raises(ValueError, match=message):
-        fit_table("no such table.csv", "kind", **options)
+        fit("no such table.csv", "kind", **options)
 
 
 def test_a_tiny_table_is_fitted(tmp_path):
     rows = mixed(n=10)[["a", "kind"]]
     rows.to_csv(tmp_path / "table.csv", index=False)
-    result = fit_table(tmp_path / "table.csv", "kind", model="glvq")
-    assert result.summary["scores"]["n_samples"] == 3
+    result = fit(tmp_path / "table.csv", "kind", model="glvq")
+    assert result.report.data.n_samples == 3
 
 
 # -- codes -------------------------------------------------------------------------------------------------------------
@@ -495,10 +483,8 @@ def written(path, table):
 
 @pytest.mark.parametrize("fitted", ["fit.csv", "fit.parquet"])
 def test_codes_are_matched_however_a_file_writes_them(tmp_path, fitted):
-    table = coded()
-    result = fit_table(
-        written(tmp_path / fitted, table), "kind", model="glvq", folds=0, drop=["patient"], categorical=["ward", "zip"]
-    )
+    table, options = coded(), TableOptions(drop=["patient"], categorical=["ward", "zip"])
+    result = fit(written(tmp_path / fitted, table), "kind", model="glvq", folds=0, options=options)
     assert result.model.classes_.tolist() == ["007", "010"]
     others = {
         "same.csv": table,
@@ -508,11 +494,11 @@ def test_codes_are_matched_however_a_file_writes_them(tmp_path, fitted):
         "spreadsheet.parquet": table.assign(zip=table["zip"].astype(int)),
     }
     for name, other in others.items():
-        found = predict_table(result.model, written(tmp_path / name, other), tmp_path / "predictions.csv", force=True)
+        found = predict(result.model, written(tmp_path / name, other), tmp_path / "predictions.csv", force=True)
         assert found.reasons["unknown category"] == 0, name
         assert found.labels.keys() == {"007", "010"}
     strange = written(tmp_path / "strange.csv", table.assign(ward=7))
-    assert predict_table(result.model, strange, tmp_path / "predictions.csv", force=True).accepted == 0
+    assert predict(result.model, strange, tmp_path / "predictions.csv", force=True).accepted == 0
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -521,7 +507,7 @@ def test_kept_columns_are_copies(tmp_path, suffix):
     model = GLVQ(random_state=0).fit(table[["a", "ward"]], table["kind"])
     for name in ("table.csv", "table.parquet"):
         path, out = written(tmp_path / name, table), tmp_path / f"predictions{suffix}"
-        predict_table(model, path, out, keep=["patient", "zip"], force=True)
+        predict(model, path, out, keep=["patient", "zip"], force=True)
         predictions = pd.read_csv(out, dtype=str) if suffix == ".csv" else pd.read_parquet(out)
         assert predictions["patient"].astype(str).tolist() == table["patient"].astype(str).tolist()
         assert predictions["zip"].tolist() == table["zip"].tolist()
@@ -532,7 +518,7 @@ def test_predictions_never_replace_the_table(tmp_path):
     before = table.read_bytes()
     model = GLVQ(random_state=0).fit(coded()[["a"]], coded()["kind"])
     with pytest.raises(TableError, match="is the table itself"):
-        predict_table(model, table, tmp_path / "." / "table.csv", force=True)
+        predict(model, table, tmp_path / "." / "table.csv", force=True)
     assert table.read_bytes() == before
 
 
@@ -543,7 +529,7 @@ def test_any_model_with_column_names_can_predict(tmp_path):
     table = mixed()[["a", "code"]]
     table.to_csv(tmp_path / "table.csv", index=False)
     model = GLVQ(random_state=0).fit(table, mixed()["kind"])
-    found = predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
+    found = predict(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
     predictions = pd.read_csv(tmp_path / "predictions.csv")
     assert predictions["label"].tolist() == model.predict(table).tolist()
     assert predictions["accepted"].all()
@@ -557,7 +543,7 @@ def test_a_model_without_a_certified_radius_leaves_it_empty(tmp_path):
     table = mixed()[["a", "code"]]
     table.to_csv(tmp_path / "table.csv", index=False)
     model = RSLVQ(decision="posterior", random_state=0).fit(table, mixed()["kind"])
-    predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
+    predict(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
     predictions = pd.read_csv(tmp_path / "predictions.csv")
     assert predictions["certified_radius"].isna().all()
     assert predictions["label"].tolist() == model.predict(table).tolist()
@@ -571,7 +557,7 @@ def test_a_row_whose_distances_overflow_is_rejected(tmp_path, scaled, value):
     model = (make_pipeline(StandardScaler(), model) if scaled else model).fit(table * 1e-2, mixed()["kind"])
     table.loc[[3, 5], "code"] = value
     (table * 1e-2).to_csv(tmp_path / "table.csv", index=False)
-    found = predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
+    found = predict(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
     assert found.notes == [
         "2 rows with a value of 'code' that is too large to compute distances (first in row 5): rejected."
     ]
@@ -586,7 +572,7 @@ def test_texts_that_a_spreadsheet_would_run_are_escaped(tmp_path):
     table.to_csv(tmp_path / "table.csv", index=False)
     model = GLVQ(random_state=0).fit(table[["a"]], np.where(mixed()["kind"] == "yes", "@yes", "-1"))
     for options, label, name, notes in (({}, "'@yes", "'=1+1", 1), ({"escape_formulas": False}, "@yes", "=1+1", 0)):
-        found = predict_table(model, tmp_path / "table.csv", tmp_path / "p.csv", keep=["id"], force=True, **options)
+        found = predict(model, tmp_path / "table.csv", tmp_path / "p.csv", keep=["id"], force=True, **options)
         predictions = pd.read_csv(tmp_path / "p.csv", dtype=str)
         assert predictions["id"][0] == name
         assert set(predictions["label"]) == {label, "-1"}
@@ -598,7 +584,7 @@ def test_a_model_without_column_names_is_refused(tmp_path):
     model = GLVQ(random_state=0).fit([[0.0], [1.0]], [0, 1])
     (tmp_path / "table.csv").write_text("a\n1\n", encoding="utf-8")
     with pytest.raises(ValueError, match="without column names"):
-        predict_table(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
+        predict(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
 
 
 def test_a_missing_model_is_an_error(tmp_path):
@@ -644,7 +630,7 @@ def test_control_c_during_the_move_is_delayed(tmp_path, monkeypatch):
         moved.append(target)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("lvq._files.os.replace", slowly)
+    monkeypatch.setattr("lvq.files.os.replace", slowly)
     with pytest.raises(KeyboardInterrupt), write_folder_atomically(tmp_path / "run") as temporary:  # noqa: PT012
         for name in ("one", "two", "three"):
             (temporary / name).touch()
@@ -715,8 +701,68 @@ def test_old_files_are_restored_where_a_move_fails(tmp_path, monkeypatch, failin
             raise PermissionError(f"{target} is in use")
         replace(source, target)
 
-    monkeypatch.setattr("lvq._files.os.replace", fails_once)
+    monkeypatch.setattr("lvq.files.os.replace", fails_once)
     with pytest.raises(PermissionError, match="is in use"):
         write_new(tmp_path / "run")
     assert contents(tmp_path / "run") == {"one": "old", "two": "old", "mine": "old"}
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["mine", "one", "two"]
+
+
+# -- data frames -------------------------------------------------------------------------------------------------------
+
+
+def test_a_data_frame_gives_the_same_as_its_file(tmp_path):
+    table = mixed(n=120)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    options = TableOptions(categorical=["code"])
+    of_frame, of_file = (fit(each, "kind", options=options, folds=2) for each in (table, tmp_path / "table.csv"))
+    one, other = (run.report.to_json() for run in (of_frame, of_file))
+    for part in ("metrics", "rejection", "relevance", "prototypes", "folds", "verdict", "coverage"):
+        assert one[part] == other[part], part
+    of_frame.write(tmp_path / "run")
+    with pytest.raises(FileExistsError, match="force"):
+        of_frame.write(tmp_path / "run")
+    rows = table.drop(columns="kind").set_axis([f"r{k}" for k in range(120)], axis=0)
+    found = predict(tmp_path / "run", rows)
+    assert found.frame.index.tolist() == rows.index.tolist()
+    written = pd.read_csv(predict(tmp_path / "run", tmp_path / "table.csv", tmp_path / "p.csv").path)
+    assert found.frame["label"].tolist() == written["label"].tolist()
+    np.testing.assert_allclose(found.frame["certainty"].to_numpy(dtype=float), written["certainty"])
+    here, there = (validate(tmp_path / "run", each, force=True).report for each in (table, tmp_path / "table.csv"))
+    assert here.metrics == there.metrics
+    assert here.metrics.accuracy.count == (found.frame["label"].to_numpy() == table["kind"].to_numpy()).sum()
+    assert any("as many rows of each class" in note for note in here.notes)
+
+
+def test_a_data_frame_is_not_changed_and_keeps_its_index():
+    table = mixed().set_axis([f"case {k}" for k in range(60)], axis=0)
+    before = table.copy()
+    run = fit(table, "kind", model="glvq", folds=0, options=TableOptions(missing_marks=["colour=red"]))
+    pd.testing.assert_frame_equal(table, before)
+    assert all(str(name).startswith("case ") for name in run.report.map.points.name)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [(mixed().drop(columns="kind"), "no column 'kind'"), (mixed().iloc[:0], "no rows"),
+     (mixed().set_axis(["a", "a", "b", "c", "kind"], axis=1), "more than one column named 'a'")],
+)  # fmt: skip
+def test_data_frames_that_cannot_be_used(table, message):
+    with pytest.raises(TableError, match=message):
+        fit(table, "kind")
+
+
+def test_a_fit_has_few_parameters():
+    assert len(inspect.signature(fit).parameters) <= 15
+
+
+def test_a_model_may_be_given_as_an_estimator():
+    run = fit(mixed(), "kind", model=GMLVQ(rank=1, n_prototypes=2), folds=0)
+    assert run.report.model.parameters == {"n_prototypes": 2, "rank": 1}
+    assert run.report.model.n_prototypes == 4
+
+
+def test_few_splits_are_called_few():
+    found = compare(mixed(), "kind", models=["glvq", "grlvq"], folds=2, repeats=1, others=False)
+    assert "2 splits are few" in found.verdict
+    assert found.n_splits == 2

@@ -490,7 +490,7 @@ def verdict_of(metrics: Metrics, data: Data, accepted: Fraction | None, folds: F
     if folds is not None and folds.logistic_regression:
         other = float(np.mean(folds.logistic_regression))
         sentences.append(
-            f"On the folds the model has an accuracy of {percent(folds.mean)}, logistic regression one of {percent(other)}."
+            f"On the folds the accuracy is {percent(folds.mean)}, that of logistic regression {percent(other)}."
         )
     missed = [name for name, row in zip(data.classes, metrics.by_class) if (row.sensitivity.value or 0.0) < MISSED]
     missed = [name for name in missed if data.class_counts[data.classes.index(name)]]

@@ -308,28 +308,28 @@ def _logistic_regression(class_weight: ClassWeight, y: np.ndarray) -> BaseEstima
     from sklearn.linear_model import LogisticRegression
 
     weights = class_weight
-    if isinstance(class_weight, dict):  # of the classes of the training rows alone
-        weights = {name: class_weight.get(name, 1.0) for name in np.unique(y).tolist()}
+    if isinstance(class_weight, dict):  # of indices: scikit-learn takes the class "1" for the number 1
+        weights = {index: class_weight.get(name, 1.0) for index, name in enumerate(np.unique(y).tolist())}
     return LogisticRegression(max_iter=1000, class_weight=weights)
 
 
 def _fold_scores(
     checked: CrossValidated, other: BaseEstimator, X: pd.DataFrame, y: np.ndarray, costs: Mapping[str, float] | None
 ) -> Folds:
-    """Accuracies of the folds, and of logistic regression on them; None for it where it cannot be fitted, or costs."""
+    """Accuracies of the folds, and of logistic regression on them; None for it where a fold lacks a class, and with costs."""
     own = [float(np.mean(found == y[test])) for (_, test), found in zip(checked.folds, checked.predicted)]
     sizes = [len(test) for _, test in checked.folds]
     if costs is not None:  # its decisions would be others
         return Folds(own, sizes)
-    scores = []
+    scores, codes = [], np.unique(y, return_inverse=True)[1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="Found unknown categories")
         for train, test in checked.folds:
-            if len(np.unique(y[train])) < 2:
+            if len(np.unique(codes[train])) <= codes.max():
                 return Folds(own, sizes)
-            fitted = clone(other).fit(X.iloc[train], y[train])
-            scores.append(float(np.mean(fitted.predict(X.iloc[test]) == y[test])))
+            fitted = clone(other).fit(X.iloc[train], codes[train])
+            scores.append(float(np.mean(fitted.predict(X.iloc[test]) == codes[test])))
     return Folds(own, sizes, scores)
 
 
