@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from benchmarks import text
-from benchmarks.cases import coldstart, fit, missing, online, predict, search
+from benchmarks.cases import coldstart, fit, online, predict, search
 from benchmarks.results import one
 from benchmarks.rounds import Row
 
@@ -32,9 +32,6 @@ def goals(results: Results) -> list[Goal]:
     sets = len(search.shared_sets(rows))
     found.append(goal if sets in (0, 28) else goal._replace(measured=f"{goal.measured} on {sets} sets", held=None))
     slower = coldstart.ratio(results.get("coldstart", []))
-    for key, words in (("fit", "`fit`"), ("predict", "`predict`")):
-        words += " with a fifth of the values missing, time over that of complete samples, largest of all models"
-        found.append(at_most(words, missing.largest(results.get("missing", []), key), missing.LIMIT))
     found.append(at_most("cold start over that of LogisticRegression", slower, 1.2))
     return found
 

@@ -1,7 +1,7 @@
 """Which measure of certainty rejects errors best: the default MCE beside LOGM, on sets of the development pool.
 
-`python -m experiments.certainty_measures [--folds 3]` needs `LVQ_DATA`. Outer folds and rows are those of
-`experiments.pool_fits`. For each model and measure: accuracy at coverages of 0.9, 0.8 and 0.5, and the area under the
+`python -m experiments.certainty_measures [--folds 3]` needs `LVQ_DATA`. Outer folds are the
+first of five. For each model and measure: accuracy at coverages of 0.9, 0.8 and 0.5, and the area under the
 accuracy-reject curve from coverage 0.1 on, all on the test part of a fold. Writes `results/certainty_measures.json`.
 """
 
@@ -11,9 +11,12 @@ import pathlib
 import warnings
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
 
-from experiments.pool_fits import split
+from benchmarks.data import pool_rows
 from lvq import LVQClassifier
+from lvq.model.costs import Cost, LOGMCost, MCECost
 from lvq.model.scores import relative_similarity
 from lvq.rejection.curves import accuracy_at, accuracy_reject_curve, area_under_curve
 from lvq.rejection.scores import Predictions, certainty_of
@@ -23,10 +26,19 @@ SETS = (
     "wdbc", "diabetes", "heart", "ionosphere", "sonar", "vehicle", "segment", "australian", "banana", "contraceptive",
     "german", "led7digit", "mammographic", "phoneme",
 )  # fmt: skip
-COSTS = ("mce", "logm")
+COSTS: dict[str, Cost] = {"mce": MCECost(alpha=0.03, xi=3.0), "logm": LOGMCost(alpha=0.03, xi=3.0)}
+FOLDS = 5
 COVERAGES = (0.9, 0.8, 0.5)
 MIN_COVERAGE = 0.1
 RESULT = pathlib.Path(__file__).parent / "results" / "certainty_measures.json"
+
+
+def split(dataset: str, fold: int) -> tuple[np.ndarray, ...]:
+    """Training and test part of an outer fold, scaled on the first."""
+    X, y = pool_rows(dataset)
+    train, test = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))[fold]
+    scaler = StandardScaler().fit(X[train])
+    return scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
 
 
 def certainties(predictions: Predictions) -> dict[str, FloatArray]:
@@ -42,7 +54,7 @@ def measure(dataset: str, fold: int, cost: str) -> dict[str, list[float]]:
     X, y, X_test, y_test = split(dataset, fold)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a default is taken as it is
-        model = LVQClassifier(cost=cost, random_state=0).fit(X, y)
+        model = LVQClassifier(cost=COSTS[cost], random_state=0).fit(X, y)
     predictions = Predictions(model, X_test)
     correct = predictions.predicted == y_test
     result = {}
@@ -62,7 +74,7 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=3)
     folds = parser.parse_args().folds
     cells = {cost: {name: [measure(name, fold, cost) for fold in range(folds)] for name in SETS} for cost in COSTS}
-    names = list(cells[COSTS[0]][SETS[0]][0])
+    names = list(cells["mce"][SETS[0]][0])
     sets = {
         cost: {
             name: {key: np.mean([run[key] for run in runs], axis=0).round(4).tolist() for key in names}

@@ -25,6 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, MCE, LVQClassifier, PrototypeModel, certified_radius
 from lvq.estimators.base import BaseLVQ
+from lvq.model.relevance import Matrix
 
 RESULT = pathlib.Path(__file__).parent / "results" / "certificates.json"
 NORMS = (1, 2, np.inf)
@@ -34,7 +35,7 @@ MODELS: dict[str, BaseLVQ] = {
     "GLVQ": GLVQ(**OPTIONS),
     "GRLVQ": GRLVQ(**OPTIONS),
     "GMLVQ": GMLVQ(**OPTIONS),
-    "GMLVQ, rank 2": GMLVQ(rank=2, **OPTIONS),
+    "GMLVQ, rank 2": GMLVQ(relevance=Matrix(rank=2), **OPTIONS),
     "LGMLVQ": LGMLVQ(**OPTIONS),
     "MCE, local weights": MCE(relevance="local_diagonal", **OPTIONS),
     "LVQClassifier": LVQClassifier(**OPTIONS),

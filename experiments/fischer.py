@@ -23,6 +23,7 @@ from experiments.cells import Cell
 from experiments.comparison import Row, row
 from experiments.datasets import load_dataset, make_pearl_necklace, pearl_necklace_posterior
 from lvq import GLVQ, GMLVQ
+from lvq.model.relevance import Matrix
 from lvq.rejection import local_thresholds
 from lvq.rejection.curves import (
     AccuracyRejectCurve,
@@ -141,7 +142,8 @@ def make_model(dataset: str, method: str, run: int) -> Pipeline:
     if method == "GLVQ":
         model = GLVQ(**start)
     else:
-        model = GMLVQ(log_determinant=LOG_DETERMINANT if method == REGULARISED else 0.0, **start)
+        weight = LOG_DETERMINANT if method == REGULARISED else 0.0
+        model = GMLVQ(relevance=Matrix(log_determinant=weight), **start)
     if dataset in NECKLACES:
         return make_pipeline(model)  # both axes have one unit
     if dataset == "coil20":

@@ -30,6 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from lvq import GLVQ, LVQ1, GuaranteeError, RejectClassifier
 from lvq.rejection.guarantee import CertifiedPoint
+from lvq.solvers.online import Online
 
 RESULT = pathlib.Path(__file__).parent / "results" / "guarantees.json"
 MAX_ERROR, CONFIDENCE = 0.1, 0.9
@@ -81,7 +82,7 @@ class Truth(NamedTuple):
 
 def truth(population: str) -> Truth:
     """Two classes around two centres."""
-    model = GLVQ(init=[[0.0, 0.0], [2.0, 0.0]], solver="online", learning_rate=0.0, max_iter=1)
+    model = GLVQ(init=[[0.0, 0.0], [2.0, 0.0]], solver=Online(learning_rate=0.0), max_iter=1)
     return Truth(model.fit([[0.0, 0.0], [2.0, 0.0]], [0, 1]), population)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from experiments import jin_protocol as protocol
 from experiments.cells import Cell
 from experiments.comparison import Row, published, row
-from lvq.model.costs import nearest_pair
 from lvq.model.metrics import squared_distances
+from lvq.model.pairs import nearest_pair
 
 TITLE = "Prototype learning with margin-based conditional log-likelihood loss (Jin, Liu, Hou 2008)"
 PAPER, TABLE, FIGURE = "jin", "table-1", "figure-2"
@@ -75,10 +75,10 @@ def margins(method: str, epochs: int = MARGIN_EPOCHS) -> list[float]:
     start = protocol.start_from(X, y, 20)
     model = protocol.make_model(
         method, protocol.Setting(0.001, 20, 0.5), epochs, init=(start.prototypes, start.labels)
-    ).set_params(schedule="constant")
-    rate, found = model.learning_rate, [mean_margin(start.prototypes, start.labels, X, y)]
+    ).set_params(solver__schedule="constant")
+    rate, found = model.solver.learning_rate, [mean_margin(start.prototypes, start.labels, X, y)]
     for epoch in range(epochs):  # the rate falls from epoch to epoch, as a stream has no known end
-        model.set_params(learning_rate=rate * (1 - epoch / epochs))
+        model.set_params(solver__learning_rate=rate * (1 - epoch / epochs))
         model.partial_fit(X, y, classes=np.unique(y))
         found.append(mean_margin(model.prototypes_, model.prototype_labels_, X, y))
     return found

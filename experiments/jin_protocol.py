@@ -19,7 +19,9 @@ from sklearn.preprocessing import StandardScaler
 
 from experiments.datasets import load_dataset
 from lvq import GLVQ, LOGM, MCE, SNPC
+from lvq.model.samples import ArraySamples
 from lvq.model.start_prototypes import start_prototypes
+from lvq.solvers.online import Online
 
 MODELS: dict[str, Any] = {"MCE": MCE, "SNPC": SNPC, "LOGM": LOGM, "GLVQ": GLVQ}
 #: What the paper leaves open: the steepness of the sigmoids, in units of 1/cov but for GLVQ, whose cost is relative.
@@ -146,11 +148,8 @@ def make_model(method: str, setting: Setting, epochs: int, **options: Any) -> An
     return MODELS[method](
         n_prototypes=setting.prototypes,
         alpha=setting.alpha,
-        learning_rate=0.1 * setting.tau,
-        schedule="linear",
         max_iter=epochs,
-        solver="online",
-        shuffle=False,  # samples in the order of the fold, the same for all
+        solver=Online(learning_rate=0.1 * setting.tau, shuffle=False),  # the order of the fold, the same for all
         random_state=0,
         **OPTIONS[method],
         **options,
@@ -160,7 +159,8 @@ def make_model(method: str, setting: Setting, epochs: int, **options: Any) -> An
 def start_from(X: np.ndarray, y: np.ndarray, prototypes: int) -> Start:
     """k-means inside each class."""
     counts = np.full(y.max() + 1, prototypes)
-    W, labels = start_prototypes(X, y, np.ones(len(X), dtype=X.dtype), counts, "kmeans", np.random.RandomState(0))
+    samples = ArraySamples(X, y, np.ones(len(X), dtype=X.dtype))
+    W, labels = start_prototypes(samples, counts, "kmeans", np.random.RandomState(0))
     return Start(X, y, W, labels)
 
 

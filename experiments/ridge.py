@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -21,7 +21,9 @@ from experiments.comparison import Row, row
 from experiments.datasets import load_dataset, make_multimodal
 from experiments.rivals import svm_accuracy
 from lvq import MODELS
+from lvq.model.samples import ArraySamples
 from lvq.model.start_prototypes import start_prototypes
+from lvq.solvers.online import Online
 
 TITLE = "Ridge, Leonardis and Skocaj: relevance determination by the Fisher criterion score"
 
@@ -125,17 +127,21 @@ def start_of(X: np.ndarray, y: np.ndarray, setting: Setting, seed: int) -> Any:
     if not setting.before_folds:
         return setting.init
     counts = prototype_counts(len(np.unique(y)))
-    return start_prototypes(X, y, np.ones(len(y)), counts, setting.init, np.random.RandomState(seed))
+    return start_prototypes(ArraySamples(X, y, np.ones(len(y))), counts, setting.init, np.random.RandomState(seed))
 
 
 def model_of(method: str, setting: Setting, n_classes: int, init: Any, seed: int) -> Any:
     """The estimator of a method. The seed fixes start and order of the samples for all methods."""
-    return METHODS[method].make(
-        n_prototypes=dict(enumerate(prototype_counts(n_classes).tolist())),
-        init=init,
+    solver = replace(
+        METHODS[method].parameters.get("solver", Online()),
         learning_rate=setting.learning_rate * RATE_FACTORS.get(method, 1.0),
         relevance_rate=setting.relevance_rate,
         schedule="constant",
+    )
+    return METHODS[method].make(
+        n_prototypes=dict(enumerate(prototype_counts(n_classes).tolist())),
+        init=init,
+        solver=solver,
         max_iter=setting.epochs,
         random_state=seed,
     )

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.data import pool_rows
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, MCE, RSLVQ, fit_batches
 from lvq.estimators.base import BaseLVQ
+from lvq.solvers.online import Online
 
 RESULT = Path(__file__).parent / "results" / "stream_rates.json"
 SETS = (
@@ -38,7 +39,7 @@ def accuracy(name: str, dataset: str, seed: int, schedule: str, passes: int) -> 
     X, y = pool_rows(dataset)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
     batches = [(X_train[i : i + ROWS], y_train[i : i + ROWS]) for i in range(0, len(y_train), ROWS)]
-    model = make_pipeline(StandardScaler(), MODELS[name](schedule=schedule, random_state=seed))
+    model = make_pipeline(StandardScaler(), MODELS[name](solver=Online(schedule=schedule), random_state=seed))
     return 100 * float(fit_batches(model, batches, epochs=passes).score(X_test, y_test))
 
 

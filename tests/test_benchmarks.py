@@ -321,7 +321,7 @@ def test_the_time_to_an_objective(tmp_path, objective, settings):
 
 def test_goals_without_results_are_not_measured():
     found = goals.goals({})
-    assert len(found) == 26
+    assert len(found) == 24
     assert {goal.held for goal in found} == {None}
     assert "not measured" in goals.table({})
 

@@ -9,6 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import lvq
+from lvq.model.relevance import Matrix
 from lvq import RejectClassifier
 from lvq.estimators.registry import estimator_types
 
@@ -27,7 +28,7 @@ def fitted_estimators() -> list:
     """One fitted instance of every estimator, and of the reject classifier."""
     y = np.arange(60) % 2
     X = np.random.default_rng(0).normal(size=(60, 2)) + 3 * y[:, None]
-    quick = {"cv": 2, "candidates": ({"n_prototypes": 1, "ridge": 0.01},)}
+    quick = {"cv": 2, "candidates": ({"n_prototypes": 1, "relevance": Matrix(local="prototype", ridge=0.01)},)}
     made = [part(**(quick if name == "LVQClassifierCV" else {})) for name, part in estimator_types().items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

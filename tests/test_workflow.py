@@ -13,13 +13,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, MODELS, LVQClassifier, LVQClassifierCV
-from lvq.files import write_folder_atomically
+from lvq._files import write_folder_atomically
 from lvq.rejection import RejectClassifier
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from lvq.table_headers import check_columns  # noqa: E402
+from lvq.tables.header import check_columns  # noqa: E402
 from lvq.tables import TableError, read_table  # noqa: E402
 from lvq.workflow import TableOptions, compare, fit, load_model, make_model, predict, validate  # noqa: E402
 from lvq.workflow.columns import code_notes, missing_codes, prepare  # noqa: E402
@@ -630,7 +630,7 @@ def test_control_c_during_the_move_is_delayed(tmp_path, monkeypatch):
         moved.append(target)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("lvq.files.os.replace", slowly)
+    monkeypatch.setattr("lvq._files.os.replace", slowly)
     with pytest.raises(KeyboardInterrupt), write_folder_atomically(tmp_path / "run") as temporary:  # noqa: PT012
         for name in ("one", "two", "three"):
             (temporary / name).touch()
@@ -701,7 +701,7 @@ def test_old_files_are_restored_where_a_move_fails(tmp_path, monkeypatch, failin
             raise PermissionError(f"{target} is in use")
         replace(source, target)
 
-    monkeypatch.setattr("lvq.files.os.replace", fails_once)
+    monkeypatch.setattr("lvq._files.os.replace", fails_once)
     with pytest.raises(PermissionError, match="is in use"):
         write_new(tmp_path / "run")
     assert contents(tmp_path / "run") == {"one": "old", "two": "old", "mine": "old"}

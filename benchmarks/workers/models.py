@@ -49,6 +49,7 @@ class Ours(Model):
 
     def make(self, n_features: int) -> Any:
         import lvq
+        from lvq.model.relevance import Matrix
 
         task, model = self.task, self.task["model"]
         if model == "default":
@@ -64,7 +65,7 @@ class Ours(Model):
         elif task.get("short") or task.get("max_iter"):
             given["max_iter"] = task.get("max_iter", 2)
         if model == "gmlvq":
-            return lvq.GMLVQ(rank=task.get("rank"), **given)
+            return lvq.GMLVQ(relevance=Matrix(rank=task.get("rank")), **given)
         return lvq.GLVQ(**given) if model == "glvq" else super().make(n_features)
 
     def prepare(self, X: np.ndarray) -> None:

@@ -25,6 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from lvq.estimators.margin import GMLVQ
+from lvq.model.relevance import Matrix
 
 Samples = NDArray[np.floating]
 Floats = NDArray[np.float64]
@@ -332,7 +333,7 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The model of the nuisance; one matrix with a row less than there are values separates all means."""
         if self.estimator is not None:
             return clone(self.estimator)
-        return GMLVQ(rank=min(int(labels.max()), self.n_features_in_), random_state=0)
+        return GMLVQ(relevance=Matrix(rank=min(int(labels.max()), self.n_features_in_)), random_state=0)
 
     def _checked(self, X: Floats, nuisance: ArrayLike | None) -> NDArray[np.intp]:
         """Indices of the nuisance's values."""
@@ -411,9 +412,9 @@ class _RemovalPath:
 
     def _fitted(self) -> BaseEstimator:
         model = clone(self.estimator)
-        rank = getattr(model, "rank", None)
+        rank = getattr(getattr(model, "relevance", None), "rank", None)
         if isinstance(rank, Integral):
-            model.set_params(rank=min(int(rank), self.Y.shape[1]))
+            model.set_params(relevance__rank=min(int(rank), self.Y.shape[1]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a direction need not be exact
             model.fit(self.Y, self.labels, sample_weight=self.weight)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lvq.persistence import load
-from lvq.table_headers import TableError
+from lvq.tables.header import TableError
 from lvq.workflow import runs
 
 pd = pytest.importorskip("pandas")

@@ -9,15 +9,17 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 
+from lvq.solvers.online import Online
+from lvq.model.relevance import Matrix, Weights
 from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, certified_radius, counterfactual
 
 NUMBERS = ["age", "dose", "weight"]
 MODELS = [
     GLVQ(n_prototypes=2),
     GMLVQ(n_prototypes=2),
-    LGMLVQ(rank=2, max_iter=500),
+    LGMLVQ(relevance=Matrix(local="class", rank=2), max_iter=500),
     GLVQ(n_prototypes=2, kernel="gaussian"),
-    GLVQ(relevance="local_diagonal", n_prototypes=2, local="prototype", max_iter=500),
+    GLVQ(relevance=Weights(local="prototype"), n_prototypes=2, max_iter=500),
 ]
 
 
@@ -167,7 +169,7 @@ def test_few_changes():
 
 def test_changes_of_categories_alone():
     """Local metrics as well, whose search goes on along the boundary where there are numbers to move."""
-    pipeline, samples = fitted(GLVQ(relevance="local_diagonal", n_prototypes=2, local="prototype", max_iter=500))
+    pipeline, samples = fitted(GLVQ(relevance=Weights(local="prototype"), n_prototypes=2, max_iter=500))
     X = table(40, seed=1)[0]
     found = counterfactual(pipeline, X, samples=samples, immutable=NUMBERS)
     done = np.isfinite(found.distance)
@@ -235,7 +237,7 @@ def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
     X = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
     y = (X["a"] > 0).to_numpy()
     model = GLVQ(
-        missing="ignore", init=[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], max_iter=1, learning_rate=0, solver="online"
+        missing="ignore", init=[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], max_iter=1, solver=Online(learning_rate=0)
     )
     model.fit(X, y)
     asked = X.iloc[:2].set_axis(["p7", "p9"])

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
+from lvq.model.relevance import Matrix, Weights
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
 from lvq.counterfactuals import counterfactual
 from lvq.inspection.certify import certified_radius
@@ -26,11 +27,11 @@ MODELS = [
     GLVQ(n_prototypes=4),
     GRLVQ(n_prototypes=2),
     GMLVQ(n_prototypes=2),
-    GMLVQ(rank=2, n_prototypes=3),
+    GMLVQ(relevance=Matrix(rank=2), n_prototypes=3),
     GLVQ(n_prototypes=3, kernel="gaussian"),
     LGMLVQ(),
-    LGMLVQ(rank=2, local="prototype", n_prototypes=2),
-    GLVQ(relevance="local_diagonal", local="prototype", n_prototypes=2),
+    LGMLVQ(relevance=Matrix(local="prototype", rank=2), n_prototypes=2),
+    GLVQ(relevance=Weights(local="prototype"), n_prototypes=2),
 ]
 MEASURES = ["relsim", "boundary", "distance", "combined", Combination("boundary")]
 
@@ -105,7 +106,7 @@ def test_local_matrices_against_a_grid():
     assert np.mean(missed) <= 0.04  # 2 of 64; with one start it would be about one in seven
 
 
-@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(rank=2), GRLVQ()], ids=str)
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(relevance=Matrix(rank=2)), GRLVQ()], ids=str)
 def test_the_boundary_is_at_the_certified_radius(model):
     """With one prototype per class the cost is the distance to the boundary; without a metric also the radius."""
     X, y = draw(300)
@@ -134,10 +135,10 @@ def test_a_given_class():
 
 ACCEPTED = [
     *itertools.product([GLVQ(n_prototypes=4)], MEASURES, ["optimal", "global"]),
-    *itertools.product([GMLVQ(rank=2, n_prototypes=3)], ["boundary", "combined"], ["optimal"]),
+    *itertools.product([GMLVQ(relevance=Matrix(rank=2), n_prototypes=3)], ["boundary", "combined"], ["optimal"]),
     *itertools.product([GLVQ(n_prototypes=3, kernel="gaussian")], ["relsim", "combined"], ["optimal", "global"]),
     *itertools.product([LGMLVQ()], ["distance"], ["global"]),
-    *itertools.product([LGMLVQ(rank=2, local="prototype", n_prototypes=2)], ["combined"], ["optimal"]),
+    *itertools.product([LGMLVQ(relevance=Matrix(local="prototype", rank=2), n_prototypes=2)], ["combined"], ["optimal"]),
 ]
 
 
@@ -229,7 +230,7 @@ def test_through_a_pipeline(step):
     rng = np.random.default_rng(3)
     X, y = draw(300)
     X = X * [1, 50, 0.01, 3, 1] + [0, 1000, 0, -5, 0.1]
-    pipeline = make_pipeline(step, GMLVQ(rank=2, n_prototypes=2, **QUICK)).fit(X, y)
+    pipeline = make_pipeline(step, GMLVQ(relevance=Matrix(rank=2), n_prototypes=2, **QUICK)).fit(X, y)
     X = X[:20]
     changed = counterfactual(pipeline, X)
     assert np.array_equal(pipeline.predict(changed.samples), changed.label)

@@ -6,6 +6,7 @@ import pytest
 from experiments import ridge
 from experiments.cells import Cell
 from experiments.comparison import published
+from lvq.solvers.online import Online
 
 
 def made_up(quick=False):
@@ -92,7 +93,10 @@ def test_all_methods_share_their_start(init, before_folds):
 def test_fc1_with_even_classes_has_relevances_from_the_first_step():
     prototypes = np.array([[0.1, 0.0], [0.0, 0.9], [0.9, 0.1], [1.0, 0.8]])
     model = ridge.METHODS["FC1LVQ1"].make(
-        n_prototypes=2, init=(prototypes, [0, 0, 1, 1]), learning_rate=1e-9, schedule="constant", random_state=0
+        n_prototypes=2,
+        init=(prototypes, [0, 0, 1, 1]),
+        solver=Online(learning_rate=1e-9, schedule="constant"),
+        random_state=0,
     )
     model.partial_fit([[0.0, 0.3]], [0], classes=[0, 1])
     # class 0 by its winner alone, class 1 by both of its prototypes alike

@@ -27,6 +27,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from lvq.solvers.lbfgs import LBFGS
 from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
 from lvq.estimators.find_model import find_model
 from lvq.inspection import local_bounds
@@ -430,7 +431,7 @@ def test_tensors_and_devices(model):
     X, y = data(np.random.default_rng(13))
     X = StandardScaler().fit_transform(X)
     plain = clone(model).set_params(max_iter=1000, random_state=0).fit(X, y)
-    placed_on = clone(plain).set_params(device="cpu").fit(X, y)
+    placed_on = clone(plain).set_params(solver=LBFGS(device="cpu")).fit(X, y)
     for norm in NORMS:
         radius = certified_radius(plain, X, norm)
         assert np.array_equal(certified_radius(plain, torch.as_tensor(X), norm), radius)
@@ -453,7 +454,7 @@ def assert_inside(model, X, radius, norm):
 def test_the_radius_as_a_measure_with_a_device():
     pytest.importorskip("torch")
     X, y = data(np.random.default_rng(14))
-    model = make_pipeline(StandardScaler(), GLVQ(device="cpu", max_iter=1000, random_state=0))
+    model = make_pipeline(StandardScaler(), GLVQ(solver=LBFGS(device="cpu"), max_iter=1000, random_state=0))
     reject = RejectClassifier(model, measure="radius", min_coverage=0.8).fit(X, y)
     assert 0.5 < reject.accept(X).mean() < 1
 

@@ -26,6 +26,8 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
+from lvq.solvers.lbfgs import LBFGS
+from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ
 from lvq.inspection.explain import explain
 from lvq.rejection import RejectClassifier
@@ -68,7 +70,7 @@ def check_sums(pipeline, X):
 
 
 @pytest.mark.parametrize(
-    "model", [GLVQ(), GRLVQ(), GMLVQ(rank=2, n_prototypes=2), LGMLVQ(), RSLVQ(decision="posterior")], ids=str
+    "model", [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=2), n_prototypes=2), LGMLVQ(), RSLVQ(decision="posterior")], ids=str
 )
 def test_a_model_alone_explains_as_its_method_does(model):
     X, y = draw()
@@ -82,7 +84,7 @@ def test_a_model_alone_explains_as_its_method_does(model):
     assert explanation.feature_names.tolist() == [f"feature {column}" for column in range(5)]
 
 
-@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LGMLVQ(local="prototype", n_prototypes=2)], ids=str)
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LGMLVQ(relevance=Matrix(local="prototype"), n_prototypes=2)], ids=str)
 @pytest.mark.parametrize(
     "steps",
     [
@@ -291,7 +293,7 @@ def test_the_table_without_an_inverse_has_no_prototype_values():
 def test_device():
     pytest.importorskip("torch")
     X, y = draw()
-    pipeline = make_pipeline(StandardScaler(), GMLVQ(device="cpu", max_iter=500, random_state=0)).fit(X, y)
+    pipeline = make_pipeline(StandardScaler(), GMLVQ(solver=LBFGS(device="cpu"), max_iter=500, random_state=0)).fit(X, y)
     check_sums(pipeline, X)
 
 

@@ -10,6 +10,7 @@ from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
 
+from lvq.model.relevance import Matrix
 from lvq import GLVQ, GRLVQ, LVQClassifier, certified_radius, counterfactual
 from lvq.inspection.linear import compose, dense, input_map, project, pull_back
 
@@ -62,7 +63,7 @@ QUICK = {"max_iter": 3, "random_state": 0, "tol": 1.0}
 MODELS = [
     GLVQ(**QUICK),
     GRLVQ(n_prototypes=2, solver="online", max_iter=2, random_state=0),
-    LVQClassifier(rank=2, n_prototypes=1, **QUICK),
+    LVQClassifier(relevance=Matrix(local="prototype", rank=2, ridge="auto"), n_prototypes=1, **QUICK),
     make_pipeline(StandardScaler(), GLVQ(**QUICK)),
     make_pipeline(VarianceThreshold(), GLVQ(**QUICK)),
     make_pipeline(table((StandardScaler(), slice(0, 1000)), (MinMaxScaler(), slice(1000, None))), GLVQ(**QUICK)),

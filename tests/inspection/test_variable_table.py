@@ -8,6 +8,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from lvq.solvers.online import Online
 from lvq import GLVQ
 from lvq.estimators.find_model import need_model
 from lvq.inspection.inverse import variable_table
@@ -20,7 +21,7 @@ Y = np.repeat(["low", "high"], 5)
 
 def fitted(*steps):
     """A model whose prototypes are the means of the classes."""
-    model = GLVQ(init="means", max_iter=1, solver="online", learning_rate=1e-9, random_state=0)
+    model = GLVQ(init="means", max_iter=1, solver=Online(learning_rate=1e-9), random_state=0)
     return need_model(make_pipeline(*steps, model).fit(X, Y), "")
 
 

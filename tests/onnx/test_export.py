@@ -31,6 +31,7 @@ from sklearn.preprocessing import (
 )
 
 from experiments import datasets as of_papers
+from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectClassifier
 from lvq.onnx import register, to_onnx
 from lvq.onnx.precision import rounding_nodes
@@ -59,7 +60,7 @@ SETS = {
 CHAINS = {
     "glvq": lambda: make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0, max_iter=3)),
     "grlvq": lambda: GRLVQ(random_state=0, max_iter=3),
-    "gmlvq": lambda: make_pipeline(MinMaxScaler(), GMLVQ(rank=2, random_state=0, max_iter=3)),
+    "gmlvq": lambda: make_pipeline(MinMaxScaler(), GMLVQ(relevance=Matrix(rank=2), random_state=0, max_iter=3)),
     "lgmlvq": lambda: make_pipeline(StandardScaler(), PCA(4), LGMLVQ(random_state=0, max_iter=3)),
     "lvq": lambda: make_pipeline(StandardScaler(), PCA(3), LVQClassifier(random_state=0, max_iter=3)),
     "rslvq": lambda: make_pipeline(StandardScaler(), RSLVQ(decision="posterior", random_state=0, max_iter=3)),
@@ -97,7 +98,7 @@ def test_real_data(name, chain, run):
 REJECTING = [
     RejectClassifier(GLVQ()),
     RejectClassifier(GLVQ(n_prototypes=2), thresholds="global"),
-    RejectClassifier(GMLVQ(rank=2), measure="boundary"),
+    RejectClassifier(GMLVQ(relevance=Matrix(rank=2)), measure="boundary"),
     RejectClassifier(LGMLVQ(), measure="distance"),
     RejectClassifier(RSLVQ(n_prototypes=2), measure="probability"),
     RejectClassifier(RSLVQ(decision="posterior"), measure="probability", thresholds="optimal"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV, RejectClassifier
 from lvq.estimators.registry import ESTIMATORS, estimator_types
 from lvq.model.rows import largest_value
@@ -24,14 +25,14 @@ VARIANTS = [
     GLVQ(kernel="inverse_multiquadric"),
     GLVQ(kernel="rational_quadratic", n_prototypes=2),
     GLVQ(kernel=RationalQuadratic(shape=0.3), n_prototypes=2),
-    GLVQ(kernel="gaussian", kernel_width=0.05),  # saturates: all distances are equal after the kernel
-    GLVQ(kernel="gaussian", kernel_width=1e4),  # all distances are nearly 0 after the kernel
-    GMLVQ(rank=1),
-    GMLVQ(rank=2, kernel="gaussian", n_prototypes=2),
-    LGMLVQ(local="prototype", n_prototypes=2, rank=2),
+    GLVQ(kernel=Gaussian(width=0.05)),  # saturates: all distances are equal after the kernel
+    GLVQ(kernel=Gaussian(width=1e4)),  # all distances are nearly 0 after the kernel
+    GMLVQ(relevance=Matrix(rank=1)),
+    GMLVQ(relevance=Matrix(rank=2), kernel="gaussian", n_prototypes=2),
+    LGMLVQ(relevance=Matrix(local="prototype", rank=2), n_prototypes=2),
     LGMLVQ(n_prototypes={"ash": 1, "birch": 3, "cedar": 2}),
     MCE(relevance="local_matrix", n_prototypes=2),
-    LOGM(relevance="matrix", rank=2, alpha=0.01, kernel="gaussian"),
+    LOGM(relevance=Matrix(rank=2), alpha=0.01, kernel="gaussian"),
     SNPC(n_prototypes=2),
     SNPC(decision="posterior", n_prototypes=2, kernel="gaussian"),
     RSLVQ(decision="posterior", n_prototypes={"ash": 1, "birch": 3, "cedar": 2}),
@@ -43,7 +44,7 @@ VARIANTS = [
     LVQClassifier(relevance="local_diagonal"),
     GLVQ(relevance="local_diagonal", n_prototypes={"ash": 1, "birch": 3, "cedar": 2}),
     RSLVQ(relevance="local_scale", decision="posterior", kernel="cauchy"),
-    LVQClassifierCV(cv=2, candidates=[{"ridge": 0.01}]),
+    LVQClassifierCV(cv=2, candidates=[{"relevance": Matrix(local="prototype", ridge=0.01)}]),
 ]
 
 
@@ -74,7 +75,7 @@ def test_every_model(name, run, data):
 def test_every_part(model, run, data):
     X, y = data
     quick(model).fit(X, y)
-    assert_same(run(to_onnx(model), X), model, X, 1e-8 if getattr(model, "kernel_width", None) == 1e4 else 1e-9)
+    assert_same(run(to_onnx(model), X), model, X, 1e-8 if getattr(getattr(model, "kernel", None), "width", None) == 1e4 else 1e-9)
 
 
 @pytest.mark.parametrize("model", VARIANTS, ids=spelled)
@@ -86,7 +87,7 @@ def test_float32(model, run, data):
     assert found["probabilities"].dtype == found["certainty"].dtype == np.float32
     differing = found["label"] != model.predict(X)
     assert (np.abs(certainty(model, X))[differing] < 1e-4).all()
-    if getattr(model, "kernel_width", None) != 1e4:
+    if getattr(getattr(model, "kernel", None), "width", None) != 1e4:
         assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=2e-3)
 
 
@@ -107,7 +108,7 @@ def test_far_from_all_prototypes(model, run, data):
 
 
 def test_ties_go_to_the_first(run):
-    model = GLVQ(init=[[0.0, 0.0], [4.0, 0.0], [2.0, 2.0]], learning_rate=0).fit([[0, 0], [4, 0], [2, 2]], [5, 6, 7])
+    model = GLVQ(init=[[0.0, 0.0], [4.0, 0.0], [2.0, 2.0]]).fit([[0, 0], [4, 0], [2, 2]], [5, 6, 7])
     X = np.array([[2.0, 0.0], [2.0, -9.0], [2.0, 2.0], [3.0, 1.0], [1.0, 1.0]])
     assert_array_equal(run(to_onnx(model), X)["label"], model.predict(X))
     assert_array_equal(run(to_onnx(model, dtype="float32"), X.astype(np.float32))["label"], model.predict(X))
@@ -117,7 +118,7 @@ def test_float32_differs_only_at_ties(run):
     """Samples ever nearer to a midplane: float32 errs on some, but on none that lies clearly on one side."""
     rng = np.random.default_rng(0)
     W = 100 + rng.normal(size=(2, 20))
-    model = GLVQ(init=W, learning_rate=0, max_iter=1).fit(W, [0, 1])
+    model = GLVQ(init=W, max_iter=1).fit(W, [0, 1])
     axis = (model.prototypes_[1] - model.prototypes_[0]) / 2
     along = rng.normal(size=(2000, 20))
     along -= (along @ axis)[:, None] * axis / (axis @ axis)
@@ -135,7 +136,7 @@ def test_every_kernel_has_a_formula():
 
 
 def test_a_sample_at_a_prototype(run):
-    model = GLVQ(init=[[0.1, 0.2], [0.1, 0.2]], learning_rate=0).fit([[0.1, 0.2], [0.1, 0.2]], ["a", "b"])
+    model = GLVQ(init=[[0.1, 0.2], [0.1, 0.2]]).fit([[0.1, 0.2], [0.1, 0.2]], ["a", "b"])
     found = run(to_onnx(model), np.array([[0.1, 0.2]]))
     assert found["label"] == ["a"]
     assert found["certainty"] == [0]
@@ -179,7 +180,7 @@ def test_booleans(run, data):
 
 def test_labels_that_onnx_cannot_store():
     classes = np.array([0, 2**63], dtype=np.uint64)
-    model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0.0], [4.0]], classes)
+    model = GLVQ(init=[[0.0], [4.0]]).fit([[0.0], [4.0]], classes)
     with pytest.raises(ValueError, match=r"as int64, which cannot store the class 9223372036854775808"):
         to_onnx(model)
 
@@ -209,7 +210,7 @@ def test_classes_without_prototypes(model, seen, run, data):
 
 
 MEASURES = ["auto", "relsim", "boundary", "distance", "probability", "margin"]
-MEASURED = [GLVQ(n_prototypes=2, kernel="gaussian"), GMLVQ(rank=2), LOGM(), RSLVQ(decision="posterior")]
+MEASURED = [GLVQ(n_prototypes=2, kernel="gaussian"), GMLVQ(relevance=Matrix(rank=2)), LOGM(), RSLVQ(decision="posterior")]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -247,7 +248,7 @@ def assert_rejected(found, n_valid=3):
 def test_invalid_rows_are_not_accepted(measure, dtype, run, data):
     X, y = data
     rows = invalid_rows(X, dtype)
-    for model in (GMLVQ(rank=2, random_state=0, max_iter=5), RSLVQ(random_state=0, max_iter=5)):
+    for model in (GMLVQ(relevance=Matrix(rank=2), random_state=0, max_iter=5), RSLVQ(random_state=0, max_iter=5)):
         model.fit(X, y)
         for row in rows[:-3]:
             with pytest.raises(ValueError, match=r"NaN|inf|large"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lvq import GLVQ, OLVQ1
-from lvq.model.relevance import GradientRelevance
+from lvq.model.relevance import Weights
 from lvq.persistence.consistency import check, check_state
 from lvq.solvers.state import Statistics, Units
 
@@ -54,7 +54,7 @@ def test_statistics_of_another_shape_type_or_value(name, fitted):
 
 
 def test_a_rule_for_another_metric(fitted):
-    changed = replace(fitted[1]._state, relevance=GradientRelevance())
+    changed = replace(fitted[1]._state, relevance=Weights())
     with pytest.raises(ValueError, match=r"relevance rule that does not fit its metric"):
         check_state(changed, fitted[1].model_)
 

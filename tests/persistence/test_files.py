@@ -43,14 +43,14 @@ from lvq.rejection import Combination
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 VARIANTS = [
-    LVQClassifier(cost="rslvq", decision="posterior", relevance="matrix", rank=2),
-    LVQClassifierCV(cv=RepeatedStratifiedKFold(n_splits=2, n_repeats=1), candidates=[{"ridge": 0.01}]),
+    LVQClassifier(cost="rslvq", decision="posterior", relevance=Matrix(rank=2)),
+    LVQClassifierCV(cv=RepeatedStratifiedKFold(n_splits=2, n_repeats=1), candidates=[{"relevance": Matrix(local="prototype", ridge=0.01)}]),
     LVQClassifier(cost=LOGMCost(0.1, 1.0), kernel=RationalQuadratic(shape=2.0)),
-    GLVQ(kernel="cauchy", kernel_width="learned", class_weight={"ash": 1.0, "birch": 2.0, "cedar": 0.5}),
+    GLVQ(kernel=Cauchy(width="learned"), class_weight={"ash": 1.0, "birch": 2.0, "cedar": 0.5}),
     GLVQ(init="samples", n_prototypes={"ash": 1, "birch": 2, "cedar": 3}, random_state=np.random.RandomState(3)),
     GLVQ(solver="online", relevance=FisherNeighbours(rivals="nearest")),
     GLVQ(solver="online", relevance="fc1"),
-    LGMLVQ(local="prototype", n_prototypes=2, rank=1),
+    LGMLVQ(relevance=Matrix(local="prototype", rank=1), n_prototypes=2),
     LOGM(cost_matrix=[[0, 1, 2], [1, 0, 1], [1, 1, 0]]),
     RSLVQ(decision="posterior", kernel="inverse_multiquadric"),
     RejectClassifier(GLVQ(), measure="distance", thresholds="global"),

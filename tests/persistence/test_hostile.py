@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 import pytest
 
+from lvq.solvers.online import Online
 from lvq import GLVQ, OLVQ1
 from lvq.persistence import LoadError, load, save
 
@@ -194,7 +195,7 @@ def test_a_random_state_beyond_its_end(tmp_path, edit):
 def test_statistics_of_another_shape(tmp_path, edit):
     """The compiled solver checks no bounds."""
     path = tmp_path / "model.lvq"
-    save(OLVQ1(random_state=0, learning_rate=0.123).fit([[0.0, 1.0], [4.0, 4.5]], [0, 1]), path)
+    save(OLVQ1(random_state=0, solver=Online(learning_rate=0.123)).fit([[0.0, 1.0], [4.0, 4.5]], [0, 1]), path)
     editable = edit(path)
     statistics = found(editable.header["model"], "named_tuple", "Statistics")
     editable.arrays[statistics[-1][1]] = np.zeros(1)  # rates

@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from lvq.model.relevance import Matrix, Weights
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier
 
 ALONE = {
@@ -13,14 +14,14 @@ ALONE = {
     "kernel": GLVQ(kernel="gaussian"),
     "relevances": GRLVQ(),
     "matrix": GMLVQ(),
-    "rank 1": GMLVQ(rank=1),
-    "rank 2": GMLVQ(rank=2),
+    "rank 1": GMLVQ(relevance=Matrix(rank=1)),
+    "rank 2": GMLVQ(relevance=Matrix(rank=2)),
     "local by class": LGMLVQ(n_prototypes=2),
-    "local by prototype": LGMLVQ(local="prototype", n_prototypes=2, rank=2),
-    "local weights": GLVQ(relevance="local_diagonal", local="prototype", n_prototypes=2),
+    "local by prototype": LGMLVQ(relevance=Matrix(local="prototype", rank=2), n_prototypes=2),
+    "local weights": GLVQ(relevance=Weights(local="prototype"), n_prototypes=2),
     "posterior": RSLVQ(decision="posterior", n_prototypes=2),
     "default": LVQClassifier(max_iter=30),
-    "search": LVQClassifierCV(cv=2, candidates=[{"relevance": "matrix", "max_iter": 30, "ridge": 0.01}]),
+    "search": LVQClassifierCV(cv=2, candidates=[{"relevance": Matrix(ridge=0.01), "max_iter": 30}]),
 }
 WRAPPED = {
     "pipeline": make_pipeline(StandardScaler(), GMLVQ(random_state=0)),

@@ -8,6 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from lvq.model.relevance import Matrix
 from lvq import GLVQ, LGMLVQ
 from lvq.estimators.find_model import need_model
 from lvq.plots import group_names, lambda_matrix, plane, prototype_names, relevance_profile
@@ -64,7 +65,7 @@ def test_names_of_local_matrices(data, fitted):
     assert group_names(fitted["matrix"]).tolist() == [""]
     assert group_names(fitted["local by class"]).tolist() == ["0", "1", "2"]
     assert group_names(fitted["local by prototype"]).tolist()[:3] == ["0, 1 of 2", "0, 2 of 2", "1, 1 of 2"]
-    single = LGMLVQ(local="prototype", random_state=0).fit(X, np.array(["a", "b", "c"])[y])
+    single = LGMLVQ(relevance=Matrix(local="prototype"), random_state=0).fit(X, np.array(["a", "b", "c"])[y])
     assert group_names(single).tolist() == ["a", "b", "c"]
 
 

@@ -11,6 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lvq
+from lvq.solvers.lbfgs import LBFGS
+from lvq.model.relevance import Matrix
 from lvq import GMLVQ, SavitzkyGolay, StandardNormalVariate, certified_radius, explain
 
 STEPS = [StandardNormalVariate(), SavitzkyGolay(window=7), SavitzkyGolay(window=9, degree=3, derivative=2, spacing=2.0)]
@@ -45,7 +47,7 @@ def test_formulas():
 def test_pipelines_files_and_graphs(step, tmp_path):
     X, y = spectra()
     table = pd.DataFrame(X, columns=[f"{850 + 2 * k} nm" for k in range(X.shape[1])])
-    model = make_pipeline(clone(step), StandardScaler(), GMLVQ(rank=2, random_state=0)).fit(table, y)
+    model = make_pipeline(clone(step), StandardScaler(), GMLVQ(relevance=Matrix(rank=2), random_state=0)).fit(table, y)
     assert model.score(table, y) > 0.95
     assert model[0].get_feature_names_out().tolist() == table.columns.tolist()
     lvq.save(model, tmp_path / "model.lvq")
@@ -57,7 +59,7 @@ def test_pipelines_files_and_graphs(step, tmp_path):
         with pytest.raises(ValueError, match="got StandardNormalVariate; transform X with that step first"):
             explain(model, table)
     onnxruntime = pytest.importorskip("onnxruntime")
-    plain = make_pipeline(clone(step), StandardScaler(), GMLVQ(rank=2, random_state=0)).fit(X, y)
+    plain = make_pipeline(clone(step), StandardScaler(), GMLVQ(relevance=Matrix(rank=2), random_state=0)).fit(X, y)
     session = onnxruntime.InferenceSession(lvq.to_onnx(plain).SerializeToString())
     given = {session.get_inputs()[0].name: X}
     label, probabilities = session.run(["label", "probabilities"], given)
@@ -68,7 +70,7 @@ def test_pipelines_files_and_graphs(step, tmp_path):
 def test_radii_through_a_filter():
     """Exact with one prototype per class: no smaller change changes a prediction, and a little larger one does."""
     X, y = spectra()
-    model = make_pipeline(SavitzkyGolay(window=7, derivative=1), GMLVQ(rank=2, tol=1e-2, random_state=0)).fit(X, y)
+    model = make_pipeline(SavitzkyGolay(window=7, derivative=1), GMLVQ(relevance=Matrix(rank=2), solver=LBFGS(tol=1e-2), random_state=0)).fit(X, y)
     radius, rng = certified_radius(model, X), np.random.default_rng(1)
     before = model.predict(X)
     for _ in range(50):

@@ -8,6 +8,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from lvq.solvers.online import Online
 from lvq import GLVQ
 from lvq.rejection import (
     GuaranteeError,
@@ -280,7 +281,7 @@ def patients(n_groups, seed):
 
 def test_a_guarantee_with_groups_holds_for_groups():
     """200 calibrations: the error of a random row of a new patient is above the bound no more often than allowed."""
-    model = GLVQ(init=[[0.0, 0.0], [4.0, 4.0]], solver="online", learning_rate=0.0, max_iter=1)
+    model = GLVQ(init=[[0.0, 0.0], [4.0, 4.0]], solver=Online(learning_rate=0.0), max_iter=1)
     model = FrozenEstimator(model.fit([[0.0, 0.0], [4.0, 4.0]], [0, 1]))
     X_test, y_test, groups = patients(20_000, 1)
     weight = 1 / np.bincount(groups)[groups]  # a random row of each patient, as an expectation

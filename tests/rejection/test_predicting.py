@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from lvq.solvers.online import Online
 from lvq import GLVQ
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import (
@@ -117,7 +118,7 @@ def test_ambiguous_or_outlying(model):
 
 
 def test_outlier_limits_belong_to_cells():
-    wide = GLVQ(init=(np.array([[0.0], [100.0]]), [0, 1]), **{**QUICK, "learning_rate": 0})
+    wide = GLVQ(init=(np.array([[0.0], [100.0]]), [0, 1]), **{**QUICK, "solver": Online(learning_rate=0)})
     rng = np.random.default_rng(0)
     X = np.concatenate((rng.normal(size=(200, 1)), 100 + 10 * rng.normal(size=(200, 1)))) @ np.ones((1, 1))
     y = np.repeat([0, 1], 200)

@@ -12,6 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from lvq.solvers.online import Online
+from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import Combination, certainty
@@ -30,7 +32,7 @@ def data():
 
 
 def placed(prototypes, labels, **parameters):
-    still = {"solver": "online", "learning_rate": 0, "max_iter": 1}
+    still = {"solver": Online(learning_rate=0), "max_iter": 1}
     return GLVQ(init=(np.array(prototypes), np.array(labels)), **still, **parameters).fit(prototypes, labels)
 
 
@@ -60,7 +62,7 @@ def test_relsim_is_the_certainty_of_explain(data, kernel):
     assert certainty(model, X).max() <= 1
 
 
-@pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ(rank=2)], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=2))], ids=lambda model: type(model).__name__)
 def test_boundary_is_reached_at_that_distance(data, model):
     """In the model's own space, a step of just that length along the line to the rival reaches the border."""
     X, y = data

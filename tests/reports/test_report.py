@@ -290,7 +290,7 @@ def test_one_class_one_row_and_strange_labels():
 
 def test_held_out_rows_are_predicted_once(monkeypatch):
     """Labels, certainties and reasons come from one table of distances."""
-    from lvq.rejection.predictions import Predictions
+    from lvq.rejection.scores import Predictions
 
     frame, y, model = tumours()
     reject = RejectClassifier(model, cv="prefit").fit(frame, y)

@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 import lvq
+from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, LVQ1, RSLVQ, LVQClassifier, fit_batches
 from lvq.streaming import sources
 from lvq.tables import TableError
@@ -32,7 +33,7 @@ def cut(X, y, size):
 # -- what is learned ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [GLVQ, GMLVQ, LVQ1, RSLVQ, lambda **given: LVQClassifier(ridge=0, **given)])
+@pytest.mark.parametrize("make", [GLVQ, GMLVQ, LVQ1, RSLVQ, lambda **given: LVQClassifier(relevance=Matrix(local="prototype"), n_prototypes=2, **given)])
 def test_it_is_partial_fit_batch_by_batch(make, rows):
     X, y = rows
     expected = make(random_state=3)
@@ -369,7 +370,7 @@ def test_numbers_that_are_too_small(name, rows):
 def test_models_that_cannot_stream(rows):
     with pytest.raises(TypeError, match=r"needs an estimator with partial_fit.* got SVC"):
         fit_batches(SVC(), [rows])
-    with pytest.raises(TypeError, match=r"StandardScaler, LVQClassifier\. .*Set solver='online' \(or ridge=0\)"):
+    with pytest.raises(TypeError, match=r"StandardScaler, LVQClassifier\. .*Set solver='online'"):
         fit_batches(make_pipeline(StandardScaler(), LVQClassifier(missing="ignore")), [rows])
     with pytest.raises(TypeError, match="got StandardScaler, MinMaxScaler, GLVQ"):
         fit_batches(make_pipeline(StandardScaler(), MinMaxScaler(), GLVQ()), [rows])

@@ -67,7 +67,7 @@ def _target(target: str | None, table: Path, encoding: str | None) -> str:
     """The target; where none is given, report the columns of the table."""
     if target is not None:
         return target
-    from lvq.table_headers import listed
+    from lvq.tables.header import listed
     from lvq.tables import column_names
 
     names = [name for name in column_names(table, encoding) if name]

@@ -27,7 +27,7 @@ from lvq.inspection.columns import model_inputs, row_names
 from lvq.inspection.linear import as_matrix, compose, dense, input_map, project
 from lvq.inspection.steps import Floats, Indices, LinearMap
 from lvq.model.arrays import as_numpy
-from lvq.table_headers import listed
+from lvq.tables.header import listed
 from lvq.typing import Labels, MatrixLike
 
 # how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
@@ -119,7 +119,7 @@ def counterfactual(
     Examples
     --------
     >>> from lvq import GLVQ
-    >>> model = GLVQ(init=[[0.0, 0.0], [4.0, 0.0]], learning_rate=0, max_iter=1, solver="online")
+    >>> model = GLVQ(init=[[0.0, 0.0], [4.0, 0.0]], max_iter=1)
     >>> model = model.fit([[0, 0], [4, 0]], ["left", "right"])
     >>> changed = counterfactual(model, [[0.5, 9.0]])
     >>> changed.samples.round(6), changed.distance.round(6), changed.label

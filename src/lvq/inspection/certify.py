@@ -67,7 +67,7 @@ def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, un
     Examples
     --------
     >>> from lvq import GLVQ
-    >>> model = GLVQ(init=[[0.0, 0.0], [4.0, 0.0]], learning_rate=0).fit([[0, 0], [4, 0]], ["left", "right"])
+    >>> model = GLVQ(init=[[0.0, 0.0], [4.0, 0.0]]).fit([[0, 0], [4, 0]], ["left", "right"])
     >>> certified_radius(model, [[0.5, 9.0], [4.0, 0.0]]).round(6)
     array([1.5, 2. ])
     """

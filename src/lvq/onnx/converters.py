@@ -166,9 +166,9 @@ def convert(scope: Scope, operator: Operator, container: ModelComponentContainer
     if not isinstance(operator.inputs[0].type, number):
         samples = graph.cast(samples, graph.dtype)
     floating = [i.full_name for i in scope.input_variables if isinstance(i.type, DoubleTensorType | FloatTensorType)]
-    priced = find_layer(estimator, CostClassifier)
-    prices = None if priced is None else priced.costs_
-    predictions = Predictions(graph, need_model(estimator, "to_onnx").model, samples, floating, prices)
+    by_cost = find_layer(estimator, CostClassifier)
+    costs = None if by_cost is None else by_cost.costs_
+    predictions = Predictions(graph, need_model(estimator, "to_onnx").model, samples, floating, costs)
     values = [predictions.label, predictions.probabilities]
     if len(operator.outputs) > 2:  # an ensemble of skl2onnx around a model uses only the first two
         rejects = isinstance(estimator, RejectClassifier)

@@ -54,13 +54,13 @@ def _probability(predictions: Predictions) -> str:
 
 
 def _margin(predictions: Predictions) -> str:
-    graph, priced = predictions.graph, predictions.prices is not None
-    scores = predictions.savings if priced else predictions.scores
+    graph, by_cost = predictions.graph, predictions.costs is not None
+    scores = predictions.savings if by_cost else predictions.scores
     if predictions.n_classes == 1:
         return predictions.ones
     if predictions.n_classes == 2:  # one score, positive for the second class
         columns = graph.split(scores, [1, 1])
-        second = graph.node("Sub", columns[1], columns[0]) if predictions.by_posterior or priced else columns[1]
+        second = graph.node("Sub", columns[1], columns[0]) if predictions.by_posterior or by_cost else columns[1]
         score = graph.node("Squeeze", second, graph.constant(np.array([1])))
         is_second = graph.node("Equal", predictions.predicted, graph.constant(np.array(1)))
         return graph.node("Where", is_second, score, graph.node("Neg", score))
@@ -70,7 +70,7 @@ def _margin(predictions: Predictions) -> str:
 
 
 def _automatic(predictions: Predictions) -> str:
-    if predictions.prices is not None:
+    if predictions.costs is not None:
         return _margin(predictions)
     return _relsim(predictions) if predictions.model.decision.xi is None else _probability(predictions)
 

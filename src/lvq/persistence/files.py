@@ -68,7 +68,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, trusted: Iterabl
     --------
     >>> import tempfile
     >>> from lvq import GLVQ, load, save
-    >>> model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0], [4]], ["left", "right"])
+    >>> model = GLVQ(init=[[0.0], [4.0]]).fit([[0], [4]], ["left", "right"])
     >>> file = tempfile.mkdtemp() + "/model.lvq"
     >>> save(model, file)
     >>> load(file).predict([[1.0]])

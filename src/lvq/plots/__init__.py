@@ -7,9 +7,10 @@ Examples
 --------
 >>> from sklearn.datasets import load_iris
 >>> from lvq import GMLVQ
+>>> from lvq.model.relevance import Matrix
 >>> from lvq.plots import ProjectionDisplay
 >>> X, y = load_iris(return_X_y=True)
->>> display = ProjectionDisplay.from_estimator(GMLVQ(rank=2, random_state=0).fit(X, y), X, y)
+>>> display = ProjectionDisplay.from_estimator(GMLVQ(relevance=Matrix(rank=2), random_state=0).fit(X, y), X, y)
 >>> display.ax_.get_xlabel()
 'Learned axis 1 (... % of squared distances)'
 """

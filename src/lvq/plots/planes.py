@@ -62,8 +62,9 @@ def plane(estimator: BaseEstimator, X: ArrayLike) -> Plane:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from lvq import GMLVQ
+    >>> from lvq.model.relevance import Matrix
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = GMLVQ(rank=2, random_state=0).fit(X, y)
+    >>> model = GMLVQ(relevance=Matrix(rank=2), random_state=0).fit(X, y)
     >>> view = plane(model, X)
     >>> bool(abs(view.points - model.transform(X)).max() < 1e-9), view.exact, view.axis_names[0]
     (True, True, 'learned axis 1')

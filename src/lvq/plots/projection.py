@@ -96,9 +96,10 @@ class ProjectionDisplay(Display):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from lvq import GMLVQ
+    >>> from lvq.model.relevance import Matrix
     >>> from lvq.plots import ProjectionDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = GMLVQ(rank=2, random_state=0).fit(X, y)
+    >>> model = GMLVQ(relevance=Matrix(rank=2), random_state=0).fit(X, y)
     >>> display = ProjectionDisplay.from_estimator(model, X, y, resolution=50)
     >>> display.plane.points.shape, display.agreement
     ((150, 2), 1.0)

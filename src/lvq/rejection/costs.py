@@ -263,7 +263,7 @@ def classes_by_cost(estimator: BaseEstimator, X: MatrixLike) -> NDArray[np.intp]
     Examples
     --------
     >>> from lvq import GLVQ
-    >>> model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0], [4]], ["left", "right"])
+    >>> model = GLVQ(init=[[0.0], [4.0]]).fit([[0], [4]], ["left", "right"])
     >>> wrapped = CostClassifier(model, {"right:left": 1000}).fit([[0], [4]], ["left", "right"])
     >>> classes_by_cost(model, [[1.9]]), classes_by_cost(wrapped, [[1.9]])
     (None, array([1]))

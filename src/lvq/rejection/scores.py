@@ -316,7 +316,7 @@ def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunc
     Examples
     --------
     >>> from lvq import GLVQ
-    >>> model = GLVQ(init=[[0.0], [4.0]], learning_rate=0).fit([[0], [4]], ["left", "right"])
+    >>> model = GLVQ(init=[[0.0], [4.0]]).fit([[0], [4]], ["left", "right"])
     >>> certainty(model, [[1.0], [2.0]], "relsim"), certainty(model, [[1.0], [2.0]], "boundary")
     (array([0.8, 0. ]), array([1., 0.]))
     """

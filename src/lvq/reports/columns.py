@@ -11,20 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.calibration import CalibratedClassifierCV
 
-from lvq.estimators.find_model import find_layer, find_model, need_model
+from lvq.estimators.find_model import find_layer, need_model
+from lvq.inspection.columns import input_cells, model_inputs, used_columns
 from lvq.inspection.explain import explain
-from lvq.inspection.importance import used_columns
-from lvq.inspection.columns import input_names, model_inputs
-from lvq.input_values import input_cells, input_values
+from lvq.inspection.inverse import VariableTable, input_values, variable_table
+from lvq.inspection.steps import input_names
 from lvq.plots import feature_names
 from lvq.plots.images import pixel_places
-from lvq.rejection.costs import PriceClassifier
+from lvq.rejection import CostClassifier
 from lvq.reports.metrics import Codes, Floats
 from lvq.reports.text import rounded
 from lvq.typing import JSONValue, MatrixLike
-from lvq.variable_values import VariableTable, variable_table
 
 Cells = list[list[JSONValue]]
 
@@ -39,16 +37,8 @@ class Explained(NamedTuple):
 
 def costs_of(model: BaseEstimator) -> Floats | None:
     """The costs of mistakes by which a model decides (rows are true classes); None where it has none."""
-    found = find_layer(model, PriceClassifier)
-    return None if found is None else np.asarray(found.prices_, dtype=np.float64)
-
-
-def calibrated_by(model: BaseEstimator) -> str | None:
-    """What has calibrated the probabilities of a model; None where nothing has."""
-    if find_layer(model, CalibratedClassifierCV) is not None:
-        return "CalibratedClassifierCV"
-    found = find_model(model)
-    return None if found is None or found.model.decision.temperature == 1 else "a temperature"
+    found = find_layer(model, CostClassifier)
+    return None if found is None else found.costs_
 
 
 class Columns:

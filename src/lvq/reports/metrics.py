@@ -323,14 +323,14 @@ def costs_of_predictions(costs: Floats, codes: Codes, predicted: Codes) -> Costs
 class Calibration:
     """How often the most probable class is the true one, in bins of its probability."""
 
-    calibrated_by: str | None
+    is_calibrated: bool  # by a temperature
     calibration_error: float
     probability: list[float]
     accuracy: list[float]
     n_samples: list[int]
 
 
-def calibration(table: Floats, codes: Codes, calibrated_by: str | None = None) -> Calibration:
+def calibration(table: Floats, codes: Codes, *, is_calibrated: bool = False) -> Calibration:
     """Mean probability, accuracy and number of samples in ten equal bins, and their mean absolute difference.
 
     Examples
@@ -345,4 +345,4 @@ def calibration(table: Floats, codes: Codes, calibrated_by: str | None = None) -
     known = count > 0
     probability, accuracy = (np.bincount(bins, values, N_BINS)[known] / count[known] for values in (top, correct))
     error = float(np.average(np.abs(accuracy - probability), weights=count[known]))
-    return Calibration(calibrated_by, error, probability.tolist(), accuracy.tolist(), count[known].tolist())
+    return Calibration(is_calibrated, error, probability.tolist(), accuracy.tolist(), count[known].tolist())

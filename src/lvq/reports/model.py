@@ -11,18 +11,18 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, find_layer
-from lvq.inspection.importance import variable_importances
+from lvq.inspection.certify import certified_accuracy, certified_radius
+from lvq.inspection.importance import VariableImportances, variable_importances
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import feature_names, group_names, lambda_matrix, prototype_names, relevance_profile
 from lvq.rejection import RejectClassifier
-from lvq.rejection.point import CertifiedPoint
+from lvq.rejection.classifier import TARGETS
+from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports.columns import Columns
 from lvq.reports.metrics import Codes, Floats
 from lvq.reports.text import rounded
-from lvq.resampled_importances import RelevanceIntervals
-from lvq.inspection.certify import certified_accuracy, certified_radius
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 MAX_FEATURES = 20  # in charts and tables
@@ -79,7 +79,7 @@ class ModelCard:
     rejection: RejectionRule | None
 
 
-def model_card(model: BaseEstimator, found: FoundModel, *, by_group: bool = False) -> ModelCard:
+def model_card(model: BaseEstimator, found: FoundModel) -> ModelCard:
     """The card of a fitted model."""
     estimator = found.estimator
     defaults = type(estimator)().get_params(deep=False)
@@ -93,7 +93,7 @@ def model_card(model: BaseEstimator, found: FoundModel, *, by_group: bool = Fals
         by_posterior=found.model.decision.by_posterior,
         n_prototypes=len(found.model.prototypes),
         n_features=found.model.n_features,
-        rejection=None if reject is None else _rule(reject, by_group),
+        rejection=None if reject is None else _rule(reject),
     )
 
 
@@ -117,15 +117,14 @@ def _parameter(value: object) -> JSONValue:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-def _rule(reject: RejectClassifier, by_group: bool) -> RejectionRule:
-    names = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
-    given = {name: getattr(reject, name, None) for name in names}
-    target = {name: float(value) for name, value in given.items() if value is not None} or {"min_coverage": 0.9}
+def _rule(reject: RejectClassifier) -> RejectionRule:
+    given = {name: getattr(reject, name) for name in TARGETS if getattr(reject, name) is not None}
+    target = {name: float(np.min(value)) for name, value in given.items()} or {"min_coverage": 0.9}
     point, guarantee = reject.point_, None
     if isinstance(point, CertifiedPoint):
         guarantee = Guarantee(
-            point.max_error, reject.confidence, point.requested_error, point.n_testing,
-            point.n_accepted, point.n_errors, by_group,
+            point.max_error, point.confidence, point.requested_error, point.n_testing,
+            point.n_accepted, point.n_errors, point.unit == "groups",
         )  # fmt: skip
     return RejectionRule(target, str(_parameter(reject.measure)), reject.thresholds, guarantee, list(reject.notes_))
 
@@ -170,28 +169,27 @@ class Importance:
 
 
 def importance_of(
-    model: BaseEstimator, columns: Columns, X: MatrixLike, intervals: RelevanceIntervals | None = None
+    model: BaseEstimator, columns: Columns, X: MatrixLike, computed: VariableImportances | None = None
 ) -> tuple[Importance | None, Floats | None]:
     """Importances of the columns of X, in the order of the page and in that of the columns; None for Euclidean ones."""
     if columns.model.relevance is None:
         return None, None
-    found = variable_importances(model, X)
+    found = variable_importances(model, X) if computed is None else computed
     names = columns.all_names or found.names.tolist()
-    order = np.argsort(-found.importances, kind="stable")
-    top, rest = order[:MAX_FEATURES], order[MAX_FEATURES:]
+    top, rest = found.order[:MAX_FEATURES], found.order[MAX_FEATURES:]
     return Importance(
         n_features=len(names),
         features=[names[k] for k in top],
         values=found.importances[top].tolist(),
         n_rest=len(rest),
         rest=float(found.importances[rest].sum()),
-        intervals=None if intervals is None else _intervals(intervals, names, top),
+        intervals=_intervals(found, names, top) if len(found.resampled) else None,
         n_model_features=columns.model.n_features,
         matrices=_matrices(columns),
     ), found.importances
 
 
-def _intervals(found: RelevanceIntervals, names: list[str], top: Codes) -> Intervals:
+def _intervals(found: VariableImportances, names: list[str], top: Codes) -> Intervals:
     return Intervals(
         found.confidence, len(found.resampled), found.beats_chance, found.lower[top].tolist(),
         found.upper[top].tolist(), [names[k] for k in top if found.important[k]], int(found.important.sum()),

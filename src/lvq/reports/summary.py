@@ -17,10 +17,10 @@ from sklearn.utils.validation import column_or_1d
 
 import lvq
 from lvq.estimators.find_model import find_layer
+from lvq.inspection.importance import VariableImportances
 from lvq.rejection import RejectClassifier
-from lvq.rejection.measures import certainty_of
-from lvq.rejection.predictions import Predictions
-from lvq.reports.columns import Columns, calibrated_by, costs_of
+from lvq.rejection.scores import Predictions, certainty_of
+from lvq.reports.columns import Columns, costs_of
 from lvq.reports.metrics import (
     Calibration,
     Codes,
@@ -52,7 +52,6 @@ from lvq.reports.model import (
 from lvq.reports.rejection import Rejection, operating_points, rejection_of
 from lvq.reports.samples import Explanations, HeldOut, Map, explanations_of, map_of, stratified
 from lvq.reports.text import label_texts, natural_key, percent, to_json
-from lvq.resampled_importances import RelevanceIntervals
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 FORMAT = 6  # raised when a key of metrics.json changes its name or meaning
@@ -120,8 +119,6 @@ class Context:
         Names of the data and of the column of classes.
     row_names : str
         How samples are named, as a sentence.
-    first_row : int
-        Number of the first row, which is added to row numbers: 2 for rows of a spreadsheet whose header is row 1.
     protocol : str
         How the data were split and prepared.
     notes : sequence of str
@@ -136,15 +133,14 @@ class Context:
         Groups of the held-out samples, which are not independent inside a group.
     folds : Folds, optional
         From a cross-validation among the training samples.
-    intervals : RelevanceIntervals, optional
-        Intervals of the importances.
+    importances : VariableImportances, optional
+        Importances of the columns with their intervals; computed without intervals otherwise.
     """
 
     title: str = "model"
     data_name: str = "data"
     target: str | None = None
     row_names: str = "Samples are named by their row in the held-out data, counted from 0."
-    first_row: int = 0
     protocol: str | None = None
     notes: Sequence[str] = ()
     seed: int | None = None
@@ -152,7 +148,7 @@ class Context:
     marks: dict[str, list[str]] = field(default_factory=dict)
     groups: np.ndarray | None = None
     folds: Folds | None = None
-    intervals: RelevanceIntervals | None = None
+    importances: VariableImportances | None = None
 
 
 @dataclass(frozen=True)
@@ -334,13 +330,13 @@ def _report(
 ) -> Report:
     columns, costs = Columns(model, X, feature_names, context.dates), costs_of(model)
     labels, order = ordered_classes(columns.model.classes, given)
-    held_out, thresholds, fitted = _evaluated(model, X, given, labels, order, reason, context.first_row)
+    held_out, thresholds, fitted = _evaluated(model, X, given, labels, order, reason)
     by_cost, own, n_labels = costs is not None, order[columns.model.labels], len(labels)
     rows = stratified(held_out.y, MAX_POINTS)
     seen = X if X_train is None else indexable(X_train)[0]
-    relevance, importances = importance_of(model, columns, seen, context.intervals)
+    relevance, importances = importance_of(model, columns, seen, context.importances)
     numbers = columns.numbers(X, held_out.inputs)
-    card = model_card(model, columns.found, by_group=context.groups is not None)
+    card = model_card(model, columns.found)
     accepted, correct = held_out.reason == "", held_out.predicted == held_out.y
     table, groups = held_out.probabilities, context.groups
     sorted_costs = None if costs is None else costs[np.ix_(np.argsort(order), np.argsort(order))]
@@ -362,7 +358,8 @@ def _report(
     coverage = fraction_of(accepted, groups=groups) if rejects else None
     accepted_accuracy = fraction_of(correct, accepted, groups) if rejects else None
     view = map_of(model, held_out, columns, rows, own, order, by_cost=by_cost)
-    calibrated = None if table is None else calibration(table, held_out.y, calibrated_by(model))
+    tempered = columns.model.decision.temperature != 1
+    calibrated = None if table is None else calibration(table, held_out.y, is_calibrated=tempered)
     decided = None
     if table is not None:
         decided = other_decisions(table, held_out.y, held_out.predicted, n_labels, sorted_costs)
@@ -420,7 +417,6 @@ def _evaluated(
     labels: Labels,
     order: Codes,
     reason: np.ndarray | None,
-    first_row: int,
 ) -> tuple[HeldOut, list[float | None], int]:
     """The samples with their predictions; the thresholds of the operating points, and the point of the model."""
     reject = find_layer(model, RejectClassifier)
@@ -438,7 +434,7 @@ def _evaluated(
         table = np.asarray(model.predict_proba(X), dtype=np.float64)[:, np.argsort(order)]
     accepted, thresholds, fitted = operating_points(certainty, why)
     index = _index(X)
-    names = [_name(row if index is None else index[row], first_row) for row in range(len(given))]
+    names = list(range(len(given))) if index is None else [_name(name) for name in index]
     inputs = np.asarray(made.inputs, dtype=np.float64)
     held_out = HeldOut(X, true, predicted, table, certainty, why, made.winner, inputs, accepted, names)
     return held_out, thresholds, fitted
@@ -450,8 +446,8 @@ def _index(X: MatrixLike) -> list[object] | None:
     return list(index) if index is not None and hasattr(index, "tolist") else None
 
 
-def _name(name: object, first_row: int) -> int | str:
-    return int(name) + first_row if isinstance(name, int | np.integer) else str(name)
+def _name(name: object) -> int | str:
+    return int(name) if isinstance(name, int | np.integer) else str(name)
 
 
 def _raw(X: MatrixLike, numbers: np.ndarray) -> np.ndarray:
@@ -532,7 +528,7 @@ def limits_of(
         )
     sentences.append("Explanations show how the model computed a prediction, not what causes the classes to differ.")
     if calibrated is not None:
-        kind = f"were calibrated by {calibrated.calibrated_by}" if calibrated.calibrated_by else "are not calibrated"
+        kind = "were calibrated by a temperature" if calibrated.is_calibrated else "are not calibrated"
         error = percent(calibrated.calibration_error)
         sentences.append(f"The model's probabilities {kind}; here they differ from the accuracy by {error} on average.")
     return sentences

@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lvq.rejection.known_values import MISSING_TEXT  # the category of a missing text
-from lvq.table_headers import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
 from lvq.tables import as_days, as_numbers, as_text, holds_dates, is_number, kind_of
+from lvq.tables.header import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
 
+MISSING_TEXT = "(missing)"  # the category of a missing string
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
@@ -93,7 +93,7 @@ def prepare(
     Parameters
     ----------
     table : DataFrame
-        Of `lvq.tables.read_table`, or of your own making.
+        The whole table, with the column of classes.
     target : str
         The column of classes.
     drop : sequence of str, default=()

@@ -21,10 +21,10 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import column_or_1d
 
-from lvq.estimators.find_model import find_model
 from lvq.estimators.cross_fit import group_folds
+from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import ESTIMATORS, short_name
-from lvq.table_headers import TableError
+from lvq.tables import TableError
 from lvq.typing import Fold, Labels, MatrixLike
 from lvq.workflow.columns import Samples
 from lvq.workflow.design import Design, inner_folds

@@ -17,8 +17,8 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from lvq.estimators.cross_fit import group_folds
-from lvq.table_headers import listed
 from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
+from lvq.tables.header import listed
 from lvq.typing import Fold
 from lvq.workflow.columns import MISSING_CELL, Samples
 
@@ -249,26 +249,13 @@ def _blocks(times: np.ndarray, n_blocks: int) -> np.ndarray:
     return (ranks * n_blocks // len(ranks)).astype(int)
 
 
-def calibration_rows(design: Design, fraction: float, seed: int, *, independent: bool) -> Fold:
-    """Training rows, and rows held out for thresholds: whole groups, or the latest rows.
-
-    With `independent` there is one held-out row of each group, drawn at random: rows of a group are alike, and a test
-    that takes them for independent ones would be too sure.
-    """
-    rng = np.random.default_rng(seed)
-    if design.times is not None:
-        held = design.times >= _cut(design.times, fraction)
-        if design.groups is not None:
-            held |= np.isin(design.groups, design.groups[held])
-    else:
-        assert design.groups is not None
-        names = rng.permutation(np.unique(design.groups))
-        held = np.isin(design.groups, names[: max(1, round(fraction * len(names)))])
-    rows = np.flatnonzero(held)
-    if independent and design.groups is not None:
-        drawn = rng.permutation(rows)
-        rows = np.sort(drawn[np.unique(design.groups[drawn], return_index=True)[1]])
-    return np.flatnonzero(~held), rows
+def latest_rows(design: Design, fraction: float) -> Fold:
+    """Training rows, and the latest ones, which are held out for thresholds; groups that have some are held out."""
+    assert design.times is not None
+    held_out = design.times >= _cut(design.times, fraction)
+    if design.groups is not None:
+        held_out |= np.isin(design.groups, design.groups[held_out])
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
 
 def time_strings(times: Sequence[float] | np.ndarray, dated: bool) -> list[str]:

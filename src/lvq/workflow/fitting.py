@@ -21,10 +21,10 @@ from lvq.rejection.costs import PriceClassifier
 from lvq.rejection import RejectClassifier
 from lvq.rejection.coverage import OUTLIER_REMEDY
 from lvq.rejection.guarantee_error import weaker_guarantee
-from lvq.rejection.point import CertifiedPoint
+from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports import Context, Folds, Report
 from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
-from lvq.table_headers import TableError, listed
+from lvq.tables.header import TableError, listed
 from lvq.typing import ClassWeight, FittedFold, Fold
 from lvq.workflow.design import Design, calibration_rows, inner_folds, split_rows, threshold_folds, time_strings
 from lvq.workflow.pipeline import check_costs, make_model, make_pipeline_for, make_reject_classifier

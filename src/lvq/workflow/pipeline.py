@@ -25,9 +25,9 @@ from lvq.estimators.search import default_candidates
 from lvq.model.links import KERNELS
 from lvq.rejection.costs import price_matrix
 from lvq.rejection import RejectClassifier
-from lvq.rejection.binomial import samples_needed
+from lvq.rejection.guarantee import samples_needed
 from lvq.rejection.calibration import PATH_FRACTION
-from lvq.table_headers import is_number, listed
+from lvq.tables.header import is_number, listed
 from lvq.typing import Argument, ClassWeight
 from lvq.workflow.columns import Samples
 

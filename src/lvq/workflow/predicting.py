@@ -27,16 +27,16 @@ from sklearn.preprocessing import OneHotEncoder
 from lvq.estimators.find_model import FoundModel, find_model, need_model
 from lvq.model.rows import largest_value
 from lvq.rejection import RejectClassifier
-from lvq.rejection.binomial import error_upper_bound
+from lvq.rejection.guarantee import error_upper_bound
 from lvq.rejection.known_values import MISSING_TEXT
-from lvq.rejection.measures import certainty_of
-from lvq.rejection.predictions import Predictions
+from lvq.rejection.scores import certainty_of
+from lvq.rejection.scores import Predictions
 from lvq.reports import Context, Report
 from lvq.reports.metrics import Fraction
 from lvq.reports.model import Guarantee
 from lvq.reports.summary import Earlier
 from lvq.inspection.certify import certified_radius
-from lvq.table_headers import FIRST_ROW, check_columns, listed
+from lvq.tables.header import FIRST_ROW, check_columns, listed
 from lvq.tables import (
     TableError,
     TableWriter,
@@ -51,7 +51,7 @@ from lvq.tables import (
     read_parts,
     reading_notes,
 )
-from lvq.tables.missing_marks import marks_by_column, without_marks
+from lvq.tables.values import marks_by_column, without_marks
 from lvq.typing import JSONValue
 from lvq.workflow.pipeline import ignores_missing
 from lvq.workflow.runs import check_folder, load_metrics, load_model, write_run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,15 +11,16 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from lvq.table_headers import FIRST_ROW, check_columns, listed
-from lvq.tables import TableError, as_text, holds_dates, kind_of, read_table
-from lvq.tables.formats import open_table
-from lvq.tables.missing_marks import marks_by_column, without_marks
+from lvq.tables import Table, TableError, as_text, holds_dates, kind_of, open_table
+from lvq.tables.header import check_columns, listed
+from lvq.tables.values import Marks, marks_by_column, without_marks
+from lvq.typing import Label
 from lvq.workflow.columns import MIN_CLASS_ROWS, Samples, prepare
 from lvq.workflow.design import Design, make_design
 
 TableLike: TypeAlias = "str | Path | pd.DataFrame"
 Tables: TypeAlias = "TableLike | Sequence[TableLike]"
+FRAME = "the data frame"  # its name in messages
 
 
 @dataclass(frozen=True)
@@ -54,56 +55,56 @@ class TableOptions:
     encoding: str | None = None
 
 
-@dataclass(frozen=True)
-class Table:
-    """One table of a study as it was read, with its name and the names of its rows."""
-
-    frame: pd.DataFrame
-    name: str
-    is_file: bool
-    index: Sequence[object]
-    notes: tuple[str, ...] = ()
-
-    def row(self, place: int) -> object:
-        """The name of a row by its position: of a file as a spreadsheet counts, of a data frame by its index."""
-        return place + FIRST_ROW if self.is_file else self.index[place]
-
-
-def read(table: TableLike, codes: Iterable[str] = (), encoding: str | None = None) -> Table:
-    """Read a file, once, or take a data frame as it is.
-
-    Parameters
-    ----------
-    table : path or DataFrame
-        A CSV (also gzipped), Parquet, Arrow or Excel file, or a data frame.
-    codes : iterable of str
-        Columns of codes, whose leading zeros are kept.
-    encoding : str, optional
-        That of a CSV file.
-
-    Returns
-    -------
-    table : Table
+class FrameTable:
+    """A data frame, read as a `lvq.tables.Table` is; its rows are named by its index.
 
     Examples
     --------
-    >>> read(pd.DataFrame({"size": [1.0, 2.0]}, index=["a", "b"])).row(1)
+    >>> FrameTable(pd.DataFrame({"size": [1.0, 2.0]}, index=["a", "b"])).row_number(1)
     'b'
     """
-    if isinstance(table, pd.DataFrame):
-        frame = table.set_axis([str(name) for name in table.columns], axis=1).reset_index(drop=True)
-        twice = frame.columns[frame.columns.duplicated()]
+
+    path, notes = Path(FRAME), ()
+
+    def __init__(self, given: pd.DataFrame) -> None:
+        self.given = given.set_axis([str(name) for name in given.columns], axis=1).reset_index(drop=True)
+        self.names, self.index = self.given.columns.tolist(), given.index.tolist()
+        twice = self.given.columns[self.given.columns.duplicated()]
         if len(twice):
             raise TableError(f"The data frame has more than one column named {twice[0]!r}; rename them.")
-        if not len(frame):
+        if not len(given):
             raise TableError("The data frame has no rows; give one with rows.")
-        return Table(frame, "the data frame", False, table.index.tolist())
-    path = Path(table)
-    opened = open_table(path, encoding)[1]
-    frame = read_table(path, codes=set(codes), encoding=encoding)
-    unnamed = [place for place, name in enumerate(opened.names, start=1) if not name]
-    notes = [*opened.notes, *(f"Left out column {place}: it has no name (a row index?)." for place in unnamed)]
-    return Table(frame, path.name, True, (), tuple(notes))
+
+    def frame(self, codes: Collection[str] = (), marks: Marks | None = None) -> pd.DataFrame:
+        """All rows, without the marked values."""
+        frame = self.given.copy()
+        without_marks(frame, marks or {}, codes=codes)
+        return frame
+
+    def parts(
+        self, columns: Sequence[str], numbers: Collection[str], exact: Collection[str], marks: Marks
+    ) -> Iterator[pd.DataFrame]:
+        """All rows of some columns, in one part."""
+        yield self.frame({*exact, *(name for name in columns if name not in numbers)}, marks)[list(columns)]
+
+    def row_number(self, position: int) -> Label:
+        """The name of a row."""
+        return self.index[position]
+
+
+def opened(table: TableLike, encoding: str | None = None) -> Table | FrameTable:
+    """A table whose rows are read when they are asked for: a data frame, or a file, which is opened once."""
+    return FrameTable(table) if isinstance(table, pd.DataFrame) else open_table(table, encoding)
+
+
+def named_columns(table: Table | FrameTable) -> tuple[list[str], list[str]]:
+    """The names of the columns, and notes on the file and on columns without a name, which are not read."""
+    notes = [
+        f"Left out column {place}: it has no name (a row index?)."
+        for place, name in enumerate(table.names, start=1)
+        if not name
+    ]
+    return [name for name in table.names if name], [*table.notes, *notes]
 
 
 @dataclass(frozen=True)
@@ -154,26 +155,25 @@ def make_study(
     given = [tables] if isinstance(tables, str | Path | pd.DataFrame) else list(tables)
     if not given:
         raise TableError("At least one table is needed, got none.")
-    codes = {target, *options.categorical} | ({group} if group else set())
-    parts = [read(each, codes, options.encoding) for each in [*given, *([] if test is None else [test])]]
-    source = ", ".join(str(each) if part.is_file else part.name for each, part in zip(given, parts))
-    names = list(parts[0].frame.columns)
-    check_columns(names, [name for name in (target, group, time) if name], source)
+    parts = [opened(each, options.encoding) for each in [*given, *([] if test is None else [test])]]
+    source = ", ".join(str(part.path) for part in parts[: len(given)])
+    names = named_columns(parts[0])[0]
+    check_columns(names, [name for name in (target, group, time, *options.categorical, *options.dates) if name], source)
     kept = chosen_columns(names, options.features, options.drop, (target, group, time), source)
+    check_same_columns(parts)
     marks = marks_by_column(options.missing_marks, [name for name in kept if name != target], source)
-    whole, sizes = joined(parts), [len(part.frame) for part in parts]
-    without_marks(whole, marks, codes=codes)
-    check_columns(whole.columns, [*options.categorical, *options.dates], source)
-    rows = _row_names(parts)
+    codes = {target, *options.categorical} | ({group} if group else set())
+    frames = [part.frame(codes, marks) for part in parts]
+    whole, rows = joined(frames), _row_names(parts, [len(frame) for frame in frames])
     samples = prepare(
         whole[kept], target, categorical=[name for name in options.categorical if name in kept],
         dates=[name for name in options.dates if name in kept], source=source, min_class_rows=min_class_rows,
         groups=None if group is None else whole[group], row_name=lambda place: f"row {rows[place]}",
     )  # fmt: skip
     places = samples.X.index.to_numpy()
-    tested = None if test is None else np.arange(len(whole)) >= len(whole) - sizes[-1]
+    tested = None if test is None else np.arange(len(whole)) >= len(whole) - len(frames[-1])
     design = make_design(whole, places, group, time, tested, source)
-    notes = (*(note for part in parts for note in part.notes), *samples.notes)
+    notes = (*(note for part in parts for note in named_columns(part)[1]), *samples.notes)
     samples = replace(samples, X=samples.X.set_axis([rows[place] for place in places], axis=0), notes=notes)
     return Study(
         samples, design, _name(parts, test is not None), target, marks, time,
@@ -181,53 +181,59 @@ def make_study(
     )  # fmt: skip
 
 
-def _row_names(parts: Sequence[Table]) -> list[object]:
+def _row_names(parts: Sequence[Table | FrameTable], sizes: Sequence[int]) -> list[Label]:
     """Names of all rows; those of several tables begin with the table's name."""
     several = len(parts) > 1
     return [
-        f"{part.name}:{part.row(place)}" if several else part.row(place)
-        for part in parts
-        for place in range(len(part.frame))
+        f"{part.path.name}:{part.row_number(place)}" if several else part.row_number(place)
+        for part, size in zip(parts, sizes)
+        for place in range(size)
     ]
 
 
-def _row_sentence(parts: Sequence[Table]) -> str:
-    if not parts[0].is_file:
+def _row_sentence(parts: Sequence[Table | FrameTable]) -> str:
+    if isinstance(parts[0], FrameTable):
         return "Samples are named by the index of their table."
     which = "file and row" if len(parts) > 1 else "their row in the file"
     return f"Samples are named by {which}, where the header is row 1."
 
 
-def _name(parts: Sequence[Table], tested: bool) -> str:
-    own = parts[: len(parts) - tested]
-    name = own[0].name if len(own) == 1 else f"{len(own)} tables ({', '.join(part.name for part in own)})"
-    return f"{name}, tested on {parts[-1].name}" if tested else name
+def _name(parts: Sequence[Table | FrameTable], tested: bool) -> str:
+    names = [part.path.name for part in parts]
+    own = names[: len(names) - tested]
+    name = own[0] if len(own) == 1 else f"{len(own)} tables ({', '.join(own)})"
+    return f"{name}, tested on {names[-1]}" if tested else name
 
 
-def joined(parts: Sequence[Table]) -> pd.DataFrame:
-    """Tables with the same columns as one; TableError names what one lacks. The order of the columns may differ.
+def check_same_columns(parts: Sequence[Table | FrameTable]) -> None:
+    """Raise a TableError that names what a table lacks, compared with the first; the order may differ."""
+    first = named_columns(parts[0])[0]
+    for part in parts[1:]:
+        names = named_columns(part)[0]
+        lacking = [name for name in first if name not in names]
+        extra = [name for name in names if name not in first]
+        if lacking or extra:
+            what = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"also has {listed(extra)}"] * bool(extra)
+            raise TableError(
+                f"{part.path.name} {' and '.join(what)}, compared with {parts[0].path.name}; tables of one study need "
+                "the same columns."
+            )
+
+
+def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Tables with the same columns, in any order, as one.
 
     Examples
     --------
     >>> one, two = pd.DataFrame({"a": [1.0], "b": ["x"]}), pd.DataFrame({"b": ["y"], "a": [2.0]})
-    >>> joined([read(one), read(two)])["a"].tolist()
+    >>> joined([one, two])["a"].tolist()
     [1.0, 2.0]
     """
-    first = parts[0].frame
-    for part in parts[1:]:
-        lacking = [str(name) for name in first.columns if name not in part.frame.columns]
-        extra = [str(name) for name in part.frame.columns if name not in first.columns]
-        if lacking or extra:
-            what = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"also has {listed(extra)}"] * bool(extra)
-            raise TableError(
-                f"{part.name} {' and '.join(what)}, compared with {parts[0].name}; tables of one study need the same "
-                "columns."
-            )
-    if len(parts) == 1:
-        return first.copy()
+    if len(frames) == 1:
+        return frames[0]
     columns = {}
-    for name in first.columns:
-        pieces = [part.frame[name] for part in parts]
+    for name in frames[0].columns:
+        pieces = [frame[name] for frame in frames]
         if len({kind_of(piece) for piece in pieces}) > 1:  # numbers in one table, strings in another
             pieces = [pd.Series(as_text(piece), dtype=object) for piece in pieces]
         columns[name] = pd.concat(pieces, ignore_index=True)
