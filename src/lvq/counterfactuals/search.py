@@ -71,12 +71,12 @@ def counterfactual(
     """A small change of each sample that changes the prediction or makes it accepted.
 
     Without `samples` it is the smallest change in the model's metric, wherever that leads: exact with one metric for
-    all prototypes, a local optimum with local metrics, which is rarely more than 5 % too long. With real `samples` it is
-    a change that a person can read: within the range of the samples or given bounds, with whole categories, through any
-    pipeline, of small length in stated units, and never longer than the one to the nearest real sample that is predicted
-    as wanted, if neither has missing values. Missing values stay missing. With a `RejectClassifier` a sample is accepted
-    where its own `accept` says so, by any measure; the change is the smallest one that was found along that boundary,
-    and within 0.1 % of the smallest one of all where the accepted region of a prototype is convex.
+    all prototypes, a local optimum with local metrics, which is rarely more than 5 % too long. With real `samples` it
+    is a change that a person can read: within the range of the samples or given bounds, with whole categories, through
+    any pipeline, of small length in stated units, and never longer than the one to the nearest real sample that is
+    predicted as wanted, if neither has missing values. Missing values stay missing. With a `RejectClassifier` a sample
+    is accepted where its own `accept` says so, by any measure; the change is the smallest one that was found along that
+    boundary, and within 0.1 % of the smallest one of all where the accepted region of a prototype is convex.
 
     Parameters
     ----------
