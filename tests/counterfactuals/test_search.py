@@ -70,11 +70,13 @@ def test_another_class(model):
     assert np.all(changed.label != before)
     np.testing.assert_allclose(cost(model, changed.samples - X), changed.cost, rtol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(changed.samples - X, axis=1), changed.distance, rtol=1e-9)
-    rng = np.random.default_rng(1)
+    rng, nearer = np.random.default_rng(1), 0
+    exact = len(set(model.model_.group)) == 1  # local metrics: a local optimum, along tangent planes of the boundary
     for row in range(20):
         one = type(changed)(*(part[row : row + 1] for part in changed[:4]), changed.units)
         reached = lambda tries, row=row: model.predict(tries) != before[row]  # noqa: E731
-        assert something_nearer(model, X[row : row + 1], one, reached, rng) == 0
+        nearer += something_nearer(model, X[row : row + 1], one, reached, rng, by=1e-6 if exact else 0.05)
+    assert nearer <= (0 if exact else 1)
 
 
 def random_local_model(rng):

@@ -16,18 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lvq.counterfactuals.mixed_rows import Layout, Mixed, Plausibility, lengths
-from lvq.counterfactuals.moves import Distances, pulled_in, shortest_move
+from lvq.counterfactuals.moves import pulled_in
 from lvq.estimators.find_model import FoundModel, rejecting_layer
 from lvq.inspection.certify import checked_units, is_local
 from lvq.inspection.columns import model_inputs
-from lvq.inspection.linear import as_matrix, dense, input_map
 from lvq.inspection.steps import Floats, Indices
 from lvq.model.arrays import as_numpy
 from lvq.typing import Label, Labels, MatrixLike
 
 N_ENDS = 5  # nearest real samples that a counterfactual may start from
 MOST_TRIED = 400  # nearest real samples that are tried with the immutable columns of a sample
-LARGEST_PROBLEM = 4_000_000  # prototypes times rank times columns beyond which the distances are not used
 
 
 class Goal(NamedTuple):
@@ -139,7 +137,6 @@ class Search:
         if options.plausible:
             known = self.samples.take(accepted), self.sample_labels[accepted], self.limits.units
             self.plausible = Plausibility(*known)
-        self.map = self._linear_map()
 
     def _limits(self, options: Options) -> Limits:
         layout, numeric, most = self.layout, self.layout.numeric, options.max_changes
@@ -155,15 +152,6 @@ class Search:
         else:
             units = checked_units(options.units, len(layout.names), "counterfactual")[numeric]
         return Limits(fixed[numeric], fixed[layout.categorical], low, high, units, options.max_changes)
-
-    def _linear_map(self) -> Floats | None:
-        """How numbers change the model's input while categories stay; None where a step is not linear."""
-        try:
-            full = input_map(self.found.steps, "counterfactual", clipping=False, categories=True)
-        except ValueError:
-            return None
-        full = np.broadcast_to(full, len(self.layout.names)) if full.ndim == 1 else full
-        return dense(as_matrix(full))[:, self.layout.numeric] * self.limits.units
 
     def reached(self, rows: Indices, changed: Mixed) -> NDArray[np.bool_]:
         """Whether changed samples are predicted as wanted, and plausible where that is asked for."""
@@ -244,38 +232,8 @@ class Search:
             moved = np.where(fixed[some] | (moves == 0), x.numbers[some], x.numbers[some] + moves * limits.units)
             return Mixed(np.where(moves == start[some], end.numbers[some], moved), end.categories[some])
 
-        shorter = self._by_distances(jobs, x, start, low, high)
-        moves = pulled_in(start, shorter, lambda some, u: self.reached(jobs.row[some], changed(some, u)), low, high)
+        moves = pulled_in(start, lambda some, u: self.reached(jobs.row[some], changed(some, u)), low, high)
         return changed(np.arange(len(moves)), moves)
-
-    def _by_distances(self, jobs: Jobs, x: Mixed, start: Floats, low: Floats, high: Floats) -> Floats:
-        """Moves to where a wanted prototype is nearest, by the geometry of the model; 0 where that is not known."""
-        model, moves = self.found.model, np.zeros_like(start)
-        rank = 1 if model.relevance is None or model.has_weights else model.relevance.shape[-2]
-        too_large = len(model.prototypes) * rank * start.shape[1] > LARGEST_PROBLEM
-        if self.map is None or too_large or (self.goal.rejecting and self.goal.target is None):
-            return moves
-        wanted = self.wanted_prototypes(jobs.row)
-        Z, at_end = (self.inputs(Mixed(part.numbers, jobs.end.categories)) for part in (x, jobs.end))
-        D = np.where(wanted, model.distances(at_end), np.inf)
-        for job, target in enumerate(D.argmin(axis=1)):
-            free = (low[job] < 0) | (high[job] > 0)
-            if free.any():  # else categories alone have changed
-                box = low[job, free], high[job, free]
-                distances = self._distances(Z[job], free)
-                u = shortest_move(distances, int(target), np.flatnonzero(~wanted[job]), start[job, free], *box)
-                moves[job, free] = start[job, free] if u is None else u
-        return moves
-
-    def _distances(self, z: NDArray[np.floating], free: NDArray[np.bool_]) -> Distances:
-        """Distances of a sample as functions of the moves of its free numbers."""
-        model = self.found.model
-        assert self.map is not None
-        roots = [model.matrix_of(j) for j in range(len(model.labels) if is_local(model) else 1)]
-        full = [np.diag(root) if root.ndim == 1 else root for root in roots]
-        difference = z.astype(np.float64) - model.prototypes
-        e = np.stack([full[j if len(full) > 1 else 0] @ row for j, row in enumerate(difference)])
-        return Distances(e, np.stack([root @ self.map[:, free] for root in full]))
 
     def run(self, done: NDArray[np.bool_]) -> Found:
         """The search for all samples that are not done already."""
