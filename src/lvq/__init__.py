@@ -26,14 +26,8 @@ if _TYPE_CHECKING:
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.readable import readable_prototypes
-    from lvq.rejection import (
-        CostClassifier,
-        GuaranteeError,
-        RejectClassifier,
-        cheapest_class,
-        cost_matrix,
-        expected_costs,
-    )
+    from lvq.rejection import GuaranteeError, RejectClassifier
+    from lvq.rejection.costs import CostClassifier, cheapest_class, cost_matrix, expected_costs
     from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
     from lvq.robustness import certified_accuracy, certified_radius
     from lvq.spectra import SavitzkyGolay, StandardNormalVariate
@@ -96,11 +90,11 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "LoadError": "persistence",
     "MODELS": "estimators.paper_models",
     "NuisanceRemoval": "nuisance",
-    "CostClassifier": "rejection",
+    "CostClassifier": "rejection.costs",
     "PrototypeModel": "model.prototype_model",
-    "cheapest_class": "rejection",
-    "expected_costs": "rejection",
-    "cost_matrix": "rejection",
+    "cheapest_class": "rejection.costs",
+    "expected_costs": "rejection.costs",
+    "cost_matrix": "rejection.costs",
     "RejectClassifier": "rejection",
     "RelevanceIntervals": "resampled_importances",
     "certified_accuracy": "robustness",

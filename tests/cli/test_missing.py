@@ -9,7 +9,6 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 pytest.importorskip("vl_convert")
 
-from lvq.persistence import load  # noqa: E402
 
 MEASURED = [f"bill {k}" for k in range(6)]
 
@@ -39,43 +38,6 @@ def predicted(lvq, run, table, tmp_path):
     completed = lvq("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv", "--force")
     assert completed.code == 0, completed.err
     return pd.read_csv(tmp_path / "p.csv", keep_default_na=False)
-
-
-def test_rows_with_too_little_known_are_rejected(lvq, run, tmp_path):
-    table = penguins(seed=1, missing=0)
-    table.loc[:9, MEASURED] = np.nan
-    found = predicted(lvq, run, table, tmp_path)
-    assert set(found["reason"][:10]) == {"too little known"}
-    assert not found["accepted"][:10].any()
-    assert set(found["certified_radius"][:10]) == {""}  # it would be that of filled values
-    assert "" not in set(found["certified_radius"][10:])
-    assert "too little known" not in set(found["reason"][10:])
-
-
-def test_certainty_falls_with_what_is_missing(lvq, run, tmp_path):
-    table = penguins(seed=2, missing=0)
-    medians = []
-    for count in range(6):
-        holes = table.copy()
-        holes[MEASURED[:count]] = np.nan
-        medians.append(predicted(lvq, run, holes, tmp_path)["certainty"].astype(float).median())
-    assert all(np.diff(medians) < 0.005)
-    assert medians[5] < 0.5 * medians[0]
-
-
-@pytest.mark.parametrize("way", ["impute", "ignore"])
-def test_what_is_usually_missing_is_no_loss(lvq, tmp_path, way):
-    table = penguins(seed=3, missing=0)
-    table.loc[np.arange(200) % 4 != 0, MEASURED[1:]] = np.nan
-    table.to_csv(tmp_path / "table.csv", index=False)
-    completed = lvq(
-        "fit", tmp_path / "table.csv", "--target", "species", "--model", "glvq", "--folds", 0, "--missing", way,
-        "--out", tmp_path / "run",
-    )  # fmt: skip
-    assert completed.code == 0, completed.err
-    assert 0.6 < load(tmp_path / "run" / "model.lvq").usual_missing_ / 5 < 0.9
-    found = predicted(lvq, tmp_path / "run", table, tmp_path)
-    assert "too little known" not in set(found["reason"])
 
 
 def sparse_minority(seed, n=200):
