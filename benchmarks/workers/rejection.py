@@ -16,7 +16,7 @@ CONFIDENCE = 0.95
 Samples = tuple[np.ndarray, np.ndarray]
 
 # On the fitted model: a quarter of the calibration samples fits the path, the rest tests it.
-OURS: dict[str, dict[str, str]] = {
+OURS: dict[str, dict[str, Any]] = {
     "global": {"measure": "probability"},
     "local": {"measure": "probability", "thresholds": "optimal"},
     "RelSim, local": {"measure": "relsim", "thresholds": "optimal"},
@@ -69,7 +69,7 @@ def make(model: str, seed: int) -> Any:
     return make_pipeline(StandardScaler(), prototypes)
 
 
-def by_us(model: Any, calibration: Samples, X_test: np.ndarray, level: float, given: dict[str, str]) -> np.ndarray:
+def by_us(model: Any, calibration: Samples, X_test: np.ndarray, level: float, given: dict[str, Any]) -> np.ndarray:
     """Which test samples are accepted."""
     from sklearn.frozen import FrozenEstimator
 

@@ -9,11 +9,12 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from lvq.solvers.lbfgs import LBFGS
 from lvq import GMLVQ, GRLVQ, RejectClassifier, variable_importances
 from lvq.inspection.importance import _halves
 
 pd = pytest.importorskip("pandas")
-MODEL = make_pipeline(StandardScaler(), GMLVQ(random_state=0, max_iter=30, tol=1e-3))
+MODEL = make_pipeline(StandardScaler(), GMLVQ(random_state=0, max_iter=30, solver=LBFGS(tol=1e-3)))
 PLANTED, COPIES = [0, 1], [2, 3]
 
 

@@ -61,7 +61,7 @@ def fitted(data):
     """A RejectClassifier around a pipeline: nearly everything that a file can contain."""
     X, y = data
     inner = make_pipeline(StandardScaler(), GMLVQ(relevance=Matrix(rank=2), kernel="gaussian", n_prototypes=2, random_state=0))
-    return RejectClassifier(inner, measure="combined", min_cell_size=3).fit(X, y)
+    return RejectClassifier(inner, measure="combined").fit(X, y)
 
 
 @pytest.fixture(scope="session")

@@ -159,7 +159,7 @@ def test_a_table_with_texts_and_missing_values(columns, scaler, assert_same, tmp
         ("texts", make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), scaler), columns[1]),
     ]
     inner = make_pipeline(ColumnTransformer(steps, sparse_threshold=0), GLVQ(random_state=0))
-    model = RejectClassifier(inner, min_cell_size=2).fit(X, y)
+    model = RejectClassifier(inner).fit(X, y)
     back = saved_and_loaded(model, tmp_path)
     assert_same(model, back, X)
     assert list(back.feature_names_in_) == list(X)

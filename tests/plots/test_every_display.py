@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lvq.plots
+from lvq.solvers.lbfgs import LBFGS
 from lvq import GLVQ, GRLVQ
 from lvq.plots import (
     AccuracyRejectDisplay,
@@ -163,7 +164,7 @@ def test_names_fit_small_axes(display):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 30)) + y[:, None]
-    model = GRLVQ(random_state=0, tol=0.5).fit(X, y)
+    model = GRLVQ(random_state=0, solver=LBFGS(tol=0.5)).fit(X, y)
     _, grid = plt.subplots(2, 4, figsize=(16, 8))
     names = [f"measurement {k}" for k in range(30)]
     drawn = DISPLAYS[display](model, X, y, feature_names=names, ax=grid[0, 0])
@@ -177,7 +178,7 @@ def wide():
     names = np.array([f"class number {k} of the thirty classes" for k in range(30)])
     y = np.arange(300) % 30
     X = rng.normal(size=(300, 100)) + 3 * rng.normal(size=(30, 100))[y]
-    model = GRLVQ(random_state=0, tol=0.5).fit(X, names[y])
+    model = GRLVQ(random_state=0, solver=LBFGS(tol=0.5)).fit(X, names[y])
     features = [f"a very long name of a feature that does not fit into the figure, feature {k}" for k in range(100)]
     return model, X, names[y], features
 
@@ -197,7 +198,7 @@ def test_a_thousand_features(display):
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 1000)) + y[:, None]
-    model = GRLVQ(random_state=0, tol=0.5).fit(X, y)
+    model = GRLVQ(random_state=0, solver=LBFGS(tol=0.5)).fit(X, y)
     drawn = DISPLAYS[display](model, X, y)
     assert_nothing_is_cut_off(drawn.figure_)
     assert max(drawn.figure_.get_size_inches()) < 20

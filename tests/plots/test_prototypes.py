@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from lvq.solvers.lbfgs import LBFGS
 from lvq import GLVQ, GMLVQ, GRLVQ, StandardNormalVariate, exemplars
 from lvq.plots import PrototypeDisplay, prototypes_in_units
 from lvq.plots.style import short_number
@@ -22,7 +23,7 @@ plt = pytest.importorskip("matplotlib.pyplot")
 def digits():
     X, y = load_digits(return_X_y=True)
     keep = y < 4
-    model = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0, tol=0.5))
+    model = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0, solver=LBFGS(tol=0.5)))
     return model.fit(X[keep], y[keep])
 
 

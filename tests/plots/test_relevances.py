@@ -11,7 +11,6 @@ from lvq.solvers.lbfgs import LBFGS
 from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, SavitzkyGolay, variable_importances
 from lvq.plots import RelevanceDisplay, relevance_profile
-from lvq.report import summarize
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -205,8 +204,6 @@ def test_columns_of_x_before_steps_that_keep_their_names(data):
     assert_allclose(of_columns.relevances, variable_importances(model, X).importances)
     assert_allclose(of_columns.relevances.sum(), 1)
     assert not np.allclose(of_columns.relevances, own.relevances)
-    summary = summarize(model, X, y)["relevance"]
-    assert_allclose(np.sort(of_columns.relevances)[::-1], summary["values"], rtol=1e-6)
     folds = cross_validate(model, X, y, cv=2, return_estimator=True)
     assert RelevanceDisplay.from_cv_results(folds).ax_.get_title() == "After SavitzkyGolay, StandardScaler"
     with pytest.raises(ValueError, match=r"X of RelevanceDisplay\.from_estimator is for importances of its columns"):

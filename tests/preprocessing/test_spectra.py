@@ -80,7 +80,7 @@ def test_radii_through_a_filter():
     found = lvq.counterfactual(model, X[:10])
     assert np.all(found.distance >= radius[:10] * (1 - 1e-9))
     with pytest.raises(ValueError, match=r"supports linear steps only .* got StandardNormalVariate"):
-        certified_radius(make_pipeline(StandardNormalVariate(), GMLVQ(tol=1e-2, random_state=0)).fit(X, y), X)
+        certified_radius(make_pipeline(StandardNormalVariate(), GMLVQ(solver=LBFGS(tol=1e-2), random_state=0)).fit(X, y), X)
 
 
 @pytest.mark.parametrize(

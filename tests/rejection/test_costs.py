@@ -1,6 +1,7 @@
-"""Prices of mistakes: expected prices, the cheapest class, and the classifier that predicts it."""
+"""Costs of mistakes: expected costs, the cheapest class, and the classifier that predicts it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -22,13 +23,13 @@ def data():
 
 def test_expected_costs_are_sums_over_the_true_classes():
     rng = np.random.default_rng(0)
-    p, prices = rng.dirichlet(np.ones(4), size=30), rng.random((4, 4))
-    slow = np.array([[sum(row[i] * prices[i, j] for i in range(4)) for j in range(4)] for row in p])
-    np.testing.assert_allclose(expected_costs(p, prices), slow)
-    np.testing.assert_array_equal(cheapest_class(p, prices), slow.argmin(axis=1))
+    p, costs = rng.dirichlet(np.ones(4), size=30), rng.random((4, 4))
+    slow = np.array([[sum(row[i] * costs[i, j] for i in range(4)) for j in range(4)] for row in p])
+    np.testing.assert_allclose(expected_costs(p, costs), slow)
+    np.testing.assert_array_equal(cheapest_class(p, costs), slow.argmin(axis=1))
 
 
-def test_equal_prices_are_the_most_probable_class():
+def test_equal_costs_are_the_most_probable_class():
     p = np.random.default_rng(0).dirichlet(np.ones(3), size=50)
     np.testing.assert_array_equal(cheapest_class(p, 1 - np.eye(3)), p.argmax(axis=1))
 
@@ -42,17 +43,17 @@ def test_two_classes_have_a_threshold(data):
     np.testing.assert_array_equal(model.decision_function(X) > 0, good > 5 / 6)
 
 
-def test_it_lowers_the_price(data):
+def test_it_lowers_the_cost(data):
     X, y = data
-    prices = cost_matrix({"bad:good": 10}, ["bad", "good"])
+    costs = cost_matrix({"bad:good": 10}, ["bad", "good"])
     codes = (y == "good").astype(int)
 
     def paid(model):
-        return prices[codes[200:], (model.predict(X[200:]) == "good").astype(int)].mean()
+        return costs[codes[200:], (model.predict(X[200:]) == "good").astype(int)].mean()
 
     plain = make_pipeline(StandardScaler(), LVQClassifier(random_state=0)).fit(X[:200], y[:200])
-    priced = CostClassifier(plain, {"bad:good": 10}).fit(X[:200], y[:200])
-    assert paid(priced) < paid(plain)
+    by_cost = CostClassifier(plain, {"bad:good": 10}).fit(X[:200], y[:200])
+    assert paid(by_cost) < paid(plain)
 
 
 def test_a_reject_classifier_is_certain_where_the_choice_saves_most(data):
@@ -83,7 +84,7 @@ def test_it_is_stored(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("prices", "message"),
+    ("costs", "message"),
     [
         ({"bda:good": 5}, "got 'bda:good'. Did you mean 'bad:good'"),
         ({"bad:good": -1}, "finite numbers of 0 or more"),
@@ -91,9 +92,9 @@ def test_it_is_stored(data, tmp_path):
         ([[0, 1]], "one row and one column for each of the 2 classes"),
     ],
 )
-def test_wrong_prices(data, prices, message):
+def test_wrong_costs(data, costs, message):
     with pytest.raises(ValueError, match=message):
-        CostClassifier(LogisticRegression(), prices).fit(*data)
+        CostClassifier(LogisticRegression(), costs).fit(*data)
 
 
 def test_probabilities_are_needed(data):
@@ -109,17 +110,17 @@ def three_classes():
 
 def wrapped(kind):
     """CostClassifiers in and around other layers."""
-    prices, model = {"a:b": 6, "a:c": 6}, LVQClassifier(n_prototypes=2, relevance=None, random_state=0)
-    priced = CostClassifier(make_pipeline(StandardScaler(), model), prices)
+    costs, model = {"a:b": 6, "a:c": 6}, LVQClassifier(n_prototypes=2, relevance=None, random_state=0)
+    by_cost = CostClassifier(make_pipeline(StandardScaler(), model), costs)
     return {
-        "priced": priced,
-        "in a pipeline": make_pipeline(StandardScaler(), CostClassifier(model, prices)),
-        "in a RejectClassifier": RejectClassifier(priced, cv=3),
-        "calibrated": CostClassifier(CalibratedClassifierCV(model, cv=3, ensemble=False), prices),
+        "by_cost": by_cost,
+        "in a pipeline": make_pipeline(StandardScaler(), CostClassifier(model, costs)),
+        "in a RejectClassifier": RejectClassifier(by_cost, cv=3),
+        "calibrated": CostClassifier(CalibratedClassifierCV(model, cv=3, ensemble=False), costs),
     }[kind]
 
 
-KINDS = ["priced", "in a pipeline", "in a RejectClassifier", "calibrated"]
+KINDS = ["by_cost", "in a pipeline", "in a RejectClassifier", "calibrated"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -148,7 +149,7 @@ def test_explanations_are_of_the_predicted_class(three_classes, kind):
 
 def test_explanations_of_many_blocks_of_rows(three_classes, monkeypatch):
     X, y = three_classes
-    model = wrapped("priced").fit(X, y)
+    model = wrapped("by_cost").fit(X, y)
     whole = lvq.explain(model, X)
     monkeypatch.setattr("lvq.model.sample_blocks.CACHE_BYTES", 4000)
     parts = lvq.explain(model, X)
@@ -157,7 +158,7 @@ def test_explanations_of_many_blocks_of_rows(three_classes, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_maps_show_the_predictions_by_price(three_classes, kind):
+def test_maps_show_the_predictions_by_cost(three_classes, kind):
     pytest.importorskip("matplotlib").use("Agg")
     from lvq.plots import ProjectionDisplay
 
@@ -172,7 +173,20 @@ def test_maps_show_the_predictions_by_price(three_classes, kind):
     grid, found = display.regions, need_model(model, "a test")
     points = display.plane.inverse(np.column_stack((grid.xx.ravel(), grid.yy.ravel())))
     if kind != "calibrated":  # the model's own probabilities
-        priced = find_layer(model, CostClassifier)
-        expected = cheapest_class(found.estimator.predict_proba(points), priced.costs_)
+        by_cost = find_layer(model, CostClassifier)
+        expected = cheapest_class(found.estimator.predict_proba(points), by_cost.costs_)
         np.testing.assert_array_equal(grid.classes.ravel(), expected)
     display.figure_.clear()
+
+
+def test_a_key_that_can_be_read_in_two_ways_is_refused():
+    with pytest.raises(ValueError, match="one mistake by each key, got 'a:b:c', which can be read in 2 ways"):
+        cost_matrix({"a:b:c": 5}, ["a", "a:b", "b:c", "c"])
+    assert cost_matrix({"a:b:c": 5}, ["a:b", "c"])[0, 1] == 5
+
+
+def test_a_refit_forgets_feature_names(data):
+    X, y = data
+    model = CostClassifier(LogisticRegression(), {"bad:good": 5}).fit(pd.DataFrame(X, columns=list("abcde")), y)
+    assert model.feature_names_in_.tolist() == list("abcde")
+    assert not hasattr(model.fit(X, y), "feature_names_in_")

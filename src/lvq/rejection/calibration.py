@@ -291,7 +291,7 @@ def fit_thresholds(
 
 
 def with_carried_over(found: Thresholds, trained: Scored) -> Thresholds:
-    """Thresholds from folds, with a note where the certainties of the folds' models are not those of the predicting one.
+    """Thresholds from folds, with a note where the folds' certainties are not like those of the predicting model.
 
     `trained` are the training samples of the predicting model: it is more certain of them than of new ones, so at least
     as many are accepted as in the folds.
@@ -300,9 +300,9 @@ def with_carried_over(found: Thresholds, trained: Scored) -> Thresholds:
     if accepted > found.point.coverage - CARRIED_OVER:
         return found
     note = (
-        f"The predicting model accepts {100 * accepted:.0f} % of its training samples, but {100 * found.point.coverage:.0f}"
-        " % were accepted in the folds: its certainties differ from those of the folds' models, so the coverage of new "
-        "samples will differ too. Give a fraction as cv."
+        f"The predicting model accepts {100 * accepted:.0f} % of its training samples, but "
+        f"{100 * found.point.coverage:.0f} % were accepted in the folds: its certainties differ from those of the "
+        "folds' models, so the coverage of new samples will differ too. Give a fraction as cv."
     )
     return replace(found, notes=(*found.notes, note))
 
