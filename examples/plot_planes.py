@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GMLVQ
+from lvq.model.relevance import Matrix
 from lvq.plots.style import class_colours, class_markers
 
 X, y = load_digits(return_X_y=True)
@@ -34,7 +35,7 @@ planes = {
     "PCA": PCA(2),
     "LDA": LinearDiscriminantAnalysis(n_components=2),
     "NCA": NeighborhoodComponentsAnalysis(2, max_iter=100, random_state=0),
-    "GMLVQ": GMLVQ(rank=2, max_iter=300, random_state=0),
+    "GMLVQ": GMLVQ(relevance=Matrix(rank=2), max_iter=300, random_state=0),
 }
 figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
 for ax, (name, plane) in zip(axes.flat, planes.items()):

@@ -17,28 +17,28 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import lvq
 from lvq import GMLVQ, RejectClassifier
-from lvq.report import summarize, write
+from lvq.model.relevance import Matrix
 
 data = load_breast_cancer()
 y = data.target_names[data.target]
 X_train, X_test, y_train, y_test = train_test_split(data.data, y, stratify=y, random_state=0)
-model = RejectClassifier(make_pipeline(StandardScaler(), GMLVQ(rank=2, max_iter=500, random_state=0)), min_coverage=0.9)
-model.fit(X_train, y_train)
-summary = summarize(model, X_test, y_test, feature_names=data.feature_names, name="GMLVQ", data_name="breast tumours")
+inner = make_pipeline(StandardScaler(), GMLVQ(relevance=Matrix(rank=2), max_iter=500, random_state=0))
+model = RejectClassifier(inner, min_coverage=0.9).fit(X_train, y_train)
 page = Path(tempfile.mkdtemp()) / "report.html"
-write(summary, page)
+report = lvq.report(model, X_test, y_test, page, feature_names=data.feature_names, title="GMLVQ")
 print(f"{page.name}: {page.stat().st_size / 1e6:.1f} MB")
 
 # %%
-# The numbers of the page are a dictionary of plain values; the command line stores it beside the page. Here the path
+# The numbers of the page are the attributes of a `Report`; the command line stores them beside the page. Here the path
 # behind the slider of its section on rejection, and the first importances.
 
-rejection, relevance = summary["rejection"], summary["relevance"]
+rejection, relevance = report.rejection, report.relevance
 figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
-axes[0].plot(rejection["coverage"], rejection["accuracy"], color="#0072B2")
+axes[0].plot(rejection.coverage, rejection.accuracy, color="#0072B2")
 axes[0].set(xlabel="coverage", ylabel="accuracy of accepted predictions", title="Rejection")
-axes[1].barh(relevance["features"][7::-1], relevance["values"][7::-1], color="#0072B2")
+axes[1].barh(relevance.features[7::-1], relevance.values[7::-1], color="#0072B2")
 axes[1].set(xlabel="importance", title="The first eight features")
 
 # %%

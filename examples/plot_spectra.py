@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lvq import GMLVQ
+from lvq.model.relevance import Matrix
 
 WAVELENGTHS = np.linspace(850, 1050, 100)
 
@@ -37,7 +38,10 @@ X_test, y_test = make_spectra(1, 2000)
 # shaded bands are those in which the classes differ.
 
 scale = X.std(axis=0)
-models = {value: GMLVQ(smoothness=value, rank=3, random_state=0).fit(X / scale, y) for value in (0.0, 0.1, 1.0)}
+models = {
+    value: GMLVQ(relevance=Matrix(rank=3, smoothness=value), random_state=0).fit(X / scale, y)
+    for value in (0.0, 0.1, 1.0)
+}
 figure, axes = plt.subplots(2, 1, figsize=(9, 7), layout="constrained", sharex=True, height_ratios=[2, 3])
 for row in range(30):
     axes[0].plot(WAVELENGTHS, X[row], color={"low": "#0072B2", "high": "#E69F00"}[y[row]], linewidth=0.8)

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQClassifier, RejectClassifier
+from lvq.model.relevance import Matrix
 from lvq.plots import (
     AccuracyRejectDisplay,
     CertifiedAccuracyDisplay,
@@ -35,7 +36,7 @@ def standardised(model):
 def displays():
     """File names and displays, one by one."""
     X, X_test, y, y_test = table(load_iris)
-    model = standardised(GMLVQ(rank=2)).fit(X, y)
+    model = standardised(GMLVQ(relevance=Matrix(rank=2))).fit(X, y)
     yield "iris_map", ProjectionDisplay.from_estimator(model, X_test, y_test)
     yield "iris_prototypes", PrototypeDisplay.from_estimator(model)
 

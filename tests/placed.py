@@ -22,7 +22,7 @@ def placed(prototypes, labels, relevance=None, link=None, weights=False):
     prototypes = np.asarray(prototypes)
     classes, codes = np.unique(labels, return_inverse=True)
     groups = tuple(range(len(prototypes) + 1))
-    metric = [Euclidean(), Diagonal(), Matrix(), LocalMahalanobis(groups)][0 if relevance is None else relevance.ndim]
+    metric = [Euclidean(), Diagonal(), Mahalanobis(), LocalMahalanobis(groups)][0 if relevance is None else relevance.ndim]
     metric = LocalDiagonal(groups) if weights else metric
     model = PrototypeModel(prototypes, codes, classes, metric, relevance, link or Identity())
 

@@ -14,18 +14,19 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, MODELS, LVQClassifier, LVQClassifierCV
 from lvq._files import write_folder_atomically
+from lvq.model.relevance import Matrix
 from lvq.rejection import RejectClassifier
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
+from lvq.tables import TableError, open_table  # noqa: E402
 from lvq.tables.header import check_columns  # noqa: E402
-from lvq.tables import TableError, read_table  # noqa: E402
 from lvq.workflow import TableOptions, compare, fit, load_model, make_model, predict, validate  # noqa: E402
 from lvq.workflow.columns import code_notes, missing_codes, prepare  # noqa: E402
 from lvq.workflow.design import Design, split_rows  # noqa: E402
 from lvq.workflow.pipeline import CROSS_FIT_BELOW, NAMES, make_pipeline_for, make_reject_classifier  # noqa: E402
-from lvq.workflow.predicting import expected_columns  # noqa: E402
+from lvq.workflow.rows import expected_columns  # noqa: E402
 from lvq.workflow.runs import check_folder  # noqa: E402
 
 
@@ -266,7 +267,7 @@ def test_all_columns_with_problems_are_reported_at_once():
 def test_a_column_of_lists_is_refused_unless_dropped(tmp_path):
     path = tmp_path / "table.parquet"
     mixed().assign(values=[[1.0, 2.0]] * 60).to_parquet(path)
-    table = read_table(path)
+    table = open_table(path).frame()
     with pytest.raises(TableError, match=r"'values' .* values of type list.* --drop 'values'"):
         prepare(table, "kind")
     assert "values" not in prepare(table, "kind", drop=["values"]).X
@@ -348,15 +349,15 @@ def test_a_fold_without_a_value_of_a_column_still_fits():
 
 def test_thresholds_of_small_tables_are_cross_fitted():
     assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW - 1).cv.n_splits == 5
-    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW).cv is None
+    assert make_reject_classifier(GLVQ(), n_samples=CROSS_FIT_BELOW).cv == 0.3
     assert make_reject_classifier(GLVQ(), n_samples=10).min_coverage == 0.9
     assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=3).cv.n_splits == 3
-    assert make_reject_classifier(GLVQ(), n_samples=10, smallest_class=8, max_error=0.1).cv.n_splits == 4
-    assert make_reject_classifier(GLVQ(), n_samples=10).calibration_size == 0.3
     guaranteed = make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, confidence=0.8)
-    assert guaranteed.calibration_size == 0.5
-    assert make_reject_classifier(GLVQ(), n_samples=10**6, max_error=0.01).calibration_size == 0.3
-    assert (guaranteed.min_coverage, guaranteed.max_error, guaranteed.confidence) == (None, 0.1, 0.8)
+    assert guaranteed.cv == 0.5
+    assert make_reject_classifier(GLVQ(), n_samples=10**6, max_error=0.01).cv == 0.3
+    assert (guaranteed.min_coverage, guaranteed.max_error[0], guaranteed.confidence) == (None, 0.1, 0.8)
+    assert guaranteed.max_error == sorted(guaranteed.max_error)  # weaker bounds, fixed before the rows are seen
+    assert guaranteed.max_error[-1] == 0.5
     with pytest.raises(ValueError, match="max_error or coverage, not both"):
         make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, coverage=0.5)
 
@@ -404,10 +405,10 @@ def test_the_models_of_the_folds_are_fitted_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("options", [{"folds": 0}, {"folds": 5}, {"folds": 0, "max_error": 0.3}])
 def test_the_stored_folds_are_those_of_the_thresholds(options):
-    """They are drawn at random, also with a guarantee: rows that are neighbours in a table may be alike."""
+    """They are drawn at random, as held-out rows are: rows that are neighbours in a table may be alike."""
     table = mixed(n=120)[["a", "code", "kind"]]
     model = fit(table, "kind", model="glvq", seed=1, **options).model
-    assert model.cv.shuffle
+    assert isinstance(model.cv, float) if "max_error" in options else model.cv.shuffle
     train = split_rows(prepare(table, "kind"), Design(), 0.25, seed=1)[0]
     again = clone(model).fit(table[["a", "code"]].iloc[train], table["kind"].iloc[train].to_numpy(dtype=str))
     np.testing.assert_array_equal(again.point_.thresholds, model.point_.thresholds)
@@ -757,8 +758,8 @@ def test_a_fit_has_few_parameters():
 
 
 def test_a_model_may_be_given_as_an_estimator():
-    run = fit(mixed(), "kind", model=GMLVQ(rank=1, n_prototypes=2), folds=0)
-    assert run.report.model.parameters == {"n_prototypes": 2, "rank": 1}
+    run = fit(mixed(), "kind", model=GMLVQ(relevance=Matrix(rank=1), n_prototypes=2), folds=0)
+    assert run.report.model.parameters == {"n_prototypes": 2, "relevance": "Matrix(rank=1)"}
     assert run.report.model.n_prototypes == 4
 
 

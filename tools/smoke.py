@@ -93,10 +93,9 @@ def gpu(folder: Path) -> None:
 
 def report(folder: Path) -> None:
     """A page as a file."""
-    from lvq.report import summarize, write
+    import lvq
 
-    X, y = _samples()
-    write(summarize(_model(), X, y), folder / "report.html")
+    lvq.report(_model(), *_samples(), folder / "report.html")
     assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
 
 

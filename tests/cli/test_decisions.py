@@ -1,4 +1,4 @@
-"""Prices, class weights, threads: as a user types them."""
+"""Costs, class weights, threads: as a user types them."""
 
 import json
 

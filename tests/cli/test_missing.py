@@ -84,8 +84,8 @@ def test_a_model_that_ignores_takes_gaps_in_every_column_of_numbers(lvq, tmp_pat
     ("options", "message"),
     [
         (("--missing", "drop"), "--missing must be impute or ignore, got 'drop'"),
-        (("--missing", "ignore", "--model", "rlvq"), "Ignoring missing values (--missing ignore) needs one of lvq"),
-        (("--missing", "ignore", "--sample-prototypes"), "need filled values"),
+        (("--missing", "ignore", "--model", "rlvq"), "missing='ignore' (--missing ignore) needs one of the models lvq"),
+        (("--missing", "ignore", "--sample-prototypes"), "needs filled values"),
     ],
 )
 def test_wrong_requests(lvq, tmp_path, options, message):

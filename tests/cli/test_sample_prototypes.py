@@ -27,7 +27,7 @@ def run(lvq, table, tmp_path_factory):
     folder = tmp_path_factory.mktemp("samples")
     table.to_csv(folder / "table.csv", index=False)
     completed = lvq(
-        "fit", folder / "table.csv", "--target", "status", "--model", "gmlvq", "--prototypes", 2, "--folds", 2,
+        "fit", folder / "table.csv", "--target", "status", "--model", "lvq", "--prototypes", 2, "--folds", 2,
         "--sample-prototypes", "--out", folder / "run",
     )  # fmt: skip
     assert completed.code == 0, completed.err
@@ -56,4 +56,4 @@ def test_models_without_such_prototypes(lvq, tmp_path, table):
         tmp_path / "run",
     )  # fmt: skip
     assert found.code == 2
-    assert "Learning prototypes that are samples (--sample-prototypes) needs one of lvq" in " ".join(found.err.split())
+    assert "(--sample-prototypes) needs one of the models lvq, lvq-cv" in " ".join(found.err.split())

@@ -9,7 +9,7 @@ from scipy.stats import binom
 from experiments import certificates, guarantees
 
 
-@pytest.mark.parametrize("procedure", ["fixed sequence", "bonferroni", "each class", "held-out part"])
+@pytest.mark.parametrize("procedure", ["global threshold", "optimal", "held-out part"])
 def test_no_procedure_exceeds_its_promise(procedure):
     """The hardest population: everything that is certified is a violation."""
     row = guarantees.simulate(procedure, "hard", 100)
@@ -18,7 +18,7 @@ def test_no_procedure_exceeds_its_promise(procedure):
 
 
 def test_an_honest_certainty_is_certified():
-    row = guarantees.simulate("fixed sequence", "honest", 60)
+    row = guarantees.simulate("optimal", "honest", 60)
     assert row["certified"] > 40
     assert row["violated"] <= binom.ppf(0.9999, 60, 1 - guarantees.CONFIDENCE)
 

@@ -10,6 +10,7 @@ from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
 
+from lvq.solvers.lbfgs import LBFGS
 from lvq.model.relevance import Matrix
 from lvq import GLVQ, GRLVQ, LVQClassifier, certified_radius, counterfactual
 from lvq.inspection.linear import compose, dense, input_map, project, pull_back
@@ -59,7 +60,7 @@ def wide_data():
     return rng.normal(size=(24, N_FEATURES)) + 0.4 * y[:, None], y
 
 
-QUICK = {"max_iter": 3, "random_state": 0, "tol": 1.0}
+QUICK = {"max_iter": 3, "random_state": 0, "solver": LBFGS(tol=1.0)}
 MODELS = [
     GLVQ(**QUICK),
     GRLVQ(n_prototypes=2, solver="online", max_iter=2, random_state=0),

@@ -35,8 +35,8 @@ import lvq._files
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier
 from lvq.estimators.registry import ESTIMATORS, estimator_types
 from lvq.model.costs import LOGMCost
-from lvq.model.links import RationalQuadratic
-from lvq.model.relevance import FisherNeighbours
+from lvq.model.links import Cauchy, RationalQuadratic
+from lvq.model.relevance import FisherNeighbours, Matrix
 from lvq.persistence import LoadError, load, save
 from lvq.rejection import Combination
 

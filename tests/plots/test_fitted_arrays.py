@@ -8,6 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from lvq.solvers.lbfgs import LBFGS
 from lvq.model.relevance import Matrix
 from lvq import GLVQ, LGMLVQ
 from lvq.estimators.find_model import need_model
@@ -35,7 +36,7 @@ def test_relevances_are_the_diagonal_of_lambda(model):
 
 def test_the_default_is_the_mean_over_the_prototypes(data):
     X, y = data
-    model = LGMLVQ(n_prototypes={0: 3, 1: 1, 2: 1}, random_state=0, tol=0.5).fit(X, y)
+    model = LGMLVQ(n_prototypes={0: 3, 1: 1, 2: 1}, random_state=0, solver=LBFGS(tol=0.5)).fit(X, y)
     assert_allclose(
         relevance_profile(model, values="lambda"), np.array([3, 1, 1]) / 5 @ relevance_profile(model, per_matrix=True)
     )

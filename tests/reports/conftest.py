@@ -10,7 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier
+from lvq.model.relevance import Matrix
 from lvq.reports import Context, Folds, Report, render
+from lvq.solvers.lbfgs import LBFGS
 
 HOSTILE = '</script><script>alert(1)</script> & "x" <img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028'
 
@@ -36,8 +38,8 @@ def wdbc():
     data = load_breast_cancer()
     y = data.target_names[data.target].astype(str)
     X, X_test, y, y_test = train_test_split(data.data, y, stratify=y, random_state=0)
-    inner = make_pipeline(StandardScaler(), GMLVQ(rank=2, n_prototypes=2, random_state=0))
-    model = RejectClassifier(inner, max_error=0.08, calibration_size=0.5, thresholds="global").fit(X, y)
+    inner = make_pipeline(StandardScaler(), GMLVQ(relevance=Matrix(rank=2), n_prototypes=2, random_state=0))
+    model = RejectClassifier(inner, max_error=0.08, cv=0.5).fit(X, y)
     context = Context(
         title="GMLVQ", data_name="breast tumours", target="diagnosis", seed=0, folds=Folds([0.9, 0.95], [70, 71]),
         protocol="A quarter of the samples was held out.",
@@ -51,7 +53,7 @@ def digits():
     """Ten classes, pixels of a square image, no rejection."""
     X, y = load_digits(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
-    model = GLVQ(n_prototypes=2, max_iter=20, tol=1e-2, random_state=0).fit(X, y)
+    model = GLVQ(n_prototypes=2, max_iter=20, solver=LBFGS(tol=1e-2), random_state=0).fit(X, y)
     return Case(model, X_test, y_test, Report.of(model, X_test, y_test, context=Context(data_name="digits", seed=0)))
 
 
@@ -69,7 +71,7 @@ def many_classes():
     """Twenty classes with long names, forty prototypes, a matrix for each class."""
     X, codes = make_blobs(600, 8, centers=20, cluster_std=4, random_state=0)
     y = np.array([f"class number {code} with a long name" for code in codes])
-    model = LGMLVQ(n_prototypes=2, max_iter=3, tol=1.0, random_state=0).fit(X, y)
+    model = LGMLVQ(n_prototypes=2, max_iter=3, solver=LBFGS(tol=1.0), random_state=0).fit(X, y)
     return Case(model, X[:150], y[:150], Report.of(model, X[:150], y[:150]))
 
 

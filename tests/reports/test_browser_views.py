@@ -12,7 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ, GMLVQ, LVQClassifier
+from lvq.model.relevance import Matrix
 from lvq.reports import Context, Report
+from lvq.solvers.lbfgs import LBFGS
 
 pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
 pytest.importorskip("jinja2", reason="the report needs lvq[report]")
@@ -56,7 +58,9 @@ def test_spectra_are_curves(opened):
     y = np.arange(90) % 2
     X = np.cumsum(rng.normal(size=(90, 120)), axis=1) + 3.0 * y[:, None]
     names = [f"{850 + 2 * k} nm" for k in range(120)]
-    model = make_pipeline(StandardScaler(), GMLVQ(rank=2, n_prototypes=2, tol=1e-2, random_state=0)).fit(X, y)
+    model = make_pipeline(
+        StandardScaler(), GMLVQ(relevance=Matrix(rank=2), n_prototypes=2, solver=LBFGS(tol=1e-2), random_state=0)
+    ).fit(X, y)
     report = Report.of(model, X, y, feature_names=names)
     page = opened(report)
     assert page.locator("[data-chart=relevance], [data-chart=matrix]").count() == 0
@@ -71,7 +75,7 @@ def test_spectra_are_curves(opened):
 def test_fifty_classes_have_different_marks_and_natural_order(opened):
     X, codes = make_blobs(600, 4, centers=50, cluster_std=1, random_state=0)
     y = np.array([f"class {code + 1}" for code in codes])
-    model = GLVQ(tol=1e-1, random_state=0).fit(X, y)
+    model = GLVQ(solver=LBFGS(tol=1e-1), random_state=0).fit(X, y)
     page = opened(Report.of(model, X, y))
     page.locator("details.legend").evaluate("element => { element.open = true; }")
     names = page.locator("details.legend li").all_inner_texts()
@@ -87,7 +91,9 @@ def test_fifty_classes_have_different_marks_and_natural_order(opened):
 def test_the_decision_slider_of_fifty_classes(opened):
     X, codes = make_blobs(600, 4, centers=50, cluster_std=3, random_state=0)
     y = np.array([f"class {code + 1}" for code in codes])
-    report = Report.of(LVQClassifier(n_prototypes=1, relevance=None, tol=1e-1, random_state=0).fit(X, y), X, y)
+    report = Report.of(
+        LVQClassifier(n_prototypes=1, relevance=None, solver=LBFGS(tol=1e-1), random_state=0).fit(X, y), X, y
+    )
     summary, page = report.to_json(), opened(report)
     steps = summary["decisions"]
     assert len(steps["factors"]) == 13
@@ -105,7 +111,7 @@ def test_the_decision_slider_of_fifty_classes(opened):
 def test_pictures_where_pixels_were_left_out(opened):
     X, y = load_digits(return_X_y=True, as_frame=True)
     X = X.loc[:, X.nunique() > 1]
-    model = make_pipeline(StandardScaler(), GLVQ(tol=0.5, random_state=0)).fit(X, y)
+    model = make_pipeline(StandardScaler(), GLVQ(solver=LBFGS(tol=0.5), random_state=0)).fit(X, y)
     page = opened(Report.of(model, X, y))
     images = page.locator("#prototypes .images img")
     assert images.count() == 10
@@ -142,7 +148,8 @@ def test_terms_are_on_the_page(opened, iris):
 def test_rows_as_a_spreadsheet_counts_them(opened):
     X, y = make_blobs(60, 3, centers=2, cluster_std=4, random_state=0)
     model = GLVQ(random_state=0).fit(X, y)
-    page = opened(Report.of(model, pd.DataFrame(X), y, context=Context(first_row=2, row_names="The header is row 1.")))
+    rows = pd.DataFrame(X, index=range(2, len(X) + 2))
+    page = opened(Report.of(model, rows, y, context=Context(row_names="The header is row 1.")))
     least = int(np.argmin(model.explain(X).certainty))
     page.locator("#sample").fill("1")
     assert f"Sample {least + 2}:" in page.locator("#detail").inner_text()
@@ -159,7 +166,7 @@ def test_categories_are_one_row_with_their_fractions(opened):
         }
     )
     steps = make_column_transformer((StandardScaler(), ["bill"]), (OneHotEncoder(sparse_output=False), ["island"]))
-    model = make_pipeline(steps, GMLVQ(tol=1e-2, random_state=0)).fit(X, y)
+    model = make_pipeline(steps, GMLVQ(solver=LBFGS(tol=1e-2), random_state=0)).fit(X, y)
     report = Report.of(model, X, y)
     summary, page = report.to_json(), opened(report)
     table = page.get_by_role("region", name="Table of prototypes")

@@ -21,10 +21,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
 import lvq
-from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier, PriceClassifier, RejectClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, CostClassifier, LVQClassifier, RejectClassifier
 from lvq.reports import Context, Report, classification_metrics, render
 from lvq.reports.metrics import fraction_of
 from lvq.reports.rejection import operating_points
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.online import Online
 
 pd = pytest.importorskip("pandas")
 
@@ -115,7 +117,7 @@ def test_an_empty_metric_is_an_error():
 def test_a_useless_model_is_called_useless():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), np.where(np.arange(200) < 160, "common", "rare")
-    model = GLVQ(init=[[0.0, 0.0], [99.0, 99.0]], learning_rate=0).fit(X[::2], y[::2])
+    model = GLVQ(init=[[0.0, 0.0], [99.0, 99.0]], solver=Online(learning_rate=0)).fit(X[::2], y[::2])
     verdict = " ".join(Report.of(model, X, y).verdict)
     assert "no use" in verdict
     assert "rare" in verdict
@@ -199,12 +201,12 @@ def test_rows_are_named_by_the_index():
     frame, y, model = tumours()
     report = Report.of(model, frame.set_axis([f"case {k}" for k in range(len(frame))], axis=0), y)
     assert report.map.points.name[:2] == ["case 0", "case 1"]
-    assert Report.of(model, frame, y, context=Context(first_row=2)).map.points.name[:2] == [2, 3]
+    assert Report.of(model, frame.set_axis(range(2, len(frame) + 2), axis=0), y).map.points.name[:2] == [2, 3]
 
 
 def test_prototypes_outside_the_samples_are_named():
     X, y = load_iris(return_X_y=True)
-    model = GLVQ(init=[[5, 3, 1, 0], [6, 3, 4, 1], [99, 3, 5, 2]], learning_rate=0).fit(X, y)
+    model = GLVQ(init=[[5, 3, 1, 0], [6, 3, 4, 1], [99, 3, 5, 2]], solver=Online(learning_rate=0)).fit(X, y)
     report = Report.of(model, X, y, feature_names=["a", "b", "c", "d"])
     assert report.prototypes.n_outside >= 1
     assert report.prototypes.outside[0] == "a"
@@ -236,7 +238,9 @@ def test_pixels_are_images(digits):
 def test_costs():
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)[:, :5]
-    model = PriceClassifier(LVQClassifier(relevance=None, tol=1e-2, random_state=0), {"0:1": 20}).fit(X[::2], y[::2])
+    model = CostClassifier(LVQClassifier(relevance=None, solver=LBFGS(tol=1e-2), random_state=0), {"0:1": 20}).fit(
+        X[::2], y[::2]
+    )
     report = Report.of(model, X[1::2], y[1::2])
     predicted, true = model.predict(X[1::2]), y[1::2]
     paid = 20.0 * ((true == 0) & (predicted == 1)) + ((true == 1) & (predicted == 0))

@@ -67,10 +67,10 @@ def _target(target: str | None, table: Path, encoding: str | None) -> str:
     """The target; where none is given, report the columns of the table."""
     if target is not None:
         return target
+    from lvq.tables import open_table
     from lvq.tables.header import listed
-    from lvq.tables import column_names
 
-    names = [name for name in column_names(table, encoding) if name]
+    names = [name for name in open_table(table, encoding).names if name]
     last = f", the last of them {names[-1]!r}" if repr(names[-1]) not in listed(names) else ""
     raise typer.BadParameter(
         f"which column holds the classes? {table} has the columns {listed(names)}{last}.", param_hint="'--target'"
@@ -155,11 +155,11 @@ def fit(
                 model, prototypes=prototypes, rank=rank, kernel=kernel, sample_prototypes=sample_prototypes, seed=seed,
                 missing="ignore" if missing == "ignore" else "raise", class_weight=read_class_weight(class_weight),
             )  # fmt: skip
-            prices = None if costs is None else read_costs(costs)
+            cost_of = None if costs is None else read_costs(costs)
         check_folder(out, force=force)
         with progress_bar() as progress, _threads(threads):
             run = workflow.fit(
-                table, target, model=estimator, group=group, time=time, test=test, costs=prices, max_error=max_error,
+                table, target, model=estimator, group=group, time=time, test=test, costs=cost_of, max_error=max_error,
                 options=_options(features, drop, categorical, date, missing_mark, encoding), confidence=confidence,
                 coverage=coverage, test_size=test_size, folds=folds, seed=seed, progress=progress,
             )  # fmt: skip

@@ -26,14 +26,6 @@ SKLEARN_PARTS = (
 )
 SKLEARN_LOSSES = ("sklearn._loss", "sklearn.linear_model._sgd_fast")
 SKLEARN_FUNCTIONS = ("sklearn.metrics", "sklearn.feature_selection")
-# stored names of modules, which stay when parts move to others
-PLACES = {
-    **{
-        f"lvq.model.relevance.{name}": "lvq.model.relevance"
-        for name in ("vectors", "local_weights", "matrices", "rule")
-    },
-    "lvq.model.decision": "lvq.model.prototype_model",
-}
 Trusted: TypeAlias = str | type | Callable[..., object]  # a class or a function, or its full name
 SCALARS = (bool, int, float, complex, str, bytes, object)
 
@@ -67,7 +59,7 @@ def name_of(item: type | Callable[..., object]) -> str:
     public = f"lvq.{item.__qualname__}"
     if public_types().get(public) is item:
         return public
-    return f"{PLACES.get(item.__module__, item.__module__)}.{item.__qualname__}"
+    return f"{item.__module__}.{item.__qualname__}"
 
 
 def trusted_names(trusted: Iterable[Trusted]) -> frozenset[str]:

@@ -15,6 +15,7 @@ from lvq.inspection.certify import certified_accuracy, certified_radius
 from lvq.inspection.importance import VariableImportances, variable_importances
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import LocalMetric
+from lvq.model.parts import Part
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import feature_names, group_names, lambda_matrix, prototype_names, relevance_profile
 from lvq.rejection import RejectClassifier
@@ -113,6 +114,10 @@ def _parameter(value: object) -> JSONValue:
     """A parameter as a string or number; arrays and objects by their representation, cut to 120 characters."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, Part):
+        usual = type(value)().get_params()
+        given = {name: own for name, own in value.get_params().items() if own != usual[name]}
+        return f"{type(value).__name__}({', '.join(f'{name}={own!r}' for name, own in given.items())})"
     text = " ".join(repr(value).split())
     return text if len(text) <= 120 else text[:117] + "..."
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d
 
 import lvq
 from lvq.estimators.find_model import find_layer
+from lvq.inspection.columns import row_names
 from lvq.inspection.importance import VariableImportances
 from lvq.rejection import RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
@@ -309,7 +310,8 @@ def report(
     75
     """
     kind = type(find_layer(model, BaseEstimator)).__name__ if title is None else title
-    rows = "Samples are named by the index of their table." if _index(X) is not None else Context.row_names
+    indexed = hasattr(getattr(X, "index", None), "tolist")  # of a list it is a method
+    rows = "Samples are named by the index of their table." if indexed else Context.row_names
     made = Report.of(
         model, X, y, X_train=X_train, y_train=y_train, feature_names=feature_names,
         context=Context(title=kind, row_names=rows),
@@ -433,17 +435,10 @@ def _evaluated(
     if hasattr(model, "predict_proba"):
         table = np.asarray(model.predict_proba(X), dtype=np.float64)[:, np.argsort(order)]
     accepted, thresholds, fitted = operating_points(certainty, why)
-    index = _index(X)
-    names = list(range(len(given))) if index is None else [_name(name) for name in index]
+    names = [_name(name) for name in row_names(X, len(given))]
     inputs = np.asarray(made.inputs, dtype=np.float64)
     held_out = HeldOut(X, true, predicted, table, certainty, why, made.winner, inputs, accepted, names)
     return held_out, thresholds, fitted
-
-
-def _index(X: MatrixLike) -> list[object] | None:
-    """The index of a table; None where there is none."""
-    index = getattr(X, "index", None)  # of a list it is a method
-    return list(index) if index is not None and hasattr(index, "tolist") else None
 
 
 def _name(name: object) -> int | str:

@@ -15,9 +15,10 @@ from lvq.workflow.comparing import (
 from lvq.workflow.demo import run_demo
 from lvq.workflow.fitting import Run, fit
 from lvq.workflow.pipeline import make_model
-from lvq.workflow.predicting import PredictResult, Validation, predict, validate
+from lvq.workflow.predicting import PredictResult, predict
 from lvq.workflow.runs import export_run, load_model
 from lvq.workflow.study import TableOptions
+from lvq.workflow.validating import Validation, validate
 
 __all__ = [
     "Comparison",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,16 +17,13 @@ from sklearn.pipeline import Pipeline
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.find_model import find_layer, last_step, need_model
 from lvq.inspection.exemplars import exemplars
-from lvq.rejection.costs import PriceClassifier
-from lvq.rejection import RejectClassifier
-from lvq.rejection.coverage import OUTLIER_REMEDY
-from lvq.rejection.guarantee_error import weaker_guarantee
+from lvq.inspection.importance import VariableImportances, variable_importances
+from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports import Context, Folds, Report
-from lvq.resampled_importances import RelevanceIntervals, relevance_intervals
 from lvq.tables.header import TableError, listed
 from lvq.typing import ClassWeight, FittedFold, Fold
-from lvq.workflow.design import Design, calibration_rows, inner_folds, split_rows, threshold_folds, time_strings
+from lvq.workflow.design import Design, inner_folds, latest_rows, split_rows, threshold_folds, time_strings
 from lvq.workflow.pipeline import check_costs, make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.runs import write_run
 from lvq.workflow.study import Study, TableLike, TableOptions, Tables, make_study
@@ -127,8 +124,8 @@ def fit(
         Costs of mistakes, for example ``{"bad:good": 5, "good:bad": 1}`` (true class first, 1 where none is given): the
         class with the least expected cost is predicted, by the calibrated probabilities.
     max_error : float, optional
-        Guaranteed bound on the error rate among accepted predictions. Where it is not achievable, the lowest bound that
-        is achievable is guaranteed instead, and a note tells how many rows would be enough.
+        Guaranteed bound on the error rate among accepted predictions. Where it is not achievable, the lowest of some
+        larger bounds that is achievable is guaranteed, up to 50 %, and a note tells how many rows would be enough.
     confidence : float, default=0.95
         Confidence of that guarantee.
     coverage : float, optional
@@ -164,17 +161,18 @@ def fit(
     notes = [*study.samples.notes, *notes, *check_costs(costs, weights, y, study.samples.y)]
     pipeline = make_pipeline_for(study.samples, estimator)
     classifier = make_reject_classifier(
-        pipeline if costs is None else PriceClassifier(pipeline, costs), max_error=max_error, confidence=confidence,
+        pipeline if costs is None else CostClassifier(pipeline, costs), max_error=max_error, confidence=confidence,
         coverage=coverage, n_samples=len(train), smallest_class=int(np.unique(y, return_counts=True)[1].min()),
         seed=seed,
     )  # fmt: skip
+    held_out = classifier.cv if isinstance(classifier.cv, float) else 0.0
     checked = None
     if folds:
         report_fold = _counter(progress, "Cross-validating", 1, folds + 4)
         checked = cross_validate(classifier, X, y, inner, folds, seed, report_fold)
     progress("Fitting", folds + 1, folds + 4)
     fit_rejecting(classifier, X, y, inner, seed, None if checked is None else checked.fitted)
-    notes += _threshold_notes(classifier, len(study.samples.y))
+    notes += [*classifier.notes_, *_guarantee_notes(classifier, len(y), len(study.samples.y))]
     notes += _published_rows(classifier, X, y)
     progress("Reporting", folds + 2, folds + 4)
     compared = None
@@ -183,11 +181,11 @@ def fit(
         compared = _fold_scores(checked, other, X, y, costs)
     context = Context(
         title=type(estimator).__name__, data_name=study.name, target=target, row_names=study.row_names,
-        protocol=_protocol(study, train, test_rows, folds, classifier, options), notes=notes, seed=seed,
+        protocol=_protocol(study, (train, test_rows), folds, classifier, held_out, options), notes=notes, seed=seed,
         dates=[name for name in options.dates if name in X], folds=compared,
         marks={name: marks for name, marks in study.marks.items() if name in X},
         groups=None if study.design.groups is None else study.design.groups[test_rows],
-        intervals=_intervals(classifier, X, y, inner, seed) if folds else None,
+        importances=_importances(classifier, X, y, inner, seed) if folds else None,
     )  # fmt: skip
     report = Report.of(
         classifier, study.samples.X.iloc[test_rows], study.samples.y[test_rows], X_train=X, y_train=y, context=context
@@ -238,7 +236,7 @@ def cross_validate(
     """
     folds = _stratified(y, n_folds, seed) if design.is_plain else inner_folds(y, design, n_folds, seed)
     crossed = isinstance(classifier.cv, StratifiedKFold) and classifier.cv.n_splits == n_folds
-    keep = crossed and classifier.max_error is None and design.times is None
+    keep = crossed and design.times is None
     arguments = _group_arguments(classifier.estimator, design)
     predicted, fitted = [], []
     for done, (train, test) in enumerate(folds):
@@ -269,31 +267,28 @@ def fit_rejecting(
 ) -> RejectClassifier:
     """Fit a reject classifier whose thresholds respect the design; `fitted_folds` are folds to cross-fit them in.
 
-    Groups: folds of whole groups; for a guarantee whole groups are held out, and one row of each is used, as rows of a
-    group are not independent. Time: folds leave out blocks of time; for a guarantee the latest rows are held out. The
-    parameter `cv` is that of the fit: the splitter, or the folds of the design.
+    Groups are never split. With time, folds leave out blocks of time, and the rows that are held out are the latest
+    ones. The parameter `cv` is that of the fit: the splitter, or the folds of the design.
     """
-    splitter = classifier.cv
-    if isinstance(splitter, StratifiedKFold) and classifier.max_error is None:
-        arguments = _group_arguments(classifier.estimator, design)
-        folds: Sequence[Fold] | Sequence[FittedFold] | StratifiedKFold = splitter
+    arguments = _group_arguments(classifier.estimator, design)
+    if isinstance(classifier.cv, StratifiedKFold):
+        folds: list[Fold] | StratifiedKFold = classifier.cv
         if not design.is_plain:
-            folds = threshold_folds(y, design, splitter.n_splits, seed)
+            folds = threshold_folds(y, design, classifier.cv.n_splits, seed)
         classifier.set_params(cv=fitted_folds or folds).fit(X, y, **arguments)
         return classifier.set_params(cv=folds)  # the same folds without their models
-    if design.is_plain:
-        return classifier.fit(X, y)
-    train, held_out = calibration_rows(
-        design, classifier.calibration_size, seed, independent=classifier.max_error is not None
-    )
+    if design.times is None:
+        return classifier.fit(X, y, groups=design.groups, **arguments)
+    train, held_out = latest_rows(design, float(classifier.cv))  # type: ignore[arg-type]
     if len(np.unique(y[train])) < 2:
         raise TableError(
-            f"Of {len(y)} training rows {len(y) - len(train)} are held out to test the guarantee, which leaves fewer "
-            "than two classes to train on; give more rows or groups, or leave out --max-error."
+            f"Of {len(y)} training rows {len(held_out)} are held out for the thresholds, which leaves fewer than two "
+            "classes to train on; give more rows or groups, or leave out --max-error."
         )
-    arguments = _group_arguments(classifier.estimator, design.take(train))
-    fitted = clone(classifier.estimator).fit(X.iloc[train], y[train], **arguments)
-    return classifier.set_params(estimator=fitted, cv="prefit").fit(X.iloc[held_out], y[held_out])
+    own = {name: values[train] for name, values in arguments.items()}
+    fitted = clone(classifier.estimator).fit(X.iloc[train], y[train], **own)
+    groups = None if design.groups is None else design.groups[held_out]
+    return classifier.set_params(estimator=fitted, cv="prefit").fit(X.iloc[held_out], y[held_out], groups=groups)
 
 
 def _group_arguments(estimator: BaseEstimator, design: Design) -> dict[str, np.ndarray]:
@@ -316,7 +311,7 @@ def _logistic_regression(class_weight: ClassWeight, y: np.ndarray) -> BaseEstima
 def _fold_scores(
     checked: CrossValidated, other: BaseEstimator, X: pd.DataFrame, y: np.ndarray, costs: Mapping[str, float] | None
 ) -> Folds:
-    """Accuracies of the folds, and of logistic regression on them; None for it where a fold lacks a class, and with costs."""
+    """Accuracies of the folds, and of logistic regression on them unless a fold lacks a class or there are costs."""
     own = [float(np.mean(found == y[test])) for (_, test), found in zip(checked.folds, checked.predicted)]
     sizes = [len(test) for _, test in checked.folds]
     if costs is not None:  # its decisions would be others
@@ -333,13 +328,13 @@ def _fold_scores(
     return Folds(own, sizes, scores)
 
 
-def _intervals(
+def _importances(
     classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray, design: Design, seed: int
-) -> RelevanceIntervals | None:
-    """Intervals of the importances; None for a Euclidean metric, and for many rows."""
+) -> VariableImportances | None:
+    """Importances with intervals; None for a Euclidean metric, and for many rows."""
     if need_model(classifier, "fit").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
-    return relevance_intervals(
+    return variable_importances(
         classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
         random_state=seed,
     )  # fmt: skip
@@ -348,14 +343,12 @@ def _intervals(
 # -- notes and the description of the protocol -------------------------------------------------------------------------
 
 
-def _threshold_notes(classifier: RejectClassifier, n_rows: int) -> list[str]:
-    """What about the thresholds is not as requested, in rows of the table; the classifier keeps it too."""
+def _guarantee_notes(classifier: RejectClassifier, n_train: int, n_rows: int) -> list[str]:
+    """What the numbers of samples are in the note on a bound that could not be guaranteed."""
     point = classifier.point_
-    if isinstance(point, CertifiedPoint) and point.requested_error is not None:
-        classifier.notes_ = (weaker_guarantee(point, n_rows, "rows in the table"),)
-    # a parameter of RejectClassifier that `fit` does not have
-    classifier.notes_ = tuple(text.replace(OUTLIER_REMEDY, "") for text in classifier.notes_)
-    return list(classifier.notes_)
+    if not isinstance(point, CertifiedPoint) or point.requested_error is None:
+        return []
+    return [f"Samples of the guarantee are training rows: {n_train} of the {n_rows} rows that have a class."]
 
 
 def _published_rows(classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray) -> list[str]:
@@ -370,7 +363,7 @@ def _published_rows(classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray
 
 
 def _protocol(
-    study: Study, train: np.ndarray, test: np.ndarray, folds: int, classifier: RejectClassifier, options: TableOptions
+    study: Study, rows: Fold, folds: int, classifier: RejectClassifier, held_out: float, options: TableOptions
 ) -> str:
     """How the data were prepared and split."""
     samples, design = study.samples, study.design
@@ -380,13 +373,13 @@ def _protocol(
     )  # fmt: skip
     marks = list(options.missing_marks)
     parts = [
-        _test_part(study, train, test),
+        _test_part(study, *rows),
         _folds_part(design, folds),
         "Numbers were standardised.",
         "Strings were one-hot encoded." if samples.texts else "",
         f"Values that were named as missing: {listed(marks)}." if marks else "",
         gaps if samples.gaps else "",
-        _thresholds_part(design, classifier),
+        _thresholds_part(design, classifier, held_out),
     ]
     return " ".join(part for part in parts if part)
 
@@ -416,15 +409,14 @@ def _folds_part(design: Design, folds: int) -> str:
     return f"{folds}-fold cross-validation among these{whole}."
 
 
-def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
-    size = f"{classifier.calibration_size:.0%} of the training rows"
+def _thresholds_part(design: Design, classifier: RejectClassifier, held_out: float) -> str:
+    if classifier.max_error is None and not isinstance(classifier.cv, float | str):
+        where = " in blocks of time" if design.times is not None and design.groups is None else ""
+        return f"Thresholds were cross-fitted{where}."
+    which = ""
+    if not design.is_plain:
+        which = ", the latest rows," if design.times is not None else ", whole groups,"
     test = " and to test the guarantee" if classifier.max_error is not None else ""
-    if classifier.cv is None:
-        return f"{size} were held out to set the thresholds{test}."
-    if isinstance(classifier.cv, str):
-        which = "the latest rows" if design.times is not None else "whole groups"
-        one = ", one row of each group," if design.groups is not None and test else ","
-        later = " It holds for later rows as far as they are like these." if design.times is not None and test else ""
-        return f"{size}, {which}{one} were held out to set the thresholds{test}.{later}"
-    where = " in blocks of time" if design.times is not None and design.groups is None else ""
-    return f"Thresholds were cross-fitted{where}." + (f" {size} were held out to test the guarantee." if test else "")
+    one = " on one row of each group" if design.groups is not None and test else ""
+    later = " It holds for later rows as far as they are like these." if design.times is not None and test else ""
+    return f"{held_out:.0%} of the training rows{which} were held out to set the thresholds{test}{one}.{later}"

@@ -1,14 +1,15 @@
 """The estimator of a name, the pipeline with its preprocessing, the reject classifier around it, costs and weights.
 
 Numbers are standardised. In columns with missing numbers among the training rows, a missing number becomes the median,
-and a further feature indicates it; or it stays missing, for a model with ``missing="ignore"``. Texts are one-hot
-encoded, with a category for missing texts; an unknown category is encoded as zeros.
+and a further feature indicates it; or it stays missing, for a model with ``missing="ignore"``. Strings are one-hot
+encoded, with a category for missing ones; an unknown category is encoded as zeros.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,14 +20,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import MODELS, LVQClassifier, LVQClassifierCV
+from lvq.estimators.classifier import FORMS
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import estimator_types, short_name
-from lvq.estimators.search import default_candidates
+from lvq.estimators.search import CANDIDATES
 from lvq.model.links import KERNELS
-from lvq.rejection.costs import price_matrix
-from lvq.rejection import RejectClassifier
-from lvq.rejection.guarantee import samples_needed
+from lvq.model.relevance import RELEVANCES, Matrix, Relevance, RuleWeights
+from lvq.rejection import RejectClassifier, cost_matrix
 from lvq.rejection.calibration import PATH_FRACTION
+from lvq.rejection.guarantee import samples_needed
 from lvq.tables.header import is_number, listed
 from lvq.typing import Argument, ClassWeight
 from lvq.workflow.columns import Samples
@@ -35,10 +37,12 @@ from lvq.workflow.columns import Samples
 #: the models of the papers, which set the parameters of some.
 NAMES: dict[str, Callable[..., BaseEstimator]] = {short_name(name): kind for name, kind in estimator_types().items()}
 NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " " not in name}
-CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, so that all rows train the model
+CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, and all rows train the model
 CROSS_FIT_FOLDS = 5
 MIN_CALIBRATION, MAX_CALIBRATION = 0.3, 0.5  # fraction of the training rows that is held out for thresholds or tests
 GUARANTEE_FACTOR = 4  # held-out samples, as a multiple of the number that suffices if none is an error
+#: Error rates that are guaranteed where a requested one is not achievable.
+WEAKER_BOUNDS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 
 
 def make_model(
@@ -80,60 +84,73 @@ def make_model(
 
     Examples
     --------
-    >>> make_model("gmlvq", prototypes=2, rank=2)
-    GMLVQ(n_prototypes=2, random_state=0, rank=2)
+    >>> model = make_model("gmlvq", prototypes=2, rank=3)
+    >>> model.n_prototypes, model.relevance.rank
+    (2, 3)
     """
     make = NAMES.get(name.lower())
     if make is None:
         close = difflib.get_close_matches(name.lower(), NAMES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
-    searches = make is LVQClassifierCV  # what is given there holds for all that is compared
-    known = (LVQClassifier if searches else make)().get_params()
-    given: dict[str, Argument] = {} if class_weight is None else {"class_weight": class_weight}
+    shared: dict[str, Argument] = {} if class_weight is None else {"class_weight": class_weight}
     if sample_prototypes:
-        _need(can_use_samples, "Learning prototypes that are samples (--sample-prototypes)", name, known)
-        given["sample_prototypes"] = True
+        _need(lambda model: hasattr(model, "sample_prototypes"), "sample_prototypes (--sample-prototypes)", name)
+        shared["sample_prototypes"] = True
     if missing != "raise":
-        _need(can_ignore, "Ignoring missing values (--missing ignore)", name, known)
-        if sample_prototypes:
-            raise ValueError(
-                "Prototypes that are samples (--sample-prototypes) need filled values; leave out --missing ignore."
-            )
-        given["missing"] = missing
+        _need(can_ignore, "missing='ignore' (--missing ignore)", name)
+        shared["missing"] = missing
+    if sample_prototypes and missing != "raise":
+        raise ValueError(
+            "sample_prototypes (--sample-prototypes) needs filled values, got missing='ignore' (--missing ignore); leave "
+            "one out."
+        )
+    given: dict[str, Argument] = {}
     if prototypes is not None:
-        if prototypes < 1:
-            raise ValueError(f"The number of prototypes must be 1 or more, got {prototypes}.")
-        given["n_prototypes"] = prototypes
-    if rank is not None:
-        if not _has_matrix(known):
-            having = [other for other, make in NAMES.items() if other == "lvq-cv" or _has_matrix(make().get_params())]
-            raise ValueError(f"A rank needs a model with a matrix ({', '.join(having)}), got {name!r}.")
-        if rank < 1:
-            raise ValueError(f"The rank must be 1 or more, got {rank}.")
-        given["rank"] = rank
+        given["n_prototypes"] = _at_least_one(prototypes, "number of prototypes (--prototypes)")
     if kernel is not None:
         if kernel not in (*KERNELS, "none"):
             raise ValueError(f"The kernel must be one of {', '.join(KERNELS)} or none, got {kernel!r}.")
         given["kernel"] = None if kernel == "none" else kernel
-    if not searches:
-        return make(**given, random_state=seed)
-    shared = {key: given.pop(key) for key in ("class_weight", "sample_prototypes", "missing") if key in given}
+    if rank is not None:
+        _at_least_one(rank, "rank (--rank)")
+        _need(lambda model: isinstance(_rule(model), Matrix), "rank (--rank)", name)
+    if make is LVQClassifierCV:
+        return _search(shared, given, rank, seed)
+    model = make(**shared, **given, random_state=seed)
+    return model if rank is None else model.set_params(relevance=_rule(model), relevance__rank=rank)
+
+
+def _search(
+    shared: dict[str, Argument], given: dict[str, Argument], rank: int | None, seed: int | None
+) -> BaseEstimator:
+    """A search in which what is given holds for all that is compared."""
+    candidates = None
+    if given or rank is not None:
+        kinds = [kind | given for kind in CANDIDATES if rank is None or isinstance(kind["relevance"], Matrix)]
+        kinds = (
+            kinds if rank is None else [kind | {"relevance": replace(kind["relevance"], rank=rank)} for kind in kinds]
+        )
+        candidates = list({str(kind): kind for kind in kinds}.values())  # some are now equal
     base = LVQClassifier(**shared) if shared else None
-    kinds = [kind | given for kind in default_candidates(LVQClassifier().set_params(**given))]
-    candidates = list({str(kind): kind for kind in kinds}.values()) if given else None
     return LVQClassifierCV(estimator=base, candidates=candidates, random_state=seed)
 
 
-def can_ignore(parameters: dict[str, object]) -> bool:
-    """Whether a model with these parameters can ignore missing values; rules without a gradient cannot.
+def _rule(model: BaseEstimator) -> Relevance | None:
+    """The relevance of a model that is not fitted; for one that chooses, what it prefers."""
+    given = model.relevance
+    return FORMS[0].relevance if given == "auto" else RELEVANCES[given] if isinstance(given, str) else given
+
+
+def can_ignore(model: BaseEstimator) -> bool:
+    """Whether a model can ignore missing values; rules without a gradient cannot.
 
     Examples
     --------
-    >>> can_ignore(make_model("glvq").get_params()), can_ignore(make_model("fc1glvq").get_params())
+    >>> can_ignore(make_model("glvq")), can_ignore(make_model("fc1glvq"))
     (True, False)
     """
-    return "missing" in parameters and parameters.get("relevance") not in ("fc1", "fc2")
+    return hasattr(model, "missing") and not isinstance(_rule(model), RuleWeights)
 
 
 def ignores_missing(model: BaseEstimator) -> bool:
@@ -142,20 +159,17 @@ def ignores_missing(model: BaseEstimator) -> bool:
     return getattr(model if found is None else found.estimator, "missing", "raise") == "ignore"
 
 
-def can_use_samples(parameters: dict[str, object]) -> bool:
-    """Whether a model with these parameters can learn prototypes that are samples."""
-    return "sample_prototypes" in parameters
+def _at_least_one(value: int, what: str) -> int:
+    if value < 1:
+        raise ValueError(f"The {what} must be 1 or more, got {value}.")
+    return value
 
 
-def _need(can: Callable[[dict[str, object]], bool], what: str, name: str, parameters: dict[str, object]) -> None:
+def _need(can: Callable[[BaseEstimator], bool], option: str, name: str) -> None:
     """Raise a ValueError where a model cannot do something, with the names of those that can."""
-    if not can(parameters):
-        able = [other for other, make in NAMES.items() if other == "lvq-cv" or can(make().get_params())]
-        raise ValueError(f"{what} needs one of {', '.join(able)}, got {name!r}.")
-
-
-def _has_matrix(parameters: dict[str, object]) -> bool:
-    return "rank" in parameters and parameters.get("relevance", "matrix") in ("matrix", "local_matrix")
+    able = [other for other, make in NAMES.items() if can((LVQClassifier if make is LVQClassifierCV else make)())]
+    if name.lower() not in able:
+        raise ValueError(f"{option} needs one of the models {', '.join(able)}, got {name!r}.")
 
 
 def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = False) -> Pipeline:
@@ -220,13 +234,14 @@ def make_reject_classifier(
     estimator : classifier
         Makes the predictions.
     max_error : float, optional
-        Bound on the error rate among accepted predictions; where it is not achievable, the lowest that is.
+        Bound on the error rate among accepted predictions; where it is not achievable, the lowest of some larger ones
+        that is, up to 50 %.
     confidence : float, default=0.95
         Confidence of that bound.
     coverage : float, optional
         Fraction of predictions to accept; 0.9 where `max_error` is not given either.
     n_samples : int
-        Number of training samples. Below 2000 the thresholds are cross-fitted, so that all samples train the model;
+        Number of training samples. Below 2,000 the thresholds are cross-fitted, and all samples train the model;
         otherwise 30 % are held out for the thresholds. With `max_error` 30 to 50 % are held out in any case to test the
         guarantee: four times as many samples as suffice if none is an error.
     smallest_class : int, optional
@@ -244,37 +259,31 @@ def make_reject_classifier(
     >>> from lvq import GLVQ
     >>> make_reject_classifier(GLVQ(), coverage=0.8, n_samples=500).min_coverage
     0.8
-    >>> make_reject_classifier(GLVQ(), max_error=0.05, n_samples=500).calibration_size
-    0.472
+    >>> make_reject_classifier(GLVQ(), max_error=0.05, n_samples=1000).cv
+    0.315
     """
     if max_error is not None and coverage is not None:
         raise ValueError("Give max_error or coverage, not both: a guarantee sets the coverage itself.")
-    held_out = _calibration_size(max_error, confidence, n_samples)
-    left = smallest_class if max_error is None else int(smallest_class * (1 - held_out))
+    cv: float | StratifiedKFold = _held_out(max_error, confidence, n_samples)
+    if max_error is None and n_samples < CROSS_FIT_BELOW:
+        cv = StratifiedKFold(max(2, min(CROSS_FIT_FOLDS, smallest_class)), shuffle=True, random_state=seed)
     return RejectClassifier(
         estimator,
         measure="auto" if coverage == 1 else "combined",  # all are accepted, outliers too
-        thresholds="global",
-        min_known=None,  # a missing value may tell as much as a known one
-        max_error=max_error,
+        max_error=None if max_error is None else [max_error, *(each for each in WEAKER_BOUNDS if each > max_error)],
         confidence=confidence,
-        on_failure="raise" if max_error is None else "relax",
         min_coverage=0.9 if coverage is None and max_error is None else coverage,
-        cv=None
-        if n_samples >= CROSS_FIT_BELOW
-        else StratifiedKFold(max(2, min(CROSS_FIT_FOLDS, left)), shuffle=True, random_state=seed),
-        calibration_size=held_out,
+        cv=cv,
         random_state=seed,
     )
 
 
-def _calibration_size(max_error: float | None, confidence: float, n_samples: int) -> float:
+def _held_out(max_error: float | None, confidence: float, n_samples: int) -> float:
     """Fraction of the training samples for thresholds or tests; it may depend on their number, not on their values."""
     if max_error is None or not 0 < max_error < 1 or not 0 < confidence < 1:
         return MIN_CALIBRATION
-    for_tests = 1.0 if n_samples < CROSS_FIT_BELOW else 1 - PATH_FRACTION
-    wanted = GUARANTEE_FACTOR * samples_needed(max_error, 1 - confidence) / (for_tests * n_samples)
-    return min(MAX_CALIBRATION, max(MIN_CALIBRATION, wanted))
+    wanted = GUARANTEE_FACTOR * samples_needed(max_error, 1 - confidence) / ((1 - PATH_FRACTION) * n_samples)
+    return round(min(MAX_CALIBRATION, max(MIN_CALIBRATION, wanted)), 3)
 
 
 # -- costs and class weights -------------------------------------------------------------------------------------------
@@ -332,7 +341,7 @@ def check_costs(
     names = [str(name) for name in np.unique(everyone)]
     absent = sorted(set(names) - {str(name) for name in np.unique(y)})
     if costs is not None:
-        price_matrix(costs, names)
+        cost_matrix(costs, names)
         pairs = {f"{true}:{other}" for one in absent for name in names for true, other in ((one, name), (name, one))}
         _need_rows(pairs.intersection(costs), absent, "costs (--costs)")
     if isinstance(class_weight, dict):

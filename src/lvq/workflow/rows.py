@@ -1,0 +1,282 @@
+"""The rows of a table as a fitted model takes them, and its predictions for some of them.
+
+Rules:
+- columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
+- a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
+  number whose distances overflow; without a usable number there is no label either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from lvq.estimators.find_model import FoundModel, find_model, need_model
+from lvq.inspection.certify import certified_radius
+from lvq.model.rows import largest_value
+from lvq.rejection import RejectClassifier
+from lvq.rejection.scores import Predictions, certainty_of
+from lvq.tables import Table, TableError, as_days, as_numbers, as_text, holds_dates, is_number, kind_of
+from lvq.tables.header import check_columns, listed
+from lvq.typing import Label
+from lvq.workflow.columns import MISSING_TEXT
+from lvq.workflow.pipeline import ignores_missing
+from lvq.workflow.study import FrameTable
+
+#: Columns of the predictions.
+COLUMNS = ("label", "certainty", "accepted", "reason", "winner", "certified_radius")
+_TEXTS = ("label", "reason", "winner")
+_EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", None, np.nan)))  # a row without a prediction
+_NOTES = {
+    "missing value": "a missing value of {name!r}, which had none in training",
+    "unknown category": "an unknown category of {name!r}",
+    "value too large": "a value of {name!r} that is too large to compute distances",
+}
+
+
+class ModelColumns(NamedTuple):
+    """Columns of a model in order, the known categories of some, and those in which values may be missing.
+
+    A model that ignores missing values takes them in every column of numbers.
+    """
+
+    names: list[str]
+    categories: dict[str, set[str]]
+    gaps: set[str]
+
+
+def expected_columns(model: BaseEstimator) -> ModelColumns:
+    """The columns of a fitted model.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted to a DataFrame.
+
+    Returns
+    -------
+    columns : ModelColumns
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lvq import GLVQ
+    >>> table = pd.DataFrame({"size": [1.0, 2.0, 1.5, 2.5]})
+    >>> expected_columns(GLVQ().fit(table, ["a", "b", "a", "b"]))
+    ModelColumns(names=['size'], categories={}, gaps=set())
+    """
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise ValueError(
+            "The model was fitted to an array without column names, so the columns of a table cannot be matched; fit "
+            "it to a DataFrame, or with `lvq fit`."
+        )
+    columns = ModelColumns([str(name) for name in names], {}, set())
+    found = find_model(model)
+    if found is not None and found.steps and isinstance(found.steps[0], ColumnTransformer):
+        for _, part, chosen in found.steps[0].transformers_:
+            inner = part.steps[0][1] if isinstance(part, Pipeline) else part
+            if isinstance(inner, OneHotEncoder):
+                known = [set(map(str, categories)) for categories in inner.categories_]
+                columns.categories.update(zip(map(str, chosen), known))
+            elif isinstance(inner, SimpleImputer):
+                columns.gaps.update(map(str, chosen))
+    if ignores_missing(model):
+        columns.gaps.update(name for name in columns.names if name not in columns.categories)
+    return columns
+
+
+def categories_by_number(categories: set[str]) -> dict[float, str]:
+    """The categories of a column by their numbers, where all are numbers; a number with two names is left out.
+
+    Files write a number in several ways: 7 in one is 7.0 in another, and 007 loses its zeros in a spreadsheet.
+
+    Examples
+    --------
+    >>> categories_by_number({"007", "8", "(missing)"}) == {7.0: "007", 8.0: "8"}
+    True
+    >>> categories_by_number({"1", "1.0"}), categories_by_number({"1", "one"})
+    ({}, {})
+    """
+    names = sorted(categories - {MISSING_TEXT})
+    if not all(map(is_number, names)):
+        return {}
+    numbers = list(map(float, names))
+    return {number: name for number, name in zip(numbers, names) if numbers.count(number) == 1}
+
+
+def known_names(values: np.ndarray, known: set[str]) -> np.ndarray:
+    """Categories under the names that a model knows, where it knows their numbers.
+
+    Examples
+    --------
+    >>> known_names(np.array(["7", "8.0", None, "x"], dtype=object), {"007", "8"}).tolist()
+    ['007', '8', None, 'x']
+    """
+    by_number = categories_by_number(known)
+    for value in set(values) - known - {None}:
+        if by_number and is_number(value):
+            values[values == value] = by_number.get(float(value), value)
+    return values
+
+
+class RowPredictor:
+    """Predicts rows of a table, and counts values that the model cannot use, by column."""
+
+    def __init__(
+        self, model: BaseEstimator, columns: ModelColumns, table: Table | FrameTable, *, probabilities: bool = False
+    ) -> None:
+        self.model, self.columns, self.table, self.source = model, columns, table, str(table.path)
+        self.probability_columns = [f"probability {label}" for label in model.classes_] if probabilities else []
+        if probabilities and not hasattr(model, "predict_proba"):
+            raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
+        self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first position
+        self.found, self.ignores = find_model(model), ignores_missing(model)
+        try:
+            need_model(model, "certified_radius", nearest=True)
+            self.has_radius = True
+        except ValueError:
+            self.has_radius = False
+
+    def check_columns(self, keep: Sequence[str] = (), target: str | None = None) -> list[str]:
+        """Notes on the columns of the table; one error names all that are missing, or cannot be kept."""
+        check_columns(self.table.names, [] if target is None else [target], self.source)
+        present, needed = [name for name in self.table.names if name], set(self.columns.names)
+        missing = [name for name in self.columns.names if name not in present]
+        absent = [name for name in keep if name not in present]
+        taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
+        extra = [name for name in present if name not in needed and name not in keep and name != target]
+        problems = []
+        if missing:
+            found = f" It has {listed(extra)}, which the model does not use." if extra else ""
+            word = "a column" if len(missing) == 1 else f"{len(missing)} columns"
+            problems.append(f"{self.source} lacks {word} that the model needs: {listed(missing)}.{found}")
+        if absent:
+            problems.append(f"{self.source} has no column {listed(absent)} to keep; its columns are {listed(present)}.")
+        if taken:
+            problems.append(f"The column {listed(taken)} cannot be kept: the predictions have a column of that name.")
+        if problems:
+            raise TableError(" ".join(problems))
+        return [f"Columns that the model does not use: {listed(extra)}."] if extra else []
+
+    def __call__(self, rows: pd.DataFrame, start: int) -> pd.DataFrame:
+        """Predictions for rows, of which the first is at position `start` of the table."""
+        X, reason, usable = self.features(rows, start)
+        empty = _EMPTY | dict.fromkeys(self.probability_columns, np.nan)
+        predictions = pd.DataFrame(empty, index=rows.index).astype(dict.fromkeys(_TEXTS, object))
+        if usable.any():
+            for name, values in self._predict(X[usable]).items():
+                predictions.loc[usable, name] = values
+        predictions["reason"] = np.where(reason == "", predictions["reason"], reason)
+        predictions["accepted"] = predictions["reason"] == ""
+        return predictions
+
+    def features(self, rows: pd.DataFrame, start: int = 0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+        """The columns of the model, the reason for rejection of each row, and whether the model can predict it."""
+        features: dict[str, np.ndarray] = {}
+        reason, usable = np.full(len(rows), "", dtype=object), np.ones(len(rows), dtype=bool)
+        for name in self.columns.names:
+            if name in self.columns.categories:
+                values = self._categories(rows[name])
+                unknown = np.array([value not in self.columns.categories[name] for value in values])
+                missing = unknown & (values == MISSING_TEXT)
+                self._reject("unknown category", name, unknown & ~missing, reason, start)
+            else:
+                values = self._numbers(rows[name], start)
+                missing = np.isnan(values) & (name not in self.columns.gaps)
+                usable &= ~missing
+            self._reject("missing value", name, missing, reason, start)
+            features[name] = values
+        X = pd.DataFrame(features, columns=self.columns.names, index=rows.index)
+        usable &= ~self._too_large(X, usable, reason, start)
+        return X, reason, usable
+
+    def _numbers(self, column: pd.Series, start: int) -> np.ndarray:
+        def row_number(place: int) -> Label:
+            return self.table.row_number(start + place)
+
+        if kind_of(column) != "number" and holds_dates(column):
+            return as_days(column, self.source)
+        values = as_numbers(column, self.source, row_number)
+        if np.isinf(values).any():
+            raise TableError(
+                f"The column {column.name!r} of {self.source} is infinite in row "
+                f"{row_number(int(np.isinf(values).argmax()))}; correct it or leave the cell empty."
+            )
+        return values
+
+    def _categories(self, column: pd.Series) -> np.ndarray:
+        """The values under the names that the model knows, where it knows them."""
+        values = known_names(as_text(column), self.columns.categories[str(column.name)])
+        values[[value is None for value in values]] = MISSING_TEXT
+        return values
+
+    def _too_large(self, X: pd.DataFrame, usable: np.ndarray, reason: np.ndarray, start: int) -> np.ndarray:
+        """Rows whose distances would overflow; the column with the largest number is reported."""
+        large = np.zeros(len(X), dtype=bool)
+        if self.found is None or not usable.any():
+            return large
+        with np.errstate(over="ignore", invalid="ignore"):
+            inputs = np.asarray(self.found.inputs(X[usable]))
+        dtype = inputs.dtype if inputs.dtype.kind == "f" else np.float64
+        small = np.abs(inputs) <= largest_value(dtype, inputs.shape[1])
+        large[usable] = ~(small | (np.isnan(inputs) & self.ignores)).all(axis=1)
+        if large.any():
+            numbers = X.loc[large].select_dtypes("number").abs()
+            largest = numbers.idxmax(axis=1).reindex(X.index)
+            for name in largest.dropna().unique():
+                self._reject("value too large", name, (largest == name).to_numpy(), reason, start)
+        return large
+
+    def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, start: int) -> None:
+        if here.any():
+            count = self.unusable.setdefault((why, name), [0, start + int(here.argmax())])
+            count[0] += int(here.sum())
+            reason[here & (reason == "")] = why
+
+    def _predict(self, X: pd.DataFrame) -> dict[str, ArrayLike]:
+        # one table of distances for label, reason and certainty
+        if isinstance(self.model, RejectClassifier):
+            predictions = self.model.predictions(X)
+            certainty, reason = self.model.certainty_for(predictions), self.model.reason_for(predictions)
+        else:
+            predictions = Predictions(self.model, X)
+            certainty, reason = certainty_of(predictions, "auto"), np.full(len(X), "")
+        result: dict[str, ArrayLike] = {
+            "label": predictions.predicted.astype(str).astype(object),
+            "certainty": certainty,
+            "reason": reason.astype(object),
+        }
+        if self.probability_columns:
+            result |= dict(zip(self.probability_columns, np.asarray(self.model.predict_proba(X)).T))
+        if self.found is not None:
+            result["winner"] = [f"P{index + 1}" for index in predictions.winner]
+        if self.found is not None and self.has_radius:
+            result["certified_radius"] = _radii(self.found, X)
+        return result
+
+    def notes(self) -> list[str]:
+        """Notes on the rows that were rejected before the model."""
+        return [
+            f"{count} {'row' if count == 1 else 'rows'} with {_NOTES[why].format(name=name)} (first in row "
+            f"{self.table.row_number(place)}): rejected."
+            for (why, name), (count, place) in self.unusable.items()
+        ]
+
+
+def _radii(found: FoundModel, X: pd.DataFrame) -> np.ndarray:
+    """Certified radii; none for a row with missing values, as a radius is a change of all of them."""
+    inputs = found.inputs(X)  # with the names of the columns, where the model was fitted to them
+    radii, known = np.full(len(inputs), np.nan), ~np.isnan(np.asarray(inputs, dtype=np.float64)).any(axis=1)
+    if known.any():
+        radii[known] = certified_radius(found.estimator, inputs[known])
+    return radii

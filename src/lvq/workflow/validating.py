@@ -1,0 +1,150 @@
+"""A report on a fitted model for a labelled table from elsewhere, beside the test at the fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lvq.rejection.guarantee import error_upper_bound
+from lvq.reports import Context, Report
+from lvq.reports.metrics import Fraction
+from lvq.reports.model import Guarantee
+from lvq.reports.summary import Earlier
+from lvq.tables import TableError, as_text
+from lvq.tables.header import listed
+from lvq.typing import JSONValue
+from lvq.workflow.rows import RowPredictor, expected_columns, known_names
+from lvq.workflow.runs import check_folder, load_metrics, load_model, write_run
+from lvq.workflow.study import TableLike, named_columns, opened
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Result of `validate`: the report, and the page where it was written."""
+
+    report: Report
+    page: Path | None
+
+
+def validate(
+    run: str | Path,
+    table: TableLike,
+    *,
+    target: str | None = None,
+    out: str | Path | None = None,
+    encoding: str | None = None,
+    force: bool = False,
+) -> Validation:
+    """Report on a fitted model for a labelled table from elsewhere, beside the test at the fit.
+
+    The model is not changed. Rows that it cannot predict, as a value is missing or too large, are left out with a note;
+    rows with an unknown category are rejected.
+
+    Parameters
+    ----------
+    run : path
+        The folder of a run.
+    table : DataFrame or path
+        A table with the model's columns and the column of classes.
+    target : str, optional
+        The column of classes; by default that of the fit.
+    out : path, optional
+        Folder for validation-TABLE.html and validation-TABLE.json; by default that of the run.
+    encoding : str, optional
+        That of a CSV file; found from its bytes by default.
+    force : bool, default=False
+        Whether these files may be replaced.
+
+    Returns
+    -------
+    validation : Validation
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq.workflow import fit
+    >>> frame = load_iris(as_frame=True).frame
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = fit(frame, "target", model="glvq", folds=0).write(folder)
+    ...     found = validate(folder, frame[::2])
+    >>> found.report.data.n_samples, found.page.name
+    (75, 'validation-table.html')
+    """
+    metrics = load_metrics(run)
+    if metrics is None:
+        raise FileNotFoundError(f"{run} has no metrics.json; `lvq validate` needs the folder that `lvq fit` wrote.")
+    stem = "table" if isinstance(table, pd.DataFrame) else Path(table).name.partition(".")[0]
+    files = [f"validation-{stem}.html", f"validation-{stem}.json"]
+    folder = check_folder(run if out is None else out, files, force=force)
+    target, model = target or metrics["data"]["target"], load_model(run)
+    columns = expected_columns(model)
+    given = opened(table, encoding)
+    predictor, classes = RowPredictor(model, columns, given), [str(label) for label in model.classes_]
+    notes = [*named_columns(given)[1], *predictor.check_columns(target=target)]
+    frame = given.frame({target, *columns.categories}, metrics["missing_marks"])
+    X, reason, usable = predictor.features(frame)
+    labels = known_names(as_text(frame[target]), set(classes))
+    labelled = np.array([label is not None for label in labels])
+    notes += [*predictor.notes(), *_validation_notes(metrics["data"], labels[labelled], classes, target, ~labelled)]
+    rows = np.flatnonzero(labelled & usable)
+    if not len(rows):
+        raise TableError(
+            f"No row of {predictor.source} has a value of {target!r} and can be predicted; nothing to validate."
+        )
+    X = X.iloc[rows].set_axis([given.row_number(place) for place in rows.tolist()], axis=0)
+    context = Context(
+        title=metrics["name"], data_name=given.path.name, target=target, notes=notes, dates=metrics["dates"],
+        row_names="Samples are named by their row, where the header of a file is row 1.", seed=metrics["seed"],
+        marks=metrics["missing_marks"],
+    )  # fmt: skip
+    report = Report.of(model, X, labels[rows].astype(str), reason=reason[rows], context=context)
+    report = replace(report, earlier=_earlier(report, metrics))
+    write_run(None, report, folder, files, force=force)
+    return Validation(report, folder / files[0])
+
+
+def _validation_notes(
+    data: dict[str, JSONValue], y: np.ndarray, classes: list[str], target: str, unlabelled: np.ndarray
+) -> list[str]:
+    notes = []
+    if unlabelled.any():
+        notes.append(f"Left out {int(unlabelled.sum())} rows without a value of {target!r}.")
+    unknown = sorted(set(y.tolist()) - set(classes))
+    if unknown:
+        notes.append(f"The model was not fitted to the class {listed(unknown)}; rows of it count as wrong.")
+    trained = np.array(data["train_counts"])
+    counts = [int((y == label).sum()) for label in data["classes"]]
+    if sum(counts) == len(y) and counts in ((trained + data["class_counts"]).tolist(), trained.tolist()):
+        notes.append(
+            "The table has as many rows of each class as the one that the model was fitted to. If it is the same, this "
+            "is no validation: a model is more accurate on the rows that it was trained on."
+        )
+    return notes
+
+
+def _earlier(report: Report, metrics: dict[str, JSONValue]) -> Earlier:
+    """The test at the fit, the difference of the accuracies by Newcombe's method, and what became of the guarantee."""
+    before = Fraction(**metrics["metrics"]["accuracy"])
+    here, value = report.metrics.accuracy, (report.metrics.accuracy.value or 0.0) - (before.value or 0.0)
+    (low, high), (least, most) = here.interval or (0.0, 1.0), before.interval or (0.0, 1.0)
+    below = np.hypot((here.value or 0.0) - low, most - (before.value or 0.0))
+    above = np.hypot(high - (here.value or 0.0), (before.value or 0.0) - least)
+    coverage = None if metrics["coverage"] is None else metrics["coverage"]["value"]
+    verdict = None if report.guarantee is None or report.accepted_accuracy is None else _verdict(
+        report.guarantee, report.accepted_accuracy
+    )  # fmt: skip
+    name = metrics["data"]["name"].partition(", tested on ")[0]
+    return Earlier(name, before, coverage, (float(value - below), float(value + above)), verdict)
+
+
+def _verdict(guarantee: Guarantee, accepted: Fraction) -> str:
+    """Whether the error rate among accepted rows contradicts the guaranteed one, by exact one-sided bounds."""
+    if not accepted.total:
+        return "not contradicted"
+    upper = float(error_upper_bound(accepted.total - accepted.count, accepted.total, guarantee.confidence))
+    lower = 1 - float(error_upper_bound(accepted.count, accepted.total, guarantee.confidence))
+    return "broken" if lower > guarantee.max_error else "kept" if upper <= guarantee.max_error else "not contradicted"
