@@ -81,7 +81,7 @@ def test_no_private_attribute_of_an_estimator(path, private_names):
 
 def test_what_counts_as_a_private_attribute(private_names):
     """The rule itself: a rule that finds nothing would pass every module."""
-    assert {"_state", "_device", "_parts", "_array"} <= private_names
+    assert {"_state", "_class_weight", "_parts", "_array"} <= private_names
     assert not {"_replace", "_asdict", "_fields"} & private_names
     source = """
 import numpy as np
@@ -90,7 +90,7 @@ class Own: pass
 def read(model, self):
     self._state, np._state, training._state, Own._state, model._other, model.__dict__, model._validate_params()
     model._state
-    model.estimator_._device
+    model.estimator_._class_weight
     getattr(model, "_parts", None)
 """
-    assert private_reads(source, private_names) == [(7, "_state"), (8, "_device"), (9, "_parts")]
+    assert private_reads(source, private_names) == [(7, "_state"), (8, "_class_weight"), (9, "_parts")]

@@ -160,7 +160,7 @@ def test_an_accepted_prediction(model, measure, thresholds):
     some = type(changed)(*(part[rejected] for part in changed[:4]), changed.units)
     # with thresholds of single prototypes the regions are not convex
     nearer = something_nearer(model, X[rejected], some, safe.accept, np.random.default_rng(2), by=1e-3)
-    assert nearer <= (cells == "prototype")
+    assert nearer <= (thresholds == "optimal")
 
 
 def first_feature(estimator, Z):

@@ -414,12 +414,12 @@ def test_a_parameter_that_is_newer_than_the_file(file, edit):
     """It gets its default."""
     save(RejectClassifier(GLVQ(), cost_ratio=0.5), file)
     editable = edit(file)
-    for name, attribute in (("lvq.RejectClassifier", "confidence"), ("lvq.GLVQ", "shuffle")):
+    for name, attribute in (("lvq.RejectClassifier", "confidence"), ("lvq.GLVQ", "warm_start")):
         attributes = editable.objects(name)[0]
         place = attributes.index(attribute)
         del attributes[place : place + 2]
     editable.write()
     back = load(file)
     assert back.confidence == 0.95
-    assert back.estimator.shuffle is True
+    assert back.estimator.warm_start is False
     assert back.cost_ratio == 0.5

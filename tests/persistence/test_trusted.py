@@ -43,16 +43,6 @@ def test_every_part(part):
     assert find(name_of(part), is_class, NOTHING_TRUSTED) is part
 
 
-def test_stored_names_stay_when_parts_move():
-    """Files that were saved before can be loaded."""
-    assert {name_of(part).rpartition(".")[0] for part in map(type, RELEVANCES.values())} == {"lvq.model.relevance"}
-    assert name_of(DecisionRule) == "lvq.model.prototype_model.DecisionRule"
-    assert find("lvq.model.prototype_model.DecisionRule", is_class, NOTHING_TRUSTED) is DecisionRule
-    inner = "lvq.model.relevance.vectors.Hebbian"
-    with pytest.raises(UntrustedError, match=rf"{inner}, which is not trusted"):
-        find(inner, is_class, NOTHING_TRUSTED)
-
-
 def test_parts_of_this_library_are_plain():
     """Building one runs no code of its own: no `__new__`, no slots; `__setstate__` and `__reduce__` are not called."""
     checked = 0

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -116,11 +115,10 @@ def wrapped(kind):
         "by_cost": by_cost,
         "in a pipeline": make_pipeline(StandardScaler(), CostClassifier(model, costs)),
         "in a RejectClassifier": RejectClassifier(by_cost, cv=3),
-        "calibrated": CostClassifier(CalibratedClassifierCV(model, cv=3, ensemble=False), costs),
     }[kind]
 
 
-KINDS = ["by_cost", "in a pipeline", "in a RejectClassifier", "calibrated"]
+KINDS = ["by_cost", "in a pipeline", "in a RejectClassifier"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -151,7 +149,7 @@ def test_explanations_of_many_blocks_of_rows(three_classes, monkeypatch):
     X, y = three_classes
     model = wrapped("by_cost").fit(X, y)
     whole = lvq.explain(model, X)
-    monkeypatch.setattr("lvq.model.sample_blocks.CACHE_BYTES", 4000)
+    monkeypatch.setattr("lvq.model.prototype_model.BLOCK_BYTES", 4000)
     parts = lvq.explain(model, X)
     np.testing.assert_array_equal(parts.winner, whole.winner)
     np.testing.assert_allclose(parts.contributions, whole.contributions, atol=1e-9)
@@ -172,10 +170,9 @@ def test_maps_show_the_predictions_by_cost(three_classes, kind):
         assert 0 < display.sample_accepted.sum() < len(X)
     grid, found = display.regions, need_model(model, "a test")
     points = display.plane.inverse(np.column_stack((grid.xx.ravel(), grid.yy.ravel())))
-    if kind != "calibrated":  # the model's own probabilities
-        by_cost = find_layer(model, CostClassifier)
-        expected = cheapest_class(found.estimator.predict_proba(points), by_cost.costs_)
-        np.testing.assert_array_equal(grid.classes.ravel(), expected)
+    by_cost = find_layer(model, CostClassifier)
+    expected = cheapest_class(found.estimator.predict_proba(points), by_cost.costs_)
+    np.testing.assert_array_equal(grid.classes.ravel(), expected)
     display.figure_.clear()
 
 

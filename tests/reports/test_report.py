@@ -246,6 +246,10 @@ def test_costs():
     paid = 20.0 * ((true == 0) & (predicted == 1)) + ((true == 1) & (predicted == 0))
     assert report.costs.mean == pytest.approx(paid.mean())
     assert report.costs.cheapest == pytest.approx((true == 1).mean())
+    assert (
+        report.verdict[0]
+        == f"A sample costs {paid.mean():.3f} on average; always predicting 0 costs {(true == 1).mean():.3f}."
+    )
     assert report.decisions.cost[0][report.decisions.in_use] == pytest.approx(paid.mean())
     assert report.certified.unavailable.startswith("a certificate is about the class of the nearest prototype")
     assert "least expected cost" in render(report)

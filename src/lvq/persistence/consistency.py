@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 
+from lvq.estimators.parameters import check_part
 from lvq.estimators.registry import estimator_types
 from lvq.model.observed import FeatureMoments
 from lvq.model.prototype_model import PrototypeModel
@@ -40,6 +41,8 @@ def check(estimator: BaseEstimator) -> None:
     """Raise a ValueError where an estimator is not consistent; other objects pass."""
     if hasattr(estimator, "_parameter_constraints"):
         estimator._validate_params()
+        for part in estimator.get_params(deep=False).values():
+            check_part(part)
     if isinstance(estimator, tuple(estimator_types().values())):
         _check_model(estimator)
     if isinstance(estimator, RejectClassifier) and hasattr(estimator, "estimator_"):

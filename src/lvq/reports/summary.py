@@ -365,15 +365,16 @@ def _report(
     decided = None
     if table is not None:
         decided = other_decisions(table, held_out.y, held_out.predicted, n_labels, sorted_costs)
+    paid = None if sorted_costs is None else costs_of_predictions(sorted_costs, held_out.y, held_out.predicted)
     return Report(
         name=context.title,
-        verdict=verdict_of(metrics, data, accepted_accuracy, context.folds),
+        verdict=verdict_of(metrics, data, accepted_accuracy, context.folds, paid),
         data=data,
         model=card,
         metrics=metrics,
         coverage=coverage,
         accepted_accuracy=accepted_accuracy,
-        costs=None if sorted_costs is None else costs_of_predictions(sorted_costs, held_out.y, held_out.predicted),
+        costs=paid,
         decisions=decided,
         rejection=rejection_of(
             held_out.accepted, thresholds, fitted, held_out.reason, held_out.y, held_out.predicted, n_labels
@@ -467,17 +468,11 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_NAMED]) + more
 
 
-def verdict_of(metrics: Metrics, data: Data, accepted: Fraction | None, folds: Folds | None) -> list[str]:
+def verdict_of(
+    metrics: Metrics, data: Data, accepted: Fraction | None, folds: Folds | None, costs: Costs | None
+) -> list[str]:
     """What the numbers mean: is the model better than a constant, than logistic regression; what it misses."""
-    accuracy, baseline = metrics.accuracy, metrics.majority
-    found = f"{percent(accuracy.value)} of the predictions are correct"
-    constant = f"always predicting the most frequent class gives {percent(baseline)}"
-    if accuracy.value is not None and accuracy.value <= baseline:
-        sentences = [f"The model is of no use as a classifier here: {found}, and {constant}."]
-    elif accuracy.interval is not None and accuracy.interval[0] <= baseline:
-        sentences = [f"The model is not shown to be better than a constant prediction: {found}, and {constant}."]
-    else:
-        sentences = [f"{found}; {constant}."]
+    sentences = [_against_constant(metrics) if costs is None else _against_cheapest(costs, data.classes)]
     if folds is not None and folds.logistic_regression:
         other = float(np.mean(folds.logistic_regression))
         sentences.append(
@@ -486,16 +481,32 @@ def verdict_of(metrics: Metrics, data: Data, accepted: Fraction | None, folds: F
     missed = [name for name, row in zip(data.classes, metrics.by_class) if (row.sensitivity.value or 0.0) < MISSED]
     missed = [name for name in missed if data.class_counts[data.classes.index(name)]]
     if missed:
-        sentences.append(f"More than half of these classes are missed: {listed(missed)}.")
-    if accepted is not None and accepted.value is not None and accuracy.value is not None and accuracy.value < 1:
-        gain = accepted.value - accuracy.value
-        sentences.append(
-            f"Rejecting uncertain predictions raises the accuracy from {percent(accuracy.value)} to "
-            f"{percent(accepted.value)}."
-            if gain > 0
-            else "Rejecting uncertain predictions does not raise the accuracy here."
-        )
-    return sentences
+        sentences.append(f"More than half of the samples of these classes are missed: {listed(missed)}.")
+    accuracy = metrics.accuracy.value or 0.0
+    if accepted is None or accepted.value is None or accuracy == 1 or costs is not None:
+        return sentences
+    if accepted.value <= accuracy:
+        return [*sentences, "Rejecting uncertain predictions does not raise the accuracy here."]
+    raised = f"from {percent(accuracy)} to {percent(accepted.value)}"
+    return [*sentences, f"Rejecting uncertain predictions raises the accuracy {raised}."]
+
+
+def _against_constant(metrics: Metrics) -> str:
+    accuracy, baseline = metrics.accuracy, metrics.majority
+    found = f"{percent(accuracy.value)} of the predictions are correct"
+    constant = f"always predicting the most frequent class gives {percent(baseline)}"
+    if accuracy.value is not None and accuracy.value <= baseline:
+        return f"The model is of no use as a classifier here: {found}, and {constant}."
+    if accuracy.interval is not None and accuracy.interval[0] <= baseline:
+        return f"The model is not shown to be better than a constant prediction: {found}, and {constant}."
+    return f"{found}; {constant}."
+
+
+def _against_cheapest(costs: Costs, classes: Sequence[str]) -> str:
+    """With costs the accuracy is not what the model was asked for."""
+    start = "" if costs.mean < costs.cheapest else "The model is of no use here. "
+    name = classes[costs.cheapest_class]
+    return f"{start}A sample costs {costs.mean:.3f} on average; always predicting {name} costs {costs.cheapest:.3f}."
 
 
 def limits_of(

@@ -348,7 +348,7 @@ def _guarantee_notes(classifier: RejectClassifier, n_train: int, n_rows: int) ->
     point = classifier.point_
     if not isinstance(point, CertifiedPoint) or point.requested_error is None:
         return []
-    return [f"Samples of the guarantee are training rows: {n_train} of the {n_rows} rows that have a class."]
+    return [f"The note on the guarantee counts {point.unit} of the training rows, which are {n_train} of {n_rows} rows."]
 
 
 def _published_rows(classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray) -> list[str]:

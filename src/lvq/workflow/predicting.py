@@ -83,7 +83,7 @@ def predict(
         - label: the predicted class; empty where a number is missing that had no missing values in training;
         - certainty: certainty of the prediction; higher is more certain;
         - accepted: whether the prediction is accepted;
-        - reason: the reason for rejection: "ambiguous", "outlier", "unseen cell", "uncertified", "missing value",
+        - reason: the reason for rejection: "ambiguous", "outlier", "missing value",
           "unknown category" or "value too large";
         - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``;
         - certified_radius: no smaller change of the row changes the label. In standardised units, as the model reads
