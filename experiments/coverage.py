@@ -5,8 +5,8 @@
 the file is not run again, unless `--again` is given.
 
 In each run a set (of at most 1,200 rows) is split at random, three quarters for `RejectClassifier.fit` and one quarter
-as new rows; a generated table is drawn anew. Two designs: one threshold as `lvq fit` has it (cross-fitted in 5 folds, with
-an outlier test) and as `RejectClassifier` has it by default (30 % of the rows held out).
+as new rows; a generated table is drawn anew. Two designs: one threshold as `lvq fit` has it (cross-fitted in 5 folds,
+with an outlier test) and as `RejectClassifier` has it by default (30 % of the rows held out).
 
 A run is within binomial error if the number of accepted new rows lies in the central 99 % of its distribution under an
 exact threshold, on both sides: with n calibration rows and m new rows, and k = (1 - c)(n + 1), the coverage itself is

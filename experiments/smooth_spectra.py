@@ -66,7 +66,8 @@ def main() -> None:
             row: dict[str, list[float]] = {"accuracy": [], "slope": [], "bends": []}
             for train, test in folds:
                 scaler = StandardScaler().fit(X[train])
-                fitted = clone(model).set_params(relevance__smoothness=smoothness).fit(scaler.transform(X[train]), y[train])
+                fitted = clone(model).set_params(relevance__smoothness=smoothness)
+                fitted.fit(scaler.transform(X[train]), y[train])
                 row["accuracy"].append(round(float(fitted.score(scaler.transform(X[test]), y[test])), 4))
                 row["slope"].append(round(roughness(fitted.omega_, 1), 6))
                 row["bends"].append(round(roughness(fitted.omega_, 2), 7))

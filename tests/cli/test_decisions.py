@@ -78,7 +78,7 @@ def test_classes_that_are_numbers(lvq, credit, tmp_path, option):
         (("--costs", "bad:good"), "must be like bad:good=5,good:bad=1"),
         (("--costs", "bad:goood=5"), "Did you mean 'bad:good'?"),
         (("--costs", "bad:good=5,bad:good=1"), "got 'bad:good' twice in"),
-        (("--class-weight", "bda=5"), "Did you mean 'bad'?"),
+        (("--class-weight", "bda=5"), "class_weight must name classes, ['bad', 'good'], got 'bda'"),
         (("--class-weight", "much"), "must be like balanced, or bad=5,good=1"),
         (("--class-weight", "bad=0"), "must be above 0"),
         (("--class-weight", "bad=1,bad=2"), "got 'bad' twice in"),

@@ -250,9 +250,9 @@ def late_class(n=120, first=100):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--costs", "c:a=5"), "No training row has the class 'c', so costs (--costs) must not name it, got 'c:a'"),
-        (("--class-weight", "c=5"), "so class_weight (--class-weight) must not name it, got 'c'"),
-        (("--costs", "c:d=5"), "must be of pairs 'true:predicted' of the classes 'a', 'b', 'c'"),
+        (("--costs", "c:a=5"), "No training row has the class 'c', so costs (--costs) and"),
+        (("--class-weight", "c=5"), "class_weight (--class-weight) must not name it, got 'c'"),
+        (("--costs", "c:d=5"), "No training row has the class 'c', so costs (--costs) and"),
     ],
 )
 def test_costs_and_weights_of_a_class_of_the_test_rows_alone(lvq, tmp_path, options, message):

@@ -178,7 +178,7 @@ def test_a_guarantee_that_is_not_achievable_is_weaker_and_reports_the_rows_it_ne
     )
     assert note is not None, completed.err
     assert int(note[2]) > 299
-    assert "The note on the guarantee counts samples of the training rows, which are 45 of 60 rows." in completed.err
+    assert "The guarantee counts samples of the training rows, which are 45 of 60 rows." in completed.err
     shown = " ".join(completed.out.split())
     assert f"is at most {float(note[1]):.1f} %" in shown
     assert "Requested was 1.0 %, which could not be guaranteed." in shown

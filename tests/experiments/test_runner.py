@@ -141,8 +141,8 @@ def test_figures_that_fail_are_told_and_the_rest_is_written(toy, tmp_path, capsy
 
 def start_toy(tmp_path, seconds):
     environment = os.environ | {
-        "PYTHONPATH": str(ROOT), "TOY_TRACE": str(tmp_path / "trace"), "TOY_SECONDS": str(seconds),
-        "MPLBACKEND": "Agg",
+        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))), "TOY_TRACE": str(tmp_path / "trace"),
+        "TOY_SECONDS": str(seconds), "MPLBACKEND": "Agg",
     }  # fmt: skip
     return subprocess.Popen(
         [sys.executable, str(TOY), str(tmp_path / "out")], env=environment, stdout=subprocess.PIPE, text=True

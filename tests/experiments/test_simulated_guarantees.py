@@ -25,7 +25,7 @@ def test_an_honest_certainty_is_certified():
 
 def test_the_simulation_notices_a_procedure_without_guarantee(monkeypatch):
     """The accuracy of the calibration samples, taken as that of others."""
-    naive = {"max_error": None, "min_accuracy": 1 - guarantees.MAX_ERROR}
+    naive = {"max_error": None, "min_accuracy": 1 - guarantees.MAX_ERROR, "thresholds": "optimal"}
     monkeypatch.setitem(guarantees.PROCEDURES, "naive", naive)
     row = guarantees.simulate("naive", "hard", 60)
     assert row["p_value"] < 1e-6

@@ -77,17 +77,12 @@ def _target(target: str | None, table: Path, encoding: str | None) -> str:
     )
 
 
-def _options(
-    features: Sequence[str] | None,
-    drop: Sequence[str] | None,
-    categorical: Sequence[str] | None,
-    dates: Sequence[str] | None,
-    marks: Sequence[str] | None,
-    encoding: str | None,
-) -> "TableOptions":
+def _options(encoding: str | None, *columns: Sequence[str] | None) -> "TableOptions":
+    """Options of tables; the columns are features, those to drop, categories, dates, and marks of missing values."""
     from lvq.workflow import TableOptions
 
-    return TableOptions(features or (), drop or (), categorical or (), dates or (), marks or (), encoding)
+    features, drop, categorical, dates, marks = (given or () for given in columns)
+    return TableOptions(features, drop, categorical, dates, marks, encoding)
 
 
 def _short(report: "Report") -> "dict[str, JSONValue]":
@@ -160,7 +155,7 @@ def fit(
         with progress_bar() as progress, _threads(threads):
             run = workflow.fit(
                 table, target, model=estimator, group=group, time=time, test=test, costs=cost_of, max_error=max_error,
-                options=_options(features, drop, categorical, date, missing_mark, encoding), confidence=confidence,
+                options=_options(encoding, features, drop, categorical, date, missing_mark), confidence=confidence,
                 coverage=coverage, test_size=test_size, folds=folds, seed=seed, progress=progress,
             )  # fmt: skip
             run.write(out, force=force)
@@ -284,7 +279,7 @@ def compare(
         with progress_bar() as progress, _threads(threads):
             result = workflow.compare(
                 table, target, group=group, time=time, prototypes=prototypes or (), others=others, folds=folds,
-                repeats=repeats, options=_options(features, drop, categorical, date, missing_mark, encoding), seed=seed,
+                repeats=repeats, options=_options(encoding, features, drop, categorical, date, missing_mark), seed=seed,
                 progress=progress, **chosen,
             )  # fmt: skip
         if json:

@@ -9,7 +9,6 @@ Rules:
 from __future__ import annotations
 
 import json
-import logging
 import signal
 import sys
 import warnings
@@ -67,11 +66,11 @@ def print_json(result: dict[str, JSONValue]) -> None:
 
 @contextmanager
 def report_errors(debug: bool) -> Iterator[None]:
-    """Turn errors into one line and an exit code, and warnings and messages of the library into notes."""
+    """Turn errors into one line and an exit code, and warnings of the library into notes."""
     _replace_unprintable()
     before = _stop_on_terminate()
     try:
-        with warnings.catch_warnings(), _messages_as_notes():
+        with warnings.catch_warnings():
             if not debug:
                 _warnings_as_notes()
             yield
@@ -126,26 +125,6 @@ def _stop_on_terminate() -> Callable[[int, FrameType | None], object] | int | No
         return signal.signal(signal.SIGTERM, stop)
     except ValueError:
         return None
-
-
-class _Notes(logging.Handler):
-    """Prints messages as notes."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        note(record.getMessage())
-
-
-@contextmanager
-def _messages_as_notes() -> Iterator[None]:
-    logger, handler = logging.getLogger("lvq"), _Notes()
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
 
 
 def _warnings_as_notes() -> None:

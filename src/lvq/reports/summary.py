@@ -6,16 +6,14 @@ import os
 import platform
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 
 import numpy as np
-import scipy
-import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import column_or_1d
 
-import lvq
 from lvq.estimators.find_model import find_layer
 from lvq.inspection.columns import row_names
 from lvq.inspection.importance import VariableImportances
@@ -240,7 +238,72 @@ class Report:
         X, given = indexable(X, column_or_1d(y))
         if not len(given):
             raise ValueError("The report needs held-out samples, got none; give X and y of at least one sample.")
-        return _report(model, X, given, X_train, y_train, feature_names, reason, context)
+        columns, costs = Columns(model, X, feature_names, context.dates), costs_of(model)
+        labels, order = ordered_classes(columns.model.classes, given)
+        held_out, thresholds, fitted = _evaluated(model, X, given, labels, order, reason)
+        by_cost, own, n_labels = costs is not None, order[columns.model.labels], len(labels)
+        rows = stratified(held_out.y, MAX_POINTS)
+        seen = X if X_train is None else indexable(X_train)[0]
+        relevance, importances = importance_of(model, columns, seen, context.importances)
+        numbers = columns.numbers(X, held_out.inputs)
+        card = model_card(model, columns.found)
+        accepted, correct = held_out.reason == "", held_out.predicted == held_out.y
+        table, groups = held_out.probabilities, context.groups
+        sorted_costs = None if costs is None else costs[np.ix_(np.argsort(order), np.argsort(order))]
+        trained = None if y_train is None else column_or_1d(y_train)
+        metrics = classification_metrics(held_out.y, held_out.predicted, np.arange(n_labels), table, groups)
+        data = Data(
+            name=context.data_name,
+            target=context.target,
+            n_columns=len(columns.all_names) or columns.model.n_features,
+            n_samples=len(given),
+            classes=label_texts(labels),
+            class_counts=np.bincount(held_out.y, minlength=n_labels).tolist(),
+            train_counts=None if trained is None else [int((trained == label).sum()) for label in labels],
+            variables=columns.names,
+            row_names=context.row_names,
+            n_train=None if trained is None else len(trained),
+        )
+        rejects = card.rejection is not None
+        coverage = fraction_of(accepted, groups=groups) if rejects else None
+        accepted_accuracy = fraction_of(correct, accepted, groups) if rejects else None
+        view = map_of(model, held_out, columns, rows, own, order, by_cost=by_cost)
+        tempered = columns.model.decision.temperature != 1
+        calibrated = None if table is None else calibration(table, held_out.y, is_calibrated=tempered)
+        decided = None
+        if table is not None:
+            decided = other_decisions(table, held_out.y, held_out.predicted, n_labels, sorted_costs)
+        paid = None if sorted_costs is None else costs_of_predictions(sorted_costs, held_out.y, held_out.predicted)
+        return cls(
+            name=context.title,
+            verdict=verdict_of(metrics, data, accepted_accuracy, context.folds, paid),
+            data=data,
+            model=card,
+            metrics=metrics,
+            coverage=coverage,
+            accepted_accuracy=accepted_accuracy,
+            costs=paid,
+            decisions=decided,
+            rejection=rejection_of(
+                held_out.accepted, thresholds, fitted, held_out.reason, held_out.y, held_out.predicted, n_labels
+            ),
+            relevance=relevance,
+            curves=curves_of(columns, _raw(X, numbers), numbers, own, importances),
+            map=view,
+            prototypes=prototypes_of(columns, numbers, own, held_out.winner, importances),
+            probabilities=calibrated,
+            certified=certified_of(columns.found, held_out.inputs[rows], given[rows], by_cost=by_cost),
+            explanations=explanations_of(held_out, columns, order, by_cost=by_cost),
+            history=history_of(columns.found.estimator),
+            folds=context.folds,
+            limits=limits_of(metrics, data, card, view, calibrated, grouped=groups is not None),
+            notes=list(context.notes),
+            protocol=context.protocol,
+            seed=context.seed,
+            dates=list(context.dates),
+            missing_marks=context.marks,
+            versions=versions(),
+        )
 
     def to_json(self) -> dict[str, JSONValue]:
         """The report in JSON types, the content of metrics.json; NaN and infinite values are None."""
@@ -320,84 +383,6 @@ def report(
     return made
 
 
-def _report(
-    model: BaseEstimator,
-    X: MatrixLike,
-    given: Labels,
-    X_train: MatrixLike | None,
-    y_train: ArrayLike | None,
-    feature_names: Sequence[str] | None,
-    reason: np.ndarray | None,
-    context: Context,
-) -> Report:
-    columns, costs = Columns(model, X, feature_names, context.dates), costs_of(model)
-    labels, order = ordered_classes(columns.model.classes, given)
-    held_out, thresholds, fitted = _evaluated(model, X, given, labels, order, reason)
-    by_cost, own, n_labels = costs is not None, order[columns.model.labels], len(labels)
-    rows = stratified(held_out.y, MAX_POINTS)
-    seen = X if X_train is None else indexable(X_train)[0]
-    relevance, importances = importance_of(model, columns, seen, context.importances)
-    numbers = columns.numbers(X, held_out.inputs)
-    card = model_card(model, columns.found)
-    accepted, correct = held_out.reason == "", held_out.predicted == held_out.y
-    table, groups = held_out.probabilities, context.groups
-    sorted_costs = None if costs is None else costs[np.ix_(np.argsort(order), np.argsort(order))]
-    trained = None if y_train is None else column_or_1d(y_train)
-    metrics = classification_metrics(held_out.y, held_out.predicted, np.arange(n_labels), table, groups)
-    data = Data(
-        name=context.data_name,
-        target=context.target,
-        n_columns=len(columns.all_names) or columns.model.n_features,
-        n_samples=len(given),
-        classes=label_texts(labels),
-        class_counts=np.bincount(held_out.y, minlength=n_labels).tolist(),
-        train_counts=None if trained is None else [int((trained == label).sum()) for label in labels],
-        variables=columns.names,
-        row_names=context.row_names,
-        n_train=None if trained is None else len(trained),
-    )
-    rejects = card.rejection is not None
-    coverage = fraction_of(accepted, groups=groups) if rejects else None
-    accepted_accuracy = fraction_of(correct, accepted, groups) if rejects else None
-    view = map_of(model, held_out, columns, rows, own, order, by_cost=by_cost)
-    tempered = columns.model.decision.temperature != 1
-    calibrated = None if table is None else calibration(table, held_out.y, is_calibrated=tempered)
-    decided = None
-    if table is not None:
-        decided = other_decisions(table, held_out.y, held_out.predicted, n_labels, sorted_costs)
-    paid = None if sorted_costs is None else costs_of_predictions(sorted_costs, held_out.y, held_out.predicted)
-    return Report(
-        name=context.title,
-        verdict=verdict_of(metrics, data, accepted_accuracy, context.folds, paid),
-        data=data,
-        model=card,
-        metrics=metrics,
-        coverage=coverage,
-        accepted_accuracy=accepted_accuracy,
-        costs=paid,
-        decisions=decided,
-        rejection=rejection_of(
-            held_out.accepted, thresholds, fitted, held_out.reason, held_out.y, held_out.predicted, n_labels
-        ),
-        relevance=relevance,
-        curves=curves_of(columns, _raw(X, numbers), numbers, own, importances),
-        map=view,
-        prototypes=prototypes_of(columns, numbers, own, held_out.winner, importances),
-        probabilities=calibrated,
-        certified=certified_of(columns.found, held_out.inputs[rows], given[rows], by_cost=by_cost),
-        explanations=explanations_of(held_out, columns, order, by_cost=by_cost),
-        history=history_of(columns.found.estimator),
-        folds=context.folds,
-        limits=limits_of(metrics, data, card, view, calibrated, grouped=groups is not None),
-        notes=list(context.notes),
-        protocol=context.protocol,
-        seed=context.seed,
-        dates=list(context.dates),
-        missing_marks=context.marks,
-        versions=versions(),
-    )
-
-
 def ordered_classes(classes: Labels, y: Labels) -> tuple[Labels, Codes]:
     """All classes in natural order, those that the model does not know last; and the place of each of the model's.
 
@@ -456,10 +441,8 @@ def _raw(X: MatrixLike, numbers: np.ndarray) -> np.ndarray:
 
 def versions() -> dict[str, str]:
     """Versions of the packages that computed the numbers."""
-    return {
-        "lvq": lvq.__version__, "Python": platform.python_version(), "NumPy": np.__version__,
-        "SciPy": scipy.__version__, "scikit-learn": sklearn.__version__,
-    }  # fmt: skip
+    packages = {"lvq": "lvq", "NumPy": "numpy", "SciPy": "scipy", "scikit-learn": "scikit-learn"}
+    return {"Python": platform.python_version()} | {name: version(package) for name, package in packages.items()}
 
 
 def listed(names: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from lvq.reports import Context, Folds, Report
 from lvq.tables.header import TableError, listed
 from lvq.typing import ClassWeight, FittedFold, Fold
 from lvq.workflow.design import Design, inner_folds, latest_rows, split_rows, threshold_folds, time_strings
-from lvq.workflow.pipeline import check_costs, make_model, make_pipeline_for, make_reject_classifier
+from lvq.workflow.pipeline import make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.runs import write_run
 from lvq.workflow.study import Study, TableLike, TableOptions, Tables, make_study
 
@@ -158,7 +158,13 @@ def fit(
     train, test_rows, notes = split_rows(study.samples, study.design, test_size, seed)
     X, y, inner = study.samples.X.iloc[train], study.samples.y[train], study.design.take(train)
     weights = estimator.get_params().get("class_weight")
-    notes = [*study.samples.notes, *notes, *check_costs(costs, weights, y, study.samples.y)]
+    notes = [*study.samples.notes, *notes]
+    if costs is not None and weights is not None:
+        notes.append(
+            "Class weights change the probabilities, so costs in addition count twice what is rare or expensive; use "
+            "one of the two."
+        )
+    _check_named_classes([*(costs or ()), *(weights if isinstance(weights, dict) else ())], y, study.samples.y)
     pipeline = make_pipeline_for(study.samples, estimator)
     classifier = make_reject_classifier(
         pipeline if costs is None else CostClassifier(pipeline, costs), max_error=max_error, confidence=confidence,
@@ -201,6 +207,17 @@ def _check_fractions(test_size: float, confidence: float, folds: int) -> None:
         raise ValueError(f"confidence must be a fraction above 0 and below 1, such as 0.95, got {confidence:g}.")
     if folds != 0 and folds < 2:
         raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
+
+
+def _check_named_classes(named: list[str], y: np.ndarray, everyone: np.ndarray) -> None:
+    """Raise a ValueError for costs or weights of a class that only test rows have."""
+    for label in np.setdiff1d(everyone, y).tolist():
+        for key in named:
+            if key == label or key.startswith(f"{label}:") or key.endswith(f":{label}"):
+                raise ValueError(
+                    f"No training row has the class {label!r}, so costs (--costs) and class_weight (--class-weight) "
+                    f"must not name it, got {key!r}; leave it out, or choose other test rows."
+                )
 
 
 def _counter(progress: Progress, what: str, start: int, steps: int) -> Callable[[int], None]:
@@ -348,7 +365,7 @@ def _guarantee_notes(classifier: RejectClassifier, n_train: int, n_rows: int) ->
     point = classifier.point_
     if not isinstance(point, CertifiedPoint) or point.requested_error is None:
         return []
-    return [f"The note on the guarantee counts {point.unit} of the training rows, which are {n_train} of {n_rows} rows."]
+    return [f"The guarantee counts {point.unit} of the training rows, which are {n_train} of {n_rows} rows."]
 
 
 def _published_rows(classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray) -> list[str]:

@@ -8,10 +8,9 @@ encoded, with a category for missing ones; an unknown category is encoded as zer
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -26,10 +25,10 @@ from lvq.estimators.registry import estimator_types, short_name
 from lvq.estimators.search import CANDIDATES
 from lvq.model.links import KERNELS
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, RuleWeights
-from lvq.rejection import RejectClassifier, cost_matrix
+from lvq.rejection import RejectClassifier
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.rejection.guarantee import samples_needed
-from lvq.tables.header import is_number, listed
+from lvq.tables.header import is_number
 from lvq.typing import Argument, ClassWeight
 from lvq.workflow.columns import Samples
 
@@ -102,8 +101,8 @@ def make_model(
         shared["missing"] = missing
     if sample_prototypes and missing != "raise":
         raise ValueError(
-            "sample_prototypes (--sample-prototypes) needs filled values, got missing='ignore' (--missing ignore); leave "
-            "one out."
+            "sample_prototypes (--sample-prototypes) needs filled values, got missing='ignore' (--missing ignore); "
+            "leave one out."
         )
     given: dict[str, Argument] = {}
     if prototypes is not None:
@@ -314,7 +313,10 @@ def read_class_weight(given: str | None) -> ClassWeight:
     """
     if given is None or given == "balanced":
         return given  # type: ignore[return-value]
-    return _pairs(given, "class_weight (--class-weight)", "balanced, or bad=5,good=1")
+    weights = _pairs(given, "class_weight (--class-weight)", "balanced, or bad=5,good=1")
+    if min(weights.values()) <= 0:
+        raise ValueError(f"class_weight (--class-weight) must be above 0, got {given!r}.")
+    return weights
 
 
 def _pairs(text: str, option: str, form: str) -> dict[str, float]:
@@ -329,43 +331,3 @@ def _pairs(text: str, option: str, form: str) -> dict[str, float]:
             )
         found[name.strip()] = float(number)
     return found
-
-
-def check_costs(
-    costs: Mapping[str, float] | None, class_weight: ClassWeight, y: np.ndarray, everyone: np.ndarray
-) -> list[str]:
-    """Raise a ValueError for costs or weights of classes that no training row has; notes on a doubtful choice.
-
-    `y` are the classes of the training rows, `everyone` those of all rows.
-    """
-    names = [str(name) for name in np.unique(everyone)]
-    absent = sorted(set(names) - {str(name) for name in np.unique(y)})
-    if costs is not None:
-        cost_matrix(costs, names)
-        pairs = {f"{true}:{other}" for one in absent for name in names for true, other in ((one, name), (name, one))}
-        _need_rows(pairs.intersection(costs), absent, "costs (--costs)")
-    if isinstance(class_weight, dict):
-        for name, weight in class_weight.items():
-            if name not in names:
-                close = difflib.get_close_matches(str(name), names, n=1)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
-                raise ValueError(
-                    f"class_weight (--class-weight) must be of the classes {listed(names)}, got {name!r}.{hint}"
-                )
-            if not weight > 0:
-                raise ValueError(f"class_weight (--class-weight) must be above 0, got {weight:g} for {name!r}.")
-        _need_rows(set(absent).intersection(class_weight), absent, "class_weight (--class-weight)")
-    if costs is None or class_weight is None:
-        return []
-    return [
-        "Class weights change the probabilities, so costs in addition count twice what is rare or expensive; one "
-        "of the two is enough."
-    ]
-
-
-def _need_rows(given: set[str], absent: list[str], option: str) -> None:
-    if given:
-        raise ValueError(
-            f"No training row has the class {listed(absent)}, so {option} must not name it, got {sorted(given)[0]!r}; "
-            "leave it out, or choose other test rows."
-        )
