@@ -6,9 +6,8 @@ import numpy as np
 
 from lvq import GLVQ
 from lvq.model.links import Identity
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, Euclidean, Matrix
+from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
+from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.prototype_model import PrototypeModel
 
 FITTED = GLVQ(solver="online", max_iter=1, random_state=0).fit([[0.0], [1.0]], [0, 1])
@@ -22,7 +21,9 @@ def placed(prototypes, labels, relevance=None, link=None, weights=False):
     prototypes = np.asarray(prototypes)
     classes, codes = np.unique(labels, return_inverse=True)
     groups = tuple(range(len(prototypes) + 1))
-    metric = [Euclidean(), Diagonal(), Matrix(), LocalMatrix(groups)][0 if relevance is None else relevance.ndim]
+    metric = [Euclidean(), Diagonal(), Mahalanobis(), LocalMahalanobis(groups)][
+        0 if relevance is None else relevance.ndim
+    ]
     metric = LocalDiagonal(groups) if weights else metric
     model = PrototypeModel(prototypes, codes, classes, metric, relevance, link or Identity())
 
