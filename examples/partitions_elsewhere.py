@@ -20,9 +20,9 @@ from lvq.model.costs import GLVQCost
 from lvq.model.links import Identity
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params, PartialSum
-from lvq.model.pairs import SortedSearch
-from lvq.model.prototype_model import DecisionRule, PrototypeModel
+from lvq.model.prototype_model import PrototypeModel
 from lvq.model.samples import ArraySamples
+from lvq.model.scores import DecisionRule
 
 FEATURES = ["a", "b", "c"]
 Sums = Callable[[Callable[[pd.DataFrame], pd.DataFrame]], pd.DataFrame]
@@ -32,10 +32,8 @@ def partition_function(objective: Objective, W: np.ndarray) -> Callable[[pd.Data
     """A function of the rows of a partition: its number, and value and gradient as bytes."""
 
     def evaluate(rows: pd.DataFrame) -> pd.DataFrame:
-        part = objective.part(Params(W), SortedSearch())
-        X, y = rows[FEATURES].to_numpy(), rows["label"].to_numpy()
-        order = np.argsort(y, kind="stable")
-        total = ArraySamples(X[order], y[order], np.ones(len(X))).reduce(part, rows=4096)
+        samples = ArraySamples(rows[FEATURES].to_numpy(), rows["label"].to_numpy(), np.ones(len(rows)))
+        total = objective.total(Params(W), samples)
         return pd.DataFrame({"part": [int(rows["part"].iloc[0])], "sum": [pickle.dumps(total)]})
 
     return evaluate

@@ -6,8 +6,7 @@ import numpy as np
 
 from lvq import GLVQ
 from lvq.model.links import Identity
-from lvq.model.local_metrics import LocalDiagonal
-from lvq.model.local_metrics import LocalMahalanobis
+from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.prototype_model import PrototypeModel
 
@@ -22,7 +21,9 @@ def placed(prototypes, labels, relevance=None, link=None, weights=False):
     prototypes = np.asarray(prototypes)
     classes, codes = np.unique(labels, return_inverse=True)
     groups = tuple(range(len(prototypes) + 1))
-    metric = [Euclidean(), Diagonal(), Mahalanobis(), LocalMahalanobis(groups)][0 if relevance is None else relevance.ndim]
+    metric = [Euclidean(), Diagonal(), Mahalanobis(), LocalMahalanobis(groups)][
+        0 if relevance is None else relevance.ndim
+    ]
     metric = LocalDiagonal(groups) if weights else metric
     model = PrototypeModel(prototypes, codes, classes, metric, relevance, link or Identity())
 

@@ -169,7 +169,7 @@ def test_processes_fit_as_this_one_does(method, tmp_path):
 
 # -- interrupts --------------------------------------------------------------------------------------------------------
 
-LONG = {"max_iter": 10_000_000, "tol": None, "random_state": 0}
+LONG = {"max_iter": 10_000_000, "random_state": 0}
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")

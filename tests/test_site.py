@@ -17,7 +17,7 @@ import pytest
 import lvq
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("plots", "rejection", "report", "workflow", "evaluation", "clusters", "onnx", "tables")
+PACKAGES = ("plots", "rejection", "reports", "workflow", "onnx", "tables")
 SITE = Path(os.environ.get("LVQ_SITE", "")).resolve()
 NOT_MADE = "sphx_glr_plot" if os.environ.get("LVQ_DOCS") == "quick" else "\0"  # in the names of pictures of examples
 

@@ -106,7 +106,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "variable_importances": "inspection.importance",
 }
 _PACKAGES = (
-    "clusters", "counterfactuals", "estimators", "inspection", "model", "onnx", "persistence",
+    "counterfactuals", "estimators", "inspection", "model", "onnx", "persistence",
     "plots", "preprocessing", "rejection", "reports", "solvers", "streaming", "tables", "workflow",
 )  # fmt: skip
 

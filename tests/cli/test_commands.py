@@ -1,4 +1,4 @@
-"""`lvq report`, `export`, `reproduce` and `demo`."""
+"""`lvq export` and `demo`, and what all commands do with a table."""
 
 import json
 import re
@@ -12,7 +12,36 @@ pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
 
-# -- report ------------------------------------------------------------------------------------------------------------
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_is_opened_once(lvq, run, fruit_csv, tmp_path, monkeypatch):
+    from lvq.workflow import study
+
+    opened, before = [], study.open_table
+    monkeypatch.setattr(study, "open_table", lambda *arguments: opened.append(arguments[0]) or before(*arguments))
+    for command in (
+        (
+            "fit",
+            fruit_csv,
+            "--target",
+            "Sorte",
+            "--drop",
+            "name",
+            "--model",
+            "glvq",
+            "--folds",
+            0,
+            "--out",
+            tmp_path / "r",
+        ),
+        ("predict", run[0], fruit_csv, "--out", tmp_path / "predictions.csv"),
+        ("validate", run[0], fruit_csv, "--out", tmp_path / "validation"),
+    ):
+        completed = lvq(*command)
+        assert completed.code == 0, completed.err
+        assert opened == [fruit_csv]
+        opened.clear()
 
 
 # -- export ------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,9 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, MODELS, OLVQ1, RLVQ, RSLVQ, SNPC
+from lvq.model.links import Gaussian
+from lvq.model.relevance import Hebbian, Matrix, Scale, Weights
+from lvq.solvers.online import Online
 
 # the models of the papers; LVQClassifier and LVQClassifierCV have tests of their own
 ESTIMATORS = sorted({entry.estimator for entry in MODELS.values()}, key=lambda part: part.__name__)
@@ -18,27 +21,27 @@ VARIANTS = [
     OLVQ1(relevance="fc2", n_prototypes=2),
     LVQ21(),
     LVQ3(n_prototypes=2, kernel="gaussian"),
-    RLVQ(squared=True, n_prototypes=2),
-    GLVQ(kernel="gaussian", kernel_width="learned"),
+    RLVQ(relevance=Hebbian(squared=True), n_prototypes=2),
+    GLVQ(kernel=Gaussian(width="learned")),
     GLVQ(relevance="fc2", init="samples"),
-    GLVQ(slope=5.0, step="relative", n_prototypes=2),
-    GLVQ(slope="time", step="gradient", schedule="inverse"),
+    GLVQ(slope=5.0, solver=Online(step="relative"), n_prototypes=2),
+    GLVQ(slope="time", solver=Online(step="gradient", schedule="inverse")),
     GRLVQ(kernel="inverse_multiquadric", n_prototypes=2),
     GMLVQ(kernel="gaussian", n_prototypes=2, init="means"),
-    LGMLVQ(local="prototype", n_prototypes=2),
-    MCE(kernel="rational_quadratic", schedule="constant"),
-    LOGM(relevance="matrix", rank=2, alpha=0.01),
+    LGMLVQ(relevance=Matrix(local="prototype"), n_prototypes=2),
+    MCE(kernel="rational_quadratic", solver=Online(schedule="constant")),
+    LOGM(relevance=Matrix(rank=2), alpha=0.01),
     LOGM(relevance="fc1", init="random"),
     SNPC(relevance="local_matrix", n_prototypes=2),
-    LOGM(relevance="local_diagonal", local="prototype", n_prototypes=2),
+    LOGM(relevance=Weights(local="prototype"), n_prototypes=2),
     RSLVQ(decision="posterior", n_prototypes=3),
 ]
 MORE_VARIANTS = [
     LVQ1(n_prototypes=2, relevance="fc1"),
     GLVQ(n_prototypes=3, kernel="gaussian"),
     GLVQ(relevance="matrix", init="means"),
-    GMLVQ(rank=1),
-    LGMLVQ(rank=1),
+    GMLVQ(relevance=Matrix(rank=1)),
+    LGMLVQ(relevance=Matrix(rank=1, local="class")),
     MCE(relevance="local_matrix", n_prototypes=2),
     LOGM(kernel="gaussian", init="random", n_prototypes=2),
     SNPC(decision="posterior", n_prototypes=2, kernel="gaussian"),
@@ -49,28 +52,28 @@ MORE_VARIANTS = [
 BATCH = [
     GLVQ(solver="lbfgs", n_prototypes=2),
     GLVQ(solver="adam", kernel="gaussian"),
-    GMLVQ(solver="lbfgs", rank=2),
-    LOGM(solver="lbfgs", kernel="gaussian", kernel_width="learned"),
+    GMLVQ(solver="lbfgs", relevance=Matrix(rank=2)),
+    LOGM(solver="lbfgs", kernel=Gaussian(width="learned")),
     RSLVQ(solver="lbfgs", decision="posterior", n_prototypes=2),
     GLVQ(solver="lbfgs", relevance="local_diagonal", n_prototypes=2),
 ]
 MORE_BATCH = [
     GRLVQ(solver="lbfgs", kernel="cauchy"),
-    LGMLVQ(solver="adam", local="prototype", n_prototypes=2),
-    LOGM(solver="adam", relevance="local_scale", local="prototype"),
+    LGMLVQ(solver="adam", relevance=Matrix(local="prototype"), n_prototypes=2),
+    LOGM(solver="adam", relevance=Scale(local="prototype")),
 ]
 
 
 def online(model: BaseEstimator) -> BaseEstimator:
     """The model trained sample by sample."""
-    return model.set_params(solver="online") if "solver" in model.get_params() else model
+    return model if isinstance(model.solver, Online) else model.set_params(solver="online")
 
 
 def short_repr(model: BaseEstimator) -> str:
     """The estimator's name and its parameters other than the defaults."""
-    default = online(type(model)()).get_params()
-    given = {key: value for key, value in model.get_params().items() if value != default[key]}
-    for key in ("random_state", "max_iter", "tol"):
+    default = online(type(model)()).get_params(deep=False)
+    given = {key: value for key, value in model.get_params(deep=False).items() if value != default[key]}
+    for key in ("random_state", "max_iter"):
         given.pop(key, None)
     return f"{type(model).__name__}({', '.join(f'{key}={value}' for key, value in given.items())})"
 

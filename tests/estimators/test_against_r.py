@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from lvq import LVQ1, OLVQ1
+from lvq.solvers.online import Online
 
 HERE = Path(__file__).parent / "recorded"
 RECORD = HERE / "r_class.json"
@@ -58,8 +59,8 @@ def test_recorded_codebooks(method, per_class, seed):
     case = recorded()[f"{method}, {per_class} per class, seed {seed}"]
     X, y, W, labels = (np.array(case[name]) for name in ("X", "y", "W", "labels"))
     order, expected = np.array(case["order"]), np.array(case["result"])
-    model = MODELS[method](init=(W, labels), learning_rate=alpha_of(method), max_iter=1, tol=None, shuffle=False)
-    model.fit(X[order], y[order])
+    solver = Online(learning_rate=alpha_of(method), shuffle=False)
+    model = MODELS[method](init=(W, labels), solver=solver, max_iter=1).fit(X[order], y[order])
     np.testing.assert_allclose(model.prototypes_, expected, rtol=0, atol=1e-12)
     assert np.abs(expected - W).max() > 0.05  # the prototypes did move
 

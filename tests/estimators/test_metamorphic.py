@@ -4,19 +4,18 @@ The starts are given or at the means: k-means and random samples depend on the o
 single features cannot be compared after a rotation.
 """
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.stats import ortho_group
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.preprocessing import scale
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RSLVQ, LVQClassifier
+from lvq.solvers.online import Online
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 # few iterations: rounding errors have not grown, and every effect is there already
 FEW = {"init": "means", "max_iter": 8, "random_state": 0}
 BATCH = [GLVQ, GRLVQ, GMLVQ, LGMLVQ, MCE, LOGM, RSLVQ]
@@ -37,9 +36,7 @@ def data(request):
 
 
 def fitted(model, X, y, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return clone(model).fit(X, y, **options)
+    return clone(model).fit(X, y, **options)
 
 
 def close(first, second, atol=1e-5):
@@ -122,9 +119,10 @@ def test_a_rotation_rotates_the_matrices(model, data):
     close(R @ rotated.lambda_ @ R.T, plain.lambda_, atol=1e-4)
 
 
-@pytest.mark.parametrize("model", [LVQ1(max_iter=2, shuffle=False), OLVQ1(max_iter=2, shuffle=False)], ids=name)
-def test_rules_in_a_rotated_and_shifted_space(model, data):
+@pytest.mark.parametrize("kind", [LVQ1, OLVQ1])
+def test_rules_in_a_rotated_and_shifted_space(kind, data):
     X, y = data
+    model = kind(max_iter=2, solver=Online(shuffle=False))
     R = ortho_group.rvs(X.shape[1], random_state=0)
     rows = np.concatenate([np.flatnonzero(y == k)[:2] for k in range(3)])
     plain = clone(model).set_params(init=(X[rows], y[rows])).fit(X, y)
@@ -160,9 +158,8 @@ def test_a_copied_feature_counts_twice(data):
 @pytest.mark.parametrize("kind", [LVQ1, OLVQ1, GLVQ])
 def test_prototypes_at_the_means_are_the_nearest_centroid(kind, data):
     X, y = data
-    rate = {"learning_rate": 1e-300} if kind is OLVQ1 else {"learning_rate": 0.0}
-    options = {"solver": "online"} if kind is GLVQ else {}
-    model = kind(init="means", max_iter=1, **rate, **options).fit(X, y)
+    solver = Online(learning_rate=1e-300 if kind is OLVQ1 else 0.0)
+    model = kind(init="means", max_iter=1, solver=solver).fit(X, y)
     rng = np.random.default_rng(0)
     new = rng.normal(size=(5000, X.shape[1]))
     np.testing.assert_array_equal(model.predict(new), NearestCentroid().fit(X, y).predict(new))
@@ -174,7 +171,7 @@ def test_prototypes_at_all_samples_are_the_nearest_neighbour(data, dtype):
     X = X.astype(dtype)
     _, rows = np.unique(X, axis=0, return_index=True)
     X, y = X[rows], y[rows]
-    model = LVQ1(init=(X, y), learning_rate=0.0, max_iter=1).fit(X, y)
+    model = LVQ1(init=(X, y), solver=Online(learning_rate=0.0), max_iter=1).fit(X, y)
     new = np.random.default_rng(0).normal(size=(5000, X.shape[1])).astype(dtype)
     expected = KNeighborsClassifier(1, algorithm="brute").fit(X.astype(float), y)
     distances = expected.kneighbors(new.astype(float), 2)[0]

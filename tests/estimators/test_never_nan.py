@@ -10,82 +10,105 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, OLVQ1, RLVQ, RSLVQ, SNPC
 from lvq.model.links import KERNELS
-from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian
-from lvq.model.starts import STARTS
+from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Weights
+from lvq.model.start_prototypes import STARTS
+from lvq.solvers.adam import Adam
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.online import Online
 
 any_rate = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)
-sum_to_one = [FisherPrototypes(weighted_step=True), FisherNeighbours(weighted_step=True, rivals="nearest"), Hebbian()]
+any_rate_or_none = st.one_of(st.just(0.0), any_rate)
+moderate = st.floats(-3, 3).map(lambda exponent: 10.0**exponent)
+locality = st.sampled_from([None, "class", "prototype"])
+sum_to_one = [FisherPrototypes(weighted_step=True), FisherNeighbours(weighted_step=True, rivals="nearest")]
 by_maximum = [
     FisherPrototypes(scores="max", no_variance="between"),
     FisherNeighbours(scores="max", no_variance="between", rivals="nearest", weighted_step=True),
 ]
-rules = st.sampled_from([None, "hebbian", "fc1", "fc2", *sum_to_one, *by_maximum])
-gradients = st.sampled_from([None, "gradient", "matrix", "local_matrix", "local_diagonal"])
+hebbian = st.builds(Hebbian, squared=st.booleans())
+rules = st.one_of(st.sampled_from([None, "hebbian", "fc1", "fc2", *sum_to_one, *by_maximum]), hebbian)
+weights = st.one_of(st.just("gradient"), st.builds(Weights, local=locality))
+matrices = st.one_of(st.just("matrix"), st.builds(Matrix, local=locality, rank=st.sampled_from([None, 1])))
+gradients = st.one_of(st.sampled_from([None, "local_matrix", "local_diagonal"]), weights, matrices)
+
+
+def kernels(widths):
+    """No kernel, one by its name, or one of any kind with a width."""
+    kinds = [st.builds(type(kernel), width=widths) for kernel in KERNELS.values()]
+    return st.one_of(st.sampled_from([None, *KERNELS]), *kinds)
+
+
+def online(steps=("scaled",), rates=any_rate_or_none):
+    """The online solver with any rates."""
+    return st.builds(
+        Online,
+        learning_rate=rates,
+        relevance_rate=st.one_of(st.sampled_from([None, 0.0]), any_rate),
+        schedule=st.sampled_from(["linear", "constant", "inverse"]),
+        step=st.sampled_from(steps),
+        shuffle=st.booleans(),
+    )
+
 
 common = {
     "n_prototypes": st.sampled_from([1, 2, 5]),
     "init": st.sampled_from(STARTS),
-    "kernel": st.sampled_from([None, *KERNELS]),
-    "kernel_width": st.one_of(st.just("auto"), any_rate),
-    "learning_rate": st.one_of(st.just(0.0), any_rate),
-    "relevance_rate": st.one_of(st.just(0.0), any_rate),
-    "schedule": st.sampled_from(["linear", "constant", "inverse"]),
+    "relevance": rules,
+    "kernel": kernels(st.one_of(st.just("auto"), any_rate)),
+    "solver": online(),
     "max_iter": st.sampled_from([1, 3]),
-    "shuffle": st.booleans(),
     "class_weight": st.sampled_from([None, "balanced"]),
     "random_state": st.integers(0, 3),
 }
-own_rates = {name: values for name, values in common.items() if name != "schedule"}
 # parameters of the models with a cost; only they can learn a width
 smooth = common | {
-    "kernel_width": st.one_of(st.sampled_from(["auto", "learned"]), any_rate),
-    "alpha": st.one_of(st.just(0.0), any_rate),
-    "solver": st.just("online"),
-    "step": st.sampled_from(["scaled", "gradient"]),
+    "relevance": st.one_of(gradients, rules),
+    "kernel": kernels(st.one_of(st.sampled_from(["auto", "learned"]), any_rate)),
+    "solver": online(("scaled", "gradient")),
+    "alpha": any_rate_or_none,
 }
 relative = smooth | {
-    "step": st.sampled_from(["scaled", "gradient", "relative"]),
+    "solver": online(("scaled", "gradient", "relative")),
     "slope": st.one_of(st.sampled_from([None, "time"]), any_rate),
 }
-local = st.sampled_from(["class", "prototype"])
-steep = smooth | {"xi": any_rate, "relevance": st.one_of(gradients, rules), "local": local}
+steep = smooth | {"xi": any_rate}
 soft = steep | {"decision": st.sampled_from(["nearest", "posterior"])}
 window = st.floats(0.01, 0.99)
 
 ONLINE = {
-    LVQ1: common | {"relevance": rules},
-    OLVQ1: own_rates | {"relevance": rules, "learning_rate": st.floats(1e-6, 0.999999)},
-    LVQ21: common | {"relevance": rules, "window": window},
-    LVQ3: common | {"relevance": rules, "window": window, "epsilon": window},
-    RLVQ: common | {"squared": st.booleans()},
-    GLVQ: relative | {"relevance": st.one_of(gradients, rules), "local": local},
-    GRLVQ: relative,
-    GMLVQ: relative | {"rank": st.sampled_from([None, 1])},
-    LGMLVQ: relative | {"rank": st.sampled_from([None, 1]), "local": local},
+    LVQ1: common,
+    OLVQ1: common | {"solver": online(rates=st.floats(1e-6, 0.999999))},
+    LVQ21: common | {"window": window},
+    LVQ3: common | {"window": window, "epsilon": window},
+    RLVQ: common | {"relevance": hebbian},
+    GLVQ: relative,
+    GRLVQ: relative | {"relevance": weights},
+    GMLVQ: relative | {"relevance": matrices},
+    LGMLVQ: relative | {"relevance": matrices.filter(lambda rule: rule != "matrix")},
     MCE: steep,
     LOGM: steep,
     SNPC: soft,
     RSLVQ: soft,
 }
 # the batch solvers have a gradient to follow, and so no rules
-moderate = st.floats(-3, 3).map(lambda exponent: 10.0**exponent)
 penalty = st.one_of(st.just(0.0), moderate)
+penalties = {"sparsity": penalty, "smoothness": penalty}
+BATCH_RELEVANCES = {
+    GRLVQ: st.builds(Weights, local=locality, **penalties),
+    GMLVQ: st.builds(Matrix, local=locality, rank=st.sampled_from([None, 1]), **penalties),
+    LGMLVQ: ONLINE[LGMLVQ]["relevance"],
+}
 BATCH = {
     cls: parameters
     | {
-        "solver": st.sampled_from(["lbfgs", "adam"]),
-        "slope" if "slope" in parameters else "xi": st.one_of(st.none(), moderate)
-        if "slope" in parameters
-        else moderate,
+        "solver": st.one_of(st.just(LBFGS()), st.builds(Adam, learning_rate=st.floats(1e-6, 1.0))),
+        "kernel": kernels(st.one_of(st.sampled_from(["auto", "learned"]), moderate)),
+        "relevance": BATCH_RELEVANCES.get(cls, gradients),
         "alpha": st.one_of(st.just(0.0), moderate),
-        "step": st.just("scaled"),
-        "learning_rate": st.floats(1e-6, 1.0),
-        "kernel_width": st.one_of(st.sampled_from(["auto", "learned"]), moderate),
     }
-    | ({"relevance": gradients} if "relevance" in parameters else {})
-    | ({"sparsity": penalty, "smoothness": penalty} if cls in (GRLVQ, GMLVQ) else {})
+    | ({"slope": st.one_of(st.none(), moderate)} if "slope" in parameters else {"xi": moderate})
     for cls, parameters in ONLINE.items()
-    if "solver" in parameters
+    if "alpha" in parameters
 }
 
 
@@ -93,10 +116,7 @@ BATCH = {
 def settings_of(draw, table):
     """A class and its parameters."""
     cls = draw(st.sampled_from(list(table)))
-    parameters = {name: draw(values) for name, values in table[cls].items()}
-    if parameters["kernel"] is None and parameters["kernel_width"] == "learned":
-        parameters["kernel_width"] = "auto"
-    return cls, parameters
+    return cls, {name: draw(values) for name, values in table[cls].items()}
 
 
 @st.composite
@@ -220,8 +240,6 @@ def test_many_streams(drawn, data, size):
 
 @pytest.mark.parametrize("cls", ONLINE)
 def test_every_parameter_is_drawn(cls):
-    """What is not drawn: numbers of runs, output, and what only other solvers read."""
-    left_out = {"n_prototypes_total", "tol", "n_iter_no_change", "warm_start", "verbose"}
-    left_out |= {"batch_size", "validation_fraction", "device", "missing", "cost_matrix", "log_determinant"}
-    left_out |= {"feature_groups", "sparsity", "smoothness", "sample_prototypes"}
-    assert set(cls().get_params()) - left_out <= set(ONLINE[cls]) | {"rank"}
+    """What is not drawn: output, and what has tests of its own."""
+    left_out = {"warm_start", "verbose", "missing", "cost_matrix"}
+    assert set(cls().get_params(deep=False)) - left_out == set(ONLINE[cls])

@@ -11,9 +11,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators import base, training
-from lvq.model.objective import Objective
+from lvq.model.objective import Params
+from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
-from lvq.solvers.batch import Problem
+from lvq.solvers.problem import Problem
+from lvq.solvers.state import spread_of
 
 MEGABYTE = 2**20
 
@@ -46,7 +48,7 @@ def two_threads():
         LVQClassifier(max_iter=3),
         GMLVQ(solver="adam", max_iter=2),
         GLVQ(solver="online", n_prototypes=2, max_iter=2),
-        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, candidates=[{"ridge": 0.01}]),
+        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, candidates=[{"relevance__ridge": 0.01}]),
     ],
     ids=lambda model: f"{type(model).__name__}-{model.get_params().get('solver')}",
 )
@@ -65,7 +67,7 @@ def test_small_problems_use_one_thread(model, monkeypatch):
 
     monkeypatch.setattr(Problem, "value_and_gradient", watched(Problem.value_and_gradient))
     monkeypatch.setattr(base, "start_prototypes", watched(base.start_prototypes))
-    monkeypatch.setattr(training, "units_of", watched(training.units_of))
+    monkeypatch.setattr(training, "spread_of", watched(training.spread_of))
     monkeypatch.setattr(training.online, "train", watched(training.online.train))
     quiet_fit(clone(model), X, y)
     assert len(seen) >= 3
@@ -75,8 +77,8 @@ def test_small_problems_use_one_thread(model, monkeypatch):
 
 @pytest.mark.usefixtures("two_threads")
 def test_threads_are_set_back_after_an_error():
-    with pytest.raises(ValueError, match="'rank' parameter of GMLVQ must be at most"):
-        GMLVQ(rank=9).fit(np.eye(4), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="'rank' of the matrix of GMLVQ must be at most"):
+        GMLVQ(relevance=Matrix(rank=9)).fit(np.eye(4), [0, 0, 1, 1])
     assert product_threads() == 2
 
 
@@ -122,10 +124,9 @@ def test_predictions_hold_blocks_of_distances(model, large):
 def test_units_hold_blocks_of_distances(large):
     X, W, labels = large
     parts = GLVQ()._parts()
-    params = training.Params(W, None, None)
     samples = ArraySamples(X, np.arange(len(X)) % 2, np.ones(len(X)))
-    objective = Objective(parts.relevance.metric(labels), parts.kernel, parts.cost, labels)
-    assert peak_of(lambda: training.units_of(objective, parts.relevance, params, samples)) < 60 * MEGABYTE
+    metric = parts.relevance.metric(labels)
+    assert peak_of(lambda: spread_of(metric, Params(W, None), samples, parts.kernel)) < 60 * MEGABYTE
 
 
 def test_a_fit_holds_blocks_of_distances(large):
@@ -142,6 +143,6 @@ def test_blocks_change_no_output(large, monkeypatch):
     model = LGMLVQ(init=(W, labels), max_iter=2, random_state=0, solver="online").fit(W, labels)
     methods = ("predict", "predict_proba", "decision_function")
     whole = [getattr(model, name)(X) for name in methods]
-    monkeypatch.setattr("lvq.model.sample_blocks.BLOCK_BYTES", 8 * len(W) * 7)
+    monkeypatch.setattr("lvq.model.prototype_model.BLOCK_BYTES", 8 * len(W) * 7)
     for name, expected in zip(methods, whole):
         np.testing.assert_allclose(getattr(model, name)(X), expected, rtol=1e-12, atol=1e-14)

@@ -9,23 +9,36 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, LVQClassifier
+from lvq import GLVQ, LVQClassifier
 from lvq.estimators.sample_prototypes import nearest_own_samples
 from lvq.model.arrays import as_numpy
+from lvq.model.costs import GLVQCost
+from lvq.model.links import Gaussian
+from lvq.model.relevance import Matrix, Weights
 from lvq.model.samples import ArraySamples
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.online import Online
 
 X, Y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
-MODELS = [
-    GLVQ(n_prototypes=2),
-    GLVQ(n_prototypes=2, kernel="gaussian", kernel_width="learned"),
-    GMLVQ(rank=3),
-    GRLVQ(solver="online", max_iter=10),
-    GRLVQ(solver="adam", max_iter=10),
-    LGMLVQ(rank=2, max_iter=500),
-    RSLVQ(),
-    LVQClassifier(tol=1e-3),
-]
+
+
+def plain(**parameters):
+    """GLVQ as an LVQClassifier, whose prototypes can be samples."""
+    given = {"cost": GLVQCost(), "kernel": None, "relevance": None, "n_prototypes": 1, "calibration": None}
+    return LVQClassifier(**(given | {"random_state": 0, "sample_prototypes": True} | parameters))
+
+
+MODELS = {
+    "plain": plain(n_prototypes=2),
+    "learned width": plain(n_prototypes=2, kernel=Gaussian(width="learned")),
+    "matrix": plain(relevance=Matrix(rank=3)),
+    "online": plain(relevance=Weights(), solver="online", max_iter=10),
+    "adam": plain(relevance=Weights(), solver="adam", max_iter=10),
+    "local matrices": plain(relevance=Matrix(rank=2, local="class"), max_iter=500),
+    "soft": plain(cost="rslvq"),
+    "default": LVQClassifier(solver=LBFGS(tol=1e-3), sample_prototypes=True, random_state=0),
+}
 
 
 def rows_of(model, X):
@@ -33,9 +46,9 @@ def rows_of(model, X):
     return [np.flatnonzero((w == X).all(axis=1)) for w in model.prototypes_]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_every_prototype_is_a_sample_of_its_class(model):
-    model = clone(model).set_params(sample_prototypes=True, random_state=0).fit(X, Y)
+@pytest.mark.parametrize("name", MODELS)
+def test_every_prototype_is_a_sample_of_its_class(name):
+    model = clone(MODELS[name]).fit(X, Y)
     rows = rows_of(model, X)
     assert all(len(found) for found in rows)
     assert [Y[found[0]] for found in rows] == model.model_.classes[model.model_.labels].tolist()
@@ -45,7 +58,7 @@ def test_every_prototype_is_a_sample_of_its_class(model):
 
 def test_the_metric_fits_the_samples():
     """Better than the metric of the free prototypes, with the same samples as prototypes; a minimum by the metric."""
-    free = GMLVQ(random_state=0).fit(X, Y)
+    free = plain(relevance="matrix", sample_prototypes=False).set_params(relevance__ridge=0.0).fit(X, Y)
     model = clone(free).set_params(sample_prototypes=True).fit(X, Y)
     placed = clone(free).fit(X, Y)
     nearest = nearest_own_samples(free.model_, ArraySamples(X, Y, np.ones(len(X))))
@@ -61,7 +74,7 @@ def test_the_metric_fits_the_samples():
 def test_the_nearest_own_samples_by_a_plain_search():
     """Each prototype in its order takes the nearest row of its class that equals none of those taken."""
     data, labels = np.repeat(X[::3], 2, axis=0), np.repeat(Y[::3], 2)
-    model = GLVQ(n_prototypes=3, init="random", random_state=1, max_iter=1, solver="online", learning_rate=0)
+    model = GLVQ(n_prototypes=3, init="random", random_state=1, max_iter=1, solver=Online(learning_rate=0))
     model.fit(data, labels)
     D, taken, expected = as_numpy(model.model_.distances(data)), [], []
     for j, label in enumerate(model.model_.classes[model.model_.labels]):
@@ -77,18 +90,18 @@ def test_the_nearest_own_samples_by_a_plain_search():
 def test_fewer_distinct_samples_than_prototypes():
     data, labels = np.array([[0.0, 0.0]] * 3 + [[4.0, 1.0], [5.0, 1.0]] * 2), np.array([0, 0, 0, 1, 1, 1, 1])
     init = ([[0.0, 1.0], [1.0, 0.0], [4.0, 0.0], [5.0, 0.0]], [0, 0, 1, 1])
-    model = GLVQ(n_prototypes=2, init=init, solver="online", max_iter=1, sample_prototypes=True).fit(data, labels)
+    model = plain(n_prototypes=2, init=init, solver="online", max_iter=1).fit(data, labels)
     assert model.prototypes_.tolist() == [[0, 0], [0, 0], [4, 1], [5, 1]]
 
 
 def test_weights_are_copies_and_sparse_rows_are_rows():
     weight = np.random.default_rng(0).integers(1, 4, len(X))
-    settings = {"rank": 2, "sample_prototypes": True, "random_state": 0, "init": "means"}
-    weighted = GMLVQ(**settings).fit(X, Y, sample_weight=weight)
-    copied = GMLVQ(**settings).fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight))
+    model = plain(relevance=Matrix(rank=2), init="means")
+    weighted = clone(model).fit(X, Y, sample_weight=weight)
+    copied = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight))
     np.testing.assert_array_equal(weighted.prototypes_, copied.prototypes_)
     data = np.where(np.abs(X) < 0.5, 0, X)
-    model = GLVQ(n_prototypes=2, init="means", sample_prototypes=True).fit(sparse.csr_array(data), Y)
+    model = plain(n_prototypes=2, init="means").fit(sparse.csr_array(data), Y)
     assert all(len(found) for found in rows_of(model, data))
 
 
@@ -97,20 +110,26 @@ def test_wide_samples_keep_their_bits():
     rng = np.random.default_rng(0)
     wide, y = rng.normal(size=(20, 60)), np.arange(20) % 2
     wide[y == 1, :3] += 2
-    model = GMLVQ(rank=2, sample_prototypes=True, random_state=0).fit(wide, y)
+    model = plain(relevance=Matrix(rank=2)).fit(wide, y)
     assert all(len(found) for found in rows_of(model, wide))
 
 
 def test_refused():
-    with pytest.raises(ValueError, match="sample_prototypes=True of GLVQ needs all samples at once"):
-        GLVQ(sample_prototypes=True).partial_fit(X, Y, classes=[0, 1, 2])
-    with pytest.raises(ValueError, match=r"sample_prototypes=True of GLVQ does not support missing='ignore'\. Fill"):
-        GLVQ(sample_prototypes=True, missing="ignore").fit(X, Y)
-    with pytest.raises(ValueError, match="'sample_prototypes' parameter of GLVQ must be an instance of 'bool'"):
-        GLVQ(sample_prototypes="yes").fit(X, Y)
+    with pytest.raises(ValueError, match="sample_prototypes=True of LVQClassifier needs all samples at once"):
+        plain().partial_fit(X, Y, classes=[0, 1, 2])
+    with pytest.raises(
+        ValueError, match=r"sample_prototypes=True of LVQClassifier does not support missing='ignore'\."
+    ):
+        plain(missing="ignore").fit(X, Y)
+    with pytest.raises(
+        ValueError, match="'sample_prototypes' parameter of LVQClassifier must be an instance of 'bool'"
+    ):
+        plain(sample_prototypes="yes").fit(X, Y)
 
 
 def test_a_device_is_refused():
     pytest.importorskip("torch")
-    with pytest.raises(ValueError, match=r"sample_prototypes=True of GLVQ does not support a device\. Give arrays"):
-        GLVQ(sample_prototypes=True, device="cpu").fit(X, Y)
+    with pytest.raises(
+        ValueError, match=r"sample_prototypes=True of LVQClassifier does not support a device\. Give arr"
+    ):
+        plain(solver=LBFGS(device="cpu")).fit(X, Y)

@@ -10,11 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 from lvq import GLVQ, GMLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators.registry import estimator_types
 from lvq.model.costs import GLVQCost, MCECost, RSLVQCost
+from lvq.model.links import Gaussian
+from lvq.model.relevance import Matrix
+from lvq.solvers.online import Online
 
 # another valid value of every parameter
 OTHER = {
     "alpha": 7.0,
-    "batch_size": 3,
     "candidates": ({"n_prototypes": 4},),
     "class_weight": {0: 5.0, 1: 1.0, 2: 1.0},
     "calibration": None,
@@ -22,40 +24,20 @@ OTHER = {
     "cost_matrix": [[0, 5, 1], [1, 0, 1], [1, 1, 0]],
     "cv": 4,
     "decision": "posterior",
-    "device": "cpu",
     "epsilon": 0.4,
     "estimator": LVQClassifier(cost="mce"),
-    "feature_groups": ["a", "a", "b", None],
     "init": "random",
     "kernel": "cauchy",
-    "kernel_width": 0.1,
-    "learning_rate": 0.7,
-    "local": "prototype",
-    "log_determinant": 0.3,
     "sample_prototypes": True,
-    "shrinkage": 0.5,
     "max_iter": 77,
     "missing": "ignore",
-    "n_iter_no_change": 1,
     "n_jobs": 2,
     "n_prototypes": 3,
-    "n_prototypes_total": 9,
     "random_state": 5,
-    "rank": 1,
     "relevance": "fc1",
-    "relevance_rate": 0.4,
-    "ridge": 0.7,
-    "schedule": "constant",
     "scoring": "accuracy",
-    "shuffle": False,
     "slope": 9.0,
     "solver": "adam",
-    "smoothness": 0.8,
-    "sparsity": 0.6,
-    "squared": True,
-    "step": "gradient",
-    "tol": 0.1,
-    "validation_fraction": 0.3,
     "verbose": True,
     "warm_start": True,
     "window": 0.7,
@@ -70,12 +52,15 @@ EXAMPLES = [
     *(part(random_state=0) for name, part in estimator_types().items() if name != "LVQClassifierCV"),
     LVQ1(relevance="fc2", kernel="gaussian", random_state=0),
     GLVQ(relevance="gradient", slope=3.0, random_state=0),
-    GMLVQ(kernel="gaussian", rank=2, log_determinant=0.1, random_state=0),
+    GMLVQ(kernel="gaussian", relevance=Matrix(rank=2, log_determinant=0.1), random_state=0),
     LOGM(class_weight="balanced", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 1, 0]], random_state=0),
     RSLVQ(decision="posterior", n_prototypes=2, random_state=0),
     LVQClassifier(relevance="matrix", n_prototypes=1, random_state=0),
     LVQClassifierCV(
-        estimator=LVQClassifier(max_iter=10), cv=2, candidates=[{"ridge": 0.1}, {"ridge": 0.01}], random_state=0
+        estimator=LVQClassifier(max_iter=10),
+        cv=2,
+        candidates=[{"relevance__ridge": 0.1}, {"relevance__ridge": 0.01}],
+        random_state=0,
     ),
 ]
 
@@ -124,6 +109,19 @@ def test_parameters_set_after_fit_change_no_output(model, data):
     assert_same(outputs(model, X, y), before, "all of them together")
 
 
+def test_parts_are_copied(data):
+    """A part is the user's, and may change after `fit`."""
+    X, y = data
+    parts = {"relevance": Matrix(rank=2), "solver": Online(), "kernel": Gaussian(), "cost": MCECost(0.0, 2.0)}
+    model = LVQClassifier(**parts, random_state=0, max_iter=3).fit(X, y)
+    before = outputs(model, X, y)
+    others = {"relevance": {"rank": 3}, "solver": {"shuffle": False}, "kernel": {"width": 9.0}, "cost": {"xi": 9.0}}
+    for name, part in parts.items():
+        part.set_params(**others[name])
+    assert_same(outputs(model, X, y), before, "changed parts")
+    assert LVQClassifier().set_params(cost__xi=9.0).cost.xi != LVQClassifier()._cost().xi  # defaults are not shared
+
+
 @pytest.mark.parametrize("cost", [RSLVQCost(xi=9.0), MCECost(0.5, 3.0), GLVQCost(slope=9.0)], ids=repr)
 def test_another_cost_after_fit(cost, data):
     X, y = data
@@ -136,7 +134,7 @@ def test_parameters_inside_a_search_change_nothing(data):
     X, y = data
     model = quiet_fit(clone(EXAMPLES[-1]), X, y)
     before = outputs(model, X, y)
-    model.set_params(**{f"estimator__{name}": OTHER[name] for name in LVQClassifier().get_params()})
+    model.set_params(**{f"estimator__{name}": OTHER[name] for name in LVQClassifier().get_params(deep=False)})
     assert_same(outputs(model, X, y), before, "other parameters of the estimator")
 
 
@@ -162,7 +160,7 @@ def test_fitted_arrays_are_read_only(name, data):
 def test_changing_the_given_start_changes_nothing(data):
     X, y = data
     start = X[:3].copy()
-    model = LVQ1(init=start, random_state=0, max_iter=1, learning_rate=0.0).fit(X, y)
+    model = LVQ1(init=start, random_state=0, max_iter=1, solver=Online(learning_rate=0.0)).fit(X, y)
     before = model.prototypes_.copy()
     start += 100
     np.testing.assert_array_equal(model.prototypes_, before)

@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from lvq import GLVQ, GMLVQ, LVQ1, LVQ21, RSLVQ
+from lvq.model.relevance import Matrix
+from lvq.solvers.online import Online
 
 
 def start_only(model=None, **parameters):
     """A model whose prototypes stay at their start: all rates are zero."""
-    model = GLVQ(solver="online") if model is None else model
-    return model.set_params(learning_rate=0.0, relevance_rate=0.0, max_iter=1, random_state=0, **parameters)
+    solver = Online(learning_rate=0.0, relevance_rate=0.0)
+    return (model or GLVQ()).set_params(solver=solver, max_iter=1, random_state=0, **parameters)
 
 
 # -- how many ----------------------------------------------------------------------------------------------------------
@@ -28,13 +29,6 @@ def test_a_dict_with_names(data):
     names = np.array(["ash", "birch", "cedar"])[y]
     model = start_only(n_prototypes={"cedar": 2, "ash": 1, "birch": 1}).fit(X, names)
     assert model.prototype_labels_.tolist() == ["ash", "birch", "cedar", "cedar"]
-
-
-@pytest.mark.parametrize(("total", "counts"), [(3, [1, 1, 1]), (4, [2, 1, 1]), (5, [2, 2, 1]), (10, [4, 3, 3])])
-def test_a_total_is_distributed(total, counts, data):
-    X, y = data
-    model = start_only(n_prototypes_total=total, n_prototypes=7).fit(X, y)
-    np.testing.assert_array_equal(np.bincount(model.prototype_labels_), counts)
 
 
 @pytest.mark.parametrize("number", [2, np.int64(2), np.uint8(2)])
@@ -99,8 +93,6 @@ def test_many_small_classes_warn_once():
         ({"n_prototypes": 0}, r"'n_prototypes' parameter of GLVQ must be an int in the range \[1, inf\)"),
         ({"n_prototypes": 1.5}, "'n_prototypes' parameter of GLVQ must be an int"),
         ({"n_prototypes": "many"}, "'n_prototypes' parameter of GLVQ must be an int"),
-        ({"n_prototypes_total": 2}, r"n_prototypes_total must be at least the number of classes \(3\), got 2"),
-        ({"n_prototypes_total": 0}, "'n_prototypes_total' parameter of GLVQ must be an int"),
     ],
     ids=str,
 )
@@ -261,17 +253,17 @@ def test_equal_prototypes(online_model, data):
     assert np.isfinite(online_model.predict_proba(X)).all()
 
 
-@pytest.mark.parametrize("model", [GMLVQ(rank=1), GMLVQ(rank=2)], ids=repr)
-def test_low_rank_starts_from_discriminant_directions(model, data):
+@pytest.mark.parametrize("rank", [1, 2])
+def test_low_rank_starts_from_discriminant_directions(rank, data):
     """Not from the first features, which are noise here."""
     X, y = data
     X = np.column_stack([np.random.default_rng(0).normal(size=(len(X), 3)), X[:, :3]])
-    model = start_only(clone(model).set_params(solver="online")).fit(X, y)
+    model = start_only(GMLVQ(relevance=Matrix(rank=rank))).fit(X, y)
     assert np.square(model.omega_[:, 3:]).sum() > 0.7
 
 
 def test_soft_models_have_the_same_start(data):
     X, y = data
-    one = start_only(RSLVQ(solver="online", n_prototypes=2)).fit(X, y)
+    one = start_only(RSLVQ(), n_prototypes=2).fit(X, y)
     other = start_only(n_prototypes=2).fit(X, y)
     np.testing.assert_array_equal(one.prototypes_, other.prototypes_)

@@ -10,7 +10,10 @@ from sklearn.datasets import load_iris
 
 import lvq
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ21, MCE, OLVQ1, RSLVQ, SNPC, LVQClassifier
+from lvq.model.links import Gaussian
+from lvq.model.relevance import Matrix, Weights
 from lvq.solvers import online
+from lvq.solvers.online import Online
 
 
 def stream(model, X, y, size, classes=(0, 1, 2)):
@@ -20,9 +23,8 @@ def stream(model, X, y, size, classes=(0, 1, 2)):
 
 
 def constant_rate(model, **parameters):
-    """The model with a constant rate; OLVQ1 has rates of its own and no schedule."""
-    schedule = {"schedule": "constant"} if "schedule" in model.get_params() else {}
-    return model.set_params(**schedule, **parameters)
+    """The model with a constant rate."""
+    return model.set_params(solver__schedule="constant", **parameters)
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------------
@@ -41,7 +43,7 @@ def test_one_batch_is_one_epoch(online_model, data):
 def test_batches_are_epochs(online_model, data):
     """The same samples twice, in their order, are two epochs: also for statistics and rates that are kept between."""
     X, y = data
-    constant_rate(online_model, shuffle=False, max_iter=2)
+    constant_rate(online_model, solver__shuffle=False, max_iter=2)
     epochs = clone(online_model).fit(X, y)
     batches = online_model.partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
     np.testing.assert_allclose(batches.prototypes_, epochs.prototypes_, rtol=1e-9, atol=1e-11)
@@ -52,7 +54,7 @@ def test_batches_are_epochs(online_model, data):
 def test_cutting_a_batch_changes_nothing(online_model, data):
     """Two halves after the first batch are the whole, in the order of the data."""
     X, y = data
-    constant_rate(online_model, shuffle=False).partial_fit(X, y, classes=[0, 1, 2])
+    constant_rate(online_model, solver__shuffle=False).partial_fit(X, y, classes=[0, 1, 2])
     whole = clone(online_model).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
     halves = online_model.partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
     np.testing.assert_allclose(halves.prototypes_, whole.prototypes_, rtol=1e-8, atol=1e-10)
@@ -69,7 +71,7 @@ def test_a_batch_of_the_same_bits(model, data):
 
 def test_a_stream_learns(default, data):
     X, y = data
-    default.set_params(learning_rate=min(default.learning_rate, 0.05))
+    default.set_params(solver__learning_rate=0.05)
     stream(default, np.tile(X, (5, 1)), np.tile(y, 5), 15)
     assert default.score(X, y) > 0.8
     assert default.n_iter_ == 30
@@ -112,8 +114,8 @@ def test_fit_after_a_stream_starts_again(model, data):
     ("model", "factor"),
     [
         (GLVQ(), 0.1),
-        (GMLVQ(relevance_rate=0.05), 0.1),
-        (GLVQ(kernel="gaussian", kernel_width="learned"), 0.1),
+        (GMLVQ(), 0.1),
+        (GLVQ(kernel=Gaussian(width="learned")), 0.1),
         (LVQ1(), 1.0),
         (LVQ21(), 1.0),
     ],
@@ -122,9 +124,8 @@ def test_fit_after_a_stream_starts_again(model, data):
 def test_rates_of_a_linear_schedule(model, factor, data):
     """A stream has no known end: they are constant, and that of prototypes is a tenth where there is a cost."""
     X, y = data
-    linear = stream(clone(model).set_params(random_state=0), X, y, 10)
-    constant = clone(model).set_params(schedule="constant", learning_rate=factor * model.learning_rate, random_state=0)
-    constant = stream(constant, X, y, 10)
+    solvers = Online(relevance_rate=0.05), Online(factor * 0.1, relevance_rate=0.05, schedule="constant")
+    linear, constant = (stream(clone(model).set_params(solver=solver, random_state=0), X, y, 10) for solver in solvers)
     np.testing.assert_array_equal(linear.prototypes_, constant.prototypes_)
     if linear.model_.relevance is not None:
         np.testing.assert_array_equal(linear.model_.relevance, constant.model_.relevance)
@@ -163,7 +164,9 @@ def test_a_class_first_seen_later(model, data, late):
     np.testing.assert_array_equal(model.prototype_labels_, np.repeat([0, 1, 2], model.n_prototypes))
     model.partial_fit(X, y)
     assert np.isfinite(model.prototypes_).all()
-    if model.get_params().get("rank") != 1:  # one direction, chosen without the late class, need not separate it
+    if (
+        model.get_params().get("relevance__rank") != 1
+    ):  # one direction, chosen without the late class, need not separate it
         assert model.score(X[~early], y[~early]) > 0.3
         assert model.score(X, y) > 0.5
 
@@ -188,8 +191,7 @@ def test_nothing_moves_while_there_is_one_class(model, data):
 
 def rate_zero(model):
     """The same model with rates of zero, so that only new classes change it."""
-    model.set_params(random_state=0, shuffle=False)
-    return model.set_params(learning_rate=0.0, relevance_rate=0.0)
+    return model.set_params(random_state=0, solver=Online(learning_rate=0.0, relevance_rate=0.0, shuffle=False))
 
 
 @pytest.mark.parametrize("late", [0, 1, 2])
@@ -209,11 +211,13 @@ def test_local_matrices_stay_with_their_prototypes(late, local, rank, data):
     """The matrices learned so far stay with their class or prototype when another takes a place among them."""
     X, y = data
     early = y != late
-    model = LGMLVQ(local=local, rank=rank, n_prototypes=2, relevance_rate=0.1, random_state=0)
+    model = LGMLVQ(
+        relevance=Matrix(rank=rank, local=local), n_prototypes=2, solver=Online(relevance_rate=0.1), random_state=0
+    )
     model.partial_fit(X[early], y[early], classes=[0, 1, 2]).partial_fit(X[early], y[early])
     before = dict(zip(np.unique(model.prototype_labels_), model.omega_.reshape(2, -1, *model.omega_.shape[1:])))
     few = np.flatnonzero(~early)[:4]
-    model.set_params(relevance_rate=0.0, learning_rate=0.0).partial_fit(X[few], y[few])
+    rate_zero(model).partial_fit(X[few], y[few])
     after = dict(zip([0, 1, 2], model.omega_.reshape(3, -1, *model.omega_.shape[1:])))
     for label, matrices in before.items():
         np.testing.assert_allclose(after[label], matrices, atol=1e-12)
@@ -227,11 +231,11 @@ def test_local_weights_stay_with_their_prototypes(late, local, data):
     """The same for a row of weights for each class or prototype."""
     X, y = data
     early = y != late
-    model = GLVQ(relevance="local_diagonal", local=local, n_prototypes=2, random_state=0)
+    model = GLVQ(relevance=Weights(local=local), n_prototypes=2, random_state=0)
     model.partial_fit(X[early], y[early], classes=[0, 1, 2]).partial_fit(X[early], y[early])
     before = dict(zip(np.unique(model.prototype_labels_), model.relevances_.reshape(2, -1, X.shape[1])))
     few = np.flatnonzero(~early)[:4]
-    model.set_params(learning_rate=0.0, relevance_rate=0.0).partial_fit(X[few], y[few])
+    rate_zero(model).partial_fit(X[few], y[few])
     after = dict(zip([0, 1, 2], model.relevances_.reshape(3, -1, X.shape[1])))
     for label, weights in before.items():
         np.testing.assert_allclose(after[label], weights, atol=1e-12)
@@ -244,7 +248,7 @@ def test_statistics_stay_with_their_prototypes(late, counts, data):
     """FC2's means and counts, and the counts of the classes, whatever the numbers of prototypes and classes are."""
     X, y = data
     early = y != late
-    model = GLVQ(relevance="fc2", solver="online", n_prototypes=counts, random_state=0, learning_rate=0.0)
+    model = GLVQ(relevance="fc2", solver=Online(learning_rate=0.0), n_prototypes=counts, random_state=0)
     model.partial_fit(X[early], y[early], classes=[0, 1, 2])
     labels, before = model.prototype_labels_, model._state.statistics
     few = np.flatnonzero(~early)[:3]
@@ -263,7 +267,7 @@ def test_statistics_stay_with_their_prototypes(late, counts, data):
 def test_rates_of_olvq1_stay_with_their_prototypes(late, data):
     X, y = data
     early = y != late
-    model = OLVQ1(n_prototypes={0: 1, 1: 2, 2: 1}, random_state=0)
+    model = OLVQ1(n_prototypes={0: 1, 1: 2, 2: 1}, solver=Online(learning_rate=0.3), random_state=0)
     model.partial_fit(X[early], y[early], classes=[0, 1, 2])
     labels, before = model.prototype_labels_, model._state.statistics.rates.copy()
     assert (before < 0.3).any()
@@ -285,22 +289,20 @@ def test_statistics_do_not_depend_on_the_cut(data):
     X, y = data
     order = np.argsort(X[:, 0], kind="stable")
     X, y = X[order] * [5, 1, 1, 1], y[order]
-    model = GLVQ(relevance="fc2", learning_rate=0.0, shuffle=False, random_state=0, solver="online")
+    model = GLVQ(relevance="fc2", solver=Online(learning_rate=0.0, shuffle=False), random_state=0)
     model.partial_fit(X, y, classes=[0, 1, 2])
     whole = clone(model).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
     parts = model.partial_fit(X[:30], y[:30]).partial_fit(X[30:60], y[30:60]).partial_fit(X[60:], y[60:])
     np.testing.assert_allclose(parts.relevances_, whole.relevances_, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "model", [GMLVQ(rank=1), GMLVQ(rank=2), LGMLVQ(rank=1), MCE(relevance="matrix", rank=3)], ids=repr
-)
-def test_low_rank_from_a_first_batch_of_one_class(model, data):
+@pytest.mark.parametrize("rule", [Matrix(rank=1), Matrix(rank=2), Matrix(rank=1, local="class")], ids=str)
+def test_low_rank_from_a_first_batch_of_one_class(rule, data):
     """There are no class means to separate yet, so the axes of largest spread are used."""
     X, y = data
-    model.partial_fit(X[y == 0], y[y == 0], classes=[0, 1, 2]).partial_fit(X, y)
+    model = MCE(relevance=rule).partial_fit(X[y == 0], y[y == 0], classes=[0, 1, 2]).partial_fit(X, y)
     np.testing.assert_allclose(np.square(model.omega_).sum(axis=(-2, -1)), 1)
-    assert model.omega_.shape[-2:] == (model.rank, 4)
+    assert model.omega_.shape[-2:] == (rule.rank, 4)
 
 
 # -- one at a time -----------------------------------------------------------------------------------------------------
@@ -391,11 +393,11 @@ def test_bad_values_leave_the_model_as_it_was(default, data, bad):
 
 def test_a_refused_first_batch_changes_nothing(data):
     X, y = data
-    model = GMLVQ(rank=9)
-    with pytest.raises(ValueError, match="'rank' parameter of GMLVQ must be at most"):
+    model = GMLVQ(relevance=Matrix(rank=9))
+    with pytest.raises(ValueError, match="'rank' of the matrix of GMLVQ must be at most"):
         model.partial_fit(X, y, classes=[0, 1, 2])
     assert not hasattr(model, "classes_")
-    model.set_params(rank=2).partial_fit(X, y, classes=[0, 1, 2])
+    model.set_params(relevance__rank=2).partial_fit(X, y, classes=[0, 1, 2])
     assert model.score(X, y) > 0.5
 
 
@@ -447,40 +449,27 @@ def test_another_relevance_is_refused(before, after, stored, tmp_path):
 
 
 CHANGES = [
-    *[{"n_prototypes": 2}, {"n_prototypes_total": 6}, {"init": "random"}, {"kernel": "cauchy"}, {"kernel_width": 3.0}],
-    *[{"relevance": "local_matrix"}, {"rank": 2}, {"cost": "glvq"}],
+    *[{"n_prototypes": 2}, {"init": "random"}, {"kernel": "cauchy"}, {"kernel": Gaussian(width=3.0)}, {"cost": "glvq"}],
+    *[{"relevance": "local_matrix"}, {"relevance": Matrix(rank=2)}],
 ]
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_changed_parts_are_refused(change, data):
     X, y = data
-    settings = {"ridge": 0, "relevance": "matrix", "kernel": "gaussian", "n_prototypes": 1, "random_state": 0}
-    model = LVQClassifier(**settings, max_iter=2, solver="online").fit(X, y)
-    before = model.prototypes_
-    name = next(iter(change)).replace("rank", "relevance")  # the rank is a part of the rule
-    with pytest.raises(
-        ValueError, match=rf"partial_fit of LVQClassifier continues .*'{name}' has changed.*Set it back"
-    ):
+    model = LVQClassifier(relevance="matrix", n_prototypes=1, max_iter=2, solver="online", random_state=0).fit(X, y)
+    before, given, name = model.prototypes_, model.get_params(deep=False), next(iter(change))
+    with pytest.raises(ValueError, match=rf"partial_fit of LVQClassifier continues .*'{name}' has changed.*Set it"):
         model.set_params(**change).partial_fit(X, y)
     assert model.prototypes_ is before
-    given = clone(model).set_params(
-        **settings, init="kmeans", kernel_width="auto", n_prototypes_total=None, rank="auto"
-    )
-    model.set_params(**given.set_params(cost="mce").get_params()).partial_fit(X, y)
-
-
-def test_local_matrices_are_refused_for_a_shared_one(data):
-    model = LVQClassifier(ridge=0, relevance="matrix", max_iter=2, random_state=0, solver="online").fit(*data)
-    with pytest.raises(ValueError, match="'relevance' has changed"):
-        model.set_params(relevance="local_matrix").partial_fit(*data)
+    model.set_params(**given).partial_fit(X, y)
 
 
 def test_rates_may_change(data):
     X, y = data
     model = GMLVQ(random_state=0).partial_fit(X, y, classes=[0, 1, 2])
     before = model.prototypes_
-    model.set_params(learning_rate=0.0, relevance_rate=0.0, alpha=0.1, schedule="constant").partial_fit(X, y)
+    rate_zero(model).set_params(alpha=0.1, solver__schedule="constant").partial_fit(X, y)
     np.testing.assert_allclose(model.prototypes_, before, atol=1e-12)
 
 
@@ -492,10 +481,10 @@ def test_rates_may_change(data):
 def test_parameters_of_the_cost_may_change(model, change, data):
     """They hold from the next batch on: as if the stream had had them, with the units and prototypes of before."""
     X, y = data
-    model.set_params(random_state=0, shuffle=False, learning_rate=0.0).partial_fit(X, y, classes=[0, 1, 2])
+    rate_zero(model).partial_fit(X, y, classes=[0, 1, 2])
     expected = clone(model).set_params(**change).partial_fit(X, y, classes=[0, 1, 2])
     for each in (model, expected):
-        each.set_params(**change, learning_rate=0.05).partial_fit(X, y)
+        each.set_params(**change, solver=Online(learning_rate=0.05, shuffle=False)).partial_fit(X, y)
     np.testing.assert_array_equal(model.prototypes_, expected.prototypes_)
     np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
@@ -521,7 +510,7 @@ def test_single_samples_of_a_small_scale_learn(model, scale):
 def test_single_samples_do_not_depend_on_the_unit(scale, data):
     """The first batch has no spread at all."""
     X, y = data
-    plain, scaled = GLVQ(random_state=0, shuffle=False), GLVQ(random_state=0, shuffle=False)
+    plain, scaled = (GLVQ(random_state=0, solver=Online(shuffle=False)) for _ in range(2))
     for i in range(60):
         plain.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
         scaled.partial_fit(scale * X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
@@ -541,16 +530,16 @@ def test_a_stream_continues_its_random_order(data, monkeypatch):
     np.testing.assert_array_equal(orders[:3], orders[3:])
 
 
-@pytest.mark.parametrize("params", [{}, {"missing": "ignore"}, {"relevance": "local_scale"}], ids=str)
+@pytest.mark.parametrize("params", [{}, {"missing": "ignore"}], ids=str)
 def test_the_default_classifier_names_the_parameters_of_a_stream(params):
     """What the message names makes `partial_fit` available."""
     model = LVQClassifier(**params)
     assert not hasattr(model, "partial_fit")
-    other = {"relevance": "local_diagonal"} if "relevance" in params else {}
-    named = "Set relevance='local_diagonal' in place of 'local_scale', and" if other else "Set"
-    with pytest.raises(AttributeError, match=rf"{named} solver='online' \(or ridge=0\) before the first fit"):
+    named = "Set solver='online' and a relevance such as 'local_diagonal', or a relevance without a ridge"
+    with pytest.raises(AttributeError, match=named):
         model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
     X, y = np.random.default_rng(0).normal(size=(60, 3)) + 4 * np.eye(3)[np.arange(60) % 3], np.arange(60) % 3
-    for setting in ({"solver": "online"}, {"ridge": 0}):
-        model = LVQClassifier(**(params | other | setting), learning_rate=0.01)
+    named = {"solver": Online(learning_rate=0.01), "relevance": "local_diagonal"}, {"relevance": Weights(local="class")}
+    for setting in named:
+        model = LVQClassifier(**params, **setting)
         assert model.partial_fit(X, y, classes=[0, 1, 2]).score(X, y) > 0.9

@@ -1,4 +1,4 @@
-"""torch tensors: tensors in, tensors out, equal to NumPy; and clear messages where torch or a GPU is missing."""
+"""torch tensors: tensors in, tensors out, equal to NumPy, the samples never on the host, and the messages of arrays."""
 
 import sys
 import warnings
@@ -9,16 +9,24 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV
+from lvq.estimators import inputs
+from lvq.estimators import tensors as module
+from lvq.estimators.inputs import training_samples
 from lvq.estimators.tensors import on_device, same_kind
+from lvq.model import arrays, start_prototypes
 from lvq.model.arrays import as_numpy, is_tensor
+from lvq.model.links import Gaussian
+from lvq.model.relevance import Matrix
+from lvq.solvers.adam import Adam
+from lvq.solvers.lbfgs import LBFGS
 
 torch = pytest.importorskip("torch")
 
 MODELS = [
     GLVQ(n_prototypes=2),
     GRLVQ(kernel="cauchy"),
-    GMLVQ(rank=2),
-    LOGM(kernel="gaussian", kernel_width="learned"),
+    GMLVQ(relevance=Matrix(rank=2)),
+    LOGM(kernel=Gaussian(width="learned")),
     RSLVQ(n_prototypes=2, decision="posterior"),
     LVQClassifier(),
     LVQClassifier(cost="mce", relevance="matrix", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 3, 0]]),
@@ -61,7 +69,7 @@ def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
     plain = quiet_fit(clone(model), X, y, weight)
     tensors = [torch.as_tensor(part, device=place) for part in (X, y, weight)]
     on_tensors = quiet_fit(clone(model), *tensors)
-    by_device = quiet_fit(clone(model).set_params(device=place), X, y, weight)
+    by_device = quiet_fit(clone(model).set_params(solver=LBFGS(device=place)), X, y, weight)
     for other in (on_tensors, by_device):
         assert isinstance(other.prototypes_, np.ndarray)
         assert_same_model(other, plain, 1e-7)
@@ -74,13 +82,14 @@ def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
 def test_adam_on_tensors_learns(model, place, data):
     """Its order of the samples is torch's own, so only the outcome can be compared."""
     X, y = data
-    model = clone(model).set_params(solver="adam", batch_size=30, max_iter=20, learning_rate=0.05, random_state=0)
+    solver = Adam(learning_rate=0.05, batch_size=30)
+    model = clone(model).set_params(solver=solver, max_iter=20, random_state=0)
     tensors = torch.as_tensor(X, device=place), torch.as_tensor(y, device=place)
-    start = clone(model).set_params(learning_rate=0.0, max_iter=1).fit(X, y).objective_value(X, y)
+    start = clone(model).set_params(solver=Adam(learning_rate=0.0), max_iter=1).fit(X, y).objective_value(X, y)
     one, same = model.fit(*tensors).prototypes_, clone(model).fit(*tensors).prototypes_
     assert model.objective_value(X, y) < start
     np.testing.assert_allclose(one, same, rtol=1e-9, atol=1e-9)
-    assert model.set_params(validation_fraction=0.2).fit(*tensors).n_iter_ <= 20
+    assert model.set_params(solver__validation_fraction=0.2).fit(*tensors).n_iter_ <= 20
 
 
 @places
@@ -143,7 +152,7 @@ def test_score_and_objective_of_tensors(place, data):
 def test_transform_of_tensors(place, data):
     """As the other outputs: a tensor on the device of the samples."""
     X, y = data
-    model = quiet_fit(GMLVQ(rank=2, random_state=0), X, y)
+    model = quiet_fit(GMLVQ(relevance=Matrix(rank=2), random_state=0), X, y)
     images = model.transform(torch.as_tensor(X, device=place))
     assert isinstance(images, torch.Tensor)
     np.testing.assert_allclose(images.cpu().numpy(), model.transform(X), rtol=1e-12)
@@ -152,7 +161,7 @@ def test_transform_of_tensors(place, data):
 @places
 def test_a_search_takes_tensors(place, data):
     X, y = data
-    model = LVQClassifierCV(cv=2, candidates=({"n_prototypes": 1, "ridge": 0.01},), random_state=0)
+    model = LVQClassifierCV(cv=2, candidates=({"n_prototypes": 1, "relevance__ridge": 0.01},), random_state=0)
     plain = quiet_fit(clone(model), X, y)
     found = quiet_fit(clone(model), torch.as_tensor(X, device=place), torch.as_tensor(y, device=place))
     np.testing.assert_array_equal(found.predict(torch.as_tensor(X, device=place)).cpu().numpy(), plain.predict(X))
@@ -251,9 +260,8 @@ def test_bad_tensors_raise_the_same_messages(change, message, data):
 
 def test_device_does_not_change_the_kind_of_output(data):
     X, y = data
-    model = quiet_fit(LVQClassifier(device="cpu", random_state=0, max_iter=10), X, y)
-    plain = clone(model).set_params(device=None)
-    plain = quiet_fit(plain, X, y)
+    model = quiet_fit(LVQClassifier(solver=LBFGS(device="cpu"), random_state=0, max_iter=10), X, y)
+    plain = quiet_fit(clone(model).set_params(solver="lbfgs"), X, y)
     assert isinstance(model.predict_proba(X), np.ndarray)
     np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-5)
     np.testing.assert_array_equal(model.predict(X.tolist()), model.predict(X))
@@ -267,19 +275,222 @@ def test_float32_tensors_are_learned_in_float32(data):
     assert_same_model(model, quiet_fit(GMLVQ(random_state=0, max_iter=5), X, y), 2e-3)
 
 
+# -- nothing but labels, weights and parameters comes to the host ------------------------------------------------------
+
+LARGE = [
+    GLVQ(n_prototypes=3),
+    GLVQ(init="means", n_prototypes=2, class_weight="balanced"),
+    GLVQ(solver="adam", max_iter=2),
+    GRLVQ(kernel="cauchy"),
+    GMLVQ(relevance=Matrix(rank=2)),
+    GMLVQ(),
+    LOGM(kernel=Gaussian(width="learned")),
+    RSLVQ(n_prototypes=2),
+    LVQClassifier(relevance="local_matrix", calibration=None),
+]
+
+
+@pytest.fixture
+def copied(monkeypatch):
+    """Sizes of the tensors that are copied to the host, by any way that torch has."""
+    sizes = []
+    for name in ("cpu", "numpy", "tolist", "item", "__array__", "__float__", "__bool__"):
+        original = getattr(torch.Tensor, name)
+
+        def counted(self, *arguments, original=original, **options):
+            sizes.append(self.numel())
+            return original(self, *arguments, **options)
+
+        monkeypatch.setattr(torch.Tensor, name, counted)
+    return sizes
+
+
+@places
+@pytest.mark.parametrize("model", LARGE, ids=short_repr)
+def test_samples_are_not_copied_to_the_host(model, place, copied, monkeypatch):
+    """3,000 samples of 20 features: labels are 3,000 numbers, parameters fewer, samples 60,000.
+
+    Importances are found from the distances to the prototypes, of at most 2**22 numbers. Starts sort small classes.
+    """
+    monkeypatch.setattr(start_prototypes, "EXACT", 500)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 3000)
+    X = rng.normal(size=(3000, 20)) + np.eye(3, 20)[y]
+    there = torch.as_tensor(X, device=place), torch.as_tensor(y, device=place)
+    model = clone(model).set_params(max_iter=3, random_state=0)
+    quiet_fit(model, *there)
+    model.objective_value(*there)
+    if hasattr(model, "transform"):
+        model.transform(there[0])
+    assert max(copied) <= 3000 * len(model.prototypes_) <= 27000
+    assert len(copied) > 3
+
+
+def test_a_copy_would_be_noticed(copied):
+    torch.zeros(40, 20).cpu().numpy()
+    np.asarray(torch.zeros(30))
+    assert {800, 30} <= set(copied)
+
+
+# -- the same samples, classes and messages as of arrays ---------------------------------------------------------------
+
+
+def expected_and_found(X, y, weight, place="cpu", **parameters):
+    """Samples and classes of arrays and of tensors."""
+    expected = training_samples(GLVQ(**parameters), X, y, weight, reset=True)
+    labels = torch.as_tensor(y, device=place) if y.dtype.kind in "bif" else y
+    weights = None if weight is None else torch.as_tensor(weight, device=place)
+    given = torch.as_tensor(X, device=place), labels, weights
+    found = training_samples(GLVQ(**parameters), *given, reset=True, device=place)
+    return expected, found
+
+
+@places
+@pytest.mark.parametrize("labels", [[0, 1, 2], [-5, 3, 900], [0.0, 1.0, 2.0], ["a", "bb", "c"], [False, True, True]])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_samples_and_classes(labels, weighted, class_weight, place, data):
+    X, y = data
+    y = np.array(labels)[y]
+    weight = np.arange(len(X)) % 4.0 if weighted else None
+    expected, found = expected_and_found(X, y, weight, place, class_weight=class_weight)
+    np.testing.assert_array_equal(found.classes, expected.classes)
+    assert found.classes.dtype == expected.classes.dtype
+    for part in ("X", "y", "weight"):
+        given = getattr(found.samples, part)
+        assert is_tensor(given)
+        np.testing.assert_allclose(as_numpy(given), getattr(expected.samples, part), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int32, np.uint32])
+def test_labels_keep_their_type(kind, data):
+    X, y = data
+    assert quiet_fit(GLVQ(max_iter=2, random_state=0), torch.as_tensor(X), y.astype(kind)).classes_.dtype == kind
+
+
+def with_value(value):
+    def change(X, y):
+        X = X.clone()
+        X[3, 1] = value
+        return X, y
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (with_value(float("nan")), "Input X contains NaN"),
+        (with_value(float("inf")), "Input X contains infinity"),
+        (with_value(1e160), "squared distances, which overflow for values as large as"),
+        (lambda X, y: (X * 1e-160, y), "squared distances, which underflow for features whose range"),
+        (lambda X, y: (X[:, 0], y), "Expected 2D array, got 1D array"),
+        (lambda X, y: (X[:0], y[:0]), "Found array with 0 sample"),
+        (lambda X, y: (X[:, :0], y), "Found array with 0 feature"),
+        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: (X, None), "requires y to be passed, but the target y is None"),
+        (lambda X, y: (X, torch.full((len(y),), 1)), "needs samples of at least two classes, got 1 class: 1"),
+        (lambda X, y: (X, y + 0.5), "Unknown label type: continuous"),
+        (lambda X, y: (X, torch.where(y > 0, y, float("nan"))), "Input y contains NaN"),
+        (lambda X, y: (X, torch.stack((y, y), 1)), "y should be a 1d array"),
+    ],
+)
+def test_messages_are_those_of_arrays(change, message, data):
+    X, y = change(*(torch.as_tensor(part) for part in data))
+    arrays = X.numpy(), None if y is None else y.numpy()
+    for given in (arrays, (X, y)):
+        with pytest.raises(ValueError, match=message):
+            GLVQ().fit(*given)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (lambda y: torch.full(y.shape, -1.0), "Negative values in data passed to `sample_weight`"),
+        (lambda y: torch.ones(len(y) - 1), r"sample_weight.shape == \(\d+,\), expected \(\d+,\)"),
+        (lambda y: torch.full(y.shape, float("nan")), "Input sample_weight contains NaN"),
+        (lambda y: (y == 2).double(), "needs samples of at least two classes, got 1 class: 2. Samples of weight 0 do"),
+    ],
+)
+def test_messages_of_weights(weight, message, data):
+    X, y = (torch.as_tensor(part) for part in data)
+    with pytest.raises(ValueError, match=message):
+        GLVQ().fit(X, y, weight(y))
+
+
+def test_the_objective_of_bad_tensors(data):
+    X, y = (torch.as_tensor(part) for part in data)
+    model = quiet_fit(GLVQ(random_state=0, max_iter=3), X, y)
+    with pytest.raises(ValueError, match=r"y of GLVQ.objective_value contains \[7\]"):
+        model.objective_value(X, torch.where(y == 1, 7, y))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.objective_value(X * float("nan"), y)
+
+
+def test_a_column_of_labels_warns_as_an_array_does(data):
+    X, y = (torch.as_tensor(part) for part in data)
+    with pytest.warns(UserWarning, match="A column-vector y was passed"):
+        quiet_fit(GLVQ(random_state=0, max_iter=3), X, y[:, None])
+
+
+def test_a_failed_fit_leaves_the_model(data):
+    X, y = (torch.as_tensor(part) for part in data)
+    model = quiet_fit(GLVQ(random_state=0, max_iter=3), X, y)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.fit(X[:, :2] * float("nan"), y)
+    assert vars(model) == before
+
+
+# -- a device without float64 ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def narrow_device(monkeypatch):
+    """The processor as a device that has float32 alone, as Apple's."""
+    for place in (arrays, inputs, module):
+        monkeypatch.setattr(place, "has_float64", lambda device: False)
+
+
+@pytest.mark.parametrize("model", [*LARGE[:3], LARGE[-1]], ids=short_repr)
+def test_arrays_become_float32_where_there_is_no_float64(model, narrow_device, monkeypatch, data):
+    X, y = data
+    solver = (Adam if model.solver == "adam" else LBFGS)(device="cpu")
+    model = clone(model).set_params(solver=solver, max_iter=5, random_state=0)
+
+    def refuse(self):
+        raise TypeError("this device has no float64")
+
+    monkeypatch.setattr(torch.Tensor, "double", refuse)
+    found = quiet_fit(clone(model), X, y)
+    assert found.prototypes_.dtype == np.float32
+    monkeypatch.undo()
+    expected = quiet_fit(clone(model), X.astype(np.float32), y)
+    if isinstance(solver, LBFGS):
+        np.testing.assert_allclose(found.prototypes_, expected.prototypes_, rtol=1e-2, atol=1e-2)
+
+
+def test_values_too_large_for_float32(narrow_device, data):
+    X, y = data
+    with pytest.raises(ValueError, match="squared distances, which overflow"):
+        GLVQ(solver=LBFGS(device="cpu")).fit(X * 1e20, y)
+
+
+def test_without_an_apple_gpu(data):
+    if torch.backends.mps.is_available():
+        pytest.skip("has one")
+    with pytest.raises(RuntimeError, match=r"device='mps' needs an Apple GPU, and torch .* finds none"):
+        GLVQ(solver=LBFGS(device="mps")).fit(*data)
+
+
 # -- torch or a GPU is missing -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("when", ["fit", "predict"])
-def test_without_torch_the_message_has_the_install_command(when, data, monkeypatch):
-    X, y = data
-    model = GLVQ(device="cpu", random_state=0)
-    if when == "predict":
-        quiet_fit(model, X, y)
+def test_without_torch_the_message_has_the_install_command(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)  # makes `import torch` raise
     message = r"device='cpu' needs torch, which is not installed\. Install it with: pip install 'lvq\[gpu\]'"
     with pytest.raises(ImportError, match=message):
-        model.fit(X, y) if when == "fit" else model.predict(X)
+        GLVQ(solver=LBFGS(device="cpu")).fit(*data)
 
 
 def test_without_torch_arrays_are_arrays(data, monkeypatch):
@@ -293,18 +504,13 @@ def test_without_a_gpu(device, data, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     message = rf"device='{device}' needs a CUDA device, and torch {torch.__version__.split('+')[0]}.* finds none"
     with pytest.raises(RuntimeError, match=message):
-        GLVQ(device=device).fit(*data)
-    model = quiet_fit(GLVQ(random_state=0), *data)
-    model._device = device  # as a model that was fitted on a GPU and loaded elsewhere
-    with pytest.raises(RuntimeError, match=message):
-        model.predict(data[0])
+        GLVQ(solver=LBFGS(device=device)).fit(*data)
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "online"])
+@pytest.mark.parametrize("solver", [LBFGS, Adam])
 def test_an_unknown_device(solver, data):
-    """Already in `fit`, also where only predictions would use it."""
     with pytest.raises(ValueError, match="device='nowhere' is not a device of torch"):
-        GLVQ(device="nowhere", solver=solver).fit(*data)
+        GLVQ(solver=solver(device="nowhere")).fit(*data)
 
 
 # -- the small functions -----------------------------------------------------------------------------------------------
@@ -319,5 +525,4 @@ def test_small_functions():
     assert same_kind(array, array) is array
     assert isinstance(same_kind(array, tensor), torch.Tensor)
     assert isinstance(same_kind(np.array(["a"]), tensor), np.ndarray)
-    assert on_device(None, "cpu") is None
     assert on_device(array.astype(np.float32), "cpu").dtype == torch.float32

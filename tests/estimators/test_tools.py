@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, OLVQ1, LVQClassifier, LVQClassifierCV
 from lvq.model.importance import feature_importances
-from lvq.model.relevance import FisherNeighbours
+from lvq.model.relevance import FisherNeighbours, Matrix
 from lvq.model.samples import ArraySamples
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
@@ -72,9 +72,7 @@ def test_clone_of_parts_and_arrays(data):
 
 
 def test_repr_names_what_differs():
-    assert (
-        repr(GMLVQ(solver="online", rank=2, kernel="gaussian")) == "GMLVQ(kernel='gaussian', rank=2, solver='online')"
-    )
+    assert repr(GMLVQ(solver="online", kernel="gaussian")) == "GMLVQ(kernel='gaussian', solver='online')"
 
 
 def test_pipeline_and_grid_search(data):
@@ -90,11 +88,23 @@ def test_pipeline_and_grid_search(data):
     assert search.predict_proba(X).shape == (90, 3)
 
 
+def test_a_search_over_parameters_of_parts(data):
+    """Also of parts that a string names; no fit changes the part of another."""
+    grid = {"relevance__rank": [1, 2], "solver__learning_rate": [0.0, 0.1], "kernel__width": [1.0, "auto"]}
+    base = GMLVQ(solver="online", kernel="gaussian", max_iter=3, random_state=0)
+    search = GridSearchCV(base, grid, cv=2, error_score="raise").fit(*data)
+    assert search.best_estimator_.relevance.rank == search.best_params_["relevance__rank"]
+    assert search.best_estimator_.omega_.shape == (search.best_params_["relevance__rank"], 4)
+    assert (base.relevance, base.solver, base.kernel) == ("matrix", "online", "gaussian")
+
+
 def test_as_the_first_step_of_a_pipeline(data):
     """GMLVQ as a supervised projection in front of another classifier."""
     X, y = data
     steps = make_pipeline(
-        StandardScaler(), GMLVQ(solver="online", rank=2, max_iter=10, random_state=0), LVQ1(random_state=0)
+        StandardScaler(),
+        GMLVQ(solver="online", relevance=Matrix(rank=2), max_iter=10, random_state=0),
+        LVQ1(random_state=0),
     )
     assert cross_val_score(steps, X, y, cv=3, error_score="raise").mean() > 0.7
 
@@ -109,7 +119,7 @@ def informative():
     return X, y
 
 
-RANKED = [GRLVQ(), GMLVQ(), LGMLVQ(), LVQ1(relevance="fc2"), GLVQ(relevance="matrix", rank=2), LVQClassifier()]
+RANKED = [GRLVQ(), GMLVQ(), LGMLVQ(), LVQ1(relevance="fc2"), GLVQ(relevance=Matrix(rank=2)), LVQClassifier()]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -129,7 +139,7 @@ def test_importances_select_features(model, informative):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_importances_of_a_search_are_those_of_its_winner(informative):
     X, y = informative
-    model = LVQClassifierCV(cv=2, candidates=[{"ridge": 0.01}], random_state=0)
+    model = LVQClassifierCV(cv=2, candidates=[{"relevance__ridge": 0.01}], random_state=0)
     np.testing.assert_array_equal(SelectFromModel(model, max_features=2).fit(X, y).get_support(indices=True), [1, 5])
 
 
@@ -149,7 +159,7 @@ def test_no_importances(model, reason, informative):
         _ = model.feature_importances_
 
 
-@pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ(local="prototype"), GRLVQ()], ids=repr)
+@pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ(relevance=Matrix(local="prototype")), GRLVQ()], ids=repr)
 def test_importances_are_those_of_the_training_samples(model, informative):
     X, y = informative
     weight = np.linspace(1, 2, len(y))

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQ1, LVQClassifier
+from lvq.solvers.online import Online
 
 
 def test_weights_of_one_change_nothing(model, data):
@@ -86,7 +87,7 @@ def test_no_weight_at_all(default, data):
 def test_weights_multiply_the_step():
     """LVQ1, one sample each, by hand: w += rate weight (x - w), weights divided by their mean."""
     X, y = np.array([[1.0], [11.0]]), np.array([0, 1])
-    model = LVQ1(init=[[0.0], [10.0]], learning_rate=0.1, schedule="constant", max_iter=1, shuffle=False)
+    model = LVQ1(init=[[0.0], [10.0]], solver=Online(schedule="constant", shuffle=False), max_iter=1)
     model.fit(X, y, sample_weight=[3.0, 1.0])
     np.testing.assert_allclose(model.prototypes_, [[0.15], [10.05]])
 
@@ -94,7 +95,7 @@ def test_weights_multiply_the_step():
 def test_weights_multiply_the_step_of_a_stream():
     """A stream never has all samples, so weights are used as given."""
     X, y = np.array([[1.0], [11.0]]), np.array([0, 1])
-    model = LVQ1(init=[[0.0], [10.0]], learning_rate=0.1, schedule="constant", shuffle=False)
+    model = LVQ1(init=[[0.0], [10.0]], solver=Online(schedule="constant", shuffle=False))
     model.partial_fit(X, y, classes=[0, 1], sample_weight=[3.0, 1.0])
     np.testing.assert_allclose(model.prototypes_, [[0.3], [10.1]])
 
@@ -128,7 +129,7 @@ def test_a_weight_is_a_number_of_copies_with_few_samples(relevance, weight):
 def test_a_weight_is_a_number_of_copies_of_local_weights(relevance, data):
     X, y = data
     copies = np.random.default_rng(0).integers(1, 4, len(X))
-    model = LVQClassifier(relevance=relevance, ridge=0.01, random_state=0)
+    model = LVQClassifier(relevance=relevance, n_prototypes=2, random_state=0).set_params(relevance__ridge=0.01)
     weighted = clone(model).fit(X, y, sample_weight=copies.astype(float))
     copied = clone(model).fit(X.repeat(copies, axis=0), y.repeat(copies))
     np.testing.assert_allclose(copied.prototypes_, weighted.prototypes_, rtol=1e-4, atol=1e-4)

@@ -7,23 +7,22 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvq.model import importance, output_moments
-from lvq.model.decision import DecisionRule
+from lvq.model import importance
 from lvq.model.importance import explained_fractions, feature_importances
 from lvq.model.links import Gaussian, Identity
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, Euclidean, Matrix
+from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
+from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.samples import ArraySamples
+from lvq.model.scores import DecisionRule, nearest
 
 LABELS = np.array([0, 0, 1, 2])
 METRICS = {
     "Euclidean": (Euclidean(), None),
     "vector": (Diagonal(), (5,)),
-    "matrix": (Matrix(), (5, 5)),
-    "matrix of rank 2": (Matrix(), (2, 5)),
-    "local": (LocalMatrix((0, 2, 3, 4)), (3, 4, 5)),
+    "matrix": (Mahalanobis(), (5, 5)),
+    "matrix of rank 2": (Mahalanobis(), (2, 5)),
+    "local": (LocalMahalanobis((0, 2, 3, 4)), (3, 4, 5)),
     "local vectors": (LocalDiagonal((0, 2, 3, 4)), (3, 5)),
 }
 
@@ -86,19 +85,13 @@ def test_importances_equal_their_definition(name, link, decision, monkeypatch):
     rng, X, weight = draw()
     model = make_model(rng, X, name, link, **decision)
     if model.decision.by_posterior:  # the winner is of the predicted class there
-        monkeypatch.setattr(PrototypeModel, "nearest", lambda self, D: (importance_nearest(D), None))
+        monkeypatch.setattr(PrototypeModel, "nearest", lambda self, D: (nearest(D, LABELS), None))
     monkeypatch.setattr(importance, "BLOCK", 7 * 5)  # several blocks
     found = explained_fractions(model, samples_of(X, weight))
     np.testing.assert_allclose(found, plain_fractions(model, X, weight), rtol=1e-6, atol=1e-9)
     shares = feature_importances(model, samples_of(X, weight))
     np.testing.assert_allclose(shares, found / found.sum())
     assert ((found >= 0) & (found <= 1 + 1e-9)).all()
-
-
-def importance_nearest(D):
-    from lvq.model.certainty import nearest
-
-    return nearest(D, LABELS)
 
 
 @pytest.mark.parametrize("name", ["matrix of rank 2", "local"])
@@ -178,23 +171,6 @@ def test_sparse_samples_have_the_importances_of_dense_ones():
         np.testing.assert_allclose(found, feature_importances(model, samples_of(X, weight)), atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_columns_of_sparse_samples_come_in_their_order(monkeypatch, seed):
-    """Each once, with its numbers; those that hold few numbers from another array."""
-    rng = np.random.default_rng(seed)
-    monkeypatch.setattr(importance, "SPARSE_FEATURES", 3)
-    monkeypatch.setattr(importance, "SPARSE_BLOCK", 50)
-    X = sparse.random_array((20, 40), density=0.3, rng=rng).toarray()
-    X[:, int(rng.integers(30)) :] *= rng.random((20, 1)) < 0.1
-    rows, end, taken_out = sparse.csr_array(X), 0, 0
-    for part, found, place in importance._columns(rows):
-        assert part.start == end
-        np.testing.assert_array_equal(found[:, place].toarray(), X[:, part])
-        end, taken_out = part.stop, taken_out + (found is not rows)
-    assert end == 40
-    assert taken_out >= 2
-
-
 def test_of_very_many_samples_a_part_is_used(monkeypatch):
     rng, X, weight = draw(3000)
     model = make_model(rng, X, "matrix")
@@ -242,9 +218,9 @@ def test_of_many_prototypes_the_most_frequent_count(monkeypatch):
     rng, X, weight = draw(200)
     model = make_model(rng, X, "Euclidean")
     wins = np.bincount(model.nearest(model.distances(X))[0].winner, weight, len(LABELS))
-    monkeypatch.setattr(output_moments, "OUTPUTS", 2)
+    monkeypatch.setattr(importance, "OUTPUTS", 2)
     samples = samples_of(X, weight)
-    kept = output_moments.Outputs.uncalibrated(model).most_frequent(samples, 50)
+    kept = importance.Outputs.uncalibrated(model).most_frequent(samples, 50)
     assert set(kept.prototypes) == set(np.argsort(wins)[-2:])
     values, pair = kept.of(X)
     assert values.shape == (200, 4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lvq.model.local_diagonal import LocalDiagonal
+from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import Diagonal, Euclidean
 from lvq.model.prototype_model import PrototypeModel
 

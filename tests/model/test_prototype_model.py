@@ -10,17 +10,19 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from lvq import GLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
-from lvq.model import sample_blocks
-from lvq.model.decision import DecisionRule
-from lvq.model.folded import largest_value
+from lvq.model import prototype_model
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, Euclidean, Matrix
+from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
+from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.relevance import Matrix
+from lvq.model.rows import largest_value
+from lvq.model.scores import DecisionRule
+from tests.model.formulas import distances
 
 N_FEATURES = 4
 LABELS = np.array([0, 0, 1, 2, 2])
@@ -28,8 +30,8 @@ GROUPS = (0, 2, 3, 5)
 METRICS = {
     "euclidean": (Euclidean(), None),
     "diagonal": (Diagonal(), (N_FEATURES,)),
-    "matrix": (Matrix(), (2, N_FEATURES)),
-    "local matrix": (LocalMatrix(GROUPS), (3, 3, N_FEATURES)),
+    "matrix": (Mahalanobis(), (2, N_FEATURES)),
+    "local matrix": (LocalMahalanobis(GROUPS), (3, 3, N_FEATURES)),
     "local diagonal": (LocalDiagonal(GROUPS), (3, N_FEATURES)),
 }
 LINKS = {
@@ -74,19 +76,8 @@ def softmax(z):
 
 def slow_prediction(model, link, x):
     """Class index, scores, probabilities, winner, rival and certainty of one sample, by the definitions."""
-    omegas = [
-        np.eye(N_FEATURES)
-        if model.relevance is None
-        else np.diag(model.relevance**0.5)
-        if model.relevance.ndim == 1
-        else np.diag(model.relevance[np.searchsorted(GROUPS, j, side="right") - 1] ** 0.5)
-        if isinstance(model.metric, LocalDiagonal)
-        else model.relevance
-        if model.relevance.ndim == 2
-        else model.relevance[np.searchsorted(GROUPS, j, side="right") - 1]
-        for j in range(5)
-    ]
-    D = np.array([np.sum((omega @ (x - w)) ** 2) for omega, w in zip(omegas, model.prototypes)])
+    omegas = [np.diag(omega) if omega.ndim == 1 else omega for omega in map(model.matrix_of, range(5))]
+    D = distances(model.metric, x[None], model.prototypes, model.relevance)[0]
     H, rule, n_classes = LINKS[link][1](D), model.decision, len(model.classes)
     if rule.by_posterior:
         memberships = softmax(-rule.xi * H)
@@ -143,8 +134,8 @@ def test_predictions_equal_a_slow_computation(metric, link, decision, classes):
 ESTIMATORS = [
     GLVQ(n_prototypes=2),
     GLVQ(relevance="gradient", kernel="cauchy"),
-    LGMLVQ(rank=2),
-    LOGM(relevance="matrix", kernel="gaussian", kernel_width="learned"),
+    LGMLVQ(relevance=Matrix(rank=2, local="class")),
+    LOGM(relevance="matrix", kernel=Gaussian(width="learned")),
     MCE(kernel="inverse_multiquadric"),
     SNPC(n_prototypes=2, kernel="rational_quadratic"),
     RSLVQ(n_prototypes=2, decision="posterior"),
@@ -201,7 +192,7 @@ def test_plain_distances_of_images_are_the_distances(metric):
 
 
 def test_images_need_one_metric_for_all():
-    with pytest.raises(ValueError, match="images needs one metric for all prototypes; this model has LocalMatrix"):
+    with pytest.raises(ValueError, match="images needs one metric for all prototypes; this model has LocalMahalanobis"):
         make_model("local matrix").images(samples())
 
 
@@ -285,10 +276,10 @@ def test_the_largest_value_does_not_overflow(dtype):
 def test_blocks_give_the_predictions_of_the_whole(metric, monkeypatch):
     model, X = make_model(metric, "gaussian"), samples(100)
     whole, explained = model.predict_proba(X), model.explain(X)
-    monkeypatch.setattr(sample_blocks, "CACHE_BYTES", 8 * 7 * (5 + 3 * N_FEATURES))  # seven rows
+    monkeypatch.setattr(prototype_model, "BLOCK_BYTES", 1)  # the fewest rows
     sizes = []
     model.over_blocks(lambda D: sizes.append(len(D)) or D, X)
-    assert sizes == [7] * 14 + [2]
+    assert sizes == [16] * 6 + [4]
     np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-12)
     for part, of_whole in zip(model.explain(X)[1:], explained[1:]):
         np.testing.assert_allclose(part, of_whole, rtol=1e-9, atol=1e-12)
@@ -296,25 +287,12 @@ def test_blocks_give_the_predictions_of_the_whole(metric, monkeypatch):
     assert model.explain(X[:0]).contributions.shape == (0, N_FEATURES)
 
 
-def test_explanations_hold_no_table_of_all_distances(monkeypatch):
-    monkeypatch.setattr(sample_blocks, "CACHE_BYTES", 2**20)
-    rng = np.random.default_rng(0)
-    model = PrototypeModel(rng.normal(size=(2000, 2)), np.repeat([0, 1], 1000), np.array([0, 1]))
-    X = rng.normal(size=(1000, 2))  # 16 MB of distances
-    tracemalloc.start()
-    try:
-        model.explain(X)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 5 * 2**20
-
-
 @pytest.mark.parametrize(("n_prototypes", "n_features"), [(2000, 2), (2, 300)], ids=["prototypes", "features"])
-@pytest.mark.parametrize("metric", [Euclidean(), Matrix()], ids=["euclidean", "matrix"])
-def test_memory_is_bounded_for_any_number_of_samples(metric, n_prototypes, n_features, monkeypatch):
-    """Neither all distances nor a copy of all samples is held at a time."""
-    monkeypatch.setattr(sample_blocks, "CACHE_BYTES", 2**20)
+@pytest.mark.parametrize("metric", [Euclidean(), Mahalanobis()], ids=["euclidean", "matrix"])
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "explain"])
+def test_memory_is_bounded_for_any_number_of_samples(method, metric, n_prototypes, n_features, monkeypatch):
+    """Neither all distances nor a copy of all samples is held at a time; explanations have the size of the samples."""
+    monkeypatch.setattr(prototype_model, "BLOCK_BYTES", 2**20)
     rng = np.random.default_rng(0)
     model = PrototypeModel(
         prototypes=rng.normal(size=(n_prototypes, n_features)),
@@ -323,14 +301,71 @@ def test_memory_is_bounded_for_any_number_of_samples(metric, n_prototypes, n_fea
         metric=metric,
         relevance=None if isinstance(metric, Euclidean) else np.eye(n_features),
     )
-    X = rng.normal(size=(6 * 2**20 // (8 * max(n_prototypes, n_features)), n_features))
+    X = rng.normal(size=(16 * 2**20 // (8 * max(n_prototypes, n_features)), n_features))
+    monkeypatch.setattr(PrototypeModel, "checked", lambda self, X: X)  # it looks at all samples at once
     tracemalloc.start()
     try:
-        model.over_blocks(model.decide, X)
+        getattr(model, method)(X)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 3 * 2**20
+    assert peak < 5 * 2**20 + (2 * X.nbytes if method == "explain" else 0)
+
+
+# -- agreement of all outputs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("decision", ["relative", "steep"])
+@pytest.mark.parametrize("link", ["identity", "gaussian"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_all_outputs_agree_and_are_those_of_the_distances(metric, link, decision, offset, dtype):
+    """Also far from the origin. Some samples are at prototypes, some halfway between two, where rounding decides."""
+    model, X = make_model(metric, link, decision), samples(300)
+    W = np.round(model.prototypes * 16) / 16
+    X = np.vstack((np.round(X * 16) / 16, W, (W[:4] + W[1:]) / 2))  # float32 has these digits at the offset too
+    model = replace(model, prototypes=(W + offset).astype(dtype))
+    if model.relevance is not None:
+        model = replace(model, relevance=model.relevance.astype(dtype))
+    rows = (X + offset).astype(dtype)
+    D = model.distances(rows)
+    expected = distances(model.metric, rows.astype(float), model.prototypes.astype(float), model.relevance)
+    tolerance = 1e-11 if dtype == np.float64 else 1e-5
+    np.testing.assert_allclose(D, expected, rtol=tolerance, atol=tolerance * expected.max())
+    assert D.dtype == dtype
+    predicted = model.predicted(rows)
+    found, certainty = model.nearest(D)
+    scores, probabilities = model.scores(D), model.predict_proba(rows)
+    np.testing.assert_array_equal(model.predict(rows), model.classes[predicted])
+    np.testing.assert_array_equal(model.decide(D), predicted)
+    np.testing.assert_array_equal(model.labels[found.winner], predicted)
+    np.testing.assert_array_equal(scores.argmax(axis=1), predicted)
+    np.testing.assert_array_equal(model.decision_function(rows), scores)
+    np.testing.assert_array_equal(probabilities.argmax(axis=1), predicted)
+    np.testing.assert_array_equal(model.explain(rows).label, model.classes[predicted])
+    assert ((certainty >= 0) & (certainty <= 1)).all()
+    clear = np.sort(expected)[:, 1] - np.sort(expected)[:, 0] > 10 * tolerance * expected.max()
+    np.testing.assert_array_equal(found.winner[clear], expected.argmin(axis=1)[clear])
+    assert clear.mean() > 0.9
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("metric", METRICS)
+def test_outputs_of_incomplete_and_of_sparse_rows_agree(metric, dtype):
+    rng, X = np.random.default_rng(0), samples(200)
+    missing, zeros = np.where(rng.random(X.shape) < 0.3, np.nan, X), np.where(rng.random(X.shape) < 0.6, 0, X)
+    variances = rng.uniform(0.5, 2, N_FEATURES)
+    model = replace(make_model(metric, dtype=dtype), variances=variances)
+    tolerance = 1e-11 if dtype == np.float64 else 1e-5
+    for given, dense in ((missing.astype(dtype), missing), (sparse.csr_array(zeros.astype(dtype)), zeros)):
+        D = model.distances(given)
+        expected = distances(model.metric, dense, model.prototypes, model.relevance, variances)
+        np.testing.assert_allclose(D, expected, rtol=tolerance, atol=tolerance * expected.max())
+        predicted = model.predicted(given)
+        np.testing.assert_array_equal(model.labels[D.argmin(axis=1)], predicted)
+        np.testing.assert_array_equal(model.predict_proba(given).argmax(axis=1), predicted)
+        np.testing.assert_array_equal(model.decision_function(given).argmax(axis=1), predicted)
 
 
 # -- frozen arrays -----------------------------------------------------------------------------------------------------
@@ -403,16 +438,19 @@ def stored(**arrays):
         ({"metric": Diagonal(), "relevance": np.ones(3)}, "has relevances that do not fit its 4 features"),
         ({"metric": Diagonal(), "relevance": np.ones((2, 4))}, "has relevances that do not fit its 4 features"),
         ({"metric": Diagonal(), "relevance": np.array([1.0, 1, 1, -1])}, "has negative relevances"),
-        ({"metric": Matrix(), "relevance": np.ones((2, 3))}, "has relevances that do not fit its 4 features"),
-        ({"metric": Matrix(), "relevance": np.full((2, 4), np.inf)}, "has relevances that do not fit its 4 features"),
+        ({"metric": Mahalanobis(), "relevance": np.ones((2, 3))}, "has relevances that do not fit its 4 features"),
         (
-            {"metric": LocalMatrix((0, 5)), "relevance": np.ones((2, 2, 4))},
+            {"metric": Mahalanobis(), "relevance": np.full((2, 4), np.inf)},
+            "has relevances that do not fit its 4 features",
+        ),
+        (
+            {"metric": LocalMahalanobis((0, 5)), "relevance": np.ones((2, 2, 4))},
             "has another number of metrics",
         ),
-        ({"metric": LocalMatrix((0, 4)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
-        ({"metric": LocalMatrix((1, 5)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
-        ({"metric": LocalMatrix((0, 3, 3, 5)), "relevance": np.ones((3, 2, 4))}, "has metrics for other groups"),
-        ({"metric": LocalMatrix((0.0, 5.0)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
+        ({"metric": LocalMahalanobis((0, 4)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
+        ({"metric": LocalMahalanobis((1, 5)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
+        ({"metric": LocalMahalanobis((0, 3, 3, 5)), "relevance": np.ones((3, 2, 4))}, "has metrics for other groups"),
+        ({"metric": LocalMahalanobis((0.0, 5.0)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
         ({"metric": None}, "has no metric"),
         ({"link": None}, "has no link"),
         ({"link": Gaussian(0.0)}, "has a kernel whose width or shape is not a positive number"),

@@ -5,46 +5,50 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, Euclidean, Matrix
+from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
+from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.relevance import (
     RELEVANCES,
+    DataScale,
     FisherNeighbours,
     FisherPrototypes,
-    GradientRelevance,
     Hebbian,
-    LocalDiagonalRelevance,
-    LocalMatrixRelevance,
-    LocalScaleRelevance,
-    MatrixRelevance,
+    Matrix,
     Relevance,
+    Scale,
+    Weights,
+    shrunk,
 )
-from lvq.model.relevance.matrices import shrunk
-from lvq.model.structure import UNSTRUCTURED, Structure
+from lvq.model.samples import ArraySamples
+from tests.model.formulas import differences
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 LABELS = np.array([0, 0, 1, 2, 2])
+ONE = DataScale(1.0, 1)
+
+
+def start(rule, X, y=None):
+    """The start on samples of weight one, of three classes unless given."""
+    return rule.start(ArraySamples(X, np.arange(len(X)) % 3 if y is None else y, np.ones(len(X))), LABELS)
 
 
 def test_the_plain_rule_has_no_parameters():
-    assert Relevance().start(np.ones((3, 2)), np.array([0, 1, 2]), np.ones(3), LABELS) is None
+    assert start(Relevance(), np.ones((3, 2))) is None
     assert Relevance().metric(LABELS) == Euclidean()
 
 
-@pytest.mark.parametrize("rule", [GradientRelevance(), Hebbian(), FisherPrototypes(), FisherNeighbours()])
+@pytest.mark.parametrize("rule", [Weights(), Hebbian(), FisherPrototypes(), FisherNeighbours()])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_relevances_start_equal_and_sum_to_one(rule, dtype):
-    start = rule.start(np.ones((3, 4), dtype), np.array([0, 1, 2]), np.ones(3), LABELS)
-    assert start.tolist() == [0.25] * 4
-    assert start.dtype == dtype
+    found = start(rule, np.ones((3, 4), dtype))
+    assert found.tolist() == [0.25] * 4
+    assert found.dtype == dtype
     assert rule.metric(LABELS) == Diagonal()
 
 
 @pytest.mark.parametrize("kind", [FisherPrototypes, FisherNeighbours])
 def test_scores_by_their_maximum_start_at_one(kind):
-    start = kind(scores="max").start(np.ones((3, 4)), np.array([0, 1, 2]), np.ones(3), LABELS)
-    assert start.tolist() == [1.0] * 4
+    assert start(kind(scores="max"), np.ones((3, 4))).tolist() == [1.0] * 4
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -52,147 +56,113 @@ def test_scores_by_their_maximum_start_at_one(kind):
 @pytest.mark.parametrize(("local", "count"), [(None, None), ("class", 3), ("prototype", 5)])
 def test_matrices_start_at_unit_norm(local, count, rank, dtype, two_of_many):
     X, y = two_of_many(0)
-    start = MatrixRelevance(rank=rank, local=local).start(X.astype(dtype), y, np.ones(len(X)), LABELS)
-    assert start.shape == (() if count is None else (count,)) + (rank or 10, 10)
-    assert start.dtype == dtype
-    np.testing.assert_allclose((start**2).sum(axis=(-2, -1)), 1.0, rtol=1e-6)
+    found = start(Matrix(rank=rank, local=local), X.astype(dtype), y)
+    assert found.shape == (() if count is None else (count,)) + (rank or 10, 10)
+    assert found.dtype == dtype
+    np.testing.assert_allclose((found**2).sum(axis=(-2, -1)), 1.0, rtol=1e-6)
     if rank in (None, 10):
-        np.testing.assert_allclose(start, np.broadcast_to(np.eye(10) / np.sqrt(10), start.shape), rtol=1e-6)
+        np.testing.assert_allclose(found, np.broadcast_to(np.eye(10) / np.sqrt(10), found.shape), rtol=1e-6)
 
 
-def test_a_rank_above_the_number_of_features_is_refused(two_of_many):
-    X, y = two_of_many(0)
-    with pytest.raises(ValueError, match=r"rank must be at most the number of features \(10\), got 11\."):
-        MatrixRelevance(rank=11).start(X, y, np.ones(len(X)), LABELS)
-
-
-def test_groups_of_prototypes_that_share_a_matrix():
-    assert MatrixRelevance().groups(LABELS) == (0, 5)
-    assert MatrixRelevance(local="class").groups(LABELS) == (0, 2, 3, 5)
-    assert MatrixRelevance(local="prototype").groups(LABELS) == (0, 1, 2, 3, 4, 5)
-    assert LocalMatrixRelevance().groups(LABELS) == (0, 2, 3, 5)
-    assert LocalMatrixRelevance().groups(np.array([0, 0, 4])) == (0, 2, 3)  # a class without prototypes
-    assert LocalDiagonalRelevance().groups(LABELS) == (0, 2, 3, 5)
-    assert LocalDiagonalRelevance(local="auto").for_data(9, 4, 5).groups(LABELS) == (0, 1, 2, 3, 4, 5)
+@pytest.mark.parametrize("kind", [Matrix, Weights])
+def test_groups_of_prototypes_that_share_a_metric(kind):
+    assert kind().groups(LABELS) == (0, 5)
+    assert kind(local="class").groups(LABELS) == (0, 2, 3, 5)
+    assert kind(local="prototype").groups(LABELS) == (0, 1, 2, 3, 4, 5)
+    assert kind(local="class").groups(np.array([0, 0, 4])) == (0, 2, 3)  # a class without prototypes
+    assert RELEVANCES["local_matrix"].groups(LABELS) == RELEVANCES["local_diagonal"].groups(LABELS) == (0, 2, 3, 5)
 
 
 def test_every_rule_has_the_metric_of_its_parameters(two_of_many):
     X, y = two_of_many(0)
-    shapes = {Euclidean: None, Diagonal: 1, Matrix: 2, LocalDiagonal: 2, LocalMatrix: 3}
-    for kind in [Relevance, *RELEVANCES.values()]:
-        start = kind().start(X, y, np.ones(len(X)), LABELS)
-        assert shapes[type(kind().metric(LABELS))] == (None if start is None else start.ndim)
+    shapes = {Euclidean: None, Diagonal: 1, Mahalanobis: 2, LocalDiagonal: 2, LocalMahalanobis: 3}
+    for rule in [Relevance(), *RELEVANCES.values()]:
+        found = start(rule, X, y)
+        assert shapes[type(rule.metric(LABELS))] == (None if found is None else found.ndim)
 
 
 def test_which_rules_have_a_gradient_and_a_weighted_step():
-    smooth = {name for name, kind in RELEVANCES.items() if kind.smooth}
+    smooth = {name for name, rule in RELEVANCES.items() if rule.smooth}
     assert smooth == {"gradient", "matrix", "local_matrix", "local_diagonal", "local_scale"}
-    assert {name for name, kind in RELEVANCES.items() if kind().weighted_step} == smooth
+    assert {name for name, rule in RELEVANCES.items() if rule.weighted_step} == smooth
 
 
 # -- free parameters of the batch solvers ------------------------------------------------------------------------------
 
+GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
 SMOOTH = {
-    "plain vector": GradientRelevance(),
-    "matrix": MatrixRelevance(),
-    "matrix rank 2": MatrixRelevance(rank=2),
-    "matrix per class": MatrixRelevance(local="class"),
-    "matrix of any size": MatrixRelevance(unit_trace=False, ridge=0.3),
-    "matrix with determinant": MatrixRelevance(rank=2, log_determinant=0.2),
-    "matrix per class with both": MatrixRelevance(rank=2, local="class", ridge=0.3, log_determinant=0.2),
-    "vector per class": LocalDiagonalRelevance(),
-    "vector per prototype of any size": LocalDiagonalRelevance(local="prototype", unit_trace=False, ridge=0.3),
-    "scale per class": LocalScaleRelevance(ridge=0.3),
-    "groups": GradientRelevance(structure=Structure((0, 1, 1, -1), sparsity=0.2, smoothness=0.3)),
-    "few and smooth": GradientRelevance(structure=Structure(None, sparsity=0.2, smoothness=0.3)),
-    "groups per class": LocalDiagonalRelevance(structure=Structure((0, 1, 1, -1), sparsity=0.2, smoothness=0.3)),
-    "groups per prototype of any size": LocalDiagonalRelevance(
-        local="prototype", unit_trace=False, ridge=0.3, structure=Structure((0, -1, 0, 1), sparsity=0.2, smoothness=0.3)
-    ),
-    "smooth matrix": MatrixRelevance(structure=Structure(smoothness=0.3)),
-    "matrix of few features": MatrixRelevance(rank=2, structure=Structure((0, 0, -1, 1), sparsity=0.2, smoothness=0.3)),
-    "few per class of any size": MatrixRelevance(
-        local="class", unit_trace=False, ridge=0.3, structure=Structure(sparsity=0.2, smoothness=0.3)
-    ),
-    "shrunk matrix": MatrixRelevance(shrinkage=0.3),
-    "shrunk matrix rank 2": MatrixRelevance(rank=2, shrinkage=0.3),
-    "shrunk matrix per class of any size": MatrixRelevance(local="class", unit_trace=False, ridge=0.1, shrinkage=0.3),
-    "a given fraction": GradientRelevance(structure=Structure((0, -1, 1, 1), 0.2, 0.3, (0.0, 0.3, 0.0, 0.0))),
-    "given fractions per class": LocalDiagonalRelevance(
-        structure=Structure((0, -1, 1, -1), 0.2, 0.3, (0.0, 0.3, 0.0, 0.1))
-    ),
-    "a given fraction of any size": LocalDiagonalRelevance(
-        unit_trace=False, ridge=0.3, structure=Structure((0, -1, -1, 1), fractions=(0.0, 0.3, 0.0, 0.0))
-    ),
-    "a given fraction of a matrix": MatrixRelevance(
-        rank=2, structure=Structure((0, 1, -1, -1), 0.2, 0.3, (0.0, 0.0, 0.3, 0.0))
-    ),
-    "given fractions of matrices": MatrixRelevance(
-        local="class",
-        unit_trace=False,
-        ridge=0.3,
-        structure=Structure((0, -1, 1, -1), fractions=(0.0, 0.3, 0.0, 0.1)),
-    ),
+    "weights": Weights(),
+    "weights of any size": Weights(ridge=0.3),
+    "weights per class": Weights(local="class"),
+    "weights per prototype of any size": Weights(local="prototype", ridge=0.3),
+    "scale per class": Scale(ridge=0.3),
+    "groups": Weights(**GROUPED),
+    "few and smooth": Weights(sparsity=0.2, smoothness=0.3),
+    "groups per class": Weights(local="class", **GROUPED),
+    "groups per prototype of any size": Weights(local="prototype", ridge=0.3, **GROUPED),
+    "matrix": Matrix(),
+    "matrix rank 2": Matrix(rank=2),
+    "matrix per class": Matrix(local="class"),
+    "matrix of any size": Matrix(ridge=0.3),
+    "matrix with determinant": Matrix(rank=2, log_determinant=0.2),
+    "matrix per class with both": Matrix(rank=2, local="class", ridge=0.3, log_determinant=0.2),
+    "smooth matrix": Matrix(smoothness=0.3),
+    "matrix of few features": Matrix(rank=2, **GROUPED),
+    "few per class of any size": Matrix(local="class", ridge=0.3, sparsity=0.2, smoothness=0.3),
+    "shrunk matrix": Matrix(shrinkage=0.3),
+    "shrunk matrix rank 2": Matrix(rank=2, shrinkage=0.3),
+    "shrunk matrix per class of any size": Matrix(local="class", ridge=0.1, shrinkage=0.3),
 }
+every_rule = pytest.mark.parametrize("rule", SMOOTH.values(), ids=SMOOTH)
 
 
-def by_differences(function, start):
-    """Central differences by every number of an array."""
-    result = np.empty(start.size)
-    for index in range(start.size):
-        step = np.zeros(start.size)
-        step[index] = 1e-5
-        step = step.reshape(start.shape)
-        result[index] = (function(start + step) - function(start - step)) / 2e-5
-    return result.reshape(start.shape)
+def draw_free(rule, seed, make):
+    """Free parameters of the shape of the start."""
+    X, y = make(seed, n_features=4)
+    rng = np.random.default_rng(seed)
+    return rng, rng.uniform(0.2, 1.0, start(rule, X, y).shape)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("rule", SMOOTH.values(), ids=SMOOTH)
+@every_rule
 def test_free_parameters_give_back_the_constrained_ones(rule, seed, two_of_many):
-    rng = np.random.default_rng(seed)
-    X, y = two_of_many(seed, n_features=4)
-    free = rng.uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
+    _, free = draw_free(rule, seed, two_of_many)
     R = rule.constrained(free)
-    if not isinstance(rule, MatrixRelevance):
+    if isinstance(rule, Matrix):
+        size, of_free = (R**2).sum(axis=(-2, -1)), (rule.structure.used(free) ** 2).sum(axis=(-2, -1))
+    else:
         assert (R >= 0).all()
-        groups = getattr(rule, "structure", UNSTRUCTURED).groups or (0,)
-        total = (free**2)[..., np.array(groups) >= 0].sum(axis=-1) if len(groups) > 1 else (free**2).sum(axis=-1)
-        given = sum(getattr(rule, "structure", UNSTRUCTURED).fractions or ())
-        np.testing.assert_allclose(R.sum(axis=-1), 1.0 if getattr(rule, "unit_trace", True) else total / (1 - given))
-    elif rule.unit_trace:
-        np.testing.assert_allclose((R**2).sum(axis=(-2, -1)), 1.0)
+        size, of_free = R.sum(axis=-1), (rule.structure.used(free) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(size, of_free if rule.free_size else 1.0)
+    if rule.feature_groups is not None:
+        assert not R[..., 3].any()
     np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in SMOOTH if "given" in name])
-def test_given_fractions_hold_at_the_start_and_for_all_free_parameters(name, two_of_many):
-    rule = SMOOTH[name]
+@every_rule
+def test_the_start_is_of_unit_size_and_keeps_the_constraints(rule, two_of_many):
     X, y = two_of_many(0, n_features=4)
-    start = rule.start(X, y, np.ones(len(X)), LABELS)
-    given = np.array(rule.structure.fractions)
-    for R in (start, rule.constrained(np.random.default_rng(1).uniform(0.2, 1.0, start.shape))):
-        weights = (R**2).sum(axis=-2) if isinstance(rule, MatrixRelevance) else R
-        fractions = weights / weights.sum(axis=-1, keepdims=True)
-        not_learned = np.array(rule.structure.groups) == -1
-        np.testing.assert_allclose(fractions[..., not_learned], np.broadcast_to(given, weights.shape)[..., not_learned])
+    R = start(rule, X, y)
+    np.testing.assert_allclose((R**2).sum((-2, -1)) if isinstance(rule, Matrix) else R.sum(-1), 1)
+    np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("rule", SMOOTH.values(), ids=SMOOTH)
+@every_rule
 def test_pull_and_penalty_are_gradients(rule, seed, two_of_many):
-    rng = np.random.default_rng(seed)
-    X, y = two_of_many(seed, n_features=4)
-    free = rng.uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
-    R, by_relevance = rule.constrained(free), rng.normal(size=free.shape)
-    expected = by_differences(lambda at: (by_relevance * rule.constrained(at)).sum(), free)
+    """In any unit of the features, and of any number of samples."""
+    rng, free = draw_free(rule, seed, two_of_many)
+    scale, R, by_relevance = DataScale(2.5, 700), rule.constrained(free), rng.normal(size=free.shape)
+    expected = differences(lambda at: (by_relevance * rule.constrained(at)).sum(), free, 1e-5)
     np.testing.assert_allclose(rule.pull_back(free, R, by_relevance), expected, rtol=1e-6, atol=1e-8)
-    if rule.penalty(R) is not None:
-        by_free = by_differences(lambda at: rule.penalty(rule.constrained(at))[0], free)
-        np.testing.assert_allclose(rule.pull_back(free, R, rule.penalty(R)[1]), by_free, rtol=1e-5, atol=1e-7)
-        if -1 not in (getattr(rule, "structure", UNSTRUCTURED).groups or ()):  # weights of excluded features stay 0
-            expected = by_differences(lambda at: rule.penalty(at)[0], R)
-            np.testing.assert_allclose(rule.penalty(R)[1], expected, rtol=1e-5, atol=1e-7)
+    penalty = rule.penalty(R, scale)
+    if penalty is None:
+        return
+    by_free = differences(lambda at: rule.penalty(rule.constrained(at), scale)[0], free, 1e-5)
+    np.testing.assert_allclose(rule.pull_back(free, R, penalty[1]), by_free, rtol=1e-5, atol=1e-7)
+    if rule.feature_groups is None:  # weights of excluded features stay 0
+        expected = differences(lambda at: rule.penalty(at, scale)[0], R, 1e-5)
+        np.testing.assert_allclose(penalty[1], expected, rtol=1e-5, atol=1e-7)
 
 
 def test_the_shrinkage_is_the_smallest_sum_of_both_parts():
@@ -211,87 +181,73 @@ def test_the_shrinkage_is_the_smallest_sum_of_both_parts():
 
 
 @pytest.mark.parametrize(("n", "rows"), [(5, 5), (64, 64), (65, 32), (200, 32)])
-@pytest.mark.parametrize("unit_trace", [True, False])
-def test_the_automatic_rank(n, rows, unit_trace):
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(300, n)), np.arange(300) % 3
-    rule = MatrixRelevance(rank="auto", unit_trace=unit_trace)
-    assert rule.start(X, y, np.ones(300), np.arange(3)).shape == (rows, n)
+@pytest.mark.parametrize("ridge", [0.0, "auto"])
+def test_the_automatic_rank(n, rows, ridge):
+    X = np.random.default_rng(0).normal(size=(300, n))
+    assert start(Matrix(rank="auto", ridge=ridge), X).shape == (rows, n)
 
 
 @pytest.mark.parametrize(("n_samples", "ridge"), [(20, 0.003), (500, 0.003), (5000, 0.0003), (15_000, 0.0001)])
-@pytest.mark.parametrize("kind", [MatrixRelevance, LocalDiagonalRelevance])
+@pytest.mark.parametrize("kind", [Matrix, Weights])
 def test_automatic_ridge(kind, n_samples, ridge):
-    rule = kind(unit_trace=False, ridge="auto").for_data(n_samples, 3, 4)
-    assert rule.ridge == pytest.approx(ridge)
-    assert MatrixRelevance(ridge=0.5).for_data(n_samples, 3, 4).ridge == 0.5
-    assert GradientRelevance().for_data(n_samples, 3, 4) == GradientRelevance()
-
-
-def test_automatic_local_matrices():
-    rule = MatrixRelevance(local="auto", rank="auto")
-    assert rule.for_data(100, 784, 20).local == "prototype"
-    assert rule.for_data(100, 784, 20_000).local is None
-    assert rule.for_data(100, 16_384, 40).local is None
-    assert replace(rule, local="class").for_data(100, 16_384, 40).local == "class"
+    """In units of the variance of a feature."""
+    for variance in (1.0, 7.0):
+        scale = DataScale(variance, n_samples)
+        assert kind(ridge="auto").ridge_in(scale) == pytest.approx(variance * ridge)
+        assert kind(ridge=0.5).ridge_in(scale) == 0.5 * variance
+        assert kind().ridge_in(scale) == 0
 
 
 @pytest.mark.parametrize("local", ["class", "prototype"])
-def test_local_weights_start_equal_with_sum_one(local):
-    X = np.zeros((4, 6), dtype=np.float32)
-    R = LocalDiagonalRelevance(local=local).start(X, np.zeros(4, dtype=int), np.ones(4), LABELS)
+@pytest.mark.parametrize("kind", [Weights, Scale])
+def test_local_weights_start_equal_with_sum_one(kind, local):
+    R = start(kind(local=local), np.zeros((4, 6), dtype=np.float32))
     assert R.dtype == np.float32
     np.testing.assert_allclose(R, np.full((3 if local == "class" else 5, 6), 1 / 6), rtol=1e-6)
 
 
-def test_weights_of_any_vector_rule_are_nonnegative_with_sum_one():
-    rng = np.random.default_rng(0)
-    free, by_relevance, rule = rng.normal(size=5), rng.normal(size=5), Hebbian()
-    R = rule.constrained(free)
-    np.testing.assert_allclose(R, free**2 / (free @ free), rtol=1e-12)
-    np.testing.assert_allclose(rule.constrained(rule.free(R)), R, rtol=1e-12)
-    expected = by_differences(lambda at: by_relevance @ rule.constrained(at), free)
-    np.testing.assert_allclose(rule.pull_back(free, R, by_relevance), expected, atol=1e-8)
+def test_a_scale_has_equal_weights_and_stays_so():
+    rng, rule = np.random.default_rng(0), Scale(local="prototype")
+    R = rule.constrained(rng.uniform(0.2, 1, (5, 4)))
+    assert (R[:, :1] == R).all()
+    moved = rule.pull_back(rule.free(R), R, rng.normal(size=R.shape))
+    assert (moved == moved[:, :1]).all()
 
 
 SIZES = {
-    "vector per class": (LocalDiagonalRelevance(unit_trace=False, ridge=0.3), lambda R: R.sum()),
-    "vector per prototype": (LocalDiagonalRelevance(local="prototype", ridge=0.3), lambda R: R.sum()),
-    "scale per class": (LocalScaleRelevance(ridge=0.3), lambda R: R.sum()),
-    "matrix": (MatrixRelevance(unit_trace=False, ridge=0.3), lambda R: (R**2).sum()),
-    "matrix per class": (MatrixRelevance(local="class", rank=2, ridge=0.3), lambda R: (R**2).sum()),
+    "weights per class": (Weights(local="class", ridge=0.3), lambda R: R.sum()),
+    "weights per prototype": (Weights(local="prototype", ridge=0.3), lambda R: R.sum()),
+    "scale per class": (Scale(ridge=0.3), lambda R: R.sum()),
+    "matrix": (Matrix(ridge=0.3), lambda R: (R**2).sum()),
+    "matrix per class": (Matrix(local="class", rank=2, ridge=0.3), lambda R: (R**2).sum()),
 }
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_the_ridge_is_a_multiple_of_the_squared_norm(name, two_of_many):
     rule, size = SIZES[name]
-    X, y = two_of_many(0, n_features=4)
-    R = np.random.default_rng(0).uniform(0.2, 1.0, rule.start(X, y, np.ones(len(X)), LABELS).shape)
-    assert rule.penalty(R)[0] == pytest.approx(0.3 * size(R))
-    assert replace(rule, ridge=0.0).penalty(R) is None
-    sparsity = Structure(sparsity=0.5)
-    both = replace(rule, structure=sparsity)
-    alone = replace(both, ridge=0.0).penalty(R)[0]
-    assert both.penalty(R)[0] == pytest.approx(0.3 * size(R) + alone)
+    _, R = draw_free(rule, 0, two_of_many)
+    assert rule.penalty(R, ONE)[0] == pytest.approx(0.3 * size(R))
+    assert rule.penalty(R, DataScale(4.0, 9))[0] == pytest.approx(1.2 * size(R))
+    assert replace(rule, ridge=0.0).penalty(R, ONE) is None
+    if isinstance(rule, Scale):
+        return
+    both = replace(rule, sparsity=0.5)
+    alone = replace(both, ridge=0.0).penalty(R, ONE)[0]
+    assert both.penalty(R, ONE)[0] == pytest.approx(0.3 * size(R) + alone)
 
 
 def test_the_determinant_is_that_of_each_matrix():
     omega = np.random.default_rng(0).normal(size=(3, 2, 4))
     determinants = np.linalg.det(omega @ omega.swapaxes(1, 2))
-    value = MatrixRelevance(rank=2, local="class", log_determinant=0.2).penalty(omega)[0]
+    value = Matrix(rank=2, local="class", log_determinant=0.2).penalty(omega, ONE)[0]
     assert value == pytest.approx(-0.1 * np.log(determinants).sum())
 
 
-@pytest.mark.parametrize("name", SIZES)
-def test_a_metric_of_free_size_starts_at_a_mean_distance_of_one(name, two_of_many):
-    rule = SIZES[name][0]
+@pytest.mark.parametrize("rule", [Weights(), Weights(local="class"), Matrix(), Matrix(local="prototype"), Scale()])
+def test_scaled_parameters_scale_the_distances(rule, two_of_many):
     X, y = two_of_many(0, n_features=4)
-    W = np.random.default_rng(0).normal(size=(len(LABELS), 4))
-    R = rule.start(X, y, np.ones(len(X)), LABELS)
-
-    def mean_distance(R):
-        return rule.metric(LABELS).distances(X, W, R).min(axis=1).mean()
-
-    started = rule.scaled_start(R, mean_distance(R))
-    assert mean_distance(started) == pytest.approx(mean_distance(R) if rule.unit_trace else 1.0)
+    W, R = np.random.default_rng(0).normal(size=(len(LABELS), 4)), start(rule, X, y)
+    before, after = (rule.metric(LABELS).prepare(W, part).distances(X)[0] for part in (R, rule.scaled(R, 0.3)))
+    np.testing.assert_allclose(after, 0.3 * before, rtol=1e-12)
+    assert rule.scaled(R.astype(np.float32), 0.3).dtype == np.float32

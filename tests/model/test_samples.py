@@ -129,7 +129,7 @@ def test_thinned_samples_are_every_kth_where_there_are_many(kind, monkeypatch):
 @pytest.mark.parametrize("kind", ["array", "tensor"])
 @pytest.mark.parametrize("numbers", [1, 8, 2**20])
 def test_arranged_in_float32_is_rounded_after_the_centre_is_subtracted(kind, numbers, monkeypatch):
-    monkeypatch.setattr(samples_module, "MOVED_NUMBERS", numbers)
+    monkeypatch.setattr(samples_module, "BLOCK", numbers)
     monkeypatch.setattr(samples_module, "ON_DEVICE", 1)
     X = 1e9 + np.random.default_rng(0).normal(size=(7, 3))
     y, weight, centre = np.array([1, 0, 1, 0, 2, 2, 0]), np.arange(1.0, 8.0), np.full(3, 1e9)

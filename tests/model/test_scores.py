@@ -1,14 +1,25 @@
-"""Scores and probabilities against their formulas; the largest belongs to the class with the smallest distance."""
+"""From distances to decisions: winner, rival, certainty, scores, probabilities and their temperature, by formulas."""
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax, softmax
 
 from lvq.model.links import KERNELS, Gaussian, Identity
-from lvq.model.scores import class_distances, class_probabilities, class_scores, posterior
+from lvq.model.scores import (
+    PENALTY,
+    class_distances,
+    class_probabilities,
+    class_scores,
+    fitted_temperature,
+    nearest,
+    posterior,
+    relative_similarity,
+    tempered,
+)
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 LABELS = np.array([0, 0, 1, 3, 3])
-LINKS = [Identity(), *(kind(width=1.4) for kind in KERNELS.values())]
+LINKS = [Identity(), *(kernel.with_width(1.4) for kernel in KERNELS.values())]
 LINK_NAMES = [type(link).__name__ for link in LINKS]
 
 
@@ -126,6 +137,148 @@ def test_posterior_far_from_all_prototypes():
 def test_float32_stays_float32_except_for_the_posterior(xi):
     """The posterior is in float64, in which its classes are compared."""
     D = distances(0, 3).astype(np.float32)
-    assert class_scores(Gaussian(), D, xi).dtype == np.float32
-    assert class_probabilities(Gaussian(), D, xi, 5.0).dtype == np.float32
-    assert posterior(Gaussian(), distances(0, 5).astype(np.float32), LABELS, 4, 1.0).dtype == np.float64
+    assert class_scores(Gaussian(1.0), D, xi).dtype == np.float32
+    assert class_probabilities(Gaussian(1.0), D, xi, 5.0).dtype == np.float32
+    assert posterior(Gaussian(1.0), distances(0, 5).astype(np.float32), LABELS, 4, 1.0).dtype == np.float64
+
+
+# -- winner, rival and certainty ---------------------------------------------------------------------------------------
+
+
+OWNERS = np.array([0, 0, 1, 2, 2])
+
+
+def test_winner_and_rival_equal_loops_and_ties_go_to_the_lowest_index():
+    """Distances are few whole numbers, so most rows have ties, and some have zeros."""
+    D = np.random.default_rng(0).integers(0, 4, (80, 5)).astype(float)
+    found = nearest(D, OWNERS)
+    for i, row in enumerate(D):
+        winner = next(j for j in range(5) if row[j] == row.min())
+        others = [j for j in range(5) if OWNERS[j] != OWNERS[winner]]
+        rival = next(j for j in others if row[j] == row[others].min())
+        assert (found.winner[i], found.rival[i]) == (winner, rival)
+        assert (found.winner_distance[i], found.rival_distance[i]) == (row[winner], row[rival])
+
+
+def test_relative_similarity():
+    D = np.random.default_rng(0).integers(0, 4, (80, 5)).astype(float)
+    found = nearest(D, OWNERS)
+    certainty = relative_similarity(found.winner_distance, found.rival_distance)
+    assert ((certainty >= 0) & (certainty <= 1)).all()
+    for value, winner, rival in zip(certainty, found.winner_distance, found.rival_distance):
+        assert value == (0 if winner == rival == 0 else (rival - winner) / (rival + winner))
+
+
+def test_both_distances_zero_is_certainty_zero_and_the_winner_at_zero_is_one():
+    assert relative_similarity(np.array([0.0, 0.0]), np.array([0.0, 2.0])).tolist() == [0.0, 1.0]
+
+
+def test_relative_similarity_does_not_depend_on_the_unit():
+    for unit in (2.0**-40, 0.125, 2.0**40):
+        assert relative_similarity(np.array([1.0 * unit]), np.array([3.0 * unit])).tolist() == [0.5]
+
+
+def test_certainty_in_float32_stays_float32():
+    found = nearest(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]], dtype=np.float32), OWNERS)
+    assert (
+        found.winner_distance.dtype
+        == found.rival_distance.dtype
+        == relative_similarity(found.winner_distance, found.rival_distance).dtype
+        == np.float32
+    )
+
+
+def test_the_winner_of_a_predicted_class_is_its_nearest_prototype():
+    """The rival is the nearest of all other classes, which may be nearer than the winner."""
+    D = np.array([[3.0, 4.0, 1.0, 2.0, 0.5], [1.0, 2.0, 9.0, 3.0, 4.0]])
+    found = nearest(D, OWNERS, predicted=np.array([0, 2]))
+    assert found.winner.tolist() == [0, 3]
+    assert found.rival.tolist() == [4, 0]
+    assert found.winner_distance.tolist() == [3.0, 3.0]
+    assert found.rival_distance.tolist() == [0.5, 1.0]
+
+
+# -- temperature -------------------------------------------------------------------------------------------------------
+
+
+def draw_labels(seed, temperature, n_samples=4000, n_classes=3):
+    """Labels drawn from the softmax of scores, and the log-probabilities that are too sharp by the temperature."""
+    random = np.random.default_rng(seed)
+    scores = random.normal(scale=2, size=(n_samples, n_classes))
+    y = np.array([random.choice(n_classes, p=row) for row in softmax(scores, axis=1)])
+    return log_softmax(temperature * scores, axis=1), y
+
+
+def loss(table, y, weight, temperature):
+    """By its definition, sample by sample."""
+    total = 0.0
+    for row, label, one in zip(table, y, weight):
+        raised = np.exp(row) ** (1 / temperature)
+        total -= one * np.log(raised[label] / raised.sum())
+    return total / weight.sum() + PENALTY * np.log(temperature) ** 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])
+def test_it_is_found_again(temperature, seed):
+    table, y = draw_labels(seed, temperature)
+    assert fitted_temperature(table, y, np.ones(len(y))) == pytest.approx(temperature, rel=0.12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_other_has_a_smaller_loss(seed):
+    table, y = draw_labels(seed, 1.7, n_samples=60)
+    weight = np.random.default_rng(seed).uniform(0.1, 3, len(y))
+    found = fitted_temperature(table, y, weight)
+    best = loss(table, y, weight, found)
+    for other in np.geomspace(1 / 8, 8, 60):
+        assert loss(table, y, weight, other) >= best - 1e-9
+
+
+def test_a_weight_is_a_number_of_copies_and_only_ratios_count():
+    table, y = draw_labels(0, 1.5, n_samples=50)
+    weight = np.arange(50) % 4
+    copies = fitted_temperature(np.repeat(table, weight, axis=0), np.repeat(y, weight), np.ones(weight.sum()))
+    assert fitted_temperature(table, y, weight) == pytest.approx(copies)
+    assert fitted_temperature(table, y, 2.0**20 * weight) == pytest.approx(copies)
+
+
+def test_samples_without_an_error_do_not_mean_certainty():
+    table = np.log([[0.7, 0.3]] * 20)
+    found = fitted_temperature(table, np.zeros(20, dtype=int), np.ones(20))
+    assert found > 1 / 8  # the smallest there is
+    assert 0.97 < tempered(np.exp(table), found)[0, 0] < 0.999
+
+
+def test_impossible_classes():
+    """A class without prototypes has the probability 0, at every temperature."""
+    table, y = draw_labels(0, 2.0, n_samples=500, n_classes=2)
+    wider = np.hstack([table, np.full((500, 1), -np.inf)])
+    assert fitted_temperature(wider, y, np.ones(500)) == pytest.approx(fitted_temperature(table, y, np.ones(500)))
+    assert tempered(np.exp(wider), 0.7)[:, 2].max() == 0
+
+
+@pytest.mark.parametrize("temperature", [1 / 8, 0.5, 3.0, 8.0])
+def test_the_order_of_the_classes_is_kept(temperature):
+    probabilities = softmax(np.random.default_rng(0).normal(scale=5, size=(100, 4)), axis=1)
+    raised = tempered(probabilities, temperature)
+    np.testing.assert_array_equal(raised.argsort(axis=1), probabilities.argsort(axis=1))
+    np.testing.assert_allclose(raised.sum(axis=1), 1)
+    assert tempered(probabilities, 1.0) is probabilities
+
+
+@pytest.mark.parametrize("constant", [-1e6, 1e6])
+def test_a_constant_in_each_row_does_not_count(constant):
+    """Logarithms need not be of numbers that sum to one, as those of tiny likelihoods."""
+    table, y = draw_labels(1, 2.0, n_samples=200)
+    shifted = table + constant * np.linspace(0.5, 1, 200)[:, None]
+    expected = fitted_temperature(table, y, np.ones(200))
+    assert fitted_temperature(shifted, y, np.ones(200)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_class_that_is_much_less_likely_still_counts():
+    """Down to a factor of exp(-10000); the same in rows whose largest logarithm is low."""
+    table, y = np.array([[0.0, -9e3], [-9e3, 0.0]]), np.array([0, 0])
+    expected = fitted_temperature(table, y, np.array([1.0, 0.0]))
+    assert fitted_temperature(table, y, np.ones(2)) > expected
+    assert fitted_temperature(table - 5e3, y, np.ones(2)) == pytest.approx(fitted_temperature(table, y, np.ones(2)))

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from lvq import GLVQ
-from lvq.model.decision import DecisionRule
 from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
-from lvq.model.local_diagonal import LocalDiagonal
-from lvq.model.local_matrix import LocalMatrix
-from lvq.model.metrics import Diagonal, Euclidean, Matrix
+from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
+from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.scores import DecisionRule
 from lvq.model.storage import LINKS, METRICS
 
 CLASSES = {
@@ -35,8 +34,8 @@ CLASSES = {
 RELEVANCES = {
     "euclidean": (Euclidean(), None),
     "diagonal": (Diagonal(), np.array([0.1, 0.2, 0.7])),
-    "matrix": (Matrix(), np.arange(6.0).reshape(2, 3) / 7),
-    "local_matrix": (LocalMatrix((0, 1, 2)), np.arange(12.0).reshape(2, 2, 3) / 7),
+    "matrix": (Mahalanobis(), np.arange(6.0).reshape(2, 3) / 7),
+    "local_matrix": (LocalMahalanobis((0, 1, 2)), np.arange(12.0).reshape(2, 2, 3) / 7),
     "local_diagonal": (LocalDiagonal((0, 1, 2)), np.arange(6.0).reshape(2, 3) / 7),
 }
 DECISIONS = {
@@ -101,7 +100,7 @@ def test_all_metrics(name, dtype, tmp_path):
 
 @pytest.mark.parametrize("name", LINKS)
 def test_all_links(name, tmp_path):
-    link = Identity() if name == "identity" else KERNELS[name](width=1 / 3)
+    link = Identity() if name == "identity" else KERNELS[name].with_width(1 / 3)
     link = replace(link, shape=0.1) if isinstance(link, RationalQuadratic) else link
     assert_round_trip(make_model(link=link), tmp_path)
 
@@ -165,7 +164,10 @@ class UsersMetric(Euclidean):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"link": UsersLink()}, r"A model with the link UsersLink\(width=1.0\) cannot be stored as arrays; known are"),
+        (
+            {"link": UsersLink(1.0)},
+            r"A model with the link UsersLink\(width=1.0\) cannot be stored as arrays; known are",
+        ),
         ({"metric": UsersMetric()}, r"A model with the metric UsersMetric\(\) cannot be stored as arrays; known are"),
         ({"classes": np.array([(1, 2), None], dtype=object)}, "classes of a model that is stored must be strings or"),
     ],
@@ -201,7 +203,7 @@ def arrays_with_header(**changes):
         ({"metric": 5}, ""),
         ({"metric": {"kind": ["matrix"]}}, "unhashable"),
         ({"metric": {"kind": "matrix"}}, "has relevances that do not fit its 3 features"),
-        ({"metric": {"kind": "local_matrix"}}, r"LocalMatrix needs the values \['groups'\], got \[\]"),
+        ({"metric": {"kind": "local_matrix"}}, r"LocalMahalanobis needs the values \['groups'\], got \[\]"),
         ({"link": {"kind": "gaussian"}}, r"Gaussian needs the values \['width'\], got \[\]"),
         ({"link": {"kind": "gaussian", "width": "1"}}, "kernel whose width or shape is not a positive number"),
         ({"link": {"kind": "gaussian", "width": -1}}, "kernel whose width or shape is not a positive number"),

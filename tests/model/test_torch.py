@@ -3,49 +3,44 @@
 import numpy as np
 import pytest
 
+from lvq.model import objective as module
 from lvq.model.arrays import first_argmin, round_centre, take_columns
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
 from lvq.model.links import KERNELS, Identity
 from lvq.model.objective import Objective, Params
-from lvq.model.relevance import (
-    GradientRelevance,
-    LocalDiagonalRelevance,
-    LocalMatrixRelevance,
-    LocalScaleRelevance,
-    MatrixRelevance,
-    Relevance,
-)
+from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
 from lvq.model.samples import ArraySamples
-from lvq.model.structure import Structure
-from lvq.solvers.batch import Problem
-from tests.model.test_gradients import random_metric
+from lvq.solvers.problem import Problem
+from tests.model.formulas import distances
+from tests.model.test_gradients import random_params
 
 torch = pytest.importorskip("torch")
 
 LABELS = np.array([0, 0, 0, 1, 1, 2])
 FEATURES = 4
-PRICES = np.array([[0.0, 3.0, 0.5], [1.0, 0.0, 0.0], [2.0, 7.0, 0.0]])
+COST_MATRIX = np.array([[0.0, 3.0, 0.5], [1.0, 0.0, 0.0], [2.0, 7.0, 0.0]])
 ALPHA, XI, SLOPE, WIDTH = 0.3, 0.7, 3.0, 1.3
 COSTS = {
     "glvq": GLVQCost(ALPHA),
     "glvq sigmoid": GLVQCost(slope=SLOPE),
-    "glvq sigmoid prices": GLVQCost(ALPHA, SLOPE, prices=PRICES),
+    "glvq sigmoid matrix": GLVQCost(ALPHA, SLOPE, cost_matrix=COST_MATRIX),
     "mce": MCECost(ALPHA, XI),
     "logm": LOGMCost(0.0, XI),
-    "logm prices": LOGMCost(ALPHA, XI, prices=PRICES),
+    "logm matrix": LOGMCost(ALPHA, XI, cost_matrix=COST_MATRIX),
     "snpc": SNPCCost(ALPHA, XI),
     "rslvq": RSLVQCost(ALPHA, XI),
 }
 LINKS = ["identity", *KERNELS]
+GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
 METRICS = {
     "plain": Relevance(),
-    "vector": GradientRelevance(),
-    "matrix": MatrixRelevance(),
-    "matrix of rank 2": MatrixRelevance(rank=2),
-    "matrix of a class": LocalMatrixRelevance(),
-    "weights of a class": LocalDiagonalRelevance(),
-    "weights of a prototype": LocalDiagonalRelevance(local="prototype"),
-    "matrix of a prototype": MatrixRelevance(rank=3, local="prototype"),
+    "weights": Weights(),
+    "matrix": Matrix(),
+    "matrix of rank 2": Matrix(rank=2),
+    "matrix of a class": Matrix(local="class"),
+    "weights of a class": Weights(local="class"),
+    "weights of a prototype": Weights(local="prototype"),
+    "matrix of a prototype": Matrix(rank=3, local="prototype"),
 }
 DEVICES = [
     "cpu",
@@ -65,12 +60,9 @@ def chosen_links(cost, relevance):
 def draw(seed, relevance, dtype, count=40):
     """Parameters, and samples whose nearest prototypes of both kinds are clear in float32 too."""
     rng = np.random.default_rng(seed)
-    W = rng.normal(size=(len(LABELS), FEATURES))
-    R = relevance.start(W, LABELS, np.ones(len(W)), LABELS)
-    if R is not None:
-        R = random_metric(rng, relevance, R.shape)
+    W, R, _ = random_params(rng, relevance, LABELS, FEATURES)
     X, y = rng.normal(size=(20 * count, FEATURES)) * 1.5, rng.integers(0, 3, 20 * count)
-    D = relevance.metric(LABELS).distances(X, W, R)
+    D = distances(relevance.metric(LABELS), X, W, R)
     mine = y[:, None] == LABELS
     own, other = np.sort(np.where(mine, D, np.inf)), np.sort(np.where(mine, np.inf, D))
     clear = np.flatnonzero((own[:, 1] - own[:, 0] > 0.02) & (other[:, 1] - other[:, 0] > 0.02) & (D.min(1) > 0.02))
@@ -87,13 +79,12 @@ def tensor(array, device="cpu"):
 
 def objective_on(relevance, link, cost, dtype, device=None):
     """The objective for NumPy, or for tensors on a device."""
-    width = {} if link == "identity" else {"width": WIDTH}
-    kernel = Identity() if link == "identity" else KERNELS[link](**width)
-    labels = LABELS if device is None else tensor(LABELS, device)
-    if getattr(cost, "prices", None) is not None:
-        prices = cost.prices.astype(dtype)
-        cost = type(cost)(**{**vars(cost), "prices": prices if device is None else tensor(prices, device)})
-    return Objective(relevance.metric(LABELS), kernel, cost, labels)
+    kernel = Identity() if link == "identity" else KERNELS[link].with_width(WIDTH)
+    objective = Objective(relevance.metric(LABELS), kernel, cost, LABELS)
+    example = (
+        np.zeros(1, dtype) if device is None else torch.zeros(1, dtype=tensor(np.zeros(1, dtype)).dtype, device=device)
+    )
+    return objective.beside(Params(LABELS), example)[0]
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -130,16 +121,12 @@ def plain_objective(relevance, link, cost, W, R, log_width, X, y, weight):
     difference = X[:, None, :] - W[None, :, :]
     if R is None:
         D = difference.square().sum(2)
-    elif isinstance(relevance, LocalDiagonalRelevance):
-        D = (R[relevance.metric(LABELS).group] * difference.square()).sum(2)
-    elif R.ndim == 1:
-        D = (R * difference.square()).sum(2)
     else:
-        groups = (
-            torch.as_tensor(np.repeat(np.arange(R.shape[0]), np.diff(relevance.groups(LABELS)))) if R.ndim > 2 else 0
-        )
-        matrices = R[groups] if R.ndim > 2 else R.expand(len(LABELS), *R.shape)
-        D = torch.einsum("jmn,ijn->ijm", matrices, difference).square().sum(2)
+        own = R.expand(len(LABELS), *R.shape) if relevance.local is None else R[relevance.metric(LABELS).group]
+        if isinstance(relevance, Weights):
+            D = (own * difference.square()).sum(2)
+        else:
+            D = torch.einsum("jmn,ijn->ijm", own, difference).square().sum(2)
     ratio = D / torch.exp(log_width) ** 2
     H = {
         "identity": lambda: D,
@@ -163,10 +150,10 @@ def plain_objective(relevance, link, cost, W, R, log_width, X, y, weight):
             "glvq sigmoid": lambda: 1 / (1 + torch.exp(-SLOPE * mu)),
             "mce": lambda: 1 / (1 + torch.exp(-z)),
             "logm": lambda: torch.log(1 + torch.exp(z)),
-        }[cost.removesuffix(" prices")]()
-        if cost.endswith("prices"):
+        }[cost.removesuffix(" matrix")]()
+        if cost.endswith("matrix"):
             least = 1 / (1 + np.exp(SLOPE)) if cost.startswith("glvq") else 0.0
-            each = (each - least) * torch.as_tensor(PRICES)[y, labels[other]] + least
+            each = (each - least) * torch.as_tensor(COST_MATRIX)[y, labels[other]] + least
         each = each + COSTS[cost].alpha * d_plus
     return (weight * each).sum() / weight.sum()
 
@@ -198,41 +185,32 @@ def test_gradient_equals_autograd_of_the_formulas(cost, relevance):
 @pytest.mark.parametrize(
     "relevance",
     [
-        GradientRelevance(),
-        MatrixRelevance(log_determinant=0.2),
-        MatrixRelevance(unit_trace=False, ridge=0.1, rank=2, log_determinant=0.2),
-        LocalMatrixRelevance(unit_trace=False, ridge=0.1),
-        LocalDiagonalRelevance(),
-        LocalDiagonalRelevance(unit_trace=False, ridge=0.1),
-        LocalScaleRelevance(ridge=0.1),
-        GradientRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
-        LocalDiagonalRelevance(unit_trace=False, structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
-        LocalMatrixRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3)),
-        LocalMatrixRelevance(unit_trace=False, ridge=0.1, shrinkage=0.2),
-        GradientRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3, (0.0, 0.0, 0.0, 0.4))),
-        LocalMatrixRelevance(structure=Structure((0, 1, 1, -1), 0.2, 0.3, (0.0, 0.0, 0.0, 0.4))),
+        Weights(),
+        Matrix(log_determinant=0.2),
+        Matrix(ridge=0.1, rank=2, log_determinant=0.2),
+        Matrix(local="class", ridge=0.1),
+        Weights(local="class"),
+        Weights(local="class", ridge=0.1),
+        Scale(ridge=0.1),
+        Weights(**GROUPED),
+        Weights(local="class", ridge=0.1, **GROUPED),
+        Matrix(local="class", **GROUPED),
+        Matrix(local="class", ridge=0.1, shrinkage=0.2),
     ],
-    ids=[
-        "vector",
-        "unit trace",
-        "free size",
-        "local",
-        "local vector",
-        "local vector of free size",
-        "local scale",
-        "groups",
-        "local groups",
-        "local matrix of groups",
-        "shrunk local matrices",
-        "given fraction",
-        "given fraction of local matrices",
-    ],
+    ids=repr,
 )
 def test_constraints_and_penalties_on_tensors(relevance, device):
     W, R, X, y, weight = draw(3, relevance, np.float64)
     normalised = weight / weight.sum()
-    problem = Problem(objective_on(relevance, "gaussian", COSTS["logm"], np.float64), relevance, unit=2.5)
-    moved = Problem(objective_on(relevance, "gaussian", COSTS["logm"], np.float64, device), relevance, unit=2.5)
+    problem = Problem(
+        objective_on(relevance, "gaussian", COSTS["logm"], np.float64), relevance, unit=2.5, scale=DataScale(1.7, 40)
+    )
+    moved = Problem(
+        objective_on(relevance, "gaussian", COSTS["logm"], np.float64, device),
+        relevance,
+        unit=2.5,
+        scale=DataScale(1.7, 40),
+    )
     free = Params(W, R, 0.4)
     value, gradient = problem.value_and_gradient(free, ArraySamples(X, y, normalised))
     found, other = moved.value_and_gradient(
@@ -249,30 +227,32 @@ def test_constraints_and_penalties_on_tensors(relevance, device):
 @pytest.mark.parametrize("labels", [[0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 2]], ids=["even groups", "other groups"])
 def test_local_matrices_of_tensors(labels, cost, device):
     """Groups of the same size are taken together, others one by one."""
-    relevance, labels = LocalMatrixRelevance(rank=2), np.array(labels)
+    relevance, labels = Matrix(rank=2, local="class"), np.array(labels)
     W, _, X, y, weight = draw(5, relevance, np.float64)
-    R = np.random.default_rng(5).normal(size=(3, 2, FEATURES))
-    objective = Objective(relevance.metric(labels), KERNELS["gaussian"](2.0), COSTS[cost], labels)
-    value, gradient = objective.value_and_gradient(Params(W, R), X, y, weight)
-    moved = Objective(objective.metric, objective.link, objective.cost, tensor(labels, device))
+    params = Params(W, np.random.default_rng(5).normal(size=(3, 2, FEATURES)))
+    objective = Objective(relevance.metric(labels), KERNELS["gaussian"].with_width(2.0), COSTS[cost], labels)
+    value, gradient = objective.value_and_gradient(params, X, y, weight)
     there = [tensor(part, device) for part in (X, y, weight)]
-    found, other = moved.value_and_gradient(Params(tensor(W, device), tensor(R, device)), *there)
+    moved, placed = objective.beside(params, there[0])
+    found, other = moved.value_and_gradient(placed, *there)
     assert float(found) == pytest.approx(float(value), rel=1e-12)
     np.testing.assert_allclose(other.prototypes.cpu(), gradient.prototypes, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(other.relevance.cpu(), gradient.relevance, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_blocks_of_tensors(device):
-    relevance = MatrixRelevance()
+def test_blocks_of_tensors(device, monkeypatch):
+    relevance = Matrix()
     W, R, X, y, weight = draw(4, relevance, np.float64)
     for cost in ("logm", "rslvq"):
         objective = objective_on(relevance, "gaussian", COSTS[cost], np.float64, device)
         params = Params(tensor(W, device), tensor(R, device), None)
         data = [tensor(part, device) for part in (X, y, weight)]
         whole, gradient = objective.value_and_gradient(params, *data)
-        small = Objective(objective.metric, objective.link, objective.cost, objective.labels, memory=4000)
-        found, other = small.value_and_gradient(params, *data)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "GPU_BYTES", 1)
+            patch.setattr(module, "MIN_ROWS", 7)
+            found, other = objective.value_and_gradient(params, *data)
         assert float(found) == pytest.approx(float(whole), rel=1e-12)
         np.testing.assert_allclose(other.prototypes.cpu(), gradient.prototypes.cpu(), rtol=1e-10, atol=1e-13)
         np.testing.assert_allclose(other.relevance.cpu(), gradient.relevance.cpu(), rtol=1e-10, atol=1e-13)

@@ -10,20 +10,21 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, LOGM, RSLVQ, LVQClassifier
 from lvq.model.costs import GLVQCost
-from lvq.model.links import Identity
+from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params
-from lvq.model.relevance import Relevance
+from lvq.model.relevance import Matrix, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam
 from lvq.solvers.adam import Adam, Moments, first_epochs, train
-from lvq.solvers.batch import Problem
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.problem import Problem
 from lvq.solvers.state import Result
 
 MODELS = [
     GLVQ(n_prototypes=2),
-    GMLVQ(log_determinant=0.01),
-    LOGM(kernel="gaussian", kernel_width="learned", n_prototypes=2),
+    GMLVQ(relevance=Matrix(log_determinant=0.01)),
+    LOGM(kernel=Gaussian(width="learned"), n_prototypes=2),
     RSLVQ(n_prototypes=2),
     LVQClassifier(),
 ]
@@ -67,9 +68,9 @@ def problem_of(data):
 @pytest.mark.parametrize("batch_size", [32, 1000])
 def test_the_objective_decreases(model, batch_size, data):
     X, y = data
-    model = clone(model).set_params(solver="adam", batch_size=batch_size, random_state=0)
-    start = clone(model).set_params(learning_rate=0.0, max_iter=1).fit(X, y).objective_value(X, y)
-    model.set_params(learning_rate=0.05, max_iter=30).fit(X, y)
+    model = clone(model).set_params(solver=Adam(0.05, batch_size), max_iter=30, random_state=0)
+    start = clone(model).set_params(solver__learning_rate=0.0, max_iter=1).fit(X, y).objective_value(X, y)
+    model.fit(X, y)
     assert model.n_iter_ == len(model.objective_history_) == 30
     assert model.objective_value(X, y) < start - 1e-3
 
@@ -77,7 +78,7 @@ def test_the_objective_decreases(model, batch_size, data):
 @pytest.mark.parametrize(("batch_size", "batches"), [(1, 300), (100, 3), (5000, 1)])
 def test_an_epoch_takes_each_sample_once(batch_size, batches, data):
     recorder, start, samples = problem_of(data)
-    train(recorder, start, samples, Adam(batch_size=batch_size, max_iter=1), np.random.RandomState(0))
+    train(recorder, start, samples, 1, Adam(batch_size=batch_size), np.random.RandomState(0))
     assert len(recorder.sizes) == batches
     assert sum(recorder.sizes) == 300
     np.testing.assert_allclose(recorder.weights, 1.0)
@@ -86,7 +87,7 @@ def test_an_epoch_takes_each_sample_once(batch_size, batches, data):
 def test_a_batch_is_never_larger_than_batch_size(data):
     """300 samples in batches of at most 160 are two of 150."""
     recorder, start, samples = problem_of(data)
-    train(recorder, start, samples, Adam(batch_size=160, max_iter=1), np.random.RandomState(0))
+    train(recorder, start, samples, 1, Adam(batch_size=160), np.random.RandomState(0))
     assert recorder.sizes == [150, 150]
 
 
@@ -124,14 +125,14 @@ class Constant:
 def test_schedules(schedule, rates):
     """Four epochs of two batches; the sum of all steps is the sum of all rates."""
     samples = ArraySamples(np.zeros((4, 1)), np.zeros(4, dtype=int), np.full(4, 0.25))
-    settings = Adam(learning_rate=0.1, batch_size=2, schedule=schedule, max_iter=4)
-    result = train(Constant(), Params(np.zeros((1, 1))), samples, settings, np.random.RandomState(0))
+    settings = Adam(learning_rate=0.1, batch_size=2, schedule=schedule)
+    result = train(Constant(), Params(np.zeros((1, 1))), samples, 4, settings, np.random.RandomState(0))
     assert result.params.prototypes[0, 0] == pytest.approx(-sum(rates), rel=1e-5)
 
 
 def test_the_same_seed_gives_the_same_result(data):
     X, y = data
-    model = GLVQ(solver="adam", batch_size=20, max_iter=3, n_prototypes=2)
+    model = GLVQ(solver=Adam(batch_size=20), max_iter=3, n_prototypes=2)
     one, same, other = (clone(model).set_params(random_state=seed).fit(X, y).prototypes_ for seed in (0, 0, 1))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
@@ -142,7 +143,7 @@ def test_the_same_seed_gives_the_same_result(data):
 
 def test_tol_stops(data):
     X, y = data
-    model = GLVQ(solver="adam", tol=0.5, n_iter_no_change=3, max_iter=100, random_state=0).fit(X, y)
+    model = GLVQ(solver=Adam(tol=0.5, n_iter_no_change=3), max_iter=100, random_state=0).fit(X, y)
     assert model.n_iter_ == 4  # the first epoch, then three without improvement
     assert GLVQ(solver="adam", max_iter=12, random_state=0).fit(X, y).n_iter_ == 12
 
@@ -150,8 +151,8 @@ def test_tol_stops(data):
 def test_a_held_out_part_stops_and_its_best_is_kept(data):
     """A rate so large that the cost increases after some epochs."""
     recorder, start, samples = problem_of(data)
-    settings = Adam(learning_rate=2.0, batch_size=20, schedule="constant", max_iter=200, validation_fraction=0.3)
-    result = train(recorder, start, samples, settings, np.random.RandomState(0))
+    settings = Adam(learning_rate=2.0, batch_size=20, schedule="constant", validation_fraction=0.3)
+    result = train(recorder, start, samples, 200, settings, np.random.RandomState(0))
     assert result.converged
     assert result.n_iter < 200
     best = int(np.argmin(result.history))
@@ -160,17 +161,15 @@ def test_a_held_out_part_stops_and_its_best_is_kept(data):
     assert len(held_out) == result.n_iter
     # that number of epochs alone gives the same parameters
     again, _, _ = problem_of(data)
-    short = Adam(**{**vars(settings), "max_iter": best + 1})
-    np.testing.assert_array_equal(
-        train(again, start, samples, short, np.random.RandomState(0)).params.prototypes, result.params.prototypes
-    )
+    short = train(again, start, samples, best + 1, settings, np.random.RandomState(0))
+    np.testing.assert_array_equal(short.params.prototypes, result.params.prototypes)
 
 
 def test_the_held_out_part_is_not_used_for_training(data):
     """60 of 300 samples are evaluated once an epoch, and batches are taken from the other 240."""
     recorder, start, samples = problem_of(data)
-    settings = Adam(batch_size=30, max_iter=2, validation_fraction=0.2)
-    train(recorder, start, samples, settings, np.random.RandomState(0))
+    settings = Adam(batch_size=30, validation_fraction=0.2)
+    train(recorder, start, samples, 2, settings, np.random.RandomState(0))
     assert sum(size for size in recorder.sizes if size != 60) == 2 * 240
     assert recorder.sizes.count(60) == 2
     np.testing.assert_allclose(recorder.weights, 1.0)
@@ -180,7 +179,7 @@ def test_the_held_out_part_is_not_used_for_training(data):
 def test_a_held_out_part_leaves_samples_to_train_on(fraction, data):
     """Ten samples, of which rounding must leave at least one."""
     X, y = data
-    model = GLVQ(solver="adam", validation_fraction=fraction, max_iter=3, random_state=0).fit(X[:10], y[:10])
+    model = GLVQ(solver=Adam(validation_fraction=fraction), max_iter=3, random_state=0).fit(X[:10], y[:10])
     assert np.isfinite(model.prototypes_).all()
 
 
@@ -190,18 +189,18 @@ def test_a_held_out_part_leaves_samples_to_train_on(fraction, data):
 @pytest.mark.parametrize("model", MODELS, ids=short_repr)
 def test_from_lbfgs_into_adam_and_back(model, data):
     X, y = data
-    model = clone(model).set_params(solver="lbfgs", warm_start=True, random_state=0, max_iter=300)
+    model = clone(model).set_params(solver=LBFGS(), warm_start=True, random_state=0, max_iter=300)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         first = model.fit(X, y).objective_value(X, y)
         settled = model.prototypes_.copy()
-        model.set_params(solver="adam", learning_rate=0.0, max_iter=1).fit(X, y)
+        model.set_params(solver=Adam(0.0), max_iter=1).fit(X, y)
         np.testing.assert_allclose(model.prototypes_, settled, rtol=1e-12, atol=1e-12)
         assert model.objective_value(X, y) == pytest.approx(first, rel=1e-10)
-        model.set_params(learning_rate=0.05, batch_size=30, max_iter=3).fit(X, y)
+        model.set_params(solver=Adam(0.05, 30), max_iter=3).fit(X, y)
         shaken = model.objective_value(X, y)
         assert shaken != first
-        model.set_params(solver="lbfgs", max_iter=300).fit(X, y)
+        model.set_params(solver=LBFGS(), max_iter=300).fit(X, y)
     assert model.objective_value(X, y) <= shaken
 
 
@@ -219,8 +218,8 @@ def test_from_lbfgs_into_adam_and_back(model, data):
 def test_first_epochs_are_few_and_always_the_same(n_samples, n_prototypes, max_iter, batch, epochs, monkeypatch):
     given = []
 
-    def observed(problem, params, samples, settings, random_state, *others):
-        given.append((settings, random_state.randint(2**31)))
+    def observed(problem, params, samples, max_iter, settings, random_state, *others):
+        given.append((settings, max_iter, random_state.randint(2**31)))
         return Result(params, 1, [0.0], False)
 
     monkeypatch.setattr(adam, "train", observed)
@@ -228,6 +227,6 @@ def test_first_epochs_are_few_and_always_the_same(n_samples, n_prototypes, max_i
     samples = SimpleNamespace(n_samples=n_samples, X=np.empty((0, 1)))
     for _ in range(2):
         assert first_epochs(None, params, samples, max_iter).params is params
-    (settings, number), again = given
-    assert (settings.batch_size, settings.max_iter, settings.learning_rate) == (batch, epochs, adam.FIRST_RATE)
-    assert number == again[1]  # the same order of samples in every call
+    (settings, most, number), again = given
+    assert (settings.batch_size, most, settings.learning_rate) == (batch, epochs, adam.FIRST_RATE)
+    assert number == again[2]  # the same order of samples in every call

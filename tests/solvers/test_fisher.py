@@ -2,35 +2,38 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from experiments.datasets import make_multimodal
 from lvq import GLVQ, LVQ1
 from lvq.model.relevance import FisherNeighbours, FisherPrototypes
+from lvq.solvers.online import Online
 
 N_DRAWS = 8
+COUNTS = (4, 3, 3)  # prototypes of each class
 PUBLISHED = {"weighted_step": True, "scores": "max", "no_variance": "between"}
 READINGS = {
     "printed": (FisherPrototypes(), FisherNeighbours()),
     "published": (FisherPrototypes(**PUBLISHED), FisherNeighbours(**PUBLISHED, rivals="nearest")),
 }
+CONSTANT = Online(schedule="constant")
 MODELS = {
-    "lvq1": (LVQ1, {"schedule": "constant"}),
-    "glvq": (GLVQ, {"solver": "online"}),
-    "glvq relative": (GLVQ, {"solver": "online", "schedule": "constant", "slope": 10.0, "step": "relative"}),
+    "lvq1": LVQ1(solver=CONSTANT),
+    "glvq": GLVQ(solver="online"),
+    "glvq relative": GLVQ(solver=Online(schedule="constant", step="relative"), slope=10.0),
 }
 
 
 def mean_relevances(model, relevance, init):
     """Mean over several draws of the data, each feature scaled to [0, 1], of the learned relevances, of sum one."""
-    kind, parameters = MODELS[model]
     found = []
     for seed in range(N_DRAWS):
         X, y = make_multimodal(random_state=seed)
         X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
-        estimator = kind(
-            relevance=relevance, n_prototypes_total=10, init=init, learning_rate=0.1, max_iter=100, random_state=seed,
-            **parameters,
-        )  # fmt: skip
+        counts = dict(zip(np.unique(y).tolist(), COUNTS))
+        estimator = clone(MODELS[model]).set_params(
+            relevance=relevance, n_prototypes=counts, init=init, max_iter=100, random_state=seed
+        )
         relevances = estimator.fit(X, y).relevances_
         found.append(relevances / relevances.sum())
     return np.mean(found, axis=0)
@@ -53,12 +56,11 @@ def test_fc2_finds_the_two_relevant_features_and_fc1_does_not(reading, model, in
 @pytest.mark.parametrize("model", MODELS)
 def test_fc1_is_undefined_with_one_prototype_per_class(model):
     """S_W is 0 in every feature, so the criterion is never defined and the relevances stay where they started."""
-    kind, parameters = MODELS[model]
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 4)) + 3 * rng.normal(size=(3, 4))[y]
-    relevances = kind(relevance="fc1", max_iter=20, random_state=0, **parameters).fit(X, y).relevances_
-    np.testing.assert_allclose(relevances, 0.25, rtol=1e-12)
+    estimator = clone(MODELS[model]).set_params(relevance="fc1", max_iter=20, random_state=0)
+    np.testing.assert_allclose(estimator.fit(X, y).relevances_, 0.25, rtol=1e-12)
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1000 / 3])
@@ -83,7 +85,8 @@ def test_a_stream_in_two_halves_equals_the_whole(relevance):
     X = rng.normal(size=(80, 3)) + 3 * np.outer(y, [1.0, 0.2, 0.0])
     X[40:, 1] += 4
     start = np.array([[0.0, 1, 0], [0, 4, 0], [3, 1, 0], [3, 4, 0]])
-    parameters = {"relevance": relevance, "init": start, "n_prototypes": 2, "schedule": "constant", "shuffle": False}
+    parameters = {"relevance": relevance, "init": start, "n_prototypes": 2}
+    parameters["solver"] = Online(schedule="constant", shuffle=False)
     whole = LVQ1(**parameters, max_iter=1).fit(X, y)
     halves = LVQ1(**parameters).partial_fit(X[:40], y[:40], classes=[0, 1]).partial_fit(X[40:], y[40:])
     np.testing.assert_allclose(halves.relevances_, whole.relevances_, rtol=1e-8)

@@ -9,22 +9,14 @@ from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost, WindowRule, WinnerRul
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params
-from lvq.model.relevance import (
-    FisherNeighbours,
-    FisherPrototypes,
-    GradientRelevance,
-    Hebbian,
-    LocalDiagonalRelevance,
-    MatrixRelevance,
-    Relevance,
-)
+from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
 from lvq.solvers.online import Online, train
 from lvq.solvers.state import TrainingState, Units, new_statistics
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2)))
 LABELS = np.array([0, 0, 1, 1, 2, 2])
-FIXED = Online(learning_rate=0.05, relevance_rate=0.02, schedule="constant", step="gradient", shuffle=False, max_iter=1)
+FIXED = Online(learning_rate=0.05, relevance_rate=0.02, schedule="constant", step="gradient", shuffle=False)
 RULES = {"lvq1": WinnerRule(), "olvq1": WinnerRule(own_rates=True), "lvq3": WindowRule(0.4, 0.3)}
 COSTS = {"glvq": GLVQCost(alpha=0.1), "logm": LOGMCost(xi=0.5), "rslvq": RSLVQCost(xi=0.5)}
 HEURISTICS = {
@@ -35,11 +27,11 @@ HEURISTICS = {
     "fc2 nearest": FisherNeighbours(rivals="nearest"),
 }
 GRADIENTS = {
-    "gradient": GradientRelevance(),
-    "weights per prototype": LocalDiagonalRelevance(local="prototype"),
-    "matrix": MatrixRelevance(),
-    "matrix per class": MatrixRelevance(rank=2, local="class"),
-    "matrix per prototype": MatrixRelevance(local="prototype"),
+    "gradient": Weights(),
+    "weights per prototype": Weights(local="prototype"),
+    "matrix": Matrix(),
+    "matrix per class": Matrix(rank=2, local="class"),
+    "matrix per prototype": Matrix(local="prototype"),
 }
 RELEVANCES = HEURISTICS | GRADIENTS
 # one model of each compiled loop, and one of each rule with statistics; the slow tests take all
@@ -70,17 +62,17 @@ class Run:
         W = middle[LABELS] + rng.normal(size=(6, 4)) + offset
         self.cost, self.relevance = (RULES | COSTS)[cost], RELEVANCES[relevance]
         self.link = Identity()
-        self.params = Params(W, self.relevance.start(self.X, self.y, self.weight, LABELS))
+        self.params = Params(W, self.relevance.start(ArraySamples(self.X, self.y, self.weight), LABELS))
 
     def state(self, settings=FIXED, units=Units(1.0, 1.0), random_state=0):  # noqa: B008 - a tuple
         statistics = new_statistics(self.relevance, self.cost, self.params.prototypes.shape, 3, settings.learning_rate)
         return TrainingState(self.cost, self.relevance, units, statistics, 0.0, np.random.RandomState(random_state))
 
-    def train_on(self, rows, settings, params, state, **more):
+    def train_on(self, rows, settings, params, state, max_iter=1, **more):
         """Result and state after some rows."""
         objective = Objective(self.relevance.metric(LABELS), self.link, self.cost, LABELS)
         samples = ArraySamples(self.X[rows], self.y[rows], self.weight[rows])
-        return train(objective, params, samples, settings, state, **more)
+        return train(objective, params, samples, max_iter, settings, state, **more)
 
     def train(self, settings=FIXED, rows=slice(None), state=None, **more):
         """Result of a run from the start."""
@@ -116,17 +108,19 @@ def test_schedules_in_closed_form(schedule, rate, max_iter):
     run.X[:], run.y[:], run.weight[:] = 1.0, 0, 1.0
     run.params = Params(np.vstack((np.zeros((1, 4)), np.full((5, 4), 9.0))))
     run.cost = WinnerRule()
-    result = run.train(replace(FIXED, learning_rate=0.3, schedule=schedule, max_iter=max_iter))
+    result = run.train(replace(FIXED, learning_rate=0.3, schedule=schedule), max_iter=max_iter)
     left = np.prod([1 - rate(t, 5, max_iter) for t in range(5 * max_iter)])
     np.testing.assert_allclose(result.params.prototypes[0], 1 - left, rtol=1e-12)
 
 
 def test_a_stream_has_constant_rates_in_place_of_a_linear_schedule():
     run = Run()
-    result = run.train(replace(FIXED, schedule="linear", max_iter=50), stream=True)
+    result = run.train(replace(FIXED, schedule="linear"), stream=True)
     assert result.n_iter == len(result.history) == 1
-    assert_same(result, run.train(replace(FIXED, max_iter=1, learning_rate=0.1 * FIXED.learning_rate)))
-    assert_same(run.train(replace(FIXED, max_iter=50), stream=True), run.train(replace(FIXED, max_iter=1)))
+    assert_same(result, run.train(replace(FIXED, learning_rate=0.1 * FIXED.learning_rate)))
+    assert_same(run.train(FIXED, stream=True), run.train(FIXED))
+    rules = Run(cost="lvq1")
+    assert_same(rules.train(replace(FIXED, schedule="linear"), stream=True), rules.train(FIXED))
 
 
 # -- stopping ----------------------------------------------------------------------------------------------------------
@@ -135,8 +129,8 @@ def test_a_stream_has_constant_rates_in_place_of_a_linear_schedule():
 @pytest.mark.parametrize("patience", [1, 3, 5])
 def test_training_stops_without_improvement(patience):
     """At rate 0 the first epoch gives the best cost and the next ones do not improve on it."""
-    settings = replace(FIXED, learning_rate=0.0, max_iter=50, tol=1e-9, n_iter_no_change=patience)
-    result = Run().train(settings)
+    settings = replace(FIXED, learning_rate=0.0, tol=1e-9, n_iter_no_change=patience)
+    result = Run().train(settings, max_iter=50)
     assert result.converged
     assert result.n_iter == len(result.history) == 1 + patience
 
@@ -146,8 +140,8 @@ def test_training_stops_without_improvement(patience):
 def test_stopping_follows_the_history(tol, seed):
     """Apply the rule to the history: no fall by more than tol below the best so far for three epochs."""
     run = Run(seed, "logm")
-    settings = replace(FIXED, learning_rate=0.01, max_iter=200, tol=tol, n_iter_no_change=3, schedule="linear")
-    result = run.train(settings)
+    settings = replace(FIXED, learning_rate=0.01, tol=tol, n_iter_no_change=3, schedule="linear")
+    result = run.train(settings, max_iter=200)
     waited, best, stop = 0, np.inf, None
     for epoch, value in enumerate(result.history, start=1):
         waited = 0 if value < best - tol else waited + 1
@@ -159,7 +153,7 @@ def test_stopping_follows_the_history(tol, seed):
 
 
 def test_without_a_tolerance_all_epochs_are_run():
-    result = Run().train(replace(FIXED, learning_rate=0.0, max_iter=30))
+    result = Run().train(replace(FIXED, learning_rate=0.0), max_iter=30)
     assert (result.n_iter, result.converged, len(result.history)) == (30, False, 30)
 
 
@@ -168,8 +162,8 @@ def test_without_a_tolerance_all_epochs_are_run():
 def test_observing_epochs_does_not_change_them(cost, relevance, seed):
     """Epochs run one by one, for the stopping rule, and many in one call give the same bits."""
     run = Run(seed, cost, relevance)
-    together = run.train(replace(FIXED, max_iter=6, shuffle=True))
-    observed = run.train(replace(FIXED, max_iter=6, shuffle=True, tol=0.0, n_iter_no_change=100))
+    together = run.train(replace(FIXED, shuffle=True), max_iter=6)
+    observed = run.train(replace(FIXED, shuffle=True, tol=0.0, n_iter_no_change=100), max_iter=6)
     assert_same(together, observed)
     assert together.history == observed.history
 
@@ -177,17 +171,24 @@ def test_observing_epochs_does_not_change_them(cost, relevance, seed):
 def test_report_is_called_for_every_observed_epoch():
     reported = []
     result = Run().train(
-        replace(FIXED, max_iter=4, tol=0.0), report=lambda done, value, last: reported.append((done, value))
+        replace(FIXED, tol=0.0), max_iter=4, report=lambda done, value, last: reported.append((done, value))
     )
     assert reported == list(enumerate(result.history, start=1))
 
 
-@pytest.mark.parametrize(("rate", "learned"), [({}, False), ({"width_rate": 0.1}, True)])
-def test_a_width_is_learned_only_with_a_rate(rate, learned):
+@pytest.mark.parametrize(("width", "rate"), [(None, 0.05), (2.0, 0.0), (2.0, 0.05)])
+def test_a_width_is_learned_where_it_is_a_parameter(width, rate):
+    """At the rate of the prototypes."""
     run = Run(cost="logm")
-    run.link, run.params = Gaussian().with_width(2.0), run.params._replace(width=2.0)
-    width = run.train(replace(FIXED, **rate)).params.width
-    assert (width != 2.0) == learned
+    run.link, run.params = Gaussian().with_width(2.0), run.params._replace(width=width)
+    found = run.train(replace(FIXED, learning_rate=rate)).params.width
+    assert found == width if width is None or rate == 0 else found != width
+
+
+@pytest.mark.parametrize(("relevance", "rate"), [("gradient", 0.01), ("matrix", 0.001), ("hebbian", 1e-4)])
+def test_without_a_rate_of_the_metric_it_is_that_of_the_rule(relevance, rate):
+    run = Run(cost="lvq1" if relevance == "hebbian" else "glvq", relevance=relevance)
+    assert_same(run.train(replace(FIXED, relevance_rate=None)), run.train(replace(FIXED, relevance_rate=rate)))
 
 
 # -- shuffling ---------------------------------------------------------------------------------------------------------
@@ -196,8 +197,8 @@ def test_a_width_is_learned_only_with_a_rate(rate, learned):
 @pytest.mark.parametrize(("cost", "relevance"), MODELS)
 def test_the_same_seed_gives_the_same_bits(cost, relevance):
     run = Run(0, cost, relevance)
-    settings = replace(FIXED, max_iter=5, shuffle=True)
-    one, again, other = (run.train(settings, state=run.state(random_state=seed)) for seed in (1, 1, 2))
+    settings = replace(FIXED, shuffle=True)
+    one, again, other = (run.train(settings, state=run.state(random_state=seed), max_iter=5) for seed in (1, 1, 2))
     assert_same(one, again)
     assert one.history == again.history
     assert (one.params.prototypes != other.params.prototypes).any()
@@ -206,8 +207,7 @@ def test_the_same_seed_gives_the_same_bits(cost, relevance):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_shuffled_epochs_are_permutations_drawn_one_after_another(seed):
     run = Run(seed)
-    settings = replace(FIXED, max_iter=3, shuffle=True)
-    result = run.train(settings, state=run.state(random_state=seed))
+    result = run.train(replace(FIXED, shuffle=True), state=run.state(random_state=seed), max_iter=3)
     source = np.random.RandomState(seed)
     order = np.concatenate([source.permutation(len(run.X)) for _ in range(3)])
     assert_same(result, run.train(FIXED, rows=order), rtol=1e-12)
@@ -228,7 +228,8 @@ def test_without_shuffling_no_random_number_is_drawn():
 def test_a_stream_in_batches_equals_one_run(cost, relevance, seed):
     """Batches of any size, with the training state in between: as if all samples had come at once."""
     run = Run(seed, cost, relevance)
-    settings = replace(FIXED, time_slope=cost == "glvq", learning_rate=0.3 if cost == "olvq1" else 0.05)
+    run.cost = GLVQCost(alpha=0.1, slope="time") if cost == "glvq" else run.cost
+    settings = replace(FIXED, learning_rate=0.3 if cost == "olvq1" else 0.05)
     whole = run.train(settings)
     state, params, costs = run.state(settings), run.params, 0.0
     for begin, end in ((0, 1), (1, 8), (8, 9), (9, 40), (40, 60)):
@@ -259,11 +260,10 @@ def test_a_stream_continues_a_learned_width(seed):
     run = Run(seed, "glvq")
     run.link = Gaussian()
     run.params = run.params._replace(width=1.5)
-    settings = replace(FIXED, width_rate=0.05)
-    whole = run.train(settings)
+    whole = run.train(FIXED)
     state, params = run.state(), run.params
     for begin in range(0, 60, 20):
-        result, state = run.train_on(slice(begin, begin + 20), settings, params, state, stream=True)
+        result, state = run.train_on(slice(begin, begin + 20), FIXED, params, state, stream=True)
         params = result.params
     np.testing.assert_allclose(params.width, whole.params.width, rtol=1e-10)
     assert params.width != 1.5
@@ -318,7 +318,7 @@ def test_arrays_may_be_read_only_and_in_any_order(cost, relevance):
 def test_results_are_finite_for_any_rate(cost, relevance, rate):
     run = Run(0, cost, relevance)
     learning_rate = 0.9 if cost == "olvq1" else rate
-    result = run.train(replace(FIXED, learning_rate=learning_rate, relevance_rate=rate, max_iter=5))
+    result = run.train(replace(FIXED, learning_rate=learning_rate, relevance_rate=rate), max_iter=5)
     assert np.isfinite(result.params.prototypes).all()
     if result.params.relevance is not None:
         assert np.isfinite(result.params.relevance).all()
@@ -350,7 +350,7 @@ def test_arrays_of_other_sizes_are_refused(changed, message):
     objective = Objective(Euclidean(), Identity(), cost, changed.get("labels", LABELS))
     samples = ArraySamples(run.X, changed.get("y", run.y), changed.get("weight", run.weight))
     with pytest.raises(ValueError, match=f"The online solver was called with {message}.*call fit again"):
-        train(objective, changed.get("params", run.params), samples, FIXED, state)
+        train(objective, changed.get("params", run.params), samples, 1, FIXED, state)
 
 
 @dataclass(frozen=True)
@@ -372,7 +372,7 @@ class MyRelevance(FisherPrototypes):
     ("part", "value", "message"),
     [
         ("cost", MyCost(), r"supports the costs .*'GLVQCost'.*, not MyCost; .* for a cost of your own\."),
-        ("link", MyLink(), r"supports the kernels .*'Gaussian'.*, not MyLink; .* for a kernel of your own\."),
+        ("link", MyLink(1.0), r"supports the kernels .*'Gaussian'.*, not MyLink; .* for a kernel of your own\."),
         ("relevance", MyRelevance(), r"supports the relevances .*'FisherPrototypes'.*, not MyRelevance; .*your own\."),
         ("cost", object(), r"supports the costs .*, not object"),
         ("link", object(), r"supports the kernels .*, not object"),

@@ -38,8 +38,8 @@ def test_kernels_and_their_widths_on_sparse_rows(reference, cost):
     for name, (link, link_spec) in LINKS.items():
         if name == "identity":
             continue
-        *_, state = problem.slow(reference, spec | link_spec, 1.7, width_rate=0.04)
-        result = problem.compiled(part, link, settings, width=1.7, width_rate=0.04)
+        *_, state = problem.slow(reference, spec | link_spec, 1.7, width_rate=problem.rate)
+        result = problem.compiled(part, link, settings, width=1.7)
         assert_close(result, state, name, tolerance=1e-9)
         assert state.width != 1.7
 

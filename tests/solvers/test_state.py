@@ -1,36 +1,26 @@
 """Units, statistics, the stopping rule and the training state."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from lvq.model.costs import GLVQCost, LOGMCost, WinnerRule
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
-from lvq.model.objective import Objective, Params
-from lvq.model.relevance import (
-    FisherNeighbours,
-    FisherPrototypes,
-    GradientRelevance,
-    Hebbian,
-    LocalDiagonalRelevance,
-    MatrixRelevance,
-    Relevance,
-)
+from lvq.model.objective import Params
+from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
-from lvq.solvers import state as module
-from lvq.solvers.state import StoppingRule, TrainingState, Units, mean_units, new_statistics, units_of
+from lvq.solvers.state import StoppingRule, TrainingState, Units, mean_units, new_statistics, spread_of, stretched
+from tests.model.formulas import distances
 
 LABELS = np.array([0, 0, 1, 1, 2])
 RELEVANCES = {
     "plain": Relevance(),
     "hebbian": Hebbian(),
     "hebbian weighted": Hebbian(weighted_step=True),
-    "gradient": GradientRelevance(),
-    "matrix": MatrixRelevance(rank=2),
-    "matrix per class": MatrixRelevance(local="class"),
-    "weights per class": LocalDiagonalRelevance(),
+    "gradient": Weights(),
+    "matrix": Matrix(rank=2),
+    "matrix per class": Matrix(local="class"),
+    "weights per class": Weights(local="class"),
 }
 
 
@@ -38,7 +28,7 @@ def draw(relevance, n_samples=40, dtype=np.float64):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n_samples, 3)).astype(dtype), np.arange(n_samples) % 3
     weight = rng.uniform(0.5, 2.0, n_samples).astype(dtype)
-    R = relevance.start(X, y, weight, LABELS)
+    R = relevance.start(ArraySamples(X, y, weight), LABELS)
     R = None if R is None else (R * rng.uniform(0.5, 2.0, R.shape)).astype(dtype)
     return ArraySamples(X, y, weight), Params(rng.normal(size=(5, 3)).astype(dtype), R)
 
@@ -52,12 +42,12 @@ def test_units_are_the_mean_smallest_distances(relevance, link):
     """The step's unit is divided by the largest eigenvalue of Lambda where the step carries Lambda."""
     relevance = RELEVANCES[relevance]
     samples, params = draw(relevance)
-    objective = Objective(relevance.metric(LABELS), link, GLVQCost(), LABELS)
-    units = units_of(objective, relevance, params, samples)
-    D = objective.metric.distances(samples.X, params.prototypes, params.relevance).min(axis=1)
+    metric = relevance.metric(LABELS)
+    units = stretched(spread_of(metric, params, samples, link), relevance, params)
+    D = distances(metric, samples.X, *params[:2]).min(axis=1)
     R, stretch = params.relevance, 1.0
     if R is not None and relevance.weighted_step:
-        if isinstance(relevance, MatrixRelevance):
+        if isinstance(relevance, Matrix):
             matrices = [omega.T @ omega for omega in np.reshape(R, (-1, *R.shape[-2:]))]
         else:
             matrices = [np.diag(weights) for weights in np.atleast_2d(R)]
@@ -67,39 +57,25 @@ def test_units_are_the_mean_smallest_distances(relevance, link):
     assert units.samples == pytest.approx(samples.weight.sum(), rel=1e-12)
 
 
-def test_units_are_of_the_width_in_the_parameters():
-    """A learned width is part of the parameters, not of the link."""
-    samples, params = draw(Relevance())
-    objective = Objective(Euclidean(), Gaussian(width=5.0), GLVQCost(), LABELS)
-    found = units_of(objective, Relevance(), params._replace(width=2.0), samples)
-    assert found == units_of(replace(objective, link=Gaussian(width=2.0)), Relevance(), params, samples)
-
-
 def test_units_are_measured_in_blocks(monkeypatch):
     """So that memory stays bounded; the sum is the same."""
     samples, params = draw(Relevance(), dtype=np.float32)
-    objective = Objective(Euclidean(), Identity(), GLVQCost(), LABELS)
-    whole = units_of(objective, Relevance(), params, samples)
-    monkeypatch.setattr(module, "UNIT_ROWS", 7)
-    np.testing.assert_allclose(units_of(objective, Relevance(), params, samples), whole, rtol=1e-12)
+    whole = spread_of(Euclidean(), params, samples)
+    monkeypatch.setattr("lvq.model.samples.BLOCK", 35)
+    assert samples.block_rows(5) == 7
+    np.testing.assert_allclose(spread_of(Euclidean(), params, samples)[:3], whole[:3], rtol=1e-6)
 
 
 def test_units_without_any_spread_are_one_of_no_samples():
-    objective = Objective(Euclidean(), Identity(), GLVQCost(), LABELS)
     places = np.zeros((5, 3))
-    samples = ArraySamples(places, LABELS, np.ones(5))
-    assert units_of(objective, Relevance(), Params(places), samples) == Units(1.0, 1.0, 0.0)
+    assert spread_of(Euclidean(), Params(places), ArraySamples(places, LABELS, np.ones(5))) == Units(1.0, 1.0, 0.0)
 
 
 def test_units_of_two_batches_together_are_those_of_their_union():
     samples, params = draw(Relevance())
-    objective = Objective(Euclidean(), Gaussian(), GLVQCost(), LABELS)
-    halves = [
-        units_of(objective, Relevance(), params, ArraySamples(*samples.take(rows)))
-        for rows in (slice(13), slice(13, None))
-    ]
-    whole = units_of(objective, Relevance(), params, samples)
-    np.testing.assert_allclose(mean_units(*halves), whole, rtol=1e-12)
+    parts = (ArraySamples(*samples.take(rows)) for rows in (slice(13), slice(13, None), slice(None)))
+    *halves, whole = (spread_of(Euclidean(), params, part, Gaussian(1.0)) for part in parts)
+    np.testing.assert_allclose(mean_units(*halves)[:3], whole[:3], rtol=1e-12)
 
 
 def test_units_of_no_samples_do_not_count():
@@ -158,10 +134,10 @@ def test_a_copy_has_its_own_random_state():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_scaled_cost_is_in_plain_numbers(dtype):
-    """Multiples of 1/spread are divided by the spread of H, 2 here; prices get the type of the data."""
-    cost = training_state(LOGMCost(alpha=0.1, xi=3.0, prices=np.ones((2, 2)))).scaled_cost(dtype)
+    """Multiples of 1/spread are divided by the spread of H, 2 here; a cost matrix gets the type of the data."""
+    cost = training_state(LOGMCost(alpha=0.1, xi=3.0, cost_matrix=np.ones((2, 2)))).scaled_cost(dtype)
     assert (cost.alpha, cost.xi) == (0.05, 1.5)
-    assert cost.prices.dtype == dtype
+    assert cost.cost_matrix.dtype == dtype
     rule = WinnerRule()
     assert training_state(rule).scaled_cost(dtype) is rule
 

@@ -8,18 +8,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from lvq import GLVQ
 from lvq.estimators import training
-from lvq.model.objective import MAX_THREADS
-from lvq.solvers.threads import (
-    AGAIN,
-    LONG,
-    TRIALS,
-    FasterMap,
-    Trials,
-    faster_map,
-    product_threads,
-    single_threaded_products,
-    thread_map,
-)
+from lvq.solvers import threads as module
+from lvq.solvers.threads import MAX_THREADS, block_threads, product_threads, single_threaded_products, thread_map
 
 
 def blas_threads():
@@ -43,56 +33,6 @@ def test_one_thread_is_the_built_in_map():
         assert mapping is map
 
 
-def test_one_item_needs_no_thread():
-    with faster_map(2) as mapping:
-        assert list(mapping(lambda _: threading.current_thread(), [0])) == [threading.current_thread()]
-
-
-def test_both_ways_give_the_same_results_in_order():
-    with faster_map(2) as mapping:
-        assert isinstance(mapping, FasterMap)
-        for _ in range(2 * TRIALS + 2):
-            assert list(mapping(lambda number: number * number, iter(range(20)))) == [k * k for k in range(20)]
-    with faster_map(1) as mapping:
-        assert mapping is map
-
-
-@pytest.mark.parametrize(("seconds", "faster"), [((2e-3, 1e-3), 1), ((1e-3, 2e-3), 0)])
-def test_the_faster_way_is_taken_after_some_trials(seconds, faster):
-    known, ways = Trials(), []
-    for _ in range(AGAIN + 2 * TRIALS):
-        ways.append(known.way)
-        known.add(known.way, seconds[known.way], n_items=8)
-    assert ways[: 2 * TRIALS] == [0, 1] * TRIALS
-    assert set(ways[2 * TRIALS : AGAIN]) == {faster}
-    assert set(ways[AGAIN:]) == {0, 1}  # the load of the machine may have changed
-
-
-def test_old_times_are_forgotten_when_both_ways_are_tried_again():
-    known = Trials()
-    for _ in range(AGAIN - 1):
-        known.add(known.way, 1e-3 * (1 + known.way), n_items=8)
-    assert known.shortest == [1e-3, 2e-3]
-    assert known.way == 0
-    known.add(0, 1.5e-3, n_items=8)
-    assert known.shortest == [1.5e-3, float("inf")]
-    assert known.way == 1
-
-
-def test_a_way_is_known_by_its_shortest_time():
-    known = Trials()
-    for seconds in (3e-3, 2e-3, 4e-3):
-        known.add(0, seconds, n_items=8)
-    assert known.shortest[0] == 2e-3
-
-
-def test_long_blocks_are_never_given_to_one_thread():
-    known = Trials()
-    for _ in range(10):
-        assert known.way == 0
-        known.add(0, 9 * LONG, n_items=8)
-
-
 def test_results_are_in_order():
     with thread_map(4) as mapping:
         assert list(mapping(lambda number: number * number, range(100))) == [number * number for number in range(100)]
@@ -103,14 +43,23 @@ def test_errors_are_raised():
         list(mapping(lambda number: 1 // number, range(3)))
 
 
-def test_no_more_threads_than_blocks_fit_in_memory():
-    """The memory of an evaluation is divided by this number."""
+def test_no_more_threads_than_a_few_blocks_at_a_time():
     all_running = threading.Barrier(MAX_THREADS)
     with thread_map(10 * MAX_THREADS) as mapping:
         names = set(
             mapping(lambda _: (all_running.wait(10), threading.current_thread().name)[1], range(MAX_THREADS * 5))
         )
     assert len(names) == MAX_THREADS
+
+
+@pytest.mark.parametrize(("products", "used"), [(module.LARGE - 1, 1), (module.LARGE, 2)])
+def test_large_calls_use_threads_over_blocks(products, used, two_product_threads):
+    """Each with products of one thread; small ones leave everything as it is."""
+    with block_threads(products) as mapping:
+        assert (mapping is map) == (used == 1)
+        assert blas_threads() == (2 if used == 1 else 1)
+        assert list(mapping(lambda number: number + 1, range(9))) == list(range(1, 10))
+    assert blas_threads() == 2
 
 
 def test_products_have_one_thread_inside_and_as_many_as_before_outside(two_product_threads):

@@ -230,10 +230,7 @@ def _has_shared_matrix(estimator: "CostBasedLVQ") -> bool:
     """Whether the fitted model, or the one to be fitted, has one matrix for all prototypes."""
     if hasattr(estimator, "model_"):
         return isinstance(estimator.model_.metric, Mahalanobis)
-    try:
-        relevance = estimator._relevance()
-    except (KeyError, TypeError, ValueError):  # `fit` will raise the error
-        return False
+    relevance = estimator._relevance()
     return isinstance(relevance, Matrix) and relevance.local is None
 
 

@@ -136,7 +136,12 @@ def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamp
 
 def _check_groups(relevance: Structured, n_features: int) -> None:
     """Groups of features must be those of the samples."""
-    name, groups = type(relevance).__name__, relevance.structure.groups
+    name = type(relevance).__name__
+    if all(label is None for label in relevance.feature_groups or ()):
+        raise ValueError(
+            f"feature_groups of {name} must leave one feature or more, got None, which excludes it, for all."
+        )
+    groups = relevance.structure.groups
     assert groups is not None
     if len(groups) != n_features:
         raise ValueError(

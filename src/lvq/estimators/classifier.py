@@ -29,7 +29,7 @@ from lvq.typing import Argument, Label
 class Form(NamedTuple):
     """What `LVQClassifier` chooses: a relevance, and the prototypes of each class."""
 
-    relevance: Relevance
+    relevance: Argument  # a Relevance
     n_prototypes: int
 
 
@@ -41,7 +41,7 @@ FORMS = (
 )
 MOST_SAMPLES, MOST_FEATURES = 5_000, 1_000  # up to which a choice is made
 MAX_LOCAL = 4_000_000  # numbers in all matrices up to which each prototype has its own
-KERNEL = "gaussian"
+COST, KERNEL = MCECost(alpha=0.03, xi=3.0), "gaussian"
 
 
 class _OfStreams:
@@ -54,7 +54,7 @@ class _OfStreams:
         if model is None:
             return CostBasedLVQ.partial_fit
         relevance = model._state.relevance if hasattr(model, "model_") else model._relevance()
-        if relevance.free_size:
+        if getattr(relevance, "free_size", False):  # `fit` refuses what is no relevance
             raise AttributeError(
                 f"{type(model).__name__} has no partial_fit with these parameters, as it learns how large its matrices "
                 "are. Set solver='online' and a relevance such as 'local_diagonal', or a relevance without a ridge, "
@@ -100,7 +100,7 @@ class LVQClassifier(CostBasedLVQ):
     }
 
     n_prototypes: int | dict[Label, int] | Literal["auto"] | None = None  # type: ignore[assignment]
-    cost: str | Cost = MCECost(alpha=0.03, xi=3.0)
+    cost: str | Cost = "auto"
     relevance: str | Relevance | None = "auto"
     kernel: str | Link | None = KERNEL
     cost_matrix: ArrayLike | None = None
@@ -116,6 +116,8 @@ class LVQClassifier(CostBasedLVQ):
 
     def _part(self, name: str, value: Argument) -> Argument:
         """As in all estimators; a relevance that a string names has a ridge, and local ones are for each prototype."""
+        if name == "cost" and value == "auto":
+            return COST
         if name == "relevance" and value == "auto":
             return self._part(name, FORMS[0].relevance)
         part = super()._part(name, value)

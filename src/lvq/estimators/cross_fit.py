@@ -82,7 +82,9 @@ def short_fit(candidate: Candidate, folds: Folds, pair: tuple[np.ndarray, np.nda
         training = candidate.estimator._begin(parts, samples, folds.classes, RandomState(0))
     model = steps.fitted_model(steps.run(parts, training, samples, silent)[0], parts, folds.classes, None, None)
     table = model.over_blocks(model.probabilities, folds.samples.X[test])
-    return np.log(np.maximum(table.astype(np.float64), np.finfo(np.float64).tiny))
+    table = np.log(np.maximum(table.astype(np.float64), np.finfo(np.float64).tiny))
+    table[:, np.setdiff1d(np.arange(len(folds.classes)), model.labels)] = -np.inf  # no sample to train on
+    return table
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------
@@ -96,6 +98,8 @@ def make_folds(
     Samples of a class with fewer distinct ones than `least` take no part. With groups no group is in two folds.
     """
     if not samples.in_memory:
+        if groups is not None:
+            raise ValueError("groups need samples in memory, got a dask collection. Give X.compute() where it fits.")
         samples = ArraySamples(*samples.sample(MAX_SAMPLES, RandomState(0)))
     rows = np.arange(samples.n_samples)
     if len(rows) > MAX_SAMPLES:
@@ -177,10 +181,18 @@ def cross_fitted_temperature(candidate: Candidate, folds: Folds) -> float:
     return fitted_temperature(cross_fit([candidate], folds)[0], y, weight)
 
 
-def log_likelihoods(table: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
-    """Log-likelihood of each sample at the temperature of its table, and the temperature."""
-    temperature = fitted_temperature(table, y, weight)
-    sharp = log_softmax(table / temperature, axis=1)[np.arange(len(y)), y]
+def log_likelihoods(
+    table: np.ndarray, y: np.ndarray, weight: np.ndarray, temperature: float | None = None
+) -> tuple[np.ndarray, float]:
+    """Log-likelihood of each sample at a given temperature or that of its table, and the temperature.
+
+    Samples of a class that the fit of their fold did not know do not count in the temperature of the table.
+    """
+    rows = np.arange(len(y))
+    if temperature is None:
+        known = np.isfinite(table[rows, y])
+        temperature = fitted_temperature(table[known], y[known], weight[known]) if known.any() else 1.0
+    sharp = log_softmax(table / temperature, axis=1)[rows, y]
     return np.maximum(sharp, SMALLEST_LOGARITHM), temperature
 
 

@@ -19,7 +19,7 @@ from lvq.model.arrays import as_numpy, has_float64, is_tensor, like
 from lvq.model.observed import with_values
 from lvq.model.rows import canonical, column_range, is_sparse, largest_value, numbers
 from lvq.model.samples import ArraySamples
-from lvq.typing import Array, ClassWeight, MatrixLike
+from lvq.typing import Argument, Array, ClassWeight, MatrixLike
 
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
 
@@ -27,7 +27,7 @@ FLOATS = [np.float64, np.float32]  # types that samples keep; others become the 
 # -- samples -----------------------------------------------------------------------------------------------------------
 
 
-def check_samples(estimator: BaseEstimator, X: ArrayLike) -> Array:
+def check_samples(estimator: BaseEstimator, X: MatrixLike) -> Array:
     """Samples to predict: an array, a CSR array or a tensor."""
     if is_tensor(X):
         X = floating(X, estimator.model_.dtype, type(estimator).__name__)
@@ -44,7 +44,7 @@ def check_samples(estimator: BaseEstimator, X: ArrayLike) -> Array:
     return check_magnitude(estimator, samples)
 
 
-def _fits(X: ArrayLike, estimator: BaseEstimator) -> bool:
+def _fits(X: MatrixLike, estimator: BaseEstimator) -> bool:
     """Whether this is a plain array of the right shape and type, and of moderate numbers."""
     return (
         type(X) is np.ndarray
@@ -118,14 +118,14 @@ def check_range(estimator: BaseEstimator, X: Array) -> None:
 class Checked(NamedTuple):
     """Samples of a weight above 0, their classes, and which of the given rows they are."""
 
-    samples: ArraySamples
+    samples: Argument  # ArraySamples or Partitions
     classes: np.ndarray
-    rows: np.ndarray
+    rows: np.ndarray | slice
 
 
 def training_samples(
     estimator: BaseEstimator,
-    X: ArrayLike,
+    X: MatrixLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     *,
@@ -163,7 +163,7 @@ def training_samples(
 
 def _validated(
     estimator: BaseEstimator,
-    X: ArrayLike,
+    X: MatrixLike,
     y: ArrayLike,
     *,
     reset: bool,
@@ -188,11 +188,11 @@ def _check_some_value(estimator: BaseEstimator, X: np.ndarray) -> None:
 
 
 def labelled_samples(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> ArraySamples:
     """Labelled samples for a fitted model."""
-    tensor = is_tensor(X) and estimator.model_.variances is None and is_valid(X)
     X = floating(X, estimator.model_.dtype, type(estimator).__name__) if is_tensor(X) else X
+    tensor = is_tensor(X) and estimator.model_.variances is None and is_valid(X)
     given, missing = stand_in(X) if tensor else as_numpy(X), estimator.model_.variances is not None
     given, y = _validated(estimator, given, as_numpy(y), reset=False, missing=missing)
     check_known(estimator, y, estimator.classes_, "objective_value")
@@ -207,7 +207,7 @@ def labelled_samples(
 
 def check_batch(
     estimator: BaseEstimator,
-    X: ArrayLike,
+    X: MatrixLike,
     y: ArrayLike,
     classes: ArrayLike | None,
     sample_weight: ArrayLike | None,
@@ -410,9 +410,11 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
             "remove the row."
         )
     fill = "Fill them first, for example by sklearn.impute.SimpleImputer in a pipeline"
-    if hasattr(estimator, "model_") and estimator.model_.variances is None:
-        fill += ", or fit with missing='ignore'"
+    if hasattr(estimator, "_relevance") and not getattr(estimator._relevance(), "smooth", True):
+        pass  # a relevance without a gradient cannot ignore them
     elif not hasattr(estimator, "model_"):
         fill += f", or use {name}(missing='ignore'), which compares the observed features"
+    elif estimator.model_.variances is None:
+        fill += ", or fit with missing='ignore'"
     found = " ".join(part for part in (message.splitlines()[0], first_missing(X)) if part)
     return f"{found} {name} does not accept missing values as it is set. {fill}."

@@ -6,9 +6,11 @@ from numpy.typing import ArrayLike
 
 from lvq.estimators.base import BaseLVQ
 from lvq.estimators.parameters import estimator, one_of
+from lvq.estimators.specification import Solver
 from lvq.model.costs import CostOrRule, WindowRule, WinnerRule
 from lvq.model.relevance import Hebbian, Relevance
 from lvq.solvers.online import Online
+from lvq.typing import Argument
 
 
 class KohonenLVQ(BaseLVQ):
@@ -16,8 +18,13 @@ class KohonenLVQ(BaseLVQ):
 
     _rate: ClassVar[float] = 0.05
 
-    def _solver(self, cost: CostOrRule, relevance: Relevance, X: ArrayLike | None) -> Online:
-        return Online(learning_rate=self._rate) if isinstance(self.solver, str) else self.solver
+    def _part(self, name: str, value: Argument) -> Argument:
+        if name == "solver" and value in ("auto", "online"):
+            return Online(learning_rate=self._rate)
+        return super()._part(name, value)
+
+    def _solver(self, cost: CostOrRule, relevance: Relevance, X: ArrayLike | None) -> Solver:
+        return self._part("solver", self.solver)
 
 
 @estimator

@@ -1,5 +1,6 @@
 """Models that learn from the nearest own and the nearest other prototype: GLVQ and its variants, MCE, LOGM."""
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from numpy.typing import ArrayLike
@@ -7,7 +8,7 @@ from numpy.typing import ArrayLike
 from lvq.estimators.base import CostBasedLVQ
 from lvq.estimators.parameters import estimator, one_of
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost
-from lvq.model.relevance import Matrix, Weights
+from lvq.model.relevance import Matrix, Relevance, Weights
 
 
 @estimator
@@ -117,7 +118,7 @@ class GMLVQ(RelativeLVQ):
 
 @estimator
 class LGMLVQ(RelativeLVQ):
-    """Localized GMLVQ: a matrix for each class or each prototype.
+    """Localized GMLVQ: a matrix for each class, or each prototype with ``Matrix(local="prototype")``.
 
     {parameters}
 
@@ -140,6 +141,10 @@ class LGMLVQ(RelativeLVQ):
     _own_constraints: ClassVar[dict[str, list[object]]] = {"relevance": [one_of("local_matrix"), Matrix]}
 
     relevance: str | Matrix = "local_matrix"
+
+    def _relevance(self) -> Relevance:
+        rule = super()._relevance()
+        return replace(rule, local="class") if isinstance(rule, Matrix) and rule.local is None else rule
 
 
 @estimator

@@ -19,6 +19,9 @@ from lvq.model.links import KERNELS
 from lvq.model.parts import Part
 from lvq.model.relevance import RELEVANCES, Relevance
 from lvq.model.start_prototypes import STARTS
+from lvq.solvers.adam import Adam
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.online import Online
 
 Class = TypeVar("Class", bound=type)
 SOLVERS = ("auto", "lbfgs", "adam", "online")
@@ -89,9 +92,9 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '{"auto", "lbfgs", "adam", "online"} or solver',
         "How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by sample, as "
         'the papers do. "auto" is lbfgs, or online where a part has no gradient; for sparse X of 16,384 features or '
-        "more, whose prototypes lbfgs would hold more than 20 times, it is online, or adam for relevances. Objects such "
-        'as ``Adam(learning_rate=0.01)`` or ``LBFGS(device="cuda")`` have parameters of their own. `partial_fit` is '
-        "always online.",
+        "more, whose prototypes lbfgs would hold more than 20 times, it is online, or adam for relevances. Objects "
+        'such as ``Adam(learning_rate=0.01)`` or ``LBFGS(device="cuda")`` have parameters of their own. `partial_fit` '
+        "is always online.",
     ),
     "cost_matrix": (
         "array-like of shape (n_classes, n_classes), optional",
@@ -99,9 +102,10 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "class of its nearest other prototype. With lbfgs and adam.",
     ),
     "cost": (
-        '{"glvq", "mce", "logm", "rslvq", "snpc"} or Cost',
-        "The cost to minimise; see the classes of these names. Objects of `lvq.model.costs`, such as "
-        "``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs `value_and_derivative`.",
+        '{"auto", "glvq", "mce", "logm", "rslvq", "snpc"} or Cost',
+        'The cost to minimise; see the classes of these names. "auto" is ``MCECost(alpha=0.03, xi=3)``. Objects of '
+        "`lvq.model.costs`, such as ``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs "
+        "`value_and_derivative`.",
     ),
     "estimator": (
         "LVQClassifier, optional",
@@ -153,9 +157,9 @@ CONSTRAINTS: dict[str, list[object]] = {
     "epsilon": [unit_interval],
     "decision": [one_of("nearest", "posterior")],
     "calibration": [one_of("temperature"), None],
-    "solver": [one_of(*SOLVERS), Part],
+    "solver": [one_of(*SOLVERS), Adam, LBFGS, Online],
     "cost_matrix": ["array-like", None],
-    "cost": [one_of(*COSTS), HasMethods(["value_and_derivative"])],
+    "cost": [one_of("auto", *COSTS), HasMethods(["value_and_derivative"])],
     "estimator": [HasMethods(["fit", "predict_proba"]), None],
     "cv": ["cv_object"],
     "candidates": [tuple, list, None],

@@ -11,6 +11,7 @@ dask is imported where it is used.
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial, reduce, wraps
 from operator import add
@@ -19,10 +20,9 @@ from typing import ClassVar, NamedTuple, TypeGuard
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
-from lvq.estimators.inputs import check_classes, class_weights
+from lvq.estimators.inputs import check_classes, check_range, check_targets, class_weights, first_missing
 from lvq.model.arrays import rounded_centre
 from lvq.model.rows import largest_value
 from lvq.model.samples import BLOCK, ArraySamples, Block, Map, Total, median_variance, rows_by_class
@@ -31,10 +31,8 @@ from lvq.solvers.lbfgs import LBFGS
 from lvq.typing import Argument, ClassWeight, Delayed, MatrixLike
 
 TREE = 8  # sums that are added at a time; a constant, so that the order of the sums is fixed
-START_SAMPLES, START_NUMBERS = (
-    5000,
-    2**25,
-)  # of a class that a start draws: up to these k-means is exact; numbers in all
+START_SAMPLES = 5000  # of a class that a start draws: up to these k-means is exact
+START_NUMBERS = 2**25  # of all samples that a start draws
 
 
 def is_dask(X: object) -> TypeGuard[Delayed]:
@@ -160,7 +158,10 @@ class Partitions:
         import dask
 
         held = np.stack([extent.counts for extent in self.extents])
-        counts, generator = held.sum(axis=0), np.random.default_rng(random_state.randint(2**31))
+        seed = deepcopy(random_state).randint(
+            2**31
+        )  # the state stays, as with samples in memory, of which all are taken
+        counts, generator = held.sum(axis=0), np.random.default_rng(seed)
         if k is None:
             wanted = np.minimum(counts, max(10, min(START_SAMPLES, START_NUMBERS // (self.n_features * len(counts)))))
         elif k >= counts.sum():
@@ -221,10 +222,18 @@ def _arranged(block: Block, centre: np.ndarray, total: float) -> Block:
     return Block(X, y, weight * np.asarray(block.weight.sum(dtype=np.float64) / total, dtype=weight.dtype))
 
 
-def _checked(number: int, X: MatrixLike, y: MatrixLike, weight: MatrixLike, n_features: int, dtype: np.dtype) -> Block:
+def _checked(
+    number: int, X: MatrixLike, y: MatrixLike, weight: MatrixLike, shape: tuple[int, Sequence[str] | None, np.dtype]
+) -> Block:
     """A partition as arrays: samples in the common type, labels as they are, weights."""
+    n_features, names, dtype = shape
     with _named(number):
-        X = check_array(X, dtype=dtype, input_name="X", ensure_min_samples=0)
+        if names is not None and list(X.columns) != list(names):
+            raise ValueError(f"X has the columns {list(X.columns)}, and other partitions have {list(names)}.")
+        try:
+            X = check_array(X, dtype=dtype, input_name="X", ensure_min_samples=0)
+        except ValueError as error:
+            raise ValueError(f"{error} {first_missing(X)}".strip()) from error
         y = column_or_1d(np.asarray(y))
         weight = np.ones(len(X), dtype) if weight is None else check_array(weight, dtype=dtype, ensure_2d=False)
         if X.shape[1] != n_features or not len(X) == len(y) == len(weight) or (weight < 0).any():
@@ -234,8 +243,10 @@ def _checked(number: int, X: MatrixLike, y: MatrixLike, weight: MatrixLike, n_fe
             )
         if len(X) and np.abs(X).max() > largest_value(dtype, n_features):
             raise ValueError("X holds values so large that squared distances overflow. Scale the features first.")
-        if any(label is None or label != label for label in y.tolist()):
+        if any(label is None or type(label).__name__ == "NAType" or label != label for label in y.tolist()):
             raise ValueError("y contains NaN or missing labels.")
+        if len({isinstance(label, str) for label in y.tolist()}) > 1:
+            raise ValueError("y must be of one kind, all text or all whole numbers.")
     return Block(X, y, weight)
 
 
@@ -284,6 +295,8 @@ def training_partitions(
             f"{name} takes dask collections with solver='lbfgs' on the processor alone, got {solver!r}. Use it, or "
             "give X.compute() where it fits in memory."
         )
+    if X.ndim != 2 or y is None:
+        raise ValueError(f"{name}.fit needs X of two dimensions, got {X.ndim}, and y, got {type(y).__name__}.")
     columns = X._meta if hasattr(X, "map_partitions") else np.zeros((1, X.shape[1]))
     _check_feature_names(estimator, columns, reset=reset)
     _check_n_features(estimator, columns, reset=reset)
@@ -292,13 +305,18 @@ def training_partitions(
     parts = _partitions(X)
     labels, weights = (_aligned(name, X, parts, values) for values in (y, sample_weight))
     given = zip(range(len(parts)), parts, labels, weights)
-    rows = dask.persist(*(dask.delayed(_checked)(*part, estimator.n_features_in_, dtype) for part in given))
+    names = getattr(estimator, "feature_names_in_", None) if hasattr(X, "columns") else None
+    task = dask.delayed(partial(_checked, shape=(estimator.n_features_in_, names, dtype)), traverse=False)
+    rows = dask.persist(*(task(*part) for part in given))
     classes, factors = _classes(estimator, dask.compute(*(dask.delayed(_label_counts)(block) for block in rows)))
     pairs = [dask.delayed(_indexed, nout=2)(block, classes, factors) for block in rows]
     pairs = dask.persist(*(part for pair in pairs for part in pair))
     extents = dask.compute(*pairs[1::2])
     kept = [(block, extent) for block, extent in zip(pairs[::2], extents) if extent.counts.sum()]
-    return Partitions(*map(tuple, zip(*kept)), dtype), classes, slice(None)
+    blocks, known = zip(*kept)
+    samples = Partitions(blocks, known, dtype)
+    check_range(estimator, np.stack([samples.extent.low, samples.extent.high]))
+    return samples, classes, slice(None)
 
 
 def _aligned(name: str, X: Delayed, parts: Sequence[Delayed], values: MatrixLike | None) -> Sequence[Argument]:
@@ -327,7 +345,7 @@ def _classes(
     names, counts, weights = (np.concatenate(parts) for parts in zip(*found))
     if not len(names):
         raise ValueError(f"X of {type(estimator).__name__}.fit has no samples: all partitions are empty.")
-    check_classification_targets(names)
+    check_targets(estimator, names)
     classes, index = np.unique(names, return_inverse=True)
     given: ClassWeight = estimator.class_weight
     if given == "balanced":

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.inputs import check_samples
 from lvq.estimators.partitions import in_memory, is_dask, mapped
 from lvq.estimators.tensors import same_kind
-from lvq.model.arrays import as_numpy
+from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.contributions import Explanation
 from lvq.model.links import Kernel
 from lvq.model.prototype_model import PrototypeModel
@@ -76,7 +76,8 @@ class ModelPredictions:
             return mapped(self, name, X)
         samples = check_samples(self, X)
         if products is None:
-            return same_kind(as_numpy(function(samples)), X)
+            found = function(samples)
+            return found if is_tensor(found) else same_kind(found, X)
         with block_threads(samples.shape[0] * products) as mapping:
             return same_kind(function(samples, mapping), X)
 
@@ -173,7 +174,7 @@ class ModelPredictions:
         from sklearn.metrics import accuracy_score  # a tenth of the time of a first import and fit
 
         y, predicted, weight = (as_numpy(in_memory(part)) for part in (y, self.predict(X), sample_weight))
-        return accuracy_score(y, predicted, sample_weight=weight)
+        return float(accuracy_score(y, predicted, sample_weight=weight))
 
     def explain(self, X: ArrayLike) -> Explanation:
         """Winner, rival, certainty and the contribution of each feature, for each sample.
@@ -246,7 +247,7 @@ class ModelPredictions:
     def kernel_width_(self) -> float:
         """Width of the kernel."""
         link = self._fitted("kernel_width_").link
-        return self._array("kernel_width_", link.width if isinstance(link, Kernel) else None, "it has no kernel")
+        return self._array("kernel_width_", float(link.width) if isinstance(link, Kernel) else None, "it has no kernel")
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -26,6 +26,7 @@ from lvq.model.costs import LOGMCost, MCECost
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix, Scale, Weights
 from lvq.model.rows import canonical_order
+from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
 
 ITERATIONS = 30  # of the fits in folds: further ones change the ranking little
@@ -144,10 +145,12 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
             most = max(2, min(len(canonical_order(samples.X[samples.y == k])[1]) for k in range(len(classes))) // 4)
             given = [candidate for candidate in given if candidate["n_prototypes"] <= most]
         candidates = self._specified(base, given)
+        assert isinstance(rows, np.ndarray)
         groups = None if groups is None else np.asarray(groups)[rows]
         splits = self._splits(samples.X, classes[samples.y], groups, rows)
         folds = Folds(samples, [_checked_fold(samples.y, *split) for split in splits], classes)
-        scores, temperatures = self._scores(candidates, folds)
+        with single_threaded_products(product_threads()):
+            scores, temperatures = self._scores(candidates, folds)
         best = choose(scores)
         means = scores.means()
         fitted = {
@@ -167,9 +170,9 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         """Scores of the candidates, and the temperatures of their probabilities."""
         y, weight, number = folds.known
         tables = cross_fit(candidates, folds, ITERATIONS, self.n_jobs)
-        judged = [log_likelihoods(table, y, weight) for table in tables]
-        calibrated = [candidate.estimator.calibration is not None for candidate in candidates]
-        temperatures = [judge[1] if wanted else 1.0 for judge, wanted in zip(judged, calibrated)]
+        given = [1.0 if candidate.estimator.calibration is None else None for candidate in candidates]
+        judged = [log_likelihoods(table, y, weight, temperature) for table, temperature in zip(tables, given)]
+        temperatures = [temperature for _, temperature in judged]
         if self.scoring is None:
             return Scores(np.stack([judge[0] for judge in judged]), weight, number, folds.test_ratio), temperatures
         scorer, n_folds = get_scorer(self.scoring), len(folds.pairs)

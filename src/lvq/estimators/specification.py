@@ -1,6 +1,7 @@
 """An estimator as a specification: its parameters, and the parts that they name."""
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Literal, Self, TypeVar
 
 from numpy.typing import ArrayLike
@@ -131,15 +132,23 @@ class Specification(BaseEstimator):
         self : object
             The estimator.
         """
-        for name in {key.partition("__")[0] for key in params if "__" in key} & set(PARTS):
-            part = self._part(name, params.pop(name, getattr(self, name, None)))
-            if isinstance(part, Part):
-                setattr(self, name, replace(part))  # a copy: a class shares its default, a user may share parts
-        return super().set_params(**params)
+        parts = set(PARTS) & set(self.get_params(deep=False))
+        nested = {key: value for key, value in params.items() if "__" in key and key.partition("__")[0] in parts}
+        super().set_params(**{key: value for key, value in params.items() if key not in nested})
+        for key in nested:
+            name = key.partition("__")[0]
+            part = self._part(name, getattr(self, name))
+            if not hasattr(part, "set_params"):
+                raise ValueError(
+                    f"{key} of {type(self).__name__} is a parameter of the part that {name!r} names, and {part!r} has "
+                    f"none. Set {name!r} too."
+                )
+            setattr(self, name, _copy(part))  # a class shares its default, a user may share parts
+        return super().set_params(**nested)
 
     def _part(self, name: str, value: Argument) -> Argument:
         """The part that a string names; anything else unchanged."""
-        return PARTS[name][value] if isinstance(value, str) else value
+        return PARTS[name].get(value, value) if isinstance(value, str) else value
 
     # -- parts: objects made from the parameters -----------------------------------------------------------------------
 
@@ -147,7 +156,7 @@ class Specification(BaseEstimator):
         raise NotImplementedError
 
     def _relevance(self) -> Relevance:
-        return self._part("relevance", self.relevance) or Relevance()
+        return Relevance() if self.relevance is None else self._part("relevance", self.relevance)
 
     def _solver(self, cost: CostOrRule, relevance: Relevance, X: ArrayLike | None) -> Solver:
         """The solver; "auto" takes L-BFGS where there is a gradient, but Adam or online for many sparse features."""
@@ -187,4 +196,5 @@ def _copy(part: Named) -> Named:
 def _sharpness(cost: CostOrRule) -> float:
     """How steeply relative scores become probabilities: as steeply as the cost's sigmoid, if it has one."""
     slope = getattr(cost, "slope", None)
-    return float(slope) if isinstance(slope, int | float) and slope > 0 else 5.0
+    steep = float(slope) if isinstance(slope, Real) else 0.0
+    return steep if steep > 0 else 5.0

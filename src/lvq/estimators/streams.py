@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from lvq.estimators.checks import check_for_samples
 from lvq.estimators.inputs import check_batch
 from lvq.estimators.partitions import is_dask
 from lvq.estimators.specification import Parts
@@ -43,6 +44,7 @@ def next_batch(
     given = as_numpy(X), as_numpy(y), as_numpy(classes), as_numpy(sample_weight)
     samples, known = check_batch(estimator, *given, first=first)
     if first:
+        check_for_samples(estimator, parts, samples)
         return estimator._begin(parts, samples, known, check_random_state(estimator.random_state)), samples, known
     check_unchanged(estimator, parts, known, stream=True)
     before = estimator._training()

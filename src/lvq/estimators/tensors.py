@@ -1,7 +1,8 @@
 """torch at the interface: tensors in, tensors out, and the device a model is fitted on. torch is imported late.
 
-Samples of a tensor are never copied to the host, except to raise the error of an array. Labels and weights are small,
-so scikit-learn checks them as arrays.
+Samples of a tensor stay on their device, except to raise the error of an array, and some thousands of them where rows
+must be sorted: for starts with several prototypes, and for folds. Labels and weights are small, so scikit-learn checks
+them as arrays.
 """
 
 import sys

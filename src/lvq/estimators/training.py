@@ -115,7 +115,8 @@ def _first_units(parts: Parts, metric: Metric, params: Params, samples: ArraySam
 
 def _scale_of(rule: Relevance, samples: ArraySamples) -> DataScale:
     """What a ridge is measured in; without one the variance is not needed."""
-    return DataScale(samples.typical_variance() if rule.free_size else 1.0, samples.n_samples)
+    ridge = getattr(rule, "ridge", 0.0) != 0
+    return DataScale(samples.typical_variance() if ridge else 1.0, samples.n_samples)
 
 
 def restarted(
@@ -195,10 +196,12 @@ def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: 
 
 
 def objective_value(training: Training, samples: ArraySamples) -> float:
-    """The mean cost of samples with its penalty: what the batch solvers minimise."""
+    """The mean cost of samples with its penalty: what the batch solvers minimise; that of mu for a slope of "time"."""
     centre = samples.centre()
-    arranged = samples.arranged(centre)
-    objective, params = training.objective(samples).beside(training.params, arranged.X)
+    arranged, objective = samples.arranged(centre), training.objective(samples)
+    if getattr(objective.cost, "slope", 0) == "time":
+        objective = replace(objective, cost=replace(objective.cost, slope=0.0))  # type: ignore[type-var]
+    objective, params = objective.beside(training.params, arranged.X)
     params = Params(like(params.prototypes - centre, arranged.X), params.relevance)
     problem = Problem(objective, training.state.relevance, scale=training.state.units.scale)
     return float(problem.value_and_gradient(problem.free(params), arranged)[0])

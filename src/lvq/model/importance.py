@@ -115,7 +115,8 @@ def fitted_curve(samples: ArraySamples, rows: int) -> Curve:
     sums = samples.reduce(_weighted_sums, rows)
     total, mean = sums[0], sums[1:] / sums[0]
     variance = samples.reduce(_Variances(mean), rows) / total
-    eps = 1e-15 if not is_tensor(samples.X) or has_float64(samples.X.device) else 1e-7
+    narrow = samples.in_memory and is_tensor(samples.X) and not has_float64(samples.X.device)
+    eps = 1e-7 if narrow else 1e-15
     variance[variance <= (10 * eps * mean) ** 2] = 0  # rounding
     return Curve(mean, np.sqrt(variance), max(SMALLEST, 1e4 * eps))
 

@@ -120,6 +120,7 @@ class BlockObjective:
                 D = np.take_along_axis(D, touched, 1) if namespace(D) is np else D.gather(1, touched)
             slope = by_link.value
         else:  # links are increasing: the two nearest prototypes are found before the link
+            assert isinstance(self.cost, MarginCost)
             cost, slope = self.cost.of_pairs(H, y, self.labels, touched)
         by_distance = DistanceGradient(slope * self.link.derivative(D) * weight[:, None], touched)
         by_prototype, by_relevance = self.prepared.pullback(X, cache, by_distance)

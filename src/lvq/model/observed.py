@@ -82,7 +82,7 @@ class ObservedPrototypes(Prepared):
         self.metric, self.W, self.R = metric, W, R
         self.group = metric.group if isinstance(metric, LocalMetric) else np.zeros(len(W), dtype=np.intp)
         self.has_weights = R is None or R.ndim == 1 or isinstance(metric, LocalDiagonal)
-        self.omega = None if self.has_weights else np.reshape(R, (-1, *np.shape(R)[-2:]))  # (K, m, n)
+        self.omega = None if R is None or self.has_weights else R.reshape(-1, *R.shape[-2:])  # (K, m, n)
         diagonal = np.ones((1, W.shape[1]), W.dtype) if R is None else np.atleast_2d(R)
         self.diagonal = diagonal if self.omega is None else (self.omega**2).sum(axis=1)  # of each Lambda, (K, n)
         self.variances = observed.variances.astype(W.dtype)

@@ -221,7 +221,8 @@ class PrototypeModel:
         """Squared distances but for a constant of each row, and the samples relative to the centre."""
         folded = self._folded if self._centre is None or not is_sparse(X) else self._folded_at(None)
         if is_tensor(X):
-            folded = Folded(*(None if part is None else like(part, X) for part in folded))
+            centre = None if folded.centre is None else like(folded.centre, X)
+            folded = Folded(centre, like(folded.columns, X), like(folded.offset, X))
         V = X if folded.centre is None else X - folded.centre
         scores = V @ folded.columns
         scores += folded.offset

@@ -193,7 +193,7 @@ class Scale(Weights):
         Weight of the penalty, as in `Weights`.
     """
 
-    free_size: ClassVar[bool] = True  # type: ignore[assignment]
+    free_size: ClassVar[bool] = True
     local: Local | None = "class"
     feature_groups: None = field(default=None, init=False)
     sparsity: float = field(default=0.0, init=False)

@@ -36,17 +36,17 @@ def canonical(X: Array) -> sparse.csr_array:
     ([[0.0, 3.0], [0.0, 0.0]], 1)
     """
     X = X.tocsr()
-    indices, pointers = X.indices, X.indptr
-    if indices.dtype != np.int32 and max(X.nnz, X.shape[1]) <= INDEX:  # one type for the compiled code
-        indices, pointers = indices.astype(np.int32), pointers.astype(np.int32)
-    try:
-        rows = sparse.csr_array((X.data, indices, pointers), shape=X.shape)
+    try:  # before indices are cut to 32 bits
+        rows = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
         rows.check_format(full_check=True)
     except ValueError as error:
         raise ValueError(
             f"X is a sparse array of shape {X.shape} that is not valid: {error}. Build it again, for example as a "
             "scipy.sparse.coo_array."
         ) from error
+    if rows.indices.dtype != np.int32 and max(X.nnz, X.shape[1]) <= INDEX:  # one type for the compiled code
+        indices, pointers = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        rows = sparse.csr_array((rows.data, indices, pointers), shape=X.shape)
     if not rows.has_canonical_format or (rows.data == 0).any():
         rows = rows.copy()
         rows.sum_duplicates()

@@ -55,7 +55,10 @@ def discriminant_directions(samples: ArraySamples, rank: int) -> np.ndarray:
     0
     """
     n = samples.n_features
-    rows = span(samples) if samples.n_samples < 2 * n else np.eye(n)
+    few = samples.n_samples < 2 * n
+    if few and not samples.in_memory:
+        samples = ArraySamples(*samples.sample(samples.n_samples, np.random.RandomState(0)))
+    rows = span(samples) if few else np.eye(n)
     if len(rows) == n:
         return _directions(samples, rank, n)
     images = wide(dense(samples.X)) @ like(rows.T, wide(dense(samples.X[:1])))

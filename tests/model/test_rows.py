@@ -1,12 +1,11 @@
-"""Operations on sparse rows against the same on dense ones."""
+"""Operations on sparse rows against the same on dense ones, and the canonical order of rows."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from lvq.model import sparse_rows as rows
-from lvq.model.metrics import Diagonal, Euclidean, Matrix
-from lvq.model.starts import canonical_order
+from lvq.model import rows
+from lvq.model.rows import canonical_order, distinct_rows
 
 
 @pytest.fixture(params=[np.float64, np.float32])
@@ -18,26 +17,14 @@ def dense(request):
     return X.astype(request.param)
 
 
-@pytest.mark.parametrize("stored", [1000, rows.STORED])
-def test_sums_and_ranges(dense, monkeypatch, stored):
-    monkeypatch.setattr(rows, "STORED", stored)  # in parts, and in one
+def test_sums_and_ranges(dense):
     X = sparse.csr_array(dense)
-    np.testing.assert_array_equal(rows.column_counts(X), np.count_nonzero(dense, axis=0))
     np.testing.assert_allclose(rows.row_squares(X), (dense**2).sum(axis=1), rtol=1e-6)
     for found, wanted in zip(rows.column_range(X), rows.column_range(dense)):
         np.testing.assert_array_equal(found, wanted)
         assert found.dtype == dense.dtype
     np.testing.assert_array_equal(rows.scaled_columns(X, np.arange(7)).toarray(), dense * np.arange(7))
     np.testing.assert_array_equal(rows.squared(X).toarray(), dense * dense)
-
-
-def test_a_slice_shares_the_numbers(dense):
-    X = sparse.csr_array(dense)
-    np.testing.assert_array_equal(rows.take_rows(X, slice(3, 50)).toarray(), dense[3:50])
-    part = rows.take_rows(X, slice(3, 2000))  # SciPy copies what is less than half
-    np.testing.assert_array_equal(part.toarray(), dense[3:2000])
-    assert np.shares_memory(part.data, X.data)
-    assert rows.take_rows(X, slice(2100, 3000)).shape == (0, 7)
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -49,7 +36,10 @@ def test_canonical_shares_what_has_no_duplicates(dense, index):
     assert found.indices.dtype == np.int32
     backwards = sparse.csr_matrix((X.data[::-1], X.indices[::-1], X.nnz - X.indptr[::-1]), shape=X.shape)
     assert not backwards.has_sorted_indices
-    assert np.shares_memory(rows.canonical(backwards).data, backwards.data)
+    ordered = rows.canonical(backwards)
+    assert ordered.has_canonical_format
+    np.testing.assert_array_equal(ordered.toarray(), dense[::-1])
+    assert not backwards.has_sorted_indices  # the array given stays as it is
 
 
 def test_keys_order_rows_as_the_bytes_of_dense_rows_do(dense):
@@ -59,16 +49,6 @@ def test_keys_order_rows_as_the_bytes_of_dense_rows_do(dense):
     for given in (sparse.csr_array(X), sparse.csr_array(backwards[:, ::-1])):
         for found, wanted in zip(canonical_order(given), canonical_order(X)):
             np.testing.assert_array_equal(found, wanted)
-
-
-@pytest.mark.parametrize(("metric", "shape"), [(Euclidean(), None), (Diagonal(), (7,)), (Matrix(), (2, 7))])
-def test_distances(metric, shape, dense):
-    rng = np.random.default_rng(1)
-    W = rng.normal(size=(4, 7)).astype(dense.dtype)
-    R = None if shape is None else np.abs(rng.normal(size=shape)).astype(dense.dtype)
-    found = metric.distances(sparse.csr_array(dense), W, R)
-    np.testing.assert_allclose(found, metric.distances(dense, W, R), rtol=1e-5, atol=1e-4)
-    assert found.dtype == dense.dtype
 
 
 def test_indices_of_canonical_rows():
@@ -102,3 +82,38 @@ def test_a_column_of_64_bits_is_checked_before_it_is_cut_to_32():
     X.indices[0] = 2**32
     with pytest.raises(ValueError, match="is not valid"):
         rows.canonical(X)
+
+
+@pytest.mark.parametrize("n_features", [1, 5, 13])
+@pytest.mark.parametrize("copies", [2, 7, 18])
+def test_equal_rows_are_counted_once(n_features, copies):
+    """Independently of how a matrix product rounds rows at different places."""
+    rng = np.random.default_rng(100 * n_features + copies)
+    rows = rng.normal(size=(3, n_features))
+    order, distinct = canonical_order(rng.permutation(rows.repeat(copies, axis=0)))
+    assert sorted(order) == list(range(3 * copies))
+    assert len(distinct) == 3
+
+
+@pytest.mark.parametrize("large", [1e8, 1e15])
+def test_rows_that_differ_anywhere_are_different_rows(large):
+    """Also where one feature is much larger than the other."""
+    samples = np.column_stack((np.full(6, large), np.arange(6) / 128))
+    assert len(canonical_order(samples)[1]) == 6
+
+
+@pytest.mark.parametrize("place", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_distinct_rows_are_counted_up_to_enough(place):
+    X = np.arange(1.0, 31.0).reshape(10, 3).repeat(9, axis=0)
+    X = place(np.vstack((X[:9], X[:9], X)))  # few among the first
+    assert [distinct_rows(X, enough) for enough in (1, 2, 10, 11, 50)] == [1, 2, 10, 10, 10]
+
+
+def test_rows_relative_to_a_centre(dense):
+    X, centre = sparse.csr_array(dense), np.arange(7, dtype=dense.dtype)
+    assert rows.shifted(X, centre) is X
+    np.testing.assert_array_equal(rows.shifted(dense, centre), dense - centre)
+    np.testing.assert_array_equal(rows.dense(X), dense)
+    assert rows.dense(dense) is dense
+    with pytest.raises(TypeError, match=r"explain needs dense samples, .* are sparse, of shape \(2100, 7\)"):
+        rows.require_dense(X, "explain")

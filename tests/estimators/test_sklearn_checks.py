@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import lvq
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
 from lvq.estimators.registry import estimator_types
+from lvq.model.relevance import Matrix
 
 STEP_TWICE = (
     "online learning multiplies a sample's step by its weight; a step twice as long is not two steps, as for "
@@ -16,7 +17,7 @@ WINDOW = "samples outside the window move nothing, whatever their weight"
 ONE_LINE = "three classes in a plane, projected to one line: the best line reaches 0.79, the check asks for 0.83"
 
 # a search of one candidate on two folds: more would take minutes
-QUICK = {"cv": 2, "candidates": ({"relevance": "local_matrix", "n_prototypes": 1, "ridge": 0.01},)}
+QUICK = {"cv": 2, "candidates": ({"relevance": Matrix(local="prototype", ridge=0.01), "n_prototypes": 1},)}
 
 
 def quick(part: type[BaseEstimator]) -> BaseEstimator:
@@ -28,12 +29,12 @@ def quick(part: type[BaseEstimator]) -> BaseEstimator:
 EVERY_ESTIMATOR = [quick(part) for part in estimator_types().values()]
 PAPERS = sorted({entry.estimator for entry in lvq.MODELS.values()}, key=lambda part: part.__name__)
 RULES = (LVQ1, OLVQ1, LVQ21, LVQ3, RLVQ)
-ONLINE = [part(solver="online") for part in PAPERS if "solver" in part().get_params()]
+ONLINE = [part(solver="online") for part in PAPERS if part not in RULES]
 # every compiled loop, a kernel, low rank, the posterior and Adam
 CONFIGURATIONS = [
     GLVQ(solver="online", kernel="gaussian"),
-    GMLVQ(solver="online", rank=1),
-    LGMLVQ(solver="online", local="prototype", n_prototypes=2),
+    GMLVQ(solver="online", relevance=Matrix(rank=1)),
+    LGMLVQ(solver="online", relevance=Matrix(local="prototype"), n_prototypes=2),
     SNPC(solver="online", decision="posterior", n_prototypes=2),
     RSLVQ(solver="adam", decision="posterior", kernel="inverse_multiquadric"),
 ]
@@ -53,7 +54,7 @@ def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
         failures["check_sample_weight_equivalence_on_sparse_data"] = STEP_TWICE
     if isinstance(estimator, LVQ21 | LVQ3):
         failures["check_class_weight_classifiers"] = WINDOW
-    if getattr(estimator, "rank", None) == 1:
+    if estimator.get_params().get("relevance__rank") == 1:
         failures["check_classifiers_train"] = ONE_LINE
     return failures
 
@@ -92,16 +93,8 @@ def test_more_configurations(estimator, check):
 
 def test_every_model_of_the_papers_is_checked_online():
     """Those with a choice of solver as `ONLINE`, the rules as they are."""
-    assert {type(estimator) for estimator in ONLINE + EVERY_ESTIMATOR} >= set(PAPERS)
-    assert all(getattr(part(), "solver", "online") == "online" for part in set(PAPERS) - {type(e) for e in ONLINE})
-
-
-def test_only_the_window_models_fail_the_class_weight_check():
-    checks = [name for estimator in EVERY_ESTIMATOR + ONLINE for name in expected_failures(estimator)]
-    window_models = {type(estimator) for estimator in EVERY_ESTIMATOR + ONLINE if len(expected_failures(estimator)) > 2}
-    assert window_models == {LVQ21, LVQ3}
-    weights = {f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")}
-    assert set(checks) == weights | {"check_class_weight_classifiers"}
+    assert {type(estimator) for estimator in ONLINE} | set(RULES) == set(PAPERS)
+    assert all(part()._parts().is_online for part in RULES)
 
 
 @pytest.mark.parametrize("estimator", EVERY_ESTIMATOR, ids=lambda estimator: type(estimator).__name__)
@@ -129,7 +122,7 @@ def test_only_one_shared_matrix_is_a_transformer(relevance, fitted):
 
 
 @pytest.mark.parametrize("cls", [GLVQ, LVQClassifier])
-@pytest.mark.parametrize("wrong", [{"relevance": "fisher"}, {"rank": 2, "relevance": None}], ids=str)
+@pytest.mark.parametrize("wrong", [{"relevance": "fisher"}, {"relevance": 3}], ids=str)
 def test_tags_and_methods_of_wrong_parameters(cls, wrong):
     """Only `fit` and `partial_fit` refuse parameters; tags, hasattr and the HTML view do not fail."""
     estimator = cls(**wrong)

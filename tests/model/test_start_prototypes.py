@@ -6,23 +6,15 @@ import warnings
 import numpy as np
 import pytest
 
-from lvq.model import starts
-from lvq.model.starts import (
-    STARTS,
-    canonical_order,
-    class_means,
-    distribute,
-    prototypes_per_class,
-    start_prototypes,
-    weighted_k_means,
-)
+from lvq.model.samples import ArraySamples
+from lvq.model.start_prototypes import STARTS, k_means, prototypes_per_class, start_prototypes
 
 SEEDS = (0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 12)))
 
 
 def start(X, y, counts, init, seed=0, weight=None, names=None):
     weight = np.ones(len(X)) if weight is None else weight
-    return start_prototypes(X, y, weight, np.array(counts), init, np.random.RandomState(seed), names)
+    return start_prototypes(ArraySamples(X, y, weight), np.array(counts), init, np.random.RandomState(seed), names)
 
 
 def blobs(seed, n_samples=40, n_features=None):
@@ -34,20 +26,6 @@ def blobs(seed, n_samples=40, n_features=None):
 
 
 # -- how many ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_classes", [1, 2, 3, 7])
-def test_distribute_gives_the_first_classes_the_remainder(n_classes):
-    for total in range(n_classes, 4 * n_classes):
-        counts = distribute(total, n_classes)
-        assert counts.sum() == total
-        assert counts.max() - counts.min() <= 1
-        assert (np.diff(counts) <= 0).all()
-
-
-def test_distribute_refuses_fewer_than_classes():
-    with pytest.raises(ValueError, match=r"n_prototypes_total must be at least the number of classes \(3\), got 2\."):
-        distribute(2, 3)
 
 
 def test_one_number_for_all_classes():
@@ -103,7 +81,6 @@ def test_means_are_the_weighted_means_of_the_classes(seed):
     expected = [sum(w * x for w, x in zip(weight[y == k], X[y == k])) / weight[y == k].sum() for k in range(3)]
     W, labels = start(X, y, [1, 1, 1], "means", weight=weight)
     np.testing.assert_allclose(W, expected, rtol=1e-12)
-    np.testing.assert_allclose(class_means(X, y, weight, 3), expected, rtol=1e-12)
     assert labels.tolist() == [0, 1, 2]
     # the special case of one prototype per class and the general one agree
     mixed, labels = start(X, y, [1, 3, 1], "means", weight=weight)
@@ -135,7 +112,7 @@ def test_random_places_lie_in_the_range_of_each_feature(seed):
 def test_k_means_ends_where_every_centre_is_the_weighted_mean_of_its_samples(k, seed):
     rng, X, _ = blobs(seed)
     weight = rng.integers(1, 4, len(X)).astype(float)
-    centres = weighted_k_means(X, weight, k, np.random.RandomState(seed))
+    centres = k_means(X, weight, k, np.random.RandomState(seed))
     nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     for j, centre in enumerate(centres):
         np.testing.assert_allclose(
@@ -194,24 +171,6 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others(init):
 # -- too few distinct samples ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_features", [1, 5, 13])
-@pytest.mark.parametrize("copies", [2, 7, 18])
-def test_equal_rows_are_counted_once(n_features, copies):
-    """Independently of how a matrix product rounds rows at different places."""
-    rng = np.random.default_rng(100 * n_features + copies)
-    rows = rng.normal(size=(3, n_features))
-    order, distinct = canonical_order(rng.permutation(rows.repeat(copies, axis=0)))
-    assert sorted(order) == list(range(3 * copies))
-    assert len(distinct) == 3
-
-
-@pytest.mark.parametrize("large", [1e8, 1e15])
-def test_rows_that_differ_anywhere_are_different_rows(large):
-    """Also where one feature is much larger than the other."""
-    samples = np.column_stack((np.full(6, large), np.arange(6) / 128))
-    assert len(canonical_order(samples)[1]) == 6
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("init", STARTS)
 def test_a_class_with_too_few_distinct_samples_warns_and_gets_fewer_prototypes(init, seed):
@@ -252,11 +211,7 @@ def test_clusters_of_a_large_class_are_found_by_some_of_its_samples():
     rng = np.random.default_rng(0)
     middles = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
     samples = np.repeat(middles, 2000, axis=0) + 0.1 * rng.standard_normal((6000, 2))
-    centres = starts.weighted_k_means(samples, np.ones(6000), 3, np.random.RandomState(0))
+    centres = k_means(samples, np.ones(6000), 3, np.random.RandomState(0))
     distance = np.linalg.norm(centres[:, None] - middles, axis=2)
     assert sorted(distance.argmin(axis=1)) == [0, 1, 2]
     assert distance.min(axis=1).max() < 0.05
-    chosen, weight = starts._subset(samples, np.arange(6000.0), 2500, np.random.RandomState(0))
-    assert len(chosen) == 2500
-    np.testing.assert_array_equal(chosen, samples[weight.astype(int)])
-    assert (np.diff(weight) > 0).all()

@@ -1,6 +1,5 @@
-"""Calibrated probabilities of LVQClassifier: cross-fitted, and without effect on predictions and scores."""
+"""Cross-fitting: folds, also of whole groups, and probabilities calibrated on samples that were left out."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -8,13 +7,16 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
 import lvq
-from lvq import LVQClassifier
-from lvq.estimators.calibration import N_FOLDS, fold_numbers
-from lvq.model.temperature import fitted_temperature
+from lvq import LVQClassifier, LVQClassifierCV
+from lvq.estimators import search
+from lvq.estimators.cross_fit import N_FOLDS, fold_numbers, group_folds
+from lvq.model.relevance import Matrix
+from lvq.model.scores import fitted_temperature
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def noisy(seed, noise=0.3, n_samples=240, n_classes=2):
@@ -26,12 +28,6 @@ def noisy(seed, noise=0.3, n_samples=240, n_classes=2):
     return X, np.where(drawn, random.integers(0, n_classes, n_samples), y)
 
 
-def fit(model, X, y, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X, y, **options)
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     "settings",
@@ -41,7 +37,7 @@ def fit(model, X, y, **options):
 def test_only_probabilities_change(settings, n_classes):
     X, y = noisy(0, n_classes=n_classes)
     model = LVQClassifier(max_iter=20, random_state=0, **settings)
-    plain, calibrated = fit(clone(model).set_params(calibration=None), X, y), fit(model, X, y)
+    plain, calibrated = clone(model).set_params(calibration=None).fit(X, y), model.fit(X, y)
     for name in ("predict", "decision_function"):
         np.testing.assert_array_equal(getattr(calibrated, name)(X), getattr(plain, name)(X))
     np.testing.assert_array_equal(calibrated.classes_[calibrated.predict_proba(X).argmax(axis=1)], plain.predict(X))
@@ -61,7 +57,7 @@ def test_the_loss_of_new_samples_falls_where_labels_are_noisy(cost):
     for seed in range(5):
         X, y = noisy(seed)
         X_test, y_test = noisy(seed + 100, n_samples=2000)
-        model = fit(LVQClassifier(cost=cost, max_iter=30, random_state=0), X, y)
+        model = LVQClassifier(cost=cost, max_iter=30, random_state=0).fit(X, y)
         plain = replace(model.model_, decision=replace(model.model_.decision, temperature=1.0))
         table = plain.predict_proba(X_test)
         hindsight = fitted_temperature(np.log(table), y_test, np.ones(len(y_test)))
@@ -74,13 +70,11 @@ def test_the_loss_of_new_samples_falls_where_labels_are_noisy(cost):
 
 def test_it_is_the_temperature_of_fits_without_the_samples():
     X, y = noisy(1)
-    model = fit(LVQClassifier(n_prototypes=2, max_iter=12, random_state=0), X, y)
-    fold, table = fold_numbers(X, y, np.array([6, 6])), np.zeros((len(y), 2))
+    model = LVQClassifier(n_prototypes=2, max_iter=12, random_state=0).fit(X, y)
+    fold, table = fold_numbers(X, y, 6), np.zeros((len(y), 2))
     for number in range(N_FOLDS):
-        inner = LVQClassifier(n_prototypes=2, max_iter=12, random_state=0, calibration=None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            inner.fit(X[fold != number], y[fold != number])
+        inner = clone(model).set_params(calibration=None)
+        inner.fit(X[fold != number], y[fold != number])
         table[fold == number] = inner.predict_proba(X[fold == number])
     expected = fitted_temperature(np.log(table), y, np.ones(len(y)))
     assert model.model_.decision.temperature == pytest.approx(expected, rel=0.02)  # lbfgs runs once in a short fit
@@ -90,11 +84,13 @@ def test_folds():
     """Each class in equal parts; copies in different folds; the same for any unit of the features."""
     X = np.repeat(np.random.default_rng(0).normal(size=(40, 3)), 2, axis=0)
     y = np.repeat(np.arange(40) % 2, 2)
-    fold = fold_numbers(X, y, np.array([6, 6]))
+    fold = fold_numbers(X, y, 6)
     assert [np.bincount(fold[y == label]).tolist() for label in (0, 1)] == [[14, 13, 13]] * 2
     assert (fold[::2] != fold[1::2]).all()
-    np.testing.assert_array_equal(fold_numbers(1e3 * X, y, np.array([6, 6])), fold)
-    assert (fold_numbers(X, y, np.array([6, 21]))[y == 1] == -1).all()
+    np.testing.assert_array_equal(fold_numbers(1e3 * X, y, 6), fold)
+    y[:8] = 2  # four distinct samples, and their copies
+    assert ((fold_numbers(X, y, 5) == -1) == (y == 2)).all()
+    assert (fold_numbers(X, y, 4) >= 0).all()
 
 
 @pytest.mark.parametrize("case", ["few samples", "one class has enough samples"])
@@ -102,7 +98,7 @@ def test_too_few_samples_are_not_calibrated(case):
     X, y = noisy(0, n_samples=49 if case == "few samples" else 60)
     if case != "few samples":
         y = (np.arange(60) < 5).astype(int)
-    model = fit(LVQClassifier(max_iter=5, random_state=0), X, y)
+    model = LVQClassifier(max_iter=5, random_state=0).fit(X, y)
     assert model.model_.decision.temperature == 1
 
 
@@ -111,7 +107,7 @@ def test_a_rare_class_is_left_out_without_a_warning():
     X, y = noisy(0, n_classes=3)
     y = np.where((y == 2) & (np.cumsum(y == 2) > 3), 1, y)
     assert np.bincount(y)[2] == 3
-    model = fit(LVQClassifier(max_iter=5, n_prototypes=3, random_state=0), X, y)
+    model = LVQClassifier(max_iter=5, n_prototypes=3, random_state=0).fit(X, y)
     assert model.model_.decision.temperature != 1
     assert model.predict_proba(X)[:, 2].max() > 0
 
@@ -123,11 +119,11 @@ def test_weights_count():
     both, labels = np.vstack([X, clean]), np.append(y, pure)
     weight = np.where(np.arange(len(labels)) < len(y), 1.0, 1e-3)
     model = LVQClassifier(max_iter=20, random_state=0)
-    noisy_one = fit(clone(model), both, labels, sample_weight=weight).model_.decision.temperature
-    clean_one = fit(clone(model), both, labels, sample_weight=weight[::-1]).model_.decision.temperature
+    noisy_one = clone(model).fit(both, labels, sample_weight=weight).model_.decision.temperature
+    clean_one = clone(model).fit(both, labels, sample_weight=weight[::-1]).model_.decision.temperature
     assert noisy_one > 1.2 * clean_one
-    zero = fit(clone(model), both, labels, sample_weight=(weight == 1).astype(float)).model_.decision.temperature
-    assert zero == fit(model, X, y).model_.decision.temperature
+    zero = clone(model).fit(both, labels, sample_weight=(weight == 1).astype(float)).model_.decision.temperature
+    assert zero == model.fit(X, y).model_.decision.temperature
 
 
 @pytest.mark.parametrize("kind", ["float32", "sparse", "online", "adam", "missing", "prices", "balanced", "named"])
@@ -145,44 +141,44 @@ def test_kinds_of_data_and_settings(kind):
         X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     given = {"float32": X.astype(np.float32), "sparse": sparse.csr_array(X)}.get(kind, X)
     labels = np.array(["no", "yes"])[y] if kind == "named" else y
-    model = fit(LVQClassifier(max_iter=10, random_state=0, **settings), given, labels)
+    model = LVQClassifier(max_iter=10, random_state=0, **settings).fit(given, labels)
     assert model.model_.decision.temperature != 1
     table = model.predict_proba(given)
     assert table.dtype == given.dtype
     np.testing.assert_array_equal(model.classes_[table.argmax(axis=1)], model.predict(given))
     if kind == "sparse":
-        plain = fit(LVQClassifier(max_iter=10, random_state=0, cost="logm"), X, y)
+        plain = LVQClassifier(max_iter=10, random_state=0, cost="logm").fit(X, y)
         assert model.model_.decision.temperature == pytest.approx(plain.model_.decision.temperature, rel=0.05)
 
 
 def test_tensors():
     torch = pytest.importorskip("torch")
     X, y = noisy(0)
-    plain = fit(LVQClassifier(cost="logm", max_iter=10, random_state=0), X, y)
-    model = fit(LVQClassifier(cost="logm", max_iter=10, random_state=0), torch.as_tensor(X), torch.as_tensor(y))
+    plain = LVQClassifier(cost="logm", max_iter=10, random_state=0).fit(X, y)
+    model = LVQClassifier(cost="logm", max_iter=10, random_state=0).fit(torch.as_tensor(X), torch.as_tensor(y))
     assert model.model_.decision.temperature == pytest.approx(plain.model_.decision.temperature, rel=0.05)
 
 
 def test_many_samples_are_drawn(monkeypatch):
-    monkeypatch.setattr("lvq.estimators.calibration.MAX_SAMPLES", 100)
+    monkeypatch.setattr("lvq.estimators.cross_fit.MAX_SAMPLES", 100)
     X, y = noisy(0)
-    model = fit(LVQClassifier(max_iter=10, random_state=0), X, y)
+    model = LVQClassifier(max_iter=10, random_state=0).fit(X, y)
     assert 0.5 < model.model_.decision.temperature < 8
 
 
 def test_a_stream_keeps_the_temperature():
     X, y = noisy(0)
-    model = fit(LVQClassifier(ridge=0, max_iter=10, random_state=0), X, y)
+    model = LVQClassifier(relevance=Matrix(), max_iter=10, random_state=0).fit(X, y)
     before = model.model_.decision.temperature
     model.partial_fit(X[:50], y[:50])
     assert model.model_.decision.temperature == before != 1
-    stream = LVQClassifier(ridge=0, random_state=0).partial_fit(X, y, classes=[0, 1])
+    stream = LVQClassifier(relevance=Matrix(), random_state=0).partial_fit(X, y, classes=[0, 1])
     assert stream.model_.decision.temperature == 1
 
 
 def test_it_is_stored(tmp_path):
     X, y = noisy(0)
-    model = fit(LVQClassifier(max_iter=10, random_state=0), X, y)
+    model = LVQClassifier(max_iter=10, random_state=0).fit(X, y)
     lvq.save(model, tmp_path / "model.lvq")
     np.testing.assert_array_equal(lvq.load(tmp_path / "model.lvq").predict_proba(X), model.predict_proba(X))
     model.model_.save(tmp_path / "model.npz")
@@ -191,6 +187,48 @@ def test_it_is_stored(tmp_path):
     )
 
 
-def test_the_parameter():
-    with pytest.raises(ValueError, match="'calibration' parameter of LVQClassifier must be"):
-        LVQClassifier(calibration="isotonic").fit(*noisy(0))
+# -- groups ------------------------------------------------------------------------------------------------------------
+
+
+def recognisable_groups(seed, n_groups=30, size=8):
+    """Samples close to the centre of their group; the class of a group is chance."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), size)
+    centres, labels = rng.normal(size=(n_groups, 5)), rng.permutation(np.arange(n_groups) % 2)
+    return centres[groups] + 0.1 * rng.normal(size=(len(groups), 5)), labels[groups], groups
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_folds_hold_whole_groups(seed):
+    _, y, groups = recognisable_groups(seed)
+    folds = group_folds(y, groups, 4, seed)
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(y)))
+    for train, test in folds:
+        assert not set(groups[train]) & set(groups[test])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_temperature_is_that_of_groups_left_out(seed):
+    X, y, groups = recognisable_groups(seed)
+    model = LVQClassifier(n_prototypes=2, random_state=0)
+    plain, grouped = (clone(model).fit(X, y, **given) for given in ({}, {"groups": groups}))
+    assert grouped.model_.decision.temperature > 1.3 * plain.model_.decision.temperature
+    np.testing.assert_array_equal(grouped.prototypes_, plain.prototypes_)
+    assert grouped.get_params()["calibration"] == "temperature"
+    alone = LVQClassifier(random_state=0, calibration=None).fit(X, y, groups=groups)
+    assert alone.model_.decision.temperature == 1
+
+
+def test_the_search_does_not_split_groups(monkeypatch):
+    X, y, groups = recognisable_groups(0)
+    seen, cross_fit = [], search.cross_fit
+    monkeypatch.setattr(search, "cross_fit", lambda *given: seen.extend(given[1].pairs) or cross_fit(*given))
+    LVQClassifierCV(candidates=[{"n_prototypes": 1}], cv=3, random_state=0).fit(X, y, groups=groups)
+    assert len(seen) == 3
+    for train, test in seen:
+        assert not set(groups[train]) & set(groups[test])
+
+
+def test_one_group_cannot_be_left_out():
+    with pytest.raises(ValueError, match="groups must have at least two different values"):
+        group_folds(np.array([0, 1] * 5), np.zeros(10), 3)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lvq.estimators.selection import Scores, choose
+from lvq.estimators.cross_fit import Scores, choose
 
 
 def made(table, weight=None, fold=None, test_ratio=0.25):

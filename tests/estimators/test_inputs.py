@@ -1,0 +1,238 @@
+"""Bad data raise a clear message before any computing, which says what to do."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from lvq import GLVQ, GMLVQ, LVQ1, MCE, RSLVQ, LVQClassifier
+from lvq.solvers.lbfgs import LBFGS
+
+METHODS = ["predict", "predict_proba", "decision_function", "explain"]
+
+
+@pytest.mark.parametrize(("bad", "message"), [(np.nan, "Input X contains NaN"), (np.inf, "Input X contains infinity")])
+def test_nan_and_infinite_values(default, bad, message, data):
+    X, y = data
+    spoiled = X.copy()
+    spoiled[5, 2] = bad
+    with pytest.raises(ValueError, match=message):
+        default.fit(spoiled, y)
+    assert not hasattr(default, "prototypes_")
+    default.fit(X, y)
+    for method in METHODS:
+        with pytest.raises(ValueError, match=message):
+            getattr(default, method)(spoiled)
+
+
+@pytest.mark.parametrize("large", [1e300, -1e300, 1e150])
+def test_values_whose_squares_overflow(default, large, data):
+    """A message that names the class and what to do; never NaN, never a warning from NumPy."""
+    X, y = data
+    spoiled = X.copy()
+    spoiled[5, 2] = large
+    message = rf"{type(default).__name__} computes squared distances, which overflow .* Scale the features first"
+    with pytest.raises(ValueError, match=message):
+        default.fit(spoiled, y)
+    with pytest.raises(ValueError, match=message):
+        default.partial_fit(spoiled, y, classes=[0, 1, 2])
+    default.fit(X, y)
+    for method in METHODS:
+        with pytest.raises(ValueError, match=message):
+            getattr(default, method)(spoiled)
+    with pytest.raises(ValueError, match=message):
+        default.partial_fit(spoiled, y)
+
+
+def test_values_whose_squares_overflow_in_float32(default, data):
+    X, y = data
+    spoiled = X.astype(np.float32)
+    spoiled[5, 2] = 1e25
+    with pytest.raises(ValueError, match=rf"{type(default).__name__} .* overflow .* float32"):
+        default.fit(spoiled, y)
+
+
+@pytest.mark.parametrize("scale", [1e100, 1e140])
+def test_large_values_below_the_limit_work(default, scale, data):
+    X, y = data
+    default.fit(scale * X, y)
+    assert np.isfinite(default.prototypes_).all()
+    assert np.isfinite(default.predict_proba(scale * X)).all()
+    assert default.score(scale * X, y) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [(np.float32, 1e-19), (np.float32, 1e-20), (np.float64, 1e-155), (np.float64, 1e-200)]
+)
+@pytest.mark.parametrize("cls", [GLVQ, MCE, RSLVQ, LVQ1, LVQClassifier])
+def test_values_whose_squares_underflow(cls, dtype, scale, data):
+    """All distances would be zero, and the model would be wrong or NaN without a warning."""
+    X, y = (scale * data[0]).astype(dtype), data[1]
+    message = rf"{cls.__name__} computes squared distances, which underflow .* Scale the features first"
+    with pytest.raises(ValueError, match=message):
+        cls().fit(X, y)
+    if cls is not LVQClassifier:
+        with pytest.raises(ValueError, match=message):
+            cls().partial_fit(X, y, classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e-13), (np.float64, 1e-140)])
+@pytest.mark.parametrize(
+    "model", [GLVQ(), GLVQ(solver="adam"), MCE(), RSLVQ(), LVQ1(), GMLVQ(solver="online")], ids=repr
+)
+def test_small_values_above_the_limit_work(model, dtype, scale, data):
+    X, y = (scale * data[0]).astype(dtype), data[1]
+    model = clone(model).set_params(random_state=0, max_iter=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert model.score(X, y) > 0.7
+
+
+def test_constant_data_have_no_range(default):
+    """They are not refused as too small: a constant can be of any size."""
+    X, y = np.full((6, 2), 1e-300), [0, 1, 0, 1, 0, 1]
+    assert np.isfinite(default.set_params(max_iter=2).fit(X, y).predict_proba(X)).all()
+
+
+def test_transform_refuses_large_values(data):
+    X, y = data
+    model = GMLVQ(solver="online", max_iter=2).fit(X, y)
+    with pytest.raises(ValueError, match="GMLVQ computes squared distances, which overflow"):
+        model.transform(np.full((1, 4), 1e300))
+
+
+def test_one_class(default, data):
+    X, _ = data
+    name = type(default).__name__
+    with pytest.raises(ValueError, match=f"{name} needs samples of at least two classes, got 1 class: oak"):
+        default.fit(X, np.repeat("oak", len(X)))
+
+
+def test_one_class_because_of_the_weights(default, data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"got 1 class: 0\. Samples of weight 0 do not count"):
+        default.fit(X, y, sample_weight=(y == 0).astype(float))
+
+
+def test_transform_is_not_fitted(data):
+    with pytest.raises(NotFittedError, match="This GMLVQ instance is not fitted yet"):
+        GMLVQ().transform(data[0])
+    with pytest.raises(NotFittedError, match="This GMLVQ instance is not fitted yet"):
+        GMLVQ().get_feature_names_out()
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.zeros((4, 2)), [0, 1, 0], "inconsistent numbers of samples"),
+        (np.zeros(4), [0, 1, 0, 1], "Expected 2D array, got 1D array"),
+        (np.zeros((2, 2, 2)), [0, 1], r"[Ff]ound array with dim 3"),
+        (np.zeros((0, 2)), [], r"Found array with 0 sample"),
+        (np.zeros((4, 0)), [0, 1, 0, 1], r"Found array with 0 feature"),
+        (np.zeros((4, 2)), [0.5, 1.5, 0.1, 0.2], "Unknown label type: continuous"),
+        (np.zeros((4, 2)), [[0, 1], [1, 0], [1, 1], [0, 1]], r"y should be a 1d array|multilabel"),
+        (np.zeros((4, 2)), None, "requires y to be passed"),
+        (np.full((4, 2), 1j), [0, 1, 0, 1], "Complex data not supported"),
+        ([["a", "b"], ["c", "d"]], [0, 1], "could not convert string to float"),
+        (np.zeros((4, 2)), [0, 1, np.nan, 1], "contains NaN"),
+    ],
+)
+def test_data_of_the_wrong_kind(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        GLVQ().fit(X, y)
+
+
+def test_sparse_data_beside_other_options():
+    """Sparse data are supported, but not with every option."""
+    X, y = sparse.csr_array(np.eye(4)), [0, 1, 0, 1]
+    with pytest.raises(ValueError, match="The 'missing' parameter of GLVQ must be 'raise' for sparse X, got 'ignore'"):
+        GLVQ(missing="ignore").fit(X, y)
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="The 'device' of the solver of GLVQ must be None for sparse X, got 'cpu'"):
+        GLVQ(solver=LBFGS(device="cpu")).fit(X, y)
+
+
+def test_other_classes_in_a_warm_start(default, data):
+    X, y = data
+    default.set_params(warm_start=True, max_iter=2).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"warm_start=True of \w+ needs the classes of the first fit, \[0, 1, 2\]; got \[0, 1"
+    ):
+        default.fit(X[y < 2], y[y < 2])
+    with pytest.raises(ValueError, match="X has 3 features"):
+        default.fit(X[:, :3], y)
+
+
+def test_a_refused_warm_start_leaves_the_model_as_it_was(data):
+    X, y = data
+    model = GLVQ(solver="online", warm_start=True, max_iter=2, random_state=0).fit(X, y)
+    predicted = model.predict(X)
+    with pytest.raises(ValueError, match="warm_start=True of GLVQ needs the classes of the first fit"):
+        model.fit(X[y < 2], y[y < 2])
+    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
+    np.testing.assert_array_equal(model.predict(X), predicted)
+
+
+# -- what to do --------------------------------------------------------------------------------------------------------
+
+SAMPLES, Y = np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 2.0], [4.0, 3.0]]), np.array([0, 0, 1, 1])
+HOLES = np.where(np.eye(4, 2, dtype=bool), np.nan, SAMPLES)
+
+
+def test_text_names_the_estimator_and_encoders():
+    with pytest.raises(ValueError, match=r"GLVQ needs X of numbers, got text: .*'red'.*OneHotEncoder"):
+        GLVQ().fit([["red", 1], ["blue", 2]], [0, 1])
+
+
+def test_na_among_objects_names_the_type_that_holds_it():
+    frame = pd.DataFrame({"a": [0.0, pd.NA, 3.0, 4.0], "b": SAMPLES[:, 1]})
+    model = GLVQ(missing="ignore").fit(frame.astype("Float64"), Y)
+    for use in (lambda: GLVQ(missing="ignore").fit(frame, Y), lambda: model.predict(frame)):
+        with pytest.raises(ValueError, match=r"GLVQ needs X of numbers, got pandas.NA .* by X.astype\('Float64'\)"):
+            use()
+
+
+def test_missing_values_name_both_ways_out():
+    with pytest.raises(ValueError, match=r"contains NaN.*GLVQ does not accept.*SimpleImputer.*missing='ignore'"):
+        GLVQ().fit(HOLES, Y)
+    model = GLVQ().fit(SAMPLES, Y)
+    with pytest.raises(ValueError, match=r"contains NaN.*or fit with missing='ignore'"):
+        model.predict(HOLES)
+
+
+def test_missing_values_name_row_and_column():
+    late = SAMPLES.copy()
+    late[2, 1] = np.nan
+    for model in (GLVQ(), GLVQ(solver="online")):
+        with pytest.raises(ValueError, match=r"contains NaN\. The first is in row 2, counted from 0, column 1\. GLVQ"):
+            model.fit(late, Y)
+    with pytest.raises(ValueError, match="row 2, counted from 0, column 'b'"):
+        GLVQ().partial_fit(pd.DataFrame(late, columns=["a", "b"]), Y, classes=[0, 1])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0.0, 0.0, np.nan, 1.0],
+        np.array(["a", "a", np.nan, "b"], dtype=object),
+        pd.Series(["a", "a", pd.NA, "b"], dtype="string"),
+    ],
+)
+def test_missing_classes(y):
+    with pytest.raises(
+        ValueError, match=r"^Input y contains NaN\. GLVQ needs the class of every sample; leave out the rows"
+    ):
+        GLVQ().fit(SAMPLES, y)
+
+
+@pytest.mark.parametrize("y", [["a", "a", None, "b"], [None, "a", "a", "b"]])
+def test_classes_of_several_kinds(y):
+    y = np.array(y, dtype=object)
+    with pytest.raises(ValueError, match=r"GLVQ needs y of one kind.*got NoneType, str; leave out the rows without"):
+        GLVQ().fit(SAMPLES, y)
