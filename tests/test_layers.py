@@ -9,9 +9,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import lvq
-from lvq.model.relevance import Matrix
 from lvq import RejectClassifier
 from lvq.estimators.registry import estimator_types
+from lvq.model.relevance import Matrix
 
 PACKAGE = Path(lvq.__file__).parent
 OUTSIDE = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] != "estimators")

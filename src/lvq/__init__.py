@@ -12,9 +12,9 @@ from lvq.estimators.registry import ESTIMATORS as _ESTIMATORS
 if _TYPE_CHECKING:
     from lvq.counterfactuals import counterfactual
     from lvq.estimators.classifier import LVQClassifier
+    from lvq.estimators.kohonen import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
     from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
     from lvq.estimators.paper_models import MODELS
-    from lvq.estimators.kohonen import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
     from lvq.estimators.search import LVQClassifierCV
     from lvq.estimators.soft import RSLVQ, SNPC
     from lvq.inspection.certify import certified_accuracy, certified_radius
@@ -25,7 +25,14 @@ if _TYPE_CHECKING:
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
-    from lvq.rejection import CostClassifier, GuaranteeError, RejectClassifier, cheapest_class, cost_matrix, expected_costs
+    from lvq.rejection import (
+        CostClassifier,
+        GuaranteeError,
+        RejectClassifier,
+        cheapest_class,
+        cost_matrix,
+        expected_costs,
+    )
     from lvq.reports import report
     from lvq.streaming.fit_batches import fit_batches
     from lvq.versions import show_versions

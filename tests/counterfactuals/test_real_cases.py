@@ -9,9 +9,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 
-from lvq.solvers.online import Online
-from lvq.model.relevance import Matrix, Weights
 from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, certified_radius, counterfactual
+from lvq.model.relevance import Matrix, Weights
+from lvq.solvers.online import Online
 
 NUMBERS = ["age", "dose", "weight"]
 MODELS = [
@@ -236,9 +236,7 @@ def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
     y = (X["a"] > 0).to_numpy()
-    model = GLVQ(
-        missing="ignore", init=[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], max_iter=1, solver=Online(learning_rate=0)
-    )
+    model = GLVQ(missing="ignore", init=[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], max_iter=1, solver=Online(learning_rate=0))
     model.fit(X, y)
     asked = X.iloc[:2].set_axis(["p7", "p9"])
     with pytest.warns(

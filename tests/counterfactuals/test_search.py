@@ -14,10 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
-from lvq.model.relevance import Matrix, Weights
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
 from lvq.counterfactuals import counterfactual
 from lvq.inspection.certify import certified_radius
+from lvq.model.relevance import Matrix, Weights
 from lvq.rejection import Combination, RejectClassifier
 from tests.placed import placed
 
@@ -140,7 +140,9 @@ ACCEPTED = [
     *itertools.product([GMLVQ(relevance=Matrix(rank=2), n_prototypes=3)], ["boundary", "combined"], ["optimal"]),
     *itertools.product([GLVQ(n_prototypes=3, kernel="gaussian")], ["relsim", "combined"], ["optimal", "global"]),
     *itertools.product([LGMLVQ()], ["distance"], ["global"]),
-    *itertools.product([LGMLVQ(relevance=Matrix(local="prototype", rank=2), n_prototypes=2)], ["combined"], ["optimal"]),
+    *itertools.product(
+        [LGMLVQ(relevance=Matrix(local="prototype", rank=2), n_prototypes=2)], ["combined"], ["optimal"]
+    ),
 ]
 
 

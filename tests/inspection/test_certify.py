@@ -27,7 +27,6 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from lvq.solvers.lbfgs import LBFGS
 from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
 from lvq.estimators.find_model import find_model
 from lvq.inspection import local_bounds
@@ -35,6 +34,7 @@ from lvq.inspection.certify import certified_accuracy, certified_radius
 from lvq.inspection.local_bounds import curvature, difference_axes, distance_to_quadric, operator_norm
 from lvq.model.links import Gaussian
 from lvq.rejection import RejectClassifier
+from lvq.solvers.lbfgs import LBFGS
 from tests.placed import placed
 
 NORMS = (1, 2, np.inf)

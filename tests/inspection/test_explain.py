@@ -26,11 +26,11 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from lvq.solvers.lbfgs import LBFGS
-from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ
 from lvq.inspection.explain import explain
+from lvq.model.relevance import Matrix
 from lvq.rejection import RejectClassifier
+from lvq.solvers.lbfgs import LBFGS
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
 
@@ -70,7 +70,9 @@ def check_sums(pipeline, X):
 
 
 @pytest.mark.parametrize(
-    "model", [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=2), n_prototypes=2), LGMLVQ(), RSLVQ(decision="posterior")], ids=str
+    "model",
+    [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=2), n_prototypes=2), LGMLVQ(), RSLVQ(decision="posterior")],
+    ids=str,
 )
 def test_a_model_alone_explains_as_its_method_does(model):
     X, y = draw()
@@ -84,7 +86,9 @@ def test_a_model_alone_explains_as_its_method_does(model):
     assert explanation.feature_names.tolist() == [f"feature {column}" for column in range(5)]
 
 
-@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LGMLVQ(relevance=Matrix(local="prototype"), n_prototypes=2)], ids=str)
+@pytest.mark.parametrize(
+    "model", [GLVQ(), GMLVQ(), LGMLVQ(relevance=Matrix(local="prototype"), n_prototypes=2)], ids=str
+)
 @pytest.mark.parametrize(
     "steps",
     [
@@ -293,7 +297,9 @@ def test_the_table_without_an_inverse_has_no_prototype_values():
 def test_device():
     pytest.importorskip("torch")
     X, y = draw()
-    pipeline = make_pipeline(StandardScaler(), GMLVQ(solver=LBFGS(device="cpu"), max_iter=500, random_state=0)).fit(X, y)
+    pipeline = make_pipeline(StandardScaler(), GMLVQ(solver=LBFGS(device="cpu"), max_iter=500, random_state=0)).fit(
+        X, y
+    )
     check_sums(pipeline, X)
 
 

@@ -9,9 +9,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq.solvers.lbfgs import LBFGS
 from lvq import GMLVQ, GRLVQ, RejectClassifier, variable_importances
 from lvq.inspection.importance import _halves
+from lvq.solvers.lbfgs import LBFGS
 
 pd = pytest.importorskip("pandas")
 MODEL = make_pipeline(StandardScaler(), GMLVQ(random_state=0, max_iter=30, solver=LBFGS(tol=1e-3)))

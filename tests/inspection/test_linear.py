@@ -10,10 +10,10 @@ from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
 
-from lvq.solvers.lbfgs import LBFGS
-from lvq.model.relevance import Matrix
 from lvq import GLVQ, GRLVQ, LVQClassifier, certified_radius, counterfactual
 from lvq.inspection.linear import compose, dense, input_map, project, pull_back
+from lvq.model.relevance import Matrix
+from lvq.solvers.lbfgs import LBFGS
 
 
 def table(*blocks):

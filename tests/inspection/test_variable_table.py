@@ -8,10 +8,10 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq.solvers.online import Online
 from lvq import GLVQ
 from lvq.estimators.find_model import need_model
 from lvq.inspection.inverse import variable_table
+from lvq.solvers.online import Online
 
 X = pd.DataFrame(
     {"colour": list("aaabbbbbcc"), "size": [1.0, 2, 3, 4, np.nan, 6, 7, 8, 9, 10], "tail": list("yynnnnnnnn")}

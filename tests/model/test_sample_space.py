@@ -131,7 +131,6 @@ def test_a_full_matrix_of_many_features_has_the_rank_of_the_samples():
     assert model.score(X, y) == 1
 
 
-@pytest.mark.xfail(reason="a stream starts in the span of its first batch", strict=True)
 def test_a_full_matrix_of_a_stream_has_all_features():
     """Later samples may differ elsewhere."""
     X, y = wide_data(n_samples=30, n_features=1001)

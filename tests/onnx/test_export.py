@@ -31,8 +31,8 @@ from sklearn.preprocessing import (
 )
 
 from experiments import datasets as of_papers
-from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectClassifier
+from lvq.model.relevance import Matrix
 from lvq.onnx import register, to_onnx
 from lvq.onnx.precision import rounding_nodes
 from lvq.rejection import Combination, certainty

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV, RejectClassifier
 from lvq.estimators.registry import ESTIMATORS, estimator_types
-from lvq.model.rows import largest_value
 from lvq.model.links import KERNELS, Gaussian, RationalQuadratic
+from lvq.model.relevance import Matrix
+from lvq.model.rows import largest_value
 from lvq.onnx import to_onnx
 from lvq.onnx.predictions import LINKS, refuse_unknown_parts
 from lvq.rejection import certainty
@@ -75,7 +75,12 @@ def test_every_model(name, run, data):
 def test_every_part(model, run, data):
     X, y = data
     quick(model).fit(X, y)
-    assert_same(run(to_onnx(model), X), model, X, 1e-8 if getattr(getattr(model, "kernel", None), "width", None) == 1e4 else 1e-9)
+    assert_same(
+        run(to_onnx(model), X),
+        model,
+        X,
+        1e-8 if getattr(getattr(model, "kernel", None), "width", None) == 1e4 else 1e-9,
+    )
 
 
 @pytest.mark.parametrize("model", VARIANTS, ids=spelled)
@@ -210,7 +215,12 @@ def test_classes_without_prototypes(model, seen, run, data):
 
 
 MEASURES = ["auto", "relsim", "boundary", "distance", "probability", "margin"]
-MEASURED = [GLVQ(n_prototypes=2, kernel="gaussian"), GMLVQ(relevance=Matrix(rank=2)), LOGM(), RSLVQ(decision="posterior")]
+MEASURED = [
+    GLVQ(n_prototypes=2, kernel="gaussian"),
+    GMLVQ(relevance=Matrix(rank=2)),
+    LOGM(),
+    RSLVQ(decision="posterior"),
+]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -8,8 +8,8 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq.model.relevance import Matrix
 from lvq import GMLVQ, RejectClassifier
+from lvq.model.relevance import Matrix
 from lvq.persistence import save
 from lvq.persistence.files import _arrays
 
@@ -60,7 +60,9 @@ def assert_same():
 def fitted(data):
     """A RejectClassifier around a pipeline: nearly everything that a file can contain."""
     X, y = data
-    inner = make_pipeline(StandardScaler(), GMLVQ(relevance=Matrix(rank=2), kernel="gaussian", n_prototypes=2, random_state=0))
+    inner = make_pipeline(
+        StandardScaler(), GMLVQ(relevance=Matrix(rank=2), kernel="gaussian", n_prototypes=2, random_state=0)
+    )
     return RejectClassifier(inner, measure="combined").fit(X, y)
 
 

@@ -11,9 +11,9 @@ import joblib
 import numpy as np
 import pytest
 
-from lvq.solvers.online import Online
 from lvq import GLVQ, OLVQ1
 from lvq.persistence import LoadError, load, save
+from lvq.solvers.online import Online
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator
 
 import lvq
 from lvq.model.costs import COSTS
-from lvq.model.scores import DecisionRule
 from lvq.model.links import KERNELS
 from lvq.model.relevance import RELEVANCES
 from lvq.persistence.trusted import (

@@ -6,8 +6,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq.model.relevance import Matrix, Weights
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier
+from lvq.model.relevance import Matrix, Weights
 
 ALONE = {
     "plain": GLVQ(n_prototypes=2),

@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lvq.plots
-from lvq.solvers.lbfgs import LBFGS
 from lvq import GLVQ, GRLVQ
 from lvq.plots import (
     AccuracyRejectDisplay,
@@ -21,6 +20,7 @@ from lvq.plots import (
     PrototypeDisplay,
     RelevanceDisplay,
 )
+from lvq.solvers.lbfgs import LBFGS
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

@@ -8,12 +8,12 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq.solvers.lbfgs import LBFGS
-from lvq.model.relevance import Matrix
 from lvq import GLVQ, LGMLVQ
 from lvq.estimators.find_model import need_model
+from lvq.model.relevance import Matrix
 from lvq.plots import group_names, lambda_matrix, plane, prototype_names, relevance_profile
 from lvq.plots.fitted_arrays import completed, estimator_name, model_inputs
+from lvq.solvers.lbfgs import LBFGS
 
 
 def test_inputs_of_the_model_give_its_predictions(data, model):

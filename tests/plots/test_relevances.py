@@ -7,10 +7,10 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq.solvers.lbfgs import LBFGS
-from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, SavitzkyGolay, variable_importances
+from lvq.model.relevance import Matrix
 from lvq.plots import RelevanceDisplay, relevance_profile
+from lvq.solvers.lbfgs import LBFGS
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -76,7 +76,9 @@ def test_one_local_matrix(fitted, group):
 
 
 def test_many_local_matrices_have_one_label(data):
-    model = LGMLVQ(relevance=Matrix(local="prototype"), n_prototypes=8, solver=LBFGS(tol=0.5), random_state=0).fit(*data)
+    model = LGMLVQ(relevance=Matrix(local="prototype"), n_prototypes=8, solver=LBFGS(tol=0.5), random_state=0).fit(
+        *data
+    )
     for kind in ("bar", "line"):
         display = RelevanceDisplay.from_estimator(model, values="lambda", kind=kind)
         assert [text.get_text() for text in display.legend_.get_texts()] == ["mean", "each local matrix"]

@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lvq
-from lvq.solvers.lbfgs import LBFGS
-from lvq.model.relevance import Matrix
 from lvq import GMLVQ, SavitzkyGolay, StandardNormalVariate, certified_radius, explain
+from lvq.model.relevance import Matrix
+from lvq.solvers.lbfgs import LBFGS
 
 STEPS = [StandardNormalVariate(), SavitzkyGolay(window=7), SavitzkyGolay(window=9, degree=3, derivative=2, spacing=2.0)]
 
@@ -70,7 +70,9 @@ def test_pipelines_files_and_graphs(step, tmp_path):
 def test_radii_through_a_filter():
     """Exact with one prototype per class: no smaller change changes a prediction, and a little larger one does."""
     X, y = spectra()
-    model = make_pipeline(SavitzkyGolay(window=7, derivative=1), GMLVQ(relevance=Matrix(rank=2), solver=LBFGS(tol=1e-2), random_state=0)).fit(X, y)
+    model = make_pipeline(
+        SavitzkyGolay(window=7, derivative=1), GMLVQ(relevance=Matrix(rank=2), solver=LBFGS(tol=1e-2), random_state=0)
+    ).fit(X, y)
     radius, rng = certified_radius(model, X), np.random.default_rng(1)
     before = model.predict(X)
     for _ in range(50):
@@ -80,7 +82,9 @@ def test_radii_through_a_filter():
     found = lvq.counterfactual(model, X[:10])
     assert np.all(found.distance >= radius[:10] * (1 - 1e-9))
     with pytest.raises(ValueError, match=r"supports linear steps only .* got StandardNormalVariate"):
-        certified_radius(make_pipeline(StandardNormalVariate(), GMLVQ(solver=LBFGS(tol=1e-2), random_state=0)).fit(X, y), X)
+        certified_radius(
+            make_pipeline(StandardNormalVariate(), GMLVQ(solver=LBFGS(tol=1e-2), random_state=0)).fit(X, y), X
+        )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from lvq.solvers.online import Online
 from lvq import GLVQ
 from lvq.rejection import (
     GuaranteeError,
@@ -18,6 +17,7 @@ from lvq.rejection import (
 from lvq.rejection.calibration import Data
 from lvq.rejection.guarantee import CertifiedPoint
 from lvq.rejection.scores import Predictions
+from lvq.solvers.online import Online
 from tests.rejection.populations import QUICK, draw
 
 # -- where calibration samples come from -------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from lvq.solvers.online import Online
 from lvq import GLVQ
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import (
@@ -13,6 +12,7 @@ from lvq.rejection import (
     certainty,
     local_thresholds,
 )
+from lvq.solvers.online import Online
 from tests.rejection.populations import QUICK, draw
 
 # -- what it accepts ---------------------------------------------------------------------------------------------------

@@ -12,13 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from lvq.solvers.online import Online
-from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
+from lvq.inspection.certify import certified_radius
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.relevance import Matrix
 from lvq.rejection import Combination, certainty
 from lvq.rejection.scores import MEASURES, Predictions, as_combination, cells_of, reason_of
-from lvq.inspection.certify import certified_radius
+from lvq.solvers.online import Online
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
 
@@ -62,7 +62,9 @@ def test_relsim_is_the_certainty_of_explain(data, kernel):
     assert certainty(model, X).max() <= 1
 
 
-@pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=2))], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    "model", [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=2))], ids=lambda model: type(model).__name__
+)
 def test_boundary_is_reached_at_that_distance(data, model):
     """In the model's own space, a step of just that length along the line to the rival reaches the border."""
     X, y = data

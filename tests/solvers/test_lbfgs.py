@@ -85,7 +85,6 @@ def test_never_higher_than_the_result_of_online(model, data):
     assert model.objective_value(X, y) <= before + 1e-12 * abs(before)
 
 
-@pytest.mark.xfail(reason="the message names the ridge, which the new solver has changed", strict=True)
 def test_a_matrix_of_free_size_is_not_continued_with_unit_trace(data):
     """Units measured before would be of another scale; the message names what has changed."""
     model = quiet_fit(LVQClassifier(n_prototypes=2, warm_start=True, random_state=0, max_iter=5), *data)
@@ -110,7 +109,6 @@ def test_an_optimal_start_is_kept():
     np.testing.assert_allclose(model.objective_history_, np.full(model.n_iter_, -1.0))
 
 
-@pytest.mark.xfail(reason="the warning points into the library, not at the call of fit", strict=True)
 @pytest.mark.parametrize("max_iter", [1, 3])
 def test_convergence_warning_names_the_parameters(max_iter, data):
     X, y = data

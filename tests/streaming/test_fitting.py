@@ -19,9 +19,9 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 import lvq
-from lvq.solvers.online import Online
-from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, LVQ1, RSLVQ, LVQClassifier, fit_batches
+from lvq.model.relevance import Matrix
+from lvq.solvers.online import Online
 from lvq.streaming import sources
 from lvq.tables import TableError
 
@@ -34,7 +34,16 @@ def cut(X, y, size):
 # -- what is learned ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [GLVQ, GMLVQ, LVQ1, RSLVQ, lambda **given: LVQClassifier(relevance=Matrix(local="prototype"), n_prototypes=2, **given)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        GLVQ,
+        GMLVQ,
+        LVQ1,
+        RSLVQ,
+        lambda **given: LVQClassifier(relevance=Matrix(local="prototype"), n_prototypes=2, **given),
+    ],
+)
 def test_it_is_partial_fit_batch_by_batch(make, rows):
     X, y = rows
     expected = make(random_state=3)
@@ -87,7 +96,9 @@ def test_the_size_of_batches_does_not_matter(size, rows):
 def test_the_buffer_shuffles_by_the_seed(rows):
     X, y = rows
     found = [
-        fit_batches(GLVQ(solver=Online(shuffle=False)), cut(X, y, 100), batch_rows=50, shuffle_rows=200, random_state=seed).prototypes_
+        fit_batches(
+            GLVQ(solver=Online(shuffle=False)), cut(X, y, 100), batch_rows=50, shuffle_rows=200, random_state=seed
+        ).prototypes_
         for seed in (0, 0, 1)
     ]
     np.testing.assert_array_equal(found[0], found[1])

@@ -10,9 +10,9 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from lvq.solvers.online import Online
-from lvq.model.relevance import Matrix
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, fit_batches
+from lvq.model.relevance import Matrix
+from lvq.solvers.online import Online
 from lvq.streaming.fit_batches import groups
 from lvq.streaming.sources import Layout, make_source
 
@@ -37,7 +37,9 @@ def batches_of(X, y, size=130, form=sparse.csr_array):
 @pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=3)), LOGM(), RSLVQ(), LVQ1()], ids=str)
 def test_the_same_as_dense_rows(model, scaler, rows):
     def fitted(form):
-        pipeline = type(model)(**model.get_params(deep=False)).set_params(random_state=0, solver=Online(learning_rate=0.02, schedule="constant"))
+        pipeline = type(model)(**model.get_params(deep=False)).set_params(
+            random_state=0, solver=Online(learning_rate=0.02, schedule="constant")
+        )
         pipeline = pipeline if scaler is None else make_pipeline(scaler, pipeline)
         return fit_batches(pipeline, batches_of(*rows, form=form), **SETTINGS)
 

@@ -163,12 +163,20 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         """What follows the solver's run: nothing, except where prototypes must be samples."""
         return training
 
-    def _begin(self, parts: Parts, samples: ArraySamples, classes: np.ndarray, random_state: RandomState) -> Training:
+    def _begin(
+        self,
+        parts: Parts,
+        samples: ArraySamples,
+        classes: np.ndarray,
+        random_state: RandomState,
+        *,
+        stream: bool = False,
+    ) -> Training:
         if isinstance(self.init, str):
             W, labels = self._start_prototypes(samples, classes, random_state)
         else:
             W, labels = given_prototypes(self, self._counts(classes), samples, classes)
-        return steps.begin(parts, samples, W, labels, len(classes), random_state)
+        return steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream)
 
     def _counts(self, classes: np.ndarray) -> np.ndarray:
         assert not isinstance(self.n_prototypes, str)
@@ -222,7 +230,7 @@ def _warn_if_not_converged(estimator: BaseEstimator, result: Result, samples: Ar
         f"({history[-1]:.5g}) converged. Increase max_iter (now {estimator.max_iter}) or the solver's tol"
         f"{'' if scaled else ', or scale the features to unit variance'}.",
         ConvergenceWarning,
-        stacklevel=2,
+        stacklevel=4,
     )
 
 

@@ -45,7 +45,8 @@ def next_batch(
     samples, known = check_batch(estimator, *given, first=first)
     if first:
         check_for_samples(estimator, parts, samples)
-        return estimator._begin(parts, samples, known, check_random_state(estimator.random_state)), samples, known
+        random_state = check_random_state(estimator.random_state)
+        return estimator._begin(parts, samples, known, random_state, stream=True), samples, known
     check_unchanged(estimator, parts, known, stream=True)
     before = estimator._training()
     training = with_moments(replace(before, state=replace(before.state, cost=parts.cost)), samples)
@@ -93,7 +94,7 @@ def _with_new_classes(
     merged, kept = every[order], np.flatnonzero(order < len(training.labels))
     relevance = params.relevance
     if relevance is not None and isinstance(state.relevance.metric(merged), LocalMetric):
-        relevance = state.relevance.start(samples, merged)
+        relevance = state.relevance.start(samples, merged, stream=True)
         assert relevance is not None
         per_prototype = len(relevance) == len(merged)
         relevance[kept if per_prototype else np.isin(np.unique(every), training.labels)] = params.relevance
@@ -125,7 +126,7 @@ def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray,
     if _shape_of(parts.relevance) != _shape_of(state.relevance):
         changed.append("'relevance'")
     elif not parts.relevance.free_size and state.relevance.free_size:
-        changed.append("'ridge'")  # units measured without unit size do not fit unit size
+        changed.append("'solver' or 'ridge'")  # units measured without unit size do not fit unit size
     if stream and type(parts.cost) is not type(state.cost):
         changed.append("'cost'")
     if changed:

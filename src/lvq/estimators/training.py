@@ -82,13 +82,15 @@ def begin(
     labels: np.ndarray,
     n_classes: int,
     random_state: np.random.RandomState,
+    *,
+    stream: bool = False,
 ) -> Training:
     """Starting metric and kernel, and then, once, the units that make the rest independent of scale."""
     rule, known = parts.relevance, filled(samples) if samples.in_memory else samples
     moments = FeatureMoments.of(samples.X, samples.weight) if parts.ignores_missing else None
     variances = None if moments is None else moments.variances()
     metric = metric_for(rule.metric(labels), samples, variances)
-    params = Params(prototypes, rule.start(known, labels), None)
+    params = Params(prototypes, rule.start(known, labels, stream=stream), None)
     link, units = parts.kernel, _first_units(parts, metric, params, samples)
     if rule.free_size:  # it starts at a mean smallest squared distance of one
         assert params.relevance is not None

@@ -38,8 +38,7 @@ from lvq.estimators.classifier import as_chosen
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import is_missing, model_inputs, used_columns
 from lvq.inspection.steps import Floats, Indices, Names, default_names, input_names, positions
-from lvq.model.importance import explained, of_sum_one, output_weighting
-from lvq.model.importance import DEGREE, Curve, Outputs
+from lvq.model.importance import DEGREE, Curve, Outputs, explained, of_sum_one, output_weighting
 from lvq.model.samples import ArraySamples
 from lvq.typing import Argument, Labels, MatrixLike
 

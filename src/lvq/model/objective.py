@@ -26,7 +26,7 @@ from lvq.typing import Array
 
 GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
 CACHE_BYTES = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
-MIN_ROWS = 256  # of one block, at least: less is not worth a thread's call
+MIN_ROWS = 128  # of one block, at least: less is not worth a thread's call
 
 
 class Params(NamedTuple):

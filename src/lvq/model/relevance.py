@@ -52,8 +52,8 @@ class Relevance(Part):
         """The metric for prototypes with these class indices."""
         return Euclidean()
 
-    def start(self, samples: ArraySamples, labels: np.ndarray) -> np.ndarray | None:
-        """Starting parameters of the metric, of unit size."""
+    def start(self, samples: ArraySamples, labels: np.ndarray, *, stream: bool = False) -> np.ndarray | None:
+        """Starting parameters of the metric, of unit size; samples of a stream are only its first ones."""
         return None
 
     def scaled(self, R: np.ndarray, factor: float) -> np.ndarray:
@@ -151,7 +151,7 @@ class Weights(Structured):
         """The weighted metric, or that of each group."""
         return Diagonal() if self.local is None else LocalDiagonal(self.groups(labels))
 
-    def start(self, samples: ArraySamples, labels: np.ndarray) -> np.ndarray:
+    def start(self, samples: ArraySamples, labels: np.ndarray, *, stream: bool = False) -> np.ndarray:
         """All features that are used equal."""
         used = self.structure.used(np.ones(samples.n_features))
         start = (used / used.sum()).astype(samples.dtype)
@@ -260,12 +260,12 @@ class Matrix(Structured):
             return n_features if n_features <= FULL_RANK_FEATURES else LOW_RANK
         return n_features if self.rank is None else int(self.rank)
 
-    def start(self, samples: ArraySamples, labels: np.ndarray) -> np.ndarray:
+    def start(self, samples: ArraySamples, labels: np.ndarray, *, stream: bool = False) -> np.ndarray:
         """The identity, in the span of the samples where they are few, or discriminant directions; of unit norm."""
         n = samples.n_features
         rank = self.n_rows(n)
         full = rank == n and not isinstance(self.rank, int | np.integer)
-        if full and (self.free_size or (samples.n_samples < n and n > MAX_SQUARE)):
+        if full and not stream and (self.free_size or (samples.n_samples < n and n > MAX_SQUARE)):
             # directions in which samples do not differ only shrink there; at unit norm they are part of the norm
             omega = span(samples)
         else:
@@ -353,7 +353,7 @@ class RuleWeights(Relevance):
         """The weighted metric."""
         return Diagonal()
 
-    def start(self, samples: ArraySamples, labels: np.ndarray) -> np.ndarray:
+    def start(self, samples: ArraySamples, labels: np.ndarray, *, stream: bool = False) -> np.ndarray:
         """All features equal."""
         return np.full(samples.n_features, 1 / samples.n_features, dtype=samples.dtype)
 
@@ -392,7 +392,7 @@ class Fisher(RuleWeights):
     scores: Literal["sum", "max"] = "sum"
     no_variance: Literal["zero", "between"] = "zero"
 
-    def start(self, samples: ArraySamples, labels: np.ndarray) -> np.ndarray:
+    def start(self, samples: ArraySamples, labels: np.ndarray, *, stream: bool = False) -> np.ndarray:
         """All features equal."""
         start = super().start(samples, labels)
         return start if self.scores == "sum" else np.ones_like(start)

@@ -196,5 +196,5 @@ def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> 
         f"Fewer prototypes than requested: {shown}{more}. Each gets as many as it has distinct samples. "
         "Lower n_prototypes, or give a dict class -> number, to silence this.",
         UserWarning,
-        stacklevel=2,
+        stacklevel=7,  # the call of fit
     )

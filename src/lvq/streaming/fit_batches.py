@@ -34,8 +34,9 @@ def fit_batches(
     """Fit an estimator to a stream of batches or to files larger than memory.
 
     A first pass over all rows finds the classes, where they are not given, and the statistics of a scaler, if there is
-    one. Each of the following passes trains by `partial_fit`, with constant rates: by default a tenth of the
-    the learning rate of models with a cost; with ``Online(schedule="constant")``, for streams that change fast, as it is given.
+    one. Each of the following passes trains by `partial_fit`, with constant rates: by default a tenth of
+    the learning rate of models with a cost; with ``Online(schedule="constant")``, for streams that change fast, as it
+    is given.
     A fitted or saved estimator goes on by `partial_fit`. Memory does not grow with the number of rows: it is a few
     buffers, up to nine parts of a file, which are read ahead (at most 16 MB each), and a few copies of a batch,
     besides the Python process with its packages.
@@ -44,8 +45,8 @@ def fit_batches(
     ----------
     estimator : estimator
         An estimator with `partial_fit`, or a Pipeline of a scaler with `partial_fit`, such as StandardScaler, and one.
-        LVQClassifier has it with ``solver="online"`` or a relevance without a ridge. The estimator is fitted, and stays as it was
-        where an error is raised. With ``missing="ignore"`` rows may have missing values; standardisation is by the
+        LVQClassifier has it with ``solver="online"`` or a relevance without a ridge. The estimator is fitted, and stays
+        as it was where an error is raised. With ``missing="ignore"`` rows may have missing values; standardisation is by the
         observed ones.
     batches : callable, path, or list of batches or paths
         A function that returns an iterator of batches, the same at each call: pairs (X, y), or tables (pandas, Arrow)
