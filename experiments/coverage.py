@@ -10,9 +10,9 @@ with an outlier test) and as `RejectClassifier` has it by default (30 % of the r
 
 A run is within binomial error if the number of accepted new rows lies in the central 99 % of its distribution under an
 exact threshold, on both sides: with n calibration rows and m new rows, and k = (1 - c)(n + 1), the coverage itself is
-Beta(n + 1 - k, k), and the number of accepted rows is beta-binomial. The goal is 95 % of the runs. Rows of equal certainty
-are accepted or rejected together, so that a table with few distinct rows, such as titanic, misses it. Also stored: the
-fraction of the runs in the central 95 %, and in the 99 % interval of the m new rows alone, as if the threshold were
+Beta(n + 1 - k, k), and the number of accepted rows is beta-binomial. The goal is 95 % of the runs. Rows of equal
+certainty are accepted or rejected together, so a table with few distinct rows, such as titanic, misses it. Also stored:
+the fraction of the runs in the central 95 %, and in the 99 % interval of the m new rows alone, as if the threshold were
 known exactly.
 """
 

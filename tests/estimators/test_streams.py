@@ -316,7 +316,7 @@ def test_one_sample_at_a_time(online_model, data, order):
         online_model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
     assert np.isfinite(online_model.prototypes_).all()
     np.testing.assert_array_equal(online_model.prototype_labels_, [0, 1, 2])
-    if online_model.get_params().get("rank") != 1:  # one sample gives no direction
+    if online_model.get_params().get("relevance__rank") != 1:  # one sample gives no direction
         assert online_model.score(X, y) > 0.5
 
 

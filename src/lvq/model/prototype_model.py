@@ -210,12 +210,13 @@ class PrototypeModel:
         return self._folded_at(self._centre)
 
     def _folded_at(self, centre: np.ndarray | None) -> Folded:
-        W, R = self.prototypes.astype(np.float64), self.relevance
+        W, R = self.prototypes.astype(np.float64, copy=False), self.relevance
         W = W if centre is None else W - centre
         if R is not None:
-            R = R.astype(np.float64)
+            R = R.astype(np.float64, copy=False)
         F = W if R is None else W * R if R.ndim == 1 else (W @ R.T) @ R
-        return Folded(centre, np.ascontiguousarray((-2 * F).T).astype(self.dtype), (W * F).sum(1).astype(self.dtype))
+        columns = np.multiply(F.T, -2, dtype=self.dtype, order="C")  # one array: of sparse features it may be large
+        return Folded(centre, columns, np.einsum("ij,ij->i", W, F).astype(self.dtype))
 
     def _scores(self, X: Array) -> tuple[Array, Array]:
         """Squared distances but for a constant of each row, and the samples relative to the centre."""

@@ -15,6 +15,7 @@ from lvq.model.arrays import as_numpy, is_tensor, namespace
 from lvq.typing import Array
 
 INDEX = np.iinfo(np.int32).max
+STORED = 2**16  # stored numbers of sparse rows that are looked at together
 
 
 def is_sparse(X: object) -> TypeGuard[sparse.csr_array]:
@@ -86,8 +87,14 @@ def shifted(X: Array, centre: Array) -> Array:
 
 def column_range(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value of each column."""
-    if is_sparse(X):
-        return tuple(end.toarray().ravel() for end in (X.min(axis=0), X.max(axis=0)))
+    if is_sparse(X):  # SciPy's own functions would copy the samples
+        counts = np.bincount(X.indices, minlength=X.shape[1])
+        low, high = (np.where(counts == X.shape[0], end, 0).astype(X.dtype) for end in (np.inf, -np.inf))
+        for begin in range(0, X.nnz, STORED):
+            part = slice(begin, begin + STORED)
+            np.minimum.at(low, X.indices[part], X.data[part])
+            np.maximum.at(high, X.indices[part], X.data[part])
+        return low, high
     xp = namespace(X)
     return as_numpy(xp.amin(X, 0)), as_numpy(xp.amax(X, 0))
 

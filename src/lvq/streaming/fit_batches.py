@@ -46,8 +46,8 @@ def fit_batches(
     estimator : estimator
         An estimator with `partial_fit`, or a Pipeline of a scaler with `partial_fit`, such as StandardScaler, and one.
         LVQClassifier has it with ``solver="online"`` or a relevance without a ridge. The estimator is fitted, and stays
-        as it was where an error is raised. With ``missing="ignore"`` rows may have missing values; standardisation is by the
-        observed ones.
+        as it was where an error is raised. With ``missing="ignore"`` rows may have missing values;
+        standardisation is by the observed ones.
     batches : callable, path, or list of batches or paths
         A function that returns an iterator of batches, the same at each call: pairs (X, y), or tables (pandas, Arrow)
         with the column `target`. X may be sparse, in all batches; it stays so, with a scaler that does not centre, such
