@@ -60,12 +60,22 @@ def test_every_name_of_the_reference_exists():
             if not hasattr(part, name):
                 importlib.import_module(f"{part.__name__}.{name}")
             part = getattr(part, name)
-    assert {name for name in documented() if not name.startswith("lvq.model.")} == exported()
+    inner = ("lvq.model.", "lvq.solvers.")  # parts of models
+    assert {name for name in documented() if not name.startswith(inner)} == exported()
 
 
 def test_every_package_is_in_the_reference():
     """Packages without a page have no public names of their own, or are the inside of the library."""
-    inside = {"counterfactuals", "estimators", "model", "nuisance", "persistence", "robustness", "solvers", "streaming"}
+    inside = {
+        "counterfactuals",
+        "estimators",
+        "inspection",
+        "model",
+        "persistence",
+        "preprocessing",
+        "solvers",
+        "streaming",
+    }
     assert set(lvq._PACKAGES) - inside == set(PACKAGES)
 
 

@@ -25,14 +25,7 @@ if _TYPE_CHECKING:
     from lvq.onnx import to_onnx
     from lvq.persistence import LoadError, load, save
     from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
-    from lvq.rejection import (
-        CostClassifier,
-        GuaranteeError,
-        RejectClassifier,
-        cheapest_class,
-        cost_matrix,
-        expected_costs,
-    )
+    from lvq.rejection import CostClassifier, GuaranteeError, RejectClassifier
     from lvq.reports import report
     from lvq.streaming.fit_batches import fit_batches
     from lvq.versions import show_versions
@@ -68,11 +61,8 @@ __all__ = [
     "VariableImportances",
     "certified_accuracy",
     "certified_radius",
-    "cheapest_class",
-    "cost_matrix",
     "counterfactual",
     "exemplars",
-    "expected_costs",
     "explain",
     "fit_batches",
     "load",
@@ -91,9 +81,6 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "NuisanceRemoval": "preprocessing",
     "CostClassifier": "rejection",
     "PrototypeModel": "model.prototype_model",
-    "cheapest_class": "rejection",
-    "expected_costs": "rejection",
-    "cost_matrix": "rejection",
     "RejectClassifier": "rejection",
     "certified_accuracy": "inspection.certify",
     "certified_radius": "inspection.certify",

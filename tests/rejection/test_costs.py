@@ -9,9 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lvq
-from lvq import CostClassifier, LVQClassifier, RejectClassifier, cheapest_class, cost_matrix, expected_costs
+from lvq import CostClassifier, LVQClassifier, RejectClassifier
 from lvq.estimators.find_model import find_layer, need_model
-from lvq.rejection import certainty
+from lvq.rejection import certainty, cheapest_class, cost_matrix, expected_costs
 
 
 @pytest.fixture(scope="module")

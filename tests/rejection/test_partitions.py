@@ -158,5 +158,5 @@ def test_other_errors():
         RejectClassifier(MODEL, cv=3).fit(samples, y)
     with pytest.raises(GuaranteeError, match="max_error"):
         RejectClassifier(MODEL, max_error=0.001).fit(samples, y)
-    with pytest.raises(ValueError, match="GLVQ with solver='online' takes samples"):
+    with pytest.raises(ValueError, match="GLVQ takes dask collections with solver='lbfgs'"):
         RejectClassifier(GLVQ(solver="online")).fit(samples, y)

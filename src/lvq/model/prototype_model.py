@@ -210,13 +210,12 @@ class PrototypeModel:
         return self._folded_at(self._centre)
 
     def _folded_at(self, centre: np.ndarray | None) -> Folded:
-        W, R = self.prototypes.astype(np.float64, copy=False), self.relevance
-        W = W if centre is None else W - centre
-        if R is not None:
-            R = R.astype(np.float64, copy=False)
+        W, R = self.prototypes, self.relevance
+        if R is not None or centre is not None:  # else W is used as it is: of sparse features it may be large
+            W = W.astype(np.float64) - (0 if centre is None else centre)
         F = W if R is None else W * R if R.ndim == 1 else (W @ R.T) @ R
-        columns = np.multiply(F.T, -2, dtype=self.dtype, order="C")  # one array: of sparse features it may be large
-        return Folded(centre, columns, np.einsum("ij,ij->i", W, F).astype(self.dtype))
+        columns = np.multiply(F.T, -2, dtype=self.dtype, order="C")
+        return Folded(centre, columns, np.einsum("ij,ij->i", W, F, dtype=np.float64).astype(self.dtype))
 
     def _scores(self, X: Array) -> tuple[Array, Array]:
         """Squared distances but for a constant of each row, and the samples relative to the centre."""
@@ -350,7 +349,8 @@ class PrototypeModel:
     def blocks(self, X: Array) -> list[Array]:
         """Views of the samples, so that memory stays bounded; at least one, which may be empty."""
         images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
-        numbers = len(self.prototypes) + images + (0 if is_sparse(X) else self.n_features)
+        stored = 2 * X.nnz // max(1, X.shape[0]) if is_sparse(X) else self.n_features
+        numbers = len(self.prototypes) + images + stored
         rows = max(16, BLOCK_BYTES * (ON_DEVICE if is_tensor(X) else 1) // (8 * numbers))
         return [X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows)]
 

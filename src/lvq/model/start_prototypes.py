@@ -85,7 +85,7 @@ def start_prototypes(
     if init in ("means", "kmeans") and counts.max() == 1:  # a faster way for the most frequent starts
         mass, means = class_means(samples)
         present = np.flatnonzero(mass > 0)
-        means = means[present].astype(samples.dtype)
+        means = (means if len(present) == len(mass) else means[present]).astype(samples.dtype, copy=False)
         return _inside(means, samples.X) if samples.in_memory else means, present
     X, y, weight = samples.sample(None, random_state)
     parts, labels, short = [], [], []
@@ -183,7 +183,9 @@ def _plus_plus(Z: Array, weight: np.ndarray, k: int, random_state: np.random.Ran
 
 def _inside(centres: np.ndarray, X: Array) -> np.ndarray:
     """Means in the range of the samples; rounding may carry those of equal numbers past it."""
-    return np.clip(centres, *column_range(X)) if not is_tensor(X) or X.shape[0] <= EXACT else centres
+    if is_tensor(X) and X.shape[0] > EXACT:
+        return centres
+    return np.clip(centres, *column_range(X), out=centres)
 
 
 def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:
