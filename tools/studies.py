@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # a study loads data of a paper from `experiments`
 FOLDER = ROOT / "docs/studies"
 PICTURES = FOLDER / "images"
 #: Files of the folder LVQ_DATA that a study needs.

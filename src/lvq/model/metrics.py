@@ -12,6 +12,7 @@ of prototypes, (K, n) or (K, m, n); the last two are in `local_metrics.py`.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy import sparse
 
 from lvq.model.arrays import clipped, fused_kernels, namespace, zeros
 from lvq.model.pairs import NearestPair, nearest_pair
-from lvq.model.rows import dense, row_squares, scaled_columns, squared
+from lvq.model.rows import dense, is_sparse, row_squares, scaled_columns, squared
 from lvq.typing import Array
 
 DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
@@ -150,13 +151,25 @@ class SharedPrototypes(Prepared):
         self.metric, self.W, self.R = metric, W, R
         self.P = metric.project(W, R)
         self.squares = row_squares(self.P)
-        self.folded = -2 * self.P.T
         self.columns = 0 if R is None else 3 * self.P.shape[1]
+
+    @cached_property
+    def folded(self) -> Array:
+        """-2 p, as columns."""
+        return -2 * self.P.T
+
+    def _products(self, Z: Array) -> Array:
+        """-2 z'p for all pairs."""
+        if not is_sparse(Z):
+            return Z @ self.folded
+        products = Z @ self.P.T  # a factor of the product, not of the prototypes, which may be larger than the samples
+        products *= -2
+        return products
 
     def distances(self, X: Array) -> tuple[Array, Array]:
         """Squared distances, and the images of the samples."""
         Z = self.metric.project(X, self.R)
-        D = Z @ self.folded
+        D = self._products(Z)
         D += self.squares
         D += row_squares(Z)[:, None]
         return clipped(D), Z
@@ -167,7 +180,7 @@ class SharedPrototypes(Prepared):
         kernels = fused_kernels(Z)
         if kernels is not None:
             return NearestPair(*kernels.search(Z, self.P, self.squares, y, labels)), Z
-        scores = Z @ self.folded
+        scores = self._products(Z)
         scores += self.squares
         pair, lengths = nearest_pair(scores, y, labels), row_squares(Z)
         return pair._replace(d_plus=clipped(pair.d_plus + lengths), d_minus=clipped(pair.d_minus + lengths)), Z

@@ -10,7 +10,7 @@ In a metric that all prototypes share, distances are one product with folded pro
 nothing else; all other outputs add ``|Omega x|^2``, which changes no order.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.model.arrays import as_numpy, clipped, first_argmin, is_tensor, like, namespace, round_centre
+from lvq.model.arrays import as_numpy, clipped, first_argmin, is_tensor, like, namespace, rounded_centre
 from lvq.model.contributions import Explanation, contributions, differences, explain
 from lvq.model.links import Identity, Link
 from lvq.model.local_metrics import LocalDiagonal
@@ -201,9 +201,11 @@ class PrototypeModel:
     @cached_property
     def _centre(self) -> np.ndarray | None:
         """A point near the prototypes that samples are taken relative to; None where they are near the origin."""
-        W = self.prototypes.astype(np.float64)
-        centre = round_centre(W)
-        return centre.astype(self.dtype) if np.abs(centre).max() > FAR * np.abs(W - centre).max() else None
+        W = self.prototypes
+        low, high = W.min(axis=0), W.max(axis=0)
+        centre = rounded_centre(W.mean(axis=0), low, high)
+        spread = np.maximum(high - centre, centre - low).max()
+        return centre if np.abs(centre).max() > FAR * spread else None
 
     @cached_property
     def _folded(self) -> Folded:
@@ -346,13 +348,13 @@ class PrototypeModel:
         matrix = 0 if self.relevance is None or self.has_weights else self.relevance.size
         return matrix + self.prototypes.size
 
-    def blocks(self, X: Array) -> list[Array]:
-        """Views of the samples, so that memory stays bounded; at least one, which may be empty."""
+    def blocks(self, X: Array) -> Iterator[Array]:
+        """Parts of the samples, so that memory stays bounded; at least one, which may be empty."""
         images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
         stored = 2 * X.nnz // max(1, X.shape[0]) if is_sparse(X) else self.n_features
         numbers = len(self.prototypes) + images + stored
         rows = max(16, BLOCK_BYTES * (ON_DEVICE if is_tensor(X) else 1) // (8 * numbers))
-        return [X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows)]
+        return (X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows))
 
     def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array, mapping: Map = map) -> np.ndarray:
         """A function of distances for all samples, block by block."""
@@ -396,7 +398,7 @@ class PrototypeModel:
 
         With `predicted` the explanation is of these classes, as indices, instead of those that the model predicts.
         """
-        blocks = self.blocks(self.checked(X))
+        blocks = list(self.blocks(self.checked(X)))
         ends = np.cumsum([block.shape[0] for block in blocks])[:-1]
         given = [None] * len(blocks) if predicted is None else np.split(predicted, ends)
         parts = [explain(self, block, part) for block, part in zip(blocks, given)]

@@ -15,6 +15,7 @@ from lvq.model.arrays import as_numpy, is_tensor, namespace
 from lvq.typing import Array
 
 INDEX = np.iinfo(np.int32).max
+ROWS = 1024  # sparse rows that are copied at a time
 STORED = 2**16  # stored numbers of sparse rows that are looked at together
 
 
@@ -75,8 +76,10 @@ def row_squares(X: Array) -> Array:
     if is_tensor(X):
         return (X * X).sum(1)
     if is_sparse(X):
-        values = X.data.astype(np.float64)
-        return (with_data(X, values * values) @ np.ones(X.shape[1])).astype(X.dtype)
+        ones = np.ones(X.shape[1])
+        parts = (X[begin : begin + ROWS] for begin in range(0, max(1, X.shape[0]), ROWS))
+        squares = [with_data(part, np.square(part.data, dtype=np.float64)) @ ones for part in parts]
+        return np.concatenate(squares).astype(X.dtype)
     return np.einsum("ij,ij->i", X, X, dtype=np.float64).astype(X.dtype, copy=False)
 
 
@@ -88,10 +91,10 @@ def shifted(X: Array, centre: Array) -> Array:
 def column_range(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value of each column."""
     if is_sparse(X):  # SciPy's own functions would copy the samples
-        counts = np.bincount(X.indices, minlength=X.shape[1])
+        parts = [slice(begin, begin + STORED) for begin in range(0, X.nnz, STORED)]
+        counts = sum((np.bincount(X.indices[part], minlength=X.shape[1]) for part in parts), np.zeros(X.shape[1]))
         low, high = (np.where(counts == X.shape[0], end, 0).astype(X.dtype) for end in (np.inf, -np.inf))
-        for begin in range(0, X.nnz, STORED):
-            part = slice(begin, begin + STORED)
+        for part in parts:
             np.minimum.at(low, X.indices[part], X.data[part])
             np.maximum.at(high, X.indices[part], X.data[part])
         return low, high

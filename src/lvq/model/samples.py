@@ -21,6 +21,7 @@ from lvq.typing import Array
 
 THINNED = 8192  # samples, about, from which units, centres and the features' variances are computed
 BLOCK = 2**20  # numbers of a block of samples: few enough to stay in a processor's cache
+SPARSE_BLOCK = 2**16  # stored numbers of sparse samples: a block is a copy
 ON_DEVICE = 64  # times as many on a device, where each call has a cost of its own
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
@@ -156,8 +157,9 @@ def _moved_rows(X: Array, order: Array, centre: Array, single: bool) -> Array:
 
 def block_rows(X: Array, columns: int = 0) -> int:
     """Rows of a block with so many numbers a row, at least those of X."""
-    stored = -(-X.nnz // max(1, X.shape[0])) if is_sparse(X) else X.shape[1]
-    return max(1, BLOCK // max(1, stored, columns)) * (ON_DEVICE if is_tensor(X) else 1)
+    if is_sparse(X):
+        return max(1, SPARSE_BLOCK // max(1, -(-X.nnz // max(1, X.shape[0])), columns))
+    return max(1, BLOCK // max(1, X.shape[1], columns)) * (ON_DEVICE if is_tensor(X) else 1)
 
 
 def median_variance(variances: np.ndarray) -> float:
@@ -192,10 +194,13 @@ def class_sums(X: Array, y: Array, weight: Array, n_classes: int) -> tuple[Array
     if is_tensor(X):
         one_hot = zeros((X.shape[0], n_classes), X).scatter_(1, y[:, None], weight[:, None].to(X.dtype))
         return one_hot.T @ X, one_hot.sum(0)
+    mass = np.bincount(y, weight, n_classes).astype(X.dtype)
+    if is_sparse(X):  # one array of the size of the sums
+        one_hot = np.zeros((n_classes, len(y)), dtype=X.dtype)
+        one_hot[y, np.arange(len(y))] = weight
+        return one_hot @ X, mass
     members = sparse.csr_array((weight.astype(X.dtype), (y, np.arange(len(y)))), shape=(n_classes, len(y)))
-    sums = members @ X
-    sums = sums.toarray(order="F") if is_sparse(sums) else sums  # feature by feature, as the online solver learns
-    return sums, np.bincount(y, weight, n_classes).astype(X.dtype)
+    return members @ X, mass
 
 
 def rows_by_class(y: Array, n_classes: int) -> list[Array]:
