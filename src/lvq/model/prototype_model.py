@@ -351,7 +351,9 @@ class PrototypeModel:
     def blocks(self, X: Array) -> Iterator[Array]:
         """Parts of the samples, so that memory stays bounded; at least one, which may be empty."""
         images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
-        stored = 2 * X.nnz // max(1, X.shape[0]) if is_sparse(X) else self.n_features
+        stored = (
+            8 * X.nnz // max(1, X.shape[0]) if is_sparse(X) else self.n_features
+        )  # a block of sparse rows is a copy
         numbers = len(self.prototypes) + images + stored
         rows = max(16, BLOCK_BYTES * (ON_DEVICE if is_tensor(X) else 1) // (8 * numbers))
         return (X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows))

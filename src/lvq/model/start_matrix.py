@@ -105,7 +105,7 @@ def class_moments(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray, np.nda
 def class_means(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray]:
     """Weight and weighted mean of each class, in float64; of sparse samples in their type."""
     if samples.in_memory and is_sparse(samples.X):  # the means may be as large as the samples: one array
-        means, mass = class_sums(*samples.take(slice(None)), samples.n_classes)
+        means, mass = class_sums(samples.X, samples.y, samples.weight, samples.n_classes)
         means /= np.maximum(mass, np.finfo(mass.dtype).tiny)[:, None]
         return mass, means
     sums = samples.reduce(_ClassSums(samples.n_classes), samples.block_rows(samples.n_classes))
