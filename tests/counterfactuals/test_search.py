@@ -222,14 +222,15 @@ def test_balls_against_a_general_solver():
                 D = ((z - W) ** 2).sum(axis=1)
                 return (1 - theta) * D[others] - (1 + theta) * D[t]
 
-            solution = minimize(
-                lambda z, x=x: ((z - x) ** 2).sum(),
-                W[t],
-                method="SLSQP",
-                constraints={"type": "ineq", "fun": inside},
-                options={"ftol": 1e-12, "maxiter": 500},
-            )
-            best = min(best, np.sqrt(solution.fun)) if solution.success else best
+            for start in (W[t], (3 * W[t] + x) / 4, (W[t] + x) / 2):  # from one of them the solver may fail
+                solution = minimize(
+                    lambda z, x=x: ((z - x) ** 2).sum(),
+                    start,
+                    method="SLSQP",
+                    constraints={"type": "ineq", "fun": inside},
+                    options={"ftol": 1e-12, "maxiter": 500},
+                )
+                best = min(best, np.sqrt(solution.fun)) if solution.success else best
         assert found == pytest.approx(best, rel=1e-3)
 
 
