@@ -388,9 +388,12 @@ def test_trees_need_trust(data, tmp_path, assert_same):
 
     X, y = data
     model = RejectClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
-    with pytest.raises(ValueError, match=r"DecisionTreeClassifier in RejectClassifier: sklearn.tree._tree.Tree"):
+    trusted = [DecisionTreeClassifier, "sklearn.tree._tree.Tree"]
+    with pytest.raises(ValueError, match=r"in RejectClassifier: sklearn.tree._classes.DecisionTreeClassifier, which"):
         save(model, tmp_path / "model.lvq")
-    assert_same(model, saved_and_loaded(model, tmp_path, trusted=["sklearn.tree._tree.Tree"]), X)
+    with pytest.raises(ValueError, match=r"DecisionTreeClassifier in RejectClassifier: sklearn.tree._tree.Tree"):
+        save(model, tmp_path / "model.lvq", trusted=trusted[:1])
+    assert_same(model, saved_and_loaded(model, tmp_path, trusted=trusted), X)
 
 
 # -- versions ----------------------------------------------------------------------------------------------------------

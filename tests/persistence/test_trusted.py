@@ -7,6 +7,10 @@ from dataclasses import is_dataclass
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC, LinearSVC
 
 import lvq
 from lvq.model.costs import COSTS
@@ -95,3 +99,11 @@ def test_trust_of_the_caller():
 def test_names_of_classes_and_functions():
     assert trusted_names([lvq.GLVQ, len, np.exp, "a.b"]) == {"lvq.GLVQ", "builtins.len", "numpy.exp", "a.b"}
     assert trusted_names([]) == frozenset()
+
+
+@pytest.mark.parametrize("part", [SVC, LinearSVC, KMeans, KNeighborsClassifier, RandomForestClassifier])
+def test_compiled_code_that_trusts_its_arrays_is_not_trusted(part):
+    """An SVC with a wrong number of support vectors ended the process."""
+    with pytest.raises(UntrustedError, match=rf"{part.__name__}, which is not trusted"):
+        find(name_of(part), is_class, NOTHING_TRUSTED)
+    assert find(name_of(part), is_class, frozenset({name_of(part)})) is part

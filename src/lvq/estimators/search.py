@@ -43,7 +43,7 @@ def _weights(n_prototypes: int, ridge: float) -> dict[str, Argument]:
 
 
 # What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
-# The first are the best on the mean of many sets, each other one is the best on some: `experiments/results/pool.md`.
+# The first are the best on the mean of many sets, each other one is the best on some.
 CANDIDATES: tuple[dict[str, Argument], ...] = (
     {"cost": LOGM, **_matrices(2, "auto")},
     {"cost": LOGM, **_matrices(2, 0.03)},

@@ -1,6 +1,7 @@
 """Which classes and functions a model file may name: those below, and those that the caller trusts.
 
-Trees of scikit-learn are not among them: their compiled code reads any index that a file gives it.
+Trees, ensembles, support vector machines, clusters and neighbours of scikit-learn are not among them: their compiled
+code trusts the indices and sizes of its arrays, which a file could set to anything.
 """
 
 import sys
@@ -17,7 +18,10 @@ from lvq.estimators.registry import estimator_types
 
 MODULES = ("builtins", "numpy", "scipy.special")
 PACKAGES = ("lvq.model.", "lvq.solvers.", "lvq.rejection.", "sklearn.")
-EXCLUDED = frozenset({"tests", "externals", "conftest", "datasets"})  # modules inside these packages
+# modules inside these packages: some are not for models, the compiled code of others trusts its arrays
+EXCLUDED = frozenset(
+    {"tests", "externals", "conftest", "datasets", "tree", "ensemble", "svm", "cluster", "neighbors", "manifold"}
+)
 SKLEARN_PARTS = (
     "sklearn.utils._metadata_requests.",  # bases of estimators, splitters and scorers
     "sklearn.compose._column_transformer.make_column_selector",
