@@ -15,7 +15,6 @@ from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.contributions import Explanation
 from lvq.model.links import Kernel
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.samples import Map
 from lvq.solvers.state import TrainingState
 from lvq.solvers.threads import block_threads
 from lvq.typing import Array, ClassWeight
@@ -99,10 +98,8 @@ class ModelPredictions:
         check_is_fitted(self)
         model = self.model_
 
-        def classes(X: Array, mapping: Map) -> np.ndarray:
-            return model.classes[model.predicted(X, mapping)]
-
-        return self._of_samples("predict", X, classes, model.prototypes.size)
+        # one product for each block, which has threads of its own: those of blocks would only add to them
+        return self._of_samples("predict", X, lambda samples: model.classes[model.predicted(samples)])
 
     def _of_distances(self, name: str, function: Callable[[Array], np.ndarray], X: ArrayLike) -> Array:
         """A function of the distances of samples."""
