@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.parameters import check_part
 from lvq.estimators.specification import Parts
-from lvq.model.costs import MarginCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.costs import CrossEntropyCost, MarginCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel
 from lvq.model.relevance import Matrix, Relevance, Scale, Structured
 from lvq.model.rows import is_sparse
@@ -36,8 +36,8 @@ def check_parts(estimator: BaseEstimator, parts: Parts) -> None:
         )
     if parts.by_posterior and not isinstance(cost, SoftCost):
         raise ValueError(
-            f"decision='posterior' of {name} needs a cost with a posterior, 'snpc' or 'rslvq'; got {estimator.cost!r}. "
-            "Use decision='nearest'."
+            f"decision='posterior' of {name} needs a cost that sums over the prototypes of a class, 'snpc' or 'rslvq'; "
+            f"got {estimator.cost!r}. Use decision='nearest'."
         )
     if parts.learns_width and not cost.smooth:
         raise ValueError(
@@ -185,10 +185,10 @@ def as_cost_matrix(estimator: BaseEstimator) -> np.ndarray:
 
 def _check_cost_matrix(estimator: BaseEstimator, parts: Parts) -> None:
     name, costs, cost = type(estimator).__name__, as_cost_matrix(estimator), parts.cost
-    if not isinstance(cost, MarginCost) or parts.is_online:
+    if not isinstance(cost, MarginCost | CrossEntropyCost) or parts.is_online:
         raise ValueError(
-            f"The 'cost_matrix' parameter of {name} needs the cost glvq, mce or logm and the solver lbfgs or adam. "
-            "Use class_weight for other models."
+            f"The 'cost_matrix' parameter of {name} needs the cost glvq, mce, logm or cross_entropy and the solver "
+            "lbfgs or adam. Use class_weight for other models."
         )
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not np.isfinite(costs).all() or costs.min() < 0:
         raise ValueError(

@@ -16,7 +16,7 @@ from lvq.estimators.parameters import at_least_one, estimator, one_of
 from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training
-from lvq.model.costs import Cost, MarginCost, MCECost
+from lvq.model.costs import Cost, CrossEntropyCost, MarginCost, MCECost
 from lvq.model.links import Link
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Scale, Structured
 from lvq.model.rows import is_sparse
@@ -110,7 +110,7 @@ class LVQClassifier(CostBasedLVQ):
 
     def _cost(self) -> Cost:
         cost = self._part("cost", self.cost)
-        if isinstance(cost, MarginCost) and self.cost_matrix is not None:
+        if isinstance(cost, MarginCost | CrossEntropyCost) and self.cost_matrix is not None:
             return replace(cost, cost_matrix=self._cost_matrix())
         return cost
 

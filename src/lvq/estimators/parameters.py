@@ -99,10 +99,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "cost_matrix": (
         "array-like of shape (n_classes, n_classes), optional",
         "Cost of predicting the column's class for a sample of the row's class: a factor of each sample's cost by the "
-        "class of its nearest other prototype. With lbfgs and adam.",
+        "class of its nearest other prototype, and with the cross-entropy of each class's part in it. With lbfgs and "
+        "adam.",
     ),
     "cost": (
-        '{"auto", "glvq", "mce", "logm", "rslvq", "snpc"} or Cost',
+        '{"auto", "glvq", "mce", "logm", "rslvq", "snpc", "cross_entropy"} or Cost',
         'The cost to minimise; see the classes of these names. "auto" is ``MCECost(alpha=0.03, xi=3)``. Objects of '
         "`lvq.model.costs`, such as ``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs "
         "`value_and_derivative`.",

@@ -110,8 +110,9 @@ class ModelPredictions:
         """Score of each class: how much nearer it is than all others.
 
         With d_k the smallest distance (after the kernel) to a prototype of class k and d_other that to all others, this
-        is (d_other - d_k)/(d_other + d_k) in [-1, 1], or xi (d_other - d_k) for costs with a steepness xi. With
-        ``decision="posterior"`` it is the log posterior, with two classes the log odds.
+        is (d_other - d_k)/(d_other + d_k) in [-1, 1], or xi (d_other - d_k) for costs with a steepness xi. With the
+        cross-entropy it is the logarithm of `predict_proba`, with two classes the log-odds; with
+        ``decision="posterior"`` the same of the posterior before calibration.
 
         Parameters
         ----------

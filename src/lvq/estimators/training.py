@@ -11,7 +11,7 @@ import numpy as np
 
 from lvq.estimators.specification import Parts
 from lvq.model.arrays import as_numpy, like
-from lvq.model.costs import SoftCost, WindowRule, WinnerRule
+from lvq.model.costs import CrossEntropyCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Metric
@@ -221,7 +221,8 @@ def fitted_model(
     params, cost = training.params, training.state.scaled_cost(training.params.prototypes.dtype)
     xi = getattr(cost, "xi", None)
     xi = None if xi is None else float(xi)
-    rule = DecisionRule(xi, parts.sharpness, isinstance(cost, SoftCost), parts.by_posterior, temperature)
+    soft, log_probabilities = isinstance(cost, SoftCost), isinstance(cost, CrossEntropyCost)
+    rule = DecisionRule(xi, parts.sharpness, soft, parts.by_posterior, temperature, log_probabilities)
     model = PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,

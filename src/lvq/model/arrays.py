@@ -58,6 +58,11 @@ def take_columns(values: Array, index: Array) -> Array:
     return xp.gather(values, 1, index[:, None])[:, 0]
 
 
+def take_along(values: Array, index: Array) -> Array:
+    """values[i, index[i, k]] for each row i and column k."""
+    return np.take_along_axis(values, index, 1) if namespace(values) is np else values.gather(1, index)
+
+
 def as_columns(one: Array, other: Array) -> Array:
     """Two vectors as the columns of a matrix."""
     xp = namespace(one)

@@ -13,9 +13,9 @@ from typing import ClassVar, Literal, Protocol, Self, TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from lvq.model.arrays import as_columns, namespace, zeros
+from lvq.model.arrays import as_columns, beside, namespace, take_along, zeros
 from lvq.model.metrics import DistanceGradient
-from lvq.model.pairs import nearest_pair
+from lvq.model.pairs import class_starts, nearest_by_class, nearest_pair
 from lvq.model.parts import Part
 from lvq.typing import Array
 
@@ -222,6 +222,85 @@ class RSLVQCost(SoftCost):
         return -log_posterior, within - membership
 
 
+@dataclass(frozen=True)
+class CrossEntropyCost(Part):
+    """Cross-entropy of the classes: -log p_y with p_c = softmax_c(-xi d_c), d_c the smallest H of class c.
+
+    With two classes it is the cost of LOGM. With one prototype per class and a metric that all share, the model is
+    multinomial logistic regression.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Weight of the regulariser alpha d_y, in units of 1/spread until `scaled`.
+    xi : float, default=2.0
+        Steepness, in units of 1/spread until `scaled`.
+    cost_matrix : array of shape (n_classes, n_classes), optional
+        Cost of predicting the column's class for a sample of the row's class; the diagonal does not count. With m the
+        largest cost of the row y, the cost of a sample is m log(1 + sum_c cost[y, c]/m exp(xi (d_y - d_c))), over all
+        classes c but y. This is convex in the distances d. Where errors are rare it is the expected cost
+        sum_c cost[y, c] p_c, and it is never below log(2) times the cost of the predicted class. Equal costs give m times
+        the cross-entropy, two classes the cost of LOGM times that of the mistake. Probabilities of such a model include
+        the costs. Estimators set it.
+    """
+
+    smooth: ClassVar[bool] = True
+    alpha: float = 0.0
+    xi: float = 2.0
+    cost_matrix: Array | None = field(default=None, kw_only=True, compare=False)
+
+    def scaled(self, spread: float) -> Self:
+        """The same cost with plain numbers in place of multiples of the spread."""
+        return replace(self, alpha=self.alpha / spread, xi=self.xi / spread)
+
+    def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:
+        """Cost of each sample and the derivatives by all distances, 0 but for the nearest prototype of each class.
+
+        A dense product with them is as fast as a scatter of one prototype per class, and plainer.
+        """
+        starts = class_starts(labels)
+        present = labels[beside(starts, H)]
+        if len(starts) == labels.shape[0]:
+            cost, slope = self.of_classes(H, y, present)
+            return cost, DistanceGradient(slope)
+        nearest, slope = nearest_by_class(H, starts), zeros(H.shape, H)
+        cost, by_class = self.of_classes(take_along(H, nearest), y, present)
+        if namespace(H) is np:
+            np.put_along_axis(slope, nearest, by_class, 1)
+        else:
+            slope.scatter_(1, nearest, by_class)
+        return cost, DistanceGradient(slope)
+
+    def of_classes(self, d: Array, y: Array, present: Array) -> tuple[Array, Array]:
+        """Cost of each sample and its derivatives, (N, C), from the smallest H of each class that is present."""
+        xp = namespace(d)
+        own, nothing = y[:, None] == present, zeros((1,), d)
+        exponent, factor = self.xi * (xp.amin(d, 1)[:, None] - d), None
+        mine = xp.where(own, exponent, nothing).sum(1)
+        if self.cost_matrix is not None:
+            exponent, factor = _with_costs(exponent, own, self.cost_matrix[y][:, present])
+        total = log_sum_exp(exponent)
+        rivals = xp.where(own, nothing, xp.exp(exponent - total[:, None]))
+        cost, slope = total - mine, self.xi * xp.where(own, rivals.sum(1)[:, None], -rivals)
+        if factor is not None:
+            cost, slope = factor * cost, factor[:, None] * slope
+        if self.alpha:
+            cost = cost + self.alpha * xp.where(own, d, nothing).sum(1)
+            slope = xp.where(own, slope + self.alpha, slope)
+        return cost, slope
+
+
+def _with_costs(exponent: Array, own: Array, costs: Array) -> tuple[Array, Array]:
+    """Exponents plus the logarithms of the costs relative to the largest of each sample, and that."""
+    xp = namespace(exponent)
+    one, nothing = zeros((1,), exponent) + 1, zeros((1,), exponent)
+    costs = xp.where(own, nothing, costs)
+    largest = xp.amax(costs, 1)
+    relative = xp.where(own, one, costs / xp.where(largest > 0, largest, one)[:, None])
+    counts = relative > 0
+    return xp.where(counts, exponent + xp.log(xp.where(counts, relative, one)), nothing - float("inf")), largest
+
+
 def log_sum_exp(values: Array) -> Array:
     """log sum_j exp(values_ij) of each row, without overflow."""
     xp = namespace(values)
@@ -259,10 +338,11 @@ class WindowRule(Part):
 CostOrRule: TypeAlias = Cost | WinnerRule | WindowRule  # what a model learns by; only the online solver uses rules
 
 #: The costs that a string names, with their defaults.
-COSTS: dict[str, MarginCost | SoftCost] = {
+COSTS: dict[str, MarginCost | SoftCost | CrossEntropyCost] = {
     "glvq": GLVQCost(),
     "mce": MCECost(),
     "logm": LOGMCost(),
     "snpc": SNPCCost(),
     "rslvq": RSLVQCost(),
+    "cross_entropy": CrossEntropyCost(),
 }

@@ -1,4 +1,4 @@
-"""The nearest own and the nearest other prototype of each sample, from distances or scores.
+"""The nearest prototypes of each sample, own and other or of each class, from distances or scores.
 
 Ties go to the lowest index.
 """
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvq.model.arrays import first_argmin, namespace, take_columns
+from lvq.model.arrays import as_numpy, beside, first_argmin, namespace, take_columns
 from lvq.typing import Array
 
 SMALL = 2**13  # scores up to which masks are faster than slices
@@ -52,6 +52,36 @@ def nearest_pair(scores: Array, y: Array, labels: Array) -> NearestPair:
         scores.masked_fill_(mine, infinity)
     other = first_argmin(scores)
     return NearestPair(own, other, d_plus, take_columns(scores, other))
+
+
+def class_starts(labels: Array) -> np.ndarray:
+    """Index of the first prototype of each class that has any; labels ascend.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_starts(np.array([0, 0, 2])).tolist()
+    [0, 2]
+    """
+    return np.flatnonzero(np.diff(as_numpy(labels), prepend=-1))
+
+
+def nearest_by_class(scores: Array, starts: np.ndarray) -> Array:
+    """Index of the nearest prototype of each class, (N, C); `starts` are those of `class_starts`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_by_class(np.array([[3.0, 1.0, 2.0]]), np.array([0, 2])).tolist()
+    [[1, 2]]
+    """
+    counts = np.diff(starts, append=scores.shape[1])
+    if (counts == counts[0]).all():
+        index = first_argmin(scores.reshape(-1, int(counts[0]))).reshape(-1, len(counts))
+    else:
+        parts = [scores[:, start : start + count] for start, count in zip(starts.tolist(), counts.tolist())]
+        index = namespace(scores).stack([first_argmin(part) for part in parts], 1)
+    return index + beside(starts, scores)
 
 
 def _own_by_run(

@@ -33,6 +33,7 @@ from lvq.model.scores import (
     Nearest,
     class_distances,
     class_probabilities,
+    class_log_probabilities,
     class_scores,
     make_largest,
     nearest,
@@ -319,7 +320,10 @@ class PrototypeModel:
             if len(self.classes) == 2:
                 scores = scores - scores[:, ::-1]  # log odds
             return make_largest(scores.astype(distances.dtype), table.argmax(axis=1))
-        return class_scores(self.link, self._class_distances(distances), self.decision.xi)
+        rule, of_classes = self.decision, self._class_distances(distances)
+        if rule.log_probabilities and rule.xi is not None:
+            return class_log_probabilities(self.link, of_classes, rule.xi / rule.temperature)
+        return class_scores(self.link, of_classes, rule.xi)
 
     def probabilities(self, distances: np.ndarray) -> np.ndarray:
         """A probability per class, (N, C), at the temperature of the decision rule."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import log_softmax, logsumexp, softmax
 
 from lvq.model.arrays import first_argmin, namespace, take_columns, zeros
 from lvq.model.links import Link
@@ -69,6 +69,17 @@ def class_probabilities(link: Link, distances: np.ndarray, xi: float | None, sha
     return make_largest(table, distances.argmin(axis=1))
 
 
+def class_log_probabilities(link: Link, distances: np.ndarray, xi: float) -> np.ndarray:
+    """Logarithms of `class_probabilities`; with two classes the log-odds."""
+    if distances.shape[1] == 2:
+        return class_scores(link, distances, xi)
+    linked = _linked(link, distances)
+    behind = (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
+    smallest = float(np.finfo(distances.dtype).min)  # a tiny spread makes xi too large for float32
+    table = np.maximum(log_softmax(-xi * behind, axis=1), smallest).astype(distances.dtype)
+    return make_largest(np.where(np.isfinite(linked), table, -np.inf), distances.argmin(axis=1))
+
+
 def posterior(link: Link, distances: np.ndarray, labels: np.ndarray, n_classes: int, xi: float) -> np.ndarray:
     """Sum over each class's prototypes of softmax(-xi H), in float64."""
     memberships = softmax(-xi * link.value(distances).astype(np.float64), axis=1)
@@ -120,6 +131,8 @@ class DecisionRule:
         Predict the class of the largest posterior instead of the class of the nearest prototype.
     temperature : float, default=1.0
         Probabilities are raised to the power of one over the temperature; see `fitted_temperature`.
+    log_probabilities : bool, default=False
+        Scores are the logarithms of the probabilities, with two classes the log-odds.
     """
 
     xi: float | None = None
@@ -127,6 +140,7 @@ class DecisionRule:
     soft: bool = False
     by_posterior: bool = False
     temperature: float = 1.0
+    log_probabilities: bool = False
 
     def __post_init__(self) -> None:
         if self.xi is not None and not 0 < self.xi <= LARGEST:
@@ -137,6 +151,8 @@ class DecisionRule:
             raise ValueError(f"temperature of a DecisionRule must be a positive number, got {self.temperature!r}.")
         if ((self.soft or self.by_posterior) and self.xi is None) or (self.by_posterior and not self.soft):
             raise ValueError("A DecisionRule by the posterior needs soft=True and a steepness xi.")
+        if self.log_probabilities and (self.xi is None or self.soft):
+            raise ValueError("A DecisionRule with log_probabilities needs a steepness xi, and soft=False.")
 
 
 class Nearest(NamedTuple):

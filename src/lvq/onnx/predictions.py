@@ -253,11 +253,16 @@ class Predictions:
     @cached_property
     def scores(self) -> str:
         """As `decision_function`, a column for every class, (N, C)."""
-        graph, xi = self.graph, self.model.decision.xi
+        graph, rule, xi = self.graph, self.model.decision, self.model.decision.xi
         if self.by_posterior:
             tiny = graph.number(np.finfo(graph.dtype).tiny)
             return graph.node("Log", graph.node("Max", self.posterior, tiny))
         largest = float(np.finfo(graph.dtype).max)
+        if rule.log_probabilities and xi is not None:
+            if self.n_classes > 2:
+                values = graph.node("LogSoftmax", self._sharp, axis=1)
+                return self._everywhere(graph.node("Max", values, graph.number(-largest)), -np.inf)
+            xi = xi / rule.temperature
         if len(self.known) == 1:
             values = graph.node("Mul", graph.column(self.ones), graph.number(1.0 if xi is None else largest))
         elif xi is not None:
@@ -278,10 +283,15 @@ class Predictions:
         if xi is None:
             sharp = graph.number(self.model.decision.sharpness / temperature / 2)
             return graph.node("Softmax", graph.node("Mul", self.scores, sharp), axis=1)
-        H = self._class_links
-        behind = graph.node("Sub", H, graph.reduce("ReduceMin", H, keep=True))
-        values = graph.node("Softmax", graph.node("Mul", behind, graph.number(-xi / temperature)), axis=1)
-        return self._everywhere(values, 0.0)
+        return self._everywhere(graph.node("Softmax", self._sharp, axis=1), 0.0)
+
+    @cached_property
+    def _sharp(self) -> str:
+        """-xi H/T of each class that has prototypes, less the largest of the row."""
+        graph, xi, temperature = self.graph, self.model.decision.xi, self.model.decision.temperature
+        assert xi is not None
+        behind = graph.node("Sub", self._class_links, graph.reduce("ReduceMin", self._class_links, keep=True))
+        return graph.node("Mul", behind, graph.number(-xi / temperature))
 
     @cached_property
     def _tempered_posterior(self) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from lvq.model.costs import (
     CostOrRule,
+    CrossEntropyCost,
     GLVQCost,
     LOGMCost,
     MCECost,
@@ -195,7 +196,7 @@ def _loop_of(relevance: Relevance, cost: CostOrRule, *, masked: bool, sparse: bo
         return "weights"
     if sparse:
         return "sparse"
-    return "weights" if masked or isinstance(cost, SoftCost) else "plain"
+    return "weights" if masked or isinstance(cost, SoftCost | CrossEntropyCost) else "plain"
 
 
 def _compiled(loop: str) -> Callable[..., None]:
@@ -216,6 +217,7 @@ def cost_code(cost: CostOrRule) -> int:
         LOGMCost: choices.LOGM,
         SNPCCost: choices.SNPC,
         RSLVQCost: choices.RSLVQ,
+        CrossEntropyCost: choices.CROSS_ENTROPY,
     }
     return _code(codes, cost, "cost")
 

@@ -5,6 +5,7 @@ import numpy as np
 from lvq.solvers.kernels.compiling import helper, inlined
 from lvq.solvers.kernels.rule import (
     CAUCHY,
+    CROSS_ENTROPY,
     GAUSSIAN,
     GLVQ,
     IDENTITY,
@@ -141,6 +142,42 @@ def soft_derivatives(rule, width, distances, derivatives, low, high):
     return 1.0 - posterior + regulariser
 
 
+@helper
+def cross_entropy_derivatives(rule, width, distances, derivatives, active, starts, own):
+    """The cross-entropy and its derivatives on the squared distances of the nearest prototype of each class.
+
+    The indices of these are written to `active`; returns the cost and their number.
+    """
+    number, nearest_own, smallest, mine = 0, 0, np.inf, 0.0
+    for k in range(starts.shape[0] - 1):
+        if starts[k] == starts[k + 1]:
+            continue
+        nearest = starts[k]
+        for j in range(nearest + 1, starts[k + 1]):
+            if distances[j] < distances[nearest]:
+                nearest = j
+        value, _ = linked(rule, width, distances[nearest])
+        smallest = min(smallest, value)
+        if k == own:
+            nearest_own, mine = nearest, value
+        active[number] = nearest
+        number += 1
+    total, rivals = 0.0, 0.0
+    for a in range(number):
+        value, _ = linked(rule, width, distances[active[a]])
+        part = np.exp(-rule.xi * (value - smallest))
+        total += part
+        rivals += 0.0 if active[a] == nearest_own else part
+    for a in range(number):
+        j = active[a]
+        value, link_derivative = linked(rule, width, distances[j])
+        if j == nearest_own:
+            derivatives[j] = (rule.xi * rivals / total + rule.alpha) * link_derivative
+        else:
+            derivatives[j] = -rule.xi * np.exp(-rule.xi * (value - smallest)) / total * link_derivative
+    return np.log(total) + rule.xi * (mine - smallest) + rule.alpha * mine, number
+
+
 @inlined
 def two_nearest(distances, count):
     first, second = 0, 1
@@ -169,9 +206,11 @@ def nearest_pair(distances, count, low, high):
 
 
 @helper
-def touch(rule, time, width, distances, derivatives, active, low, high):
+def touch(rule, time, width, distances, derivatives, active, starts, own):
     """The cost of a sample, and how many prototypes it touches; their indices and derivatives are written."""
-    count = derivatives.shape[0]
+    count, low, high = derivatives.shape[0], starts[own], starts[own + 1]
+    if rule.cost == CROSS_ENTROPY:
+        return cross_entropy_derivatives(rule, width, distances, derivatives, active, starts, own)
     if rule.cost >= SNPC:
         for j in range(count):
             active[j] = j

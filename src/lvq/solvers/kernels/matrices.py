@@ -231,8 +231,7 @@ def _epoch(rule, rows, order, time, prototypes, matrices, work):
             fractions[g, 0], fractions[g, 1] = observed_fraction(squares[g], variances, known, complete)
             factor = scales[g] * scales[g] / fractions[g, 0]
             _measure(omega[g], factor, x, known, W[low:high], E[low:high], A[low:high], distances[low:high])
-        low, high = starts[y[i]], starts[y[i] + 1]
-        cost, number = touch(rule, time, width[0], distances, derivatives, active, low, high)
+        cost, number = touch(rule, time, width[0], distances, derivatives, active, starts, y[i])
         total += cost * weight[i]
         decay = decay_of(rule, time) * weight[i]
         time += 1.0

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-LVQ1, OLVQ1, LVQ21, LVQ3, GLVQ, MCE, LOGM, SNPC, RSLVQ = range(9)
+LVQ1, OLVQ1, LVQ21, LVQ3, GLVQ, MCE, LOGM, SNPC, RSLVQ, CROSS_ENTROPY = range(10)
 IDENTITY, GAUSSIAN, CAUCHY, MULTIQUADRIC, RATIONAL = range(5)
 FIXED, GRADIENT, HEBBIAN, HEBBIAN_SQUARED, FISHER1, FISHER2 = range(6)
 CONSTANT, LINEAR, INVERSE = range(3)
@@ -24,7 +24,7 @@ class Rule(NamedTuple):
     width_rate: float  # of the logarithm of the kernel's width
     shape: float  # the exponent of the rational quadratic kernel
     slope: float  # of the sigmoid in GLVQ; 0 the identity, TIME the number of the step
-    xi: float  # of MCE, LOGM, SNPC, RSLVQ
+    xi: float  # of MCE, LOGM, SNPC, RSLVQ and the cross-entropy
     alpha: float  # of the regulariser
     window: float  # of LVQ2.1 and LVQ3
     epsilon: float  # of LVQ3

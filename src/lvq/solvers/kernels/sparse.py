@@ -87,11 +87,11 @@ def _take_sample(rule, rows, i, time, prototypes, work):
     square = _products(values, columns, V, work.scales, work.products)
     for j in range(lengths.shape[0]):
         distances[j] = max(0.0, square + lengths[j] - 2.0 * work.products[j])
-    low, high = prototypes.starts[rows.y[i]], prototypes.starts[rows.y[i] + 1]
-    cost, number = touch(rule, time, prototypes.width[0], distances, derivatives, active, low, high)
+    starts, own = prototypes.starts, rows.y[i]
+    cost, number = touch(rule, time, prototypes.width[0], distances, derivatives, active, starts, own)
     winner = winner_of(distances, active, number)
     decay = decay_of(rule, time) * rows.weight[i]
-    rate = rate_of(rule, prototypes.statistics, decay, rows.weight[i], winner, low <= winner < high)
+    rate = rate_of(rule, prototypes.statistics, decay, rows.weight[i], winner, starts[own] <= winner < starts[own + 1])
     learn_width(rule, prototypes.width, decay, moment_of(distances, derivatives, active, number))
     for a in range(number):
         j = active[a]

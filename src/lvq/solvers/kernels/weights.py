@@ -140,10 +140,9 @@ def _epoch(rule, rows, order, time, prototypes, weights, work):
                 distances[j] /= fractions[owner[j], 0]
         else:
             _measure(x, W, relevances, owner, distances)
-        low, high = starts[y[i]], starts[y[i] + 1]
-        cost, number = touch(rule, time, width[0], distances, derivatives, active, low, high)
+        cost, number = touch(rule, time, width[0], distances, derivatives, active, starts, y[i])
         winner = winner_of(distances, active, number)
-        right = low <= winner < high
+        right = starts[y[i]] <= winner < starts[y[i] + 1]
         decay = decay_of(rule, time) * weight[i]
         rate = rate_of(rule, statistics, decay, weight[i], winner, right)
         learn_width(rule, width, decay, moment_of(distances, derivatives, active, number))
