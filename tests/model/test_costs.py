@@ -5,6 +5,7 @@ import pytest
 
 from lvq.model.costs import (
     COSTS,
+    CrossEntropyCost,
     GLVQCost,
     LOGMCost,
     MarginCost,
@@ -21,6 +22,7 @@ from lvq.model.costs import (
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 LABELS = np.array([0, 0, 1, 2, 2, 2])
+COST_MATRIX = np.array([[9.0, 3.0, 0.5], [1.0, 0.0, 0.0], [2.0, 7.0, 0.0]])
 INSTANCES = {
     "glvq": GLVQCost(alpha=0.2),
     "glvq sigmoid": GLVQCost(alpha=0.2, slope=4.0),
@@ -28,6 +30,8 @@ INSTANCES = {
     "logm": LOGMCost(alpha=0.2, xi=0.8),
     "snpc": SNPCCost(alpha=0.2, xi=0.8),
     "rslvq": RSLVQCost(alpha=0.2, xi=0.8),
+    "cross entropy": CrossEntropyCost(alpha=0.2, xi=0.8),
+    "cross entropy, costs": CrossEntropyCost(alpha=0.2, xi=0.8, cost_matrix=COST_MATRIX),
 }
 
 
@@ -39,6 +43,11 @@ def slow_cost(cost, H, label):
         posterior = np.exp(-cost.xi * own).sum() / np.exp(-cost.xi * H).sum()
         value = 1 - posterior if isinstance(cost, SNPCCost) else -np.log(posterior)
         return value - cost.alpha * np.log(np.exp(-cost.xi * own).sum())
+    if isinstance(cost, CrossEntropyCost):
+        d = np.array([H[k == LABELS].min() for k in range(3)])
+        costs = np.delete(np.ones((3, 3)) if cost.cost_matrix is None else cost.cost_matrix, label, axis=1)[label]
+        rivals = (costs / costs.max() * np.exp(cost.xi * (d[label] - np.delete(d, label)))).sum()
+        return costs.max() * np.log(1 + rivals) + cost.alpha * d_plus
     if isinstance(cost, GLVQCost):
         mu = (d_plus - d_minus) / (d_plus + d_minus)
         value = mu if cost.slope == 0 else 1 / (1 + np.exp(-cost.slope * mu))
@@ -113,6 +122,8 @@ def test_margins_too_large_for_a_naive_exponential(gap):
         (LOGMCost(xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
         (SNPCCost(xi=2.0), float(gap > 0), 0.0),
         (RSLVQCost(xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
+        (CrossEntropyCost(xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
+        (CrossEntropyCost(xi=2.0, cost_matrix=np.eye(2)), 0.0, 0.0),
     ):
         found, derivatives = cost.value_and_derivative(H, y, labels)
         np.testing.assert_allclose(found, value, atol=1e-15)
@@ -139,6 +150,35 @@ def test_snpc_and_rslvq_use_the_same_posterior(seed):
     log_loss, derivatives = RSLVQCost(xi=1.1).value_and_derivative(H, y, LABELS)
     np.testing.assert_allclose(np.exp(-log_loss), 1 - errors, rtol=1e-12)
     np.testing.assert_allclose(derivatives.value.sum(axis=1), 0, atol=1e-14)  # a common shift changes nothing
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("costs", [None, np.array([[0.0, 5.0], [0.5, 0.0]])], ids=["equal costs", "costs"])
+def test_the_cross_entropy_of_two_classes_is_logm(costs, seed):
+    rng = np.random.default_rng(seed)
+    H, y, labels = rng.uniform(0, 4, (20, 5)), rng.integers(0, 2, 20), np.array([0, 0, 0, 1, 1])
+    ours, derivatives = CrossEntropyCost(0.3, 1.1, cost_matrix=costs).value_and_derivative(H, y, labels)
+    theirs, expected = LOGMCost(0.3, 1.1, cost_matrix=costs).value_and_derivative(H, y, labels)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    np.testing.assert_allclose(derivatives.value, dense(expected, 5), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_cross_entropy_bounds_the_cost_of_the_prediction(seed):
+    rng = np.random.default_rng(seed)
+    H, y = rng.uniform(0, 4, (50, 6)), rng.integers(0, 3, 50)
+    value, _ = CrossEntropyCost(xi=1.1, cost_matrix=COST_MATRIX).value_and_derivative(H, y, LABELS)
+    paid = np.where(LABELS[H.argmin(axis=1)] == y, 0, COST_MATRIX[y, LABELS[H.argmin(axis=1)]])
+    assert (value >= np.log(2) * paid - 1e-12).all()
+    plain, _ = CrossEntropyCost(xi=1.1).value_and_derivative(H, y, LABELS)
+    equal, _ = CrossEntropyCost(xi=1.1, cost_matrix=np.full((3, 3), 4.0)).value_and_derivative(H, y, LABELS)
+    np.testing.assert_allclose(equal, 4 * plain, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("labels", "nearest"), [([0, 0, 1, 1], [0, 2]), ([0, 0, 0, 1], [0, 3])], ids=["equal", "not"])
+def test_the_cross_entropy_touches_the_first_of_equally_near_prototypes(labels, nearest):
+    _, derivatives = CrossEntropyCost(xi=1.0).value_and_derivative(np.ones((1, 4)), np.array([1]), np.array(labels))
+    assert np.flatnonzero(derivatives.value[0]).tolist() == nearest
 
 
 @pytest.mark.parametrize("cost", INSTANCES.values(), ids=INSTANCES)

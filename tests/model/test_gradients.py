@@ -62,7 +62,7 @@ def random_params(rng, relevance, labels=LABELS, n_features=FEATURES):
 
 
 class Case:
-    """Parameters, and samples whose two nearest own and two nearest other prototypes are clearly apart.
+    """Parameters, and samples whose two nearest prototypes of each class, and of all other classes, are clearly apart.
 
     With missing values, the last sample has none at all, and no gradient.
     """
@@ -78,8 +78,9 @@ class Case:
             x[0, rng.random(FEATURES) < 0.4 * missing] = np.nan
             D = distances(self.plain, x, *self.params[:2], self.variances)[0]
             own, other = np.sort(D[label == LABELS]), np.sort(D[label != LABELS])
+            within = min(np.diff(np.sort(D[k == LABELS])[:2]).min(initial=1) for k in range(3))
             # a step of 1e-5 in one number moves a distance by far less than this
-            if min(own[0], other[0]) > 0.05 and np.diff(own[:2]).min(initial=1) > 0.05 and other[1] - other[0] > 0.05:
+            if min(own[0], other[0], within, other[1] - other[0]) > 0.05:
                 X, y = np.vstack((X, x)), np.append(y, label)
         if missing:
             X, y = np.vstack((X, np.full((1, FEATURES), np.nan))), np.append(y, 0)

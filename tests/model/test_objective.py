@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lvq.model import objective as module
-from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost
+from lvq.model.costs import CrossEntropyCost, GLVQCost, LOGMCost, MCECost, RSLVQCost
 from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
 from lvq.model.objective import BlockObjective, Objective, Params
 from lvq.model.observed import Observed
@@ -130,7 +130,13 @@ def test_a_cost_matrix_multiplies_the_cost_above_its_minimum():
 
 @pytest.mark.parametrize("relevance", RULES.values(), ids=RULES)
 @pytest.mark.parametrize(
-    "cost", [LOGMCost(alpha=0.1, cost_matrix=COST_MATRIX), RSLVQCost(alpha=0.1)], ids=["margin", "soft"]
+    "cost",
+    [
+        LOGMCost(alpha=0.1, cost_matrix=COST_MATRIX),
+        RSLVQCost(alpha=0.1),
+        CrossEntropyCost(alpha=0.1, cost_matrix=COST_MATRIX),
+    ],
+    ids=["margin", "soft", "cross entropy"],
 )
 def test_blocks_and_the_order_of_samples_do_not_matter(cost, relevance, monkeypatch):
     params, (X, y, weight) = draw(5, relevance, count=500)

@@ -44,6 +44,7 @@ LINKS = {
 DECISIONS = {
     "relative": DecisionRule(sharpness=3.0),
     "steep": DecisionRule(xi=1.3),
+    "cross entropy": DecisionRule(xi=1.3, temperature=0.8, log_probabilities=True),
     "soft": DecisionRule(xi=1.3, soft=True),
     "posterior": DecisionRule(xi=1.3, soft=True, by_posterior=True),
 }
@@ -92,8 +93,10 @@ def slow_prediction(model, link, x):
             scores = (others - d) / (others + d)
             probabilities = softmax(scores * rule.sharpness / 2)
         else:
+            probabilities = softmax(-rule.xi / rule.temperature * d)
             scores = rule.xi * (others - d)
-            probabilities = softmax(-rule.xi * d)
+            if rule.log_probabilities:
+                scores = np.log(probabilities) if n_classes > 2 else scores / rule.temperature
     predicted = int(scores.argmax())
     winner = min((j for j in range(5) if model.labels[j] == predicted), key=lambda j: D[j])
     rival = min((j for j in range(5) if model.labels[j] != predicted), key=lambda j: D[j])
@@ -473,6 +476,7 @@ def test_inconsistent_arrays_and_parts_are_refused(changes, message):
         ({"xi": 10**400}, "xi of a DecisionRule must be a positive number or None, got 1000"),
         ({"xi": np.nan}, "xi of a DecisionRule must be a positive number or None, got nan"),
         ({"sharpness": 0.0}, "sharpness of a DecisionRule must be a positive number, got 0.0"),
+        ({"log_probabilities": True}, "A DecisionRule with log_probabilities needs a steepness xi"),
         ({"soft": True}, "A DecisionRule by the posterior needs soft=True and a steepness xi"),
         ({"xi": 1.0, "by_posterior": True}, "A DecisionRule by the posterior needs soft=True and a steepness xi"),
     ],

@@ -8,6 +8,7 @@ from lvq.model.links import KERNELS, Gaussian, Identity
 from lvq.model.scores import (
     PENALTY,
     class_distances,
+    class_log_probabilities,
     class_probabilities,
     class_scores,
     fitted_temperature,
@@ -58,6 +59,32 @@ def test_probabilities_equal_their_formula(link, n_classes, seed):
     np.testing.assert_allclose(steep, np.exp(-1.7 * H) / np.exp(-1.7 * H).sum(axis=1, keepdims=True), rtol=1e-10)
     scores = np.exp(2.5 * class_scores(link, D, None))
     np.testing.assert_allclose(relative, scores / scores.sum(axis=1, keepdims=True), rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
+def test_the_softmax_of_log_probabilities_are_the_probabilities(link, n_classes, dtype, seed):
+    """Of two classes they are the log-odds, of which half a difference is each logarithm, up to a constant."""
+    D = distances(seed, n_classes).astype(dtype)
+    logarithms, table = class_log_probabilities(link, D, 1.7), class_probabilities(link, D, 1.7, 5.0)
+    assert logarithms.dtype == dtype
+    sharp = softmax(logarithms if n_classes > 2 else logarithms / 2, axis=1)
+    np.testing.assert_allclose(sharp, table, rtol=1e-10 if dtype == np.float64 else 2e-6)
+    if n_classes > 2:
+        np.testing.assert_allclose(np.exp(logarithms).sum(axis=1), 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_log_probabilities_at_extreme_scales_and_of_classes_without_prototypes(scale, n_classes):
+    D = distances(0, n_classes) * scale
+    D[:, 1] = np.inf
+    logarithms = class_log_probabilities(Identity(), D, 1e3)
+    assert (logarithms[:, 1] == -np.inf).all()
+    assert np.isfinite(logarithms[:, [0, *range(2, n_classes)]]).all()
+    np.testing.assert_array_equal(logarithms.argmax(axis=1), D.argmin(axis=1))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

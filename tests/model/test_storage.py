@@ -41,6 +41,7 @@ RELEVANCES = {
 DECISIONS = {
     "relative": DecisionRule(sharpness=1 / 3),
     "steep": DecisionRule(xi=1 / 3),
+    "cross entropy": DecisionRule(xi=1 / 3, temperature=0.7, log_probabilities=True),
     "posterior": DecisionRule(xi=1e-300, soft=True, by_posterior=True),
 }
 

@@ -5,7 +5,7 @@ import pytest
 
 from lvq.model import objective as module
 from lvq.model.arrays import first_argmin, round_centre, take_columns
-from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
+from lvq.model.costs import CrossEntropyCost, GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
 from lvq.model.links import KERNELS, Identity
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
@@ -29,6 +29,8 @@ COSTS = {
     "logm matrix": LOGMCost(ALPHA, XI, cost_matrix=COST_MATRIX),
     "snpc": SNPCCost(ALPHA, XI),
     "rslvq": RSLVQCost(ALPHA, XI),
+    "cross entropy": CrossEntropyCost(ALPHA, XI),
+    "cross entropy matrix": CrossEntropyCost(ALPHA, XI, cost_matrix=COST_MATRIX),
 }
 LINKS = ["identity", *KERNELS]
 GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
@@ -64,8 +66,9 @@ def draw(seed, relevance, dtype, count=40):
     X, y = rng.normal(size=(20 * count, FEATURES)) * 1.5, rng.integers(0, 3, 20 * count)
     D = distances(relevance.metric(LABELS), X, W, R)
     mine = y[:, None] == LABELS
-    own, other = np.sort(np.where(mine, D, np.inf)), np.sort(np.where(mine, np.inf, D))
-    clear = np.flatnonzero((own[:, 1] - own[:, 0] > 0.02) & (other[:, 1] - other[:, 0] > 0.02) & (D.min(1) > 0.02))
+    groups = [mine, ~mine, *(k == LABELS for k in range(3))]
+    gaps = [np.diff(np.sort(np.where(group, D, np.inf))[:, :2])[:, 0] for group in groups[:-1]]  # the last has one
+    clear = np.flatnonzero((np.min(gaps, axis=0) > 0.02) & (D.min(1) > 0.02))
     assert len(clear) >= count
     rows = clear[:count]
     weight = rng.uniform(0.5, 2.0, count)
@@ -141,6 +144,12 @@ def plain_objective(relevance, link, cost, W, R, log_width, X, y, weight):
         own = (densities * mine).sum(1)
         posterior = own / densities.sum(1)
         each = (1 - posterior if cost == "snpc" else -torch.log(posterior)) - ALPHA * torch.log(own)
+    elif cost.startswith("cross entropy"):
+        d = torch.stack([H[:, LABELS == k].min(1).values for k in range(3)], 1)
+        d_plus = d.gather(1, y[:, None])
+        costs = torch.as_tensor(COST_MATRIX if cost.endswith("matrix") else 1 - np.eye(3))[y]
+        most = costs.max(1).values
+        each = most * torch.log(1 + (costs / most[:, None] * torch.exp(XI * (d_plus - d))).sum(1)) + ALPHA * d_plus[:, 0]
     else:
         d_plus = torch.where(mine, H, torch.inf).min(1).values
         d_minus, other = torch.where(mine, torch.inf, H).min(1)

@@ -260,6 +260,13 @@ def cost_and_derivatives(spec, state, H, label):
         if spec.relative:  # the gradient times d+ + d-
             derivatives *= H[own] + H[other]
         return value, derivatives
+    if spec.cost == "cross_entropy":
+        nearest = {c: min(np.flatnonzero(state.labels == c), key=lambda j: H[j]) for c in np.unique(state.labels)}
+        scale = sum(np.exp(-spec.xi * H[j]) for j in nearest.values())
+        for c, j in nearest.items():
+            derivatives[j] = spec.xi * ((c == label) - np.exp(-spec.xi * H[j]) / scale) + spec.alpha * (c == label)
+        own = H[nearest[label]]
+        return np.log(scale) + spec.xi * own + spec.alpha * own, derivatives
     e = np.exp(-spec.xi * H)
     P = e / e.sum()
     P_y = P[mine].sum()

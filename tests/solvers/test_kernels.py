@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvq.model.costs import COSTS, GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost, WindowRule, WinnerRule
+from lvq.model.costs import (
+    COSTS,
+    CrossEntropyCost,
+    GLVQCost,
+    LOGMCost,
+    MCECost,
+    RSLVQCost,
+    SNPCCost,
+    WindowRule,
+    WinnerRule,
+)
 from lvq.model.links import KERNELS, Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import (
@@ -56,6 +66,12 @@ SOFT = {
     "snpc alpha": (SNPCCost(alpha=0.2, xi=0.6), {"cost": "snpc", "xi": 0.6, "alpha": 0.2}, {}),
     "rslvq": (RSLVQCost(xi=0.6), {"cost": "rslvq", "xi": 0.6}, {}),
     "rslvq alpha": (RSLVQCost(alpha=0.2, xi=0.6), {"cost": "rslvq", "xi": 0.6, "alpha": 0.2}, {}),
+    "cross entropy": (CrossEntropyCost(xi=0.6), {"cost": "cross_entropy", "xi": 0.6}, {}),
+    "cross entropy alpha": (
+        CrossEntropyCost(alpha=0.2, xi=0.6),
+        {"cost": "cross_entropy", "xi": 0.6, "alpha": 0.2},
+        {},
+    ),
 }
 ALL_COSTS = RULES | MARGINS | SOFT
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, Protocol, Self, TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from lvq.model.arrays import as_columns, beside, namespace, take_along, zeros
+from lvq.model.arrays import as_columns, beside, like, namespace, take_along, zeros
 from lvq.model.metrics import DistanceGradient
 from lvq.model.pairs import class_starts, nearest_by_class, nearest_pair
 from lvq.model.parts import Part
@@ -278,7 +278,8 @@ class CrossEntropyCost(Part):
         exponent, factor = self.xi * (xp.amin(d, 1)[:, None] - d), None
         mine = xp.where(own, exponent, nothing).sum(1)
         if self.cost_matrix is not None:
-            exponent, factor = _with_costs(exponent, own, self.cost_matrix[y][:, present])
+            costs = like(beside(self.cost_matrix, d), d)
+            exponent, factor = _with_costs(exponent, own, costs[y][:, present])
         total = log_sum_exp(exponent)
         rivals = xp.where(own, nothing, xp.exp(exponent - total[:, None]))
         cost, slope = total - mine, self.xi * xp.where(own, rivals.sum(1)[:, None], -rivals)

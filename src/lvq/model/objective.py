@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lvq.model.arrays import as_columns, beside, is_tensor, like, take_along
-from lvq.model.costs import CostOrRule, CrossEntropyCost, MarginCost, WindowRule, WinnerRule
+from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
 from lvq.model.metrics import DistanceGradient, Metric
 from lvq.model.rows import is_sparse
@@ -88,7 +88,7 @@ class Objective:
     def beside(self, params: Params, X: Array) -> "tuple[Objective, Params]":
         """The same with all arrays where the samples are."""
         cost = self.cost
-        if isinstance(cost, MarginCost | CrossEntropyCost) and cost.cost_matrix is not None:
+        if isinstance(cost, MarginCost) and cost.cost_matrix is not None:
             cost = replace(cost, cost_matrix=like(beside(cost.cost_matrix, X), X))
         relevance = None if params.relevance is None else beside(params.relevance, X)
         there = Params(beside(params.prototypes, X), relevance, params.width)

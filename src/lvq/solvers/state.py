@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from lvq.model.arrays import beside, like, namespace, wide
-from lvq.model.costs import CostOrRule, CrossEntropyCost, MarginCost, WinnerRule
+from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
 from lvq.model.links import Link
 from lvq.model.metrics import Metric
 from lvq.model.objective import Params
@@ -165,7 +165,7 @@ class TrainingState:
     def scaled_cost(self, dtype: np.dtype) -> CostOrRule:
         """The cost in plain numbers: multiples of the spread become absolute, a cost matrix takes the data's type."""
         cost = self.cost.scaled(self.units.link) if hasattr(self.cost, "scaled") else self.cost
-        if isinstance(cost, MarginCost | CrossEntropyCost) and cost.cost_matrix is not None:
+        if isinstance(cost, MarginCost) and cost.cost_matrix is not None:
             cost = replace(cost, cost_matrix=cost.cost_matrix.astype(dtype))
         return cost
 
