@@ -5,7 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
@@ -37,6 +39,7 @@ PRICED = [
     LOGM(n_prototypes=2),
     LVQClassifier(),
     LVQClassifier(cost="glvq", relevance="matrix"),
+    LVQClassifier(cost="cross_entropy", relevance="matrix", kernel=None),
 ]
 
 
@@ -71,6 +74,40 @@ def test_prices_of_one_change_nothing(model, blobs):
     np.testing.assert_allclose(priced.prototypes_, plain.prototypes_, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("relevance", [None, Matrix()], ids=["plain", "matrix"])
+@pytest.mark.parametrize("n_features", [2, 3])
+def test_cross_entropy_with_one_prototype_per_class_is_logistic_regression(relevance, n_features):
+    """Of multinomial logistic regression without a penalty: the same optimum and the same probabilities."""
+    rng = np.random.default_rng(11)
+    y = np.arange(600) % 3
+    X = 1.2 * np.eye(3, n_features)[y] + rng.normal(size=(600, n_features))
+    linear = LogisticRegression(C=1e12, tol=1e-10, max_iter=1000).fit(X, y)
+    model = LVQClassifier(cost="cross_entropy", relevance=relevance, kernel=None, n_prototypes=1, calibration=None)
+    model.set_params(solver=LBFGS(tol=1e-13), max_iter=1000, random_state=0).fit(X, y)
+    log_loss = -np.log(linear.predict_proba(X)[np.arange(len(y)), y]).mean()
+    assert model.objective_history_[-1] == pytest.approx(log_loss, rel=1e-9)
+    np.testing.assert_allclose(model.predict_proba(X), linear.predict_proba(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("solver", ["lbfgs", "adam", "online"])
+def test_probabilities_of_the_cross_entropy_are_its_own(solver, n_classes, blobs):
+    """softmax(-xi d_c / T), of which `decision_function` is the log-odds of two classes, else the logarithm."""
+    X, y = blobs[0], blobs[1] % n_classes
+    model = LVQClassifier(cost="cross_entropy", relevance="matrix", kernel=None, n_prototypes=2, solver=solver)
+    model.set_params(random_state=0, max_iter=20).fit(X, y)
+    rule = model.model_.decision
+    assert rule.temperature != 1
+    d = model.model_.distances(X).reshape(len(X), n_classes, 2).min(axis=2)
+    expected, scores = softmax(-rule.xi / rule.temperature * d, axis=1), model.decision_function(X)
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
+    logarithms = np.column_stack((-scores, scores)) / 2 if n_classes == 2 else scores
+    np.testing.assert_allclose(softmax(logarithms, axis=1), model.predict_proba(X), rtol=1e-12)
+    if n_classes > 2:
+        np.testing.assert_allclose(scores, np.log(expected), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(X), expected.argmax(axis=1))
+
+
 def test_prices_of_a_row_are_a_weight_of_its_class(blobs):
     """All confusions of the first class at three times the price: its samples have three times the weight."""
     X, y = blobs[0][:150], blobs[1][:150]
@@ -100,7 +137,7 @@ def test_a_cost_object_takes_the_prices(blobs):
     assert np.abs(plain.prototypes_ - named.prototypes_).max() > 0.01
 
 
-REFUSED = "The 'cost_matrix' parameter of {name} needs the cost glvq, mce or logm and the solver lbfgs or adam"
+REFUSED = "The 'cost_matrix' parameter of {name} needs the cost glvq, mce, logm or cross_entropy and the solver lbfgs or adam"
 
 
 @pytest.mark.parametrize(
@@ -109,6 +146,7 @@ REFUSED = "The 'cost_matrix' parameter of {name} needs the cost glvq, mce or log
         LVQClassifier(cost="rslvq"),
         GLVQ(solver="online"),
         LOGM(solver="online"),
+        LVQClassifier(cost="cross_entropy", solver="online"),
         GLVQ(relevance="fc1"),  # "auto" is online here
         GLVQ(solver=Online(step="relative")),
     ],

@@ -41,6 +41,8 @@ VARIANTS = [
     LVQClassifier(),
     LVQClassifier(relevance="gradient", cost="glvq"),
     LVQClassifier(cost="rslvq", decision="posterior"),
+    LVQClassifier(cost="cross_entropy", kernel=None),
+    LVQClassifier(cost="cross_entropy", n_prototypes={"ash": 1, "birch": 3, "cedar": 2}, relevance="matrix"),
     LVQClassifier(relevance="local_diagonal"),
     GLVQ(relevance="local_diagonal", n_prototypes={"ash": 1, "birch": 3, "cedar": 2}),
     RSLVQ(relevance="local_scale", decision="posterior", kernel="cauchy"),

@@ -48,6 +48,7 @@ VARIANTS = [
         cv=RepeatedStratifiedKFold(n_splits=2, n_repeats=1),
         candidates=[{"relevance": Matrix(local="prototype", ridge=0.01)}],
     ),
+    LVQClassifier(cost="cross_entropy", cost_matrix=[[0, 1, 2], [1, 0, 1], [1, 1, 0]]),
     LVQClassifier(cost=LOGMCost(0.1, 1.0), kernel=RationalQuadratic(shape=2.0)),
     GLVQ(kernel=Cauchy(width="learned"), class_weight={"ash": 1.0, "birch": 2.0, "cedar": 0.5}),
     GLVQ(init="samples", n_prototypes={"ash": 1, "birch": 2, "cedar": 3}, random_state=np.random.RandomState(3)),

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
-from lvq.model.costs import GLVQCost, RSLVQCost
+from lvq.model.costs import CrossEntropyCost, GLVQCost, RSLVQCost
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params
@@ -387,6 +387,7 @@ ONE_EACH, TWO_EACH = np.array([0, 1, 2]), np.array([0, 0, 1, 1])
     [
         (TWO_EACH, Relevance(), GLVQCost(), 1, (1.0, np.inf, 1)),
         (TWO_EACH, Relevance(), RSLVQCost(), 3, (1.0, np.inf, 1)),
+        (TWO_EACH, Weights(), CrossEntropyCost(), 3, (1.0, np.inf, 1)),
         (ONE_EACH, Relevance(), GLVQCost(), 2, (1.0, lbfgs.CALM, 2)),
         (ONE_EACH, Matrix(), GLVQCost(), 3, (1.0, np.inf, 3)),
         (ONE_EACH, Weights(), GLVQCost(), 2, (lbfgs.ROUGH, 0.0, 2)),

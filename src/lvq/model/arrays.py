@@ -58,6 +58,13 @@ def take_columns(values: Array, index: Array) -> Array:
     return xp.gather(values, 1, index[:, None])[:, 0]
 
 
+def put_columns(values: Array, index: Array, new: Array | float) -> None:
+    """Set values[i, index[i]] of each row i."""
+    xp = namespace(values)
+    rows = np.arange(len(index)) if xp is np else xp.arange(len(index), device=values.device)
+    values[rows, index] = new
+
+
 def take_along(values: Array, index: Array) -> Array:
     """values[i, index[i, k]] for each row i and column k."""
     return np.take_along_axis(values, index, 1) if namespace(values) is np else values.gather(1, index)

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, Protocol, Self, TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from lvq.model.arrays import as_columns, beside, like, namespace, take_along, zeros
+from lvq.model.arrays import as_columns, beside, like, namespace, put_columns, take_along, take_columns, zeros
 from lvq.model.metrics import DistanceGradient
 from lvq.model.pairs import class_starts, nearest_by_class, nearest_pair
 from lvq.model.parts import Part
@@ -259,47 +259,53 @@ class CrossEntropyCost(Part):
         A dense product with them is as fast as a scatter of one prototype per class, and plainer.
         """
         starts = class_starts(labels)
-        present = labels[beside(starts, H)]
+        classes = labels[beside(starts, H)]
+        place = namespace(H).searchsorted(classes, y)
         if len(starts) == labels.shape[0]:
-            cost, slope = self.of_classes(H, y, present)
+            cost, slope = self.of_classes(H, place, classes)
             return cost, DistanceGradient(slope)
         nearest, slope = nearest_by_class(H, starts), zeros(H.shape, H)
-        cost, by_class = self.of_classes(take_along(H, nearest), y, present)
+        cost, by_class = self.of_classes(take_along(H, nearest), place, classes)
         if namespace(H) is np:
             np.put_along_axis(slope, nearest, by_class, 1)
         else:
             slope.scatter_(1, nearest, by_class)
         return cost, DistanceGradient(slope)
 
-    def of_classes(self, d: Array, y: Array, present: Array) -> tuple[Array, Array]:
-        """Cost of each sample and its derivatives, (N, C), from the smallest H of each class that is present."""
+    def of_classes(self, d: Array, place: Array, classes: Array) -> tuple[Array, Array]:
+        """Cost of each sample and its derivatives, (N, C), from the smallest H of each class; `place` is the own one."""
         xp = namespace(d)
-        own, nothing = y[:, None] == present, zeros((1,), d)
         exponent, factor = self.xi * (xp.amin(d, 1)[:, None] - d), None
-        mine = xp.where(own, exponent, nothing).sum(1)
         if self.cost_matrix is not None:
-            costs = like(beside(self.cost_matrix, d), d)
-            exponent, factor = _with_costs(exponent, own, costs[y][:, present])
-        total = log_sum_exp(exponent)
-        rivals = xp.where(own, nothing, xp.exp(exponent - total[:, None]))
-        cost, slope = total - mine, self.xi * xp.where(own, rivals.sum(1)[:, None], -rivals)
+            costs = like(beside(self.cost_matrix, d), d)[classes][:, classes]
+            exponent, factor = _with_costs(exponent, costs[place], place)
+        mine = take_columns(exponent, place)
+        parts = xp.exp(exponent)
+        put_columns(parts, place, 0)
+        rivals = parts.sum(1)
+        total = rivals + xp.exp(mine)
+        cost, slope = xp.log(total) - mine, parts
+        slope *= (-self.xi / total)[:, None]
+        put_columns(slope, place, self.xi * (rivals / total))
         if factor is not None:
             cost, slope = factor * cost, factor[:, None] * slope
         if self.alpha:
-            cost = cost + self.alpha * xp.where(own, d, nothing).sum(1)
-            slope = xp.where(own, slope + self.alpha, slope)
+            cost = cost + self.alpha * take_columns(d, place)
+            put_columns(slope, place, take_columns(slope, place) + self.alpha)
         return cost, slope
 
 
-def _with_costs(exponent: Array, own: Array, costs: Array) -> tuple[Array, Array]:
-    """Exponents plus the logarithms of the costs relative to the largest of each sample, and that."""
+def _with_costs(exponent: Array, costs: Array, place: Array) -> tuple[Array, Array]:
+    """Exponents plus the logarithms of the costs relative to the largest of each sample, and that; the largest is 0."""
     xp = namespace(exponent)
-    one, nothing = zeros((1,), exponent) + 1, zeros((1,), exponent)
-    costs = xp.where(own, nothing, costs)
+    one, never = zeros((1,), exponent) + 1, zeros((1,), exponent) - float("inf")
+    put_columns(costs, place, 0)
     largest = xp.amax(costs, 1)
-    relative = xp.where(own, one, costs / xp.where(largest > 0, largest, one)[:, None])
+    relative = costs / xp.where(largest > 0, largest, one)[:, None]
+    put_columns(relative, place, 1)
     counts = relative > 0
-    return xp.where(counts, exponent + xp.log(xp.where(counts, relative, one)), nothing - float("inf")), largest
+    exponent = xp.where(counts, exponent + xp.log(xp.where(counts, relative, one)), never)
+    return exponent - xp.amax(exponent, 1)[:, None], largest
 
 
 def log_sum_exp(values: Array) -> Array:
