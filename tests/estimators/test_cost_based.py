@@ -137,7 +137,9 @@ def test_a_cost_object_takes_the_prices(blobs):
     assert np.abs(plain.prototypes_ - named.prototypes_).max() > 0.01
 
 
-REFUSED = "The 'cost_matrix' parameter of {name} needs the cost glvq, mce, logm or cross_entropy and the solver lbfgs or adam"
+REFUSED = (
+    "The 'cost_matrix' parameter of {name} needs the cost glvq, mce, logm or cross_entropy and the solver lbfgs or adam"
+)
 
 
 @pytest.mark.parametrize(

@@ -145,11 +145,13 @@ def plain_objective(relevance, link, cost, W, R, log_width, X, y, weight):
         posterior = own / densities.sum(1)
         each = (1 - posterior if cost == "snpc" else -torch.log(posterior)) - ALPHA * torch.log(own)
     elif cost.startswith("cross entropy"):
-        d = torch.stack([H[:, LABELS == k].min(1).values for k in range(3)], 1)
+        d = torch.stack([H[:, k == LABELS].min(1).values for k in range(3)], 1)
         d_plus = d.gather(1, y[:, None])
         costs = torch.as_tensor(COST_MATRIX if cost.endswith("matrix") else 1 - np.eye(3))[y]
         most = costs.max(1).values
-        each = most * torch.log(1 + (costs / most[:, None] * torch.exp(XI * (d_plus - d))).sum(1)) + ALPHA * d_plus[:, 0]
+        each = (
+            most * torch.log(1 + (costs / most[:, None] * torch.exp(XI * (d_plus - d))).sum(1)) + ALPHA * d_plus[:, 0]
+        )
     else:
         d_plus = torch.where(mine, H, torch.inf).min(1).values
         d_minus, other = torch.where(mine, torch.inf, H).min(1)

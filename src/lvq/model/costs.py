@@ -238,10 +238,10 @@ class CrossEntropyCost(Part):
     cost_matrix : array of shape (n_classes, n_classes), optional
         Cost of predicting the column's class for a sample of the row's class; the diagonal does not count. With m the
         largest cost of the row y, the cost of a sample is m log(1 + sum_c cost[y, c]/m exp(xi (d_y - d_c))), over all
-        classes c but y. This is convex in the distances d. Where errors are rare it is the expected cost
-        sum_c cost[y, c] p_c, and it is never below log(2) times the cost of the predicted class. Equal costs give m times
-        the cross-entropy, two classes the cost of LOGM times that of the mistake. Probabilities of such a model include
-        the costs. Estimators set it.
+        classes c but y. This is convex in the distances d, about the expected cost sum_c cost[y, c] p_c where that is
+        small, and never below log(2) times the cost of the predicted class. Equal costs give m times the cross-entropy,
+        two classes the cost of LOGM times that of the mistake. Probabilities of such a model include the costs.
+        Estimators set it.
     """
 
     smooth: ClassVar[bool] = True
@@ -273,7 +273,7 @@ class CrossEntropyCost(Part):
         return cost, DistanceGradient(slope)
 
     def of_classes(self, d: Array, place: Array, classes: Array) -> tuple[Array, Array]:
-        """Cost of each sample and its derivatives, (N, C), from the smallest H of each class; `place` is the own one."""
+        """Cost of each sample and its derivatives, (N, C), from the smallest H of each class; `place` is that of y."""
         xp = namespace(d)
         exponent, factor = self.xi * (xp.amin(d, 1)[:, None] - d), None
         if self.cost_matrix is not None:

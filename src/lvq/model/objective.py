@@ -14,8 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from lvq.model.arrays import as_columns, beside, is_tensor, like, take_along
 from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
