@@ -8,7 +8,23 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, MODELS, OLVQ1, RLVQ, RSLVQ, SNPC
+from lvq import (
+    GLVQ,
+    GMLVQ,
+    GRLVQ,
+    LGMLVQ,
+    LOGM,
+    LVQ1,
+    LVQ3,
+    LVQ21,
+    MCE,
+    MODELS,
+    OLVQ1,
+    RLVQ,
+    RSLVQ,
+    SNPC,
+    LVQClassifier,
+)
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Hebbian, Matrix, Scale, Weights
 from lvq.solvers.online import Online
@@ -35,6 +51,7 @@ VARIANTS = [
     SNPC(relevance="local_matrix", n_prototypes=2),
     LOGM(relevance=Weights(local="prototype"), n_prototypes=2),
     RSLVQ(decision="posterior", n_prototypes=3),
+    LVQClassifier(cost="cross_entropy", relevance="gradient", kernel=None, n_prototypes=2),
 ]
 MORE_VARIANTS = [
     LVQ1(n_prototypes=2, relevance="fc1"),
@@ -56,6 +73,7 @@ BATCH = [
     LOGM(solver="lbfgs", kernel=Gaussian(width="learned")),
     RSLVQ(solver="lbfgs", decision="posterior", n_prototypes=2),
     GLVQ(solver="lbfgs", relevance="local_diagonal", n_prototypes=2),
+    LVQClassifier(cost="cross_entropy", relevance=Matrix(rank=2), kernel=None, n_prototypes=2, solver="lbfgs"),
 ]
 MORE_BATCH = [
     GRLVQ(solver="lbfgs", kernel="cauchy"),

@@ -22,7 +22,8 @@ BATCH = [GLVQ, GRLVQ, GMLVQ, LGMLVQ, MCE, LOGM, RSLVQ]
 EUCLIDEAN = [GLVQ(**FEW), MCE(**FEW), LOGM(**FEW), RSLVQ(**FEW)]
 MATRICES = [GMLVQ(**FEW), LGMLVQ(**FEW)]
 DEFAULT = LVQClassifier(n_prototypes=1, calibration=None, **FEW)
-EVERY = [*(kind(**FEW) for kind in BATCH), DEFAULT]
+CROSS_ENTROPY = clone(DEFAULT).set_params(cost="cross_entropy", kernel=None)
+EVERY = [*(kind(**FEW) for kind in BATCH), DEFAULT, CROSS_ENTROPY]
 
 
 def name(model):

@@ -55,6 +55,7 @@ BATCH = [
     LVQClassifier(),
     LVQClassifier(relevance=Matrix(rank=4, local="class", ridge="auto")),
     LVQClassifier(relevance="local_diagonal"),
+    LVQClassifier(cost="cross_entropy", relevance="gradient", kernel=None, n_prototypes=2),
     RSLVQ(relevance="local_scale", n_prototypes=2),
 ]
 ONLINE = [
@@ -68,6 +69,7 @@ ONLINE = [
     MCE(),
     SNPC(n_prototypes=2),
     RSLVQ(kernel="cauchy", n_prototypes=2),
+    LVQClassifier(cost="cross_entropy", relevance=None, kernel=None, n_prototypes=2, calibration=None),
 ]
 # a step changes every feature
 FILLED = [RLVQ(), LVQ1(relevance="fc2"), GRLVQ(), GMLVQ(relevance=Matrix(rank=2)), GLVQ(relevance="local_diagonal")]
