@@ -187,7 +187,7 @@ def _rule(problem: Problem, tol: float, max_runs: int) -> Rule:
     that a second run always pays, and the first may be rough. With matrices it seldom does, and with a matrix and one
     prototype per class it never did. The cross-entropy has one run: on wine, wdbc, heart_statlog, vehicle and digits a
     second one lowered the objective of three prototypes per class by 0 to 5 % and changed the log-loss of samples left
-    out by -0.01 to 0.007, for 1.2 to 1.7 times the time; with one prototype per class it changed nothing.
+    out by -0.01 to 0.007, for 1.2 to 1.7 times the time; with one prototype per class it changed next to nothing.
     """
     labels, relevance = as_numpy(problem.objective.labels), problem.relevance
     if max_runs == 1 or not isinstance(problem.objective.cost, MarginCost):
