@@ -3,6 +3,7 @@
 Single parameters of estimators are checked by scikit-learn with the constraints of `parameters.py`.
 """
 
+from collections.abc import Hashable
 from numbers import Real
 
 from sklearn.base import BaseEstimator
@@ -143,7 +144,7 @@ def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamp
             "for example by sklearn.decomposition.TruncatedSVD in a pipeline, or use relevance='gradient' or None."
         )
     if isinstance(relevance, Structured) and relevance.feature_groups is not None:
-        _check_groups(relevance, n)
+        _check_groups(relevance, list(relevance.feature_groups), n)
     costs = getattr(parts.cost, "cost_matrix", None)
     if costs is not None and (costs.shape != (n_classes, n_classes) or costs.min() < 0):
         raise ValueError(
@@ -157,9 +158,9 @@ def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamp
         )
 
 
-def _check_groups(relevance: Structured, n_features: int) -> None:
+def _check_groups(relevance: Structured, groups: list[Hashable], n_features: int) -> None:
     """Groups of features must be those of the samples."""
-    name, groups = type(relevance).__name__, list(relevance.feature_groups or ())
+    name = type(relevance).__name__
     used = [group for group in groups if group is not None]
     if len(groups) != n_features or not used:
         raise ValueError(
