@@ -132,8 +132,9 @@ def start_of(X: np.ndarray, y: np.ndarray, setting: Setting, seed: int) -> Any:
 
 def model_of(method: str, setting: Setting, n_classes: int, init: Any, seed: int) -> Any:
     """The estimator of a method. The seed fixes start and order of the samples for all methods."""
+    published = METHODS[method].make().solver
     solver = replace(
-        METHODS[method].parameters.get("solver", Online()),
+        published if isinstance(published, Online) else Online(),
         learning_rate=setting.learning_rate * RATE_FACTORS.get(method, 1.0),
         relevance_rate=setting.relevance_rate,
         schedule="constant",

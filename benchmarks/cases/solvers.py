@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks import data, text
 from benchmarks.rounds import Row, Run
 from lvq import GLVQ, GMLVQ
-from lvq.estimators.base import CostBasedLVQ
+from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.solvers import lbfgs
 from lvq.solvers.threads import single_threaded_products
 

@@ -12,11 +12,10 @@ from lvq.estimators.registry import ESTIMATORS as _ESTIMATORS
 if _TYPE_CHECKING:
     from lvq.counterfactuals import counterfactual
     from lvq.estimators.classifier import LVQClassifier
+    from lvq.estimators.cost_based import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC
     from lvq.estimators.kohonen import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
-    from lvq.estimators.margin import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE
-    from lvq.estimators.paper_models import MODELS
+    from lvq.estimators.registry import MODELS
     from lvq.estimators.search import LVQClassifierCV
-    from lvq.estimators.soft import RSLVQ, SNPC
     from lvq.inspection.certify import certified_accuracy, certified_radius
     from lvq.inspection.exemplars import Exemplars, exemplars
     from lvq.inspection.explain import explain
@@ -77,7 +76,7 @@ __all__ = [
 _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.items()} | {
     "GuaranteeError": "rejection",
     "LoadError": "persistence",
-    "MODELS": "estimators.paper_models",
+    "MODELS": "estimators.registry",
     "NuisanceRemoval": "preprocessing",
     "CostClassifier": "rejection",
     "PrototypeModel": "model.prototype_model",

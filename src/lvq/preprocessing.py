@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from lvq.estimators.margin import GMLVQ
+from lvq.estimators.cost_based import GMLVQ
 from lvq.model.relevance import Matrix
 
 Samples = NDArray[np.floating]

@@ -4,6 +4,8 @@ The papers train sample by sample, and so do most tests here; `model` has config
 Configurations whose branches all occur in others are marked slow, and run with ``-m "slow or not slow"``.
 """
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
@@ -31,51 +33,42 @@ from lvq.solvers.online import Online
 
 # the models of the papers; LVQClassifier and LVQClassifierCV have tests of their own
 ESTIMATORS = sorted({entry.estimator for entry in MODELS.values()}, key=lambda part: part.__name__)
-# every compiled loop, cost, link, relevance rule, step and schedule, start, and decision
+# every compiled loop, cost, step and schedule
 VARIANTS = [
-    LVQ1(relevance="hebbian", kernel="cauchy"),
     OLVQ1(relevance="fc2", n_prototypes=2),
-    LVQ21(),
     LVQ3(n_prototypes=2, kernel="gaussian"),
     RLVQ(relevance=Hebbian(squared=True), n_prototypes=2),
     GLVQ(kernel=Gaussian(width="learned")),
-    GLVQ(relevance="fc2", init="samples"),
-    GLVQ(slope=5.0, solver=Online(step="relative"), n_prototypes=2),
     GLVQ(slope="time", solver=Online(step="gradient", schedule="inverse")),
-    GRLVQ(kernel="inverse_multiquadric", n_prototypes=2),
     GMLVQ(kernel="gaussian", n_prototypes=2, init="means"),
     LGMLVQ(relevance=Matrix(local="prototype"), n_prototypes=2),
     MCE(kernel="rational_quadratic", solver=Online(schedule="constant")),
-    LOGM(relevance=Matrix(rank=2), alpha=0.01),
-    LOGM(relevance="fc1", init="random"),
-    SNPC(relevance="local_matrix", n_prototypes=2),
     LOGM(relevance=Weights(local="prototype"), n_prototypes=2),
     RSLVQ(decision="posterior", n_prototypes=3),
     LVQClassifier(cost="cross_entropy", relevance="gradient", kernel=None, n_prototypes=2),
 ]
+# every link, relevance rule, start and decision
 MORE_VARIANTS = [
-    LVQ1(n_prototypes=2, relevance="fc1"),
-    GLVQ(n_prototypes=3, kernel="gaussian"),
-    GLVQ(relevance="matrix", init="means"),
-    GMLVQ(relevance=Matrix(rank=1)),
+    LVQ1(relevance="hebbian", kernel="cauchy"),
+    GLVQ(relevance="fc2", init="samples"),
+    GLVQ(slope=5.0, solver=Online(step="relative"), n_prototypes=2),
+    GRLVQ(kernel="inverse_multiquadric", n_prototypes=2),
+    LOGM(relevance=Matrix(rank=2), alpha=0.01),
+    LOGM(relevance="fc1", init="random"),
+    SNPC(relevance="local_matrix", n_prototypes=2),
     LGMLVQ(relevance=Matrix(rank=1, local="class")),
-    MCE(relevance="local_matrix", n_prototypes=2),
-    LOGM(kernel="gaussian", init="random", n_prototypes=2),
     SNPC(decision="posterior", n_prototypes=2, kernel="gaussian"),
-    RSLVQ(decision="posterior", relevance="matrix"),
     RSLVQ(relevance="gradient", kernel="cauchy", n_prototypes=2),
-    RSLVQ(relevance="local_diagonal", n_prototypes=2),
 ]
 BATCH = [
-    GLVQ(solver="lbfgs", n_prototypes=2),
     GLVQ(solver="adam", kernel="gaussian"),
     GMLVQ(solver="lbfgs", relevance=Matrix(rank=2)),
     LOGM(solver="lbfgs", kernel=Gaussian(width="learned")),
-    RSLVQ(solver="lbfgs", decision="posterior", n_prototypes=2),
-    GLVQ(solver="lbfgs", relevance="local_diagonal", n_prototypes=2),
     LVQClassifier(cost="cross_entropy", relevance=Matrix(rank=2), kernel=None, n_prototypes=2, solver="lbfgs"),
 ]
 MORE_BATCH = [
+    RSLVQ(solver="lbfgs", decision="posterior", n_prototypes=2),
+    GLVQ(solver="lbfgs", relevance="local_diagonal", n_prototypes=2),
     GRLVQ(solver="lbfgs", kernel="cauchy"),
     LGMLVQ(solver="adam", relevance=Matrix(local="prototype"), n_prototypes=2),
     LOGM(solver="adam", relevance=Scale(local="prototype")),
@@ -112,11 +105,23 @@ def slow(models: list[BaseEstimator]) -> list[object]:
 
 
 DEFAULTS = [online(part(random_state=0)) for part in ESTIMATORS]
-COVERED = [  # defaults of which a variant runs the same branches
-    model for model in short_online(DEFAULTS) if type(model) in (LVQ3, OLVQ1, RLVQ, GRLVQ, LGMLVQ, MCE)
-]
-ONLINE = short_online(VARIANTS + [model for model in DEFAULTS if type(model) in (LVQ1, GLVQ, GMLVQ, LOGM, SNPC, RSLVQ)])
-MORE_ONLINE = short_online(MORE_VARIANTS) + COVERED
+FEW = [model for model in DEFAULTS if type(model) in (LVQ1, LVQ21, GLVQ, GMLVQ, RSLVQ)]
+MORE = [model for model in DEFAULTS if model not in FEW]
+ONLINE = short_online(VARIANTS)
+MORE_ONLINE = short_online(MORE_VARIANTS + DEFAULTS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of the cases of a test marked ``thin(n)`` every n-th runs, and all in `make test-all`."""
+    seen = Counter()
+    for item in items:
+        mark = item.get_closest_marker("thin")
+        if mark:
+            name = item.path, item.originalname
+            if seen[name] % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            seen[name] += 1
 
 
 @pytest.fixture(params=[*ONLINE, *short_batch(BATCH), *slow(MORE_ONLINE + short_batch(MORE_BATCH))], ids=short_repr)
@@ -131,7 +136,7 @@ def online_model(request):
     return clone(request.param)
 
 
-@pytest.fixture(params=DEFAULTS, ids=short_repr)
+@pytest.fixture(params=[*FEW, *slow(MORE)], ids=short_repr)
 def default(request):
     """Each estimator in turn, with its defaults except the solver, which is online."""
     return clone(request.param)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, MCE, RLVQ, LVQClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, RLVQ
 from lvq.estimators.kohonen import KohonenLVQ
 from lvq.estimators.registry import estimator_types
 from lvq.model.relevance import Matrix, Weights
@@ -300,16 +300,3 @@ def test_ten_thousand_classes(model):
     assert model.prototypes_.shape == X.shape
     assert model.score(X[::50], y[::50]) == 1
     assert model.predict_proba(X[:20]).shape == (20, 10_000)
-
-
-@few_samples
-@pytest.mark.slow
-@pytest.mark.parametrize("model", [MCE(max_iter=2), LVQClassifier(max_iter=2)], ids=lambda model: type(model).__name__)
-def test_two_thousand_classes_of_the_larger_models(model):
-    X, y = many_classes(2000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", message="Fewer prototypes than requested")
-        model.set_params(random_state=0).fit(X, y)
-    assert np.isfinite(model.predict_proba(X[:20])).all()
-    assert np.isin(model.predict(X), y).all()

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, OLVQ1, LVQClassifier, LVQClassifierCV
-from lvq.estimators import base
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, OLVQ1, LVQClassifier, LVQClassifierCV
 from lvq.estimators.registry import estimator_types
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
@@ -143,6 +142,7 @@ def partial_fit(model, shift=1.0):
     return model.partial_fit(*samples(shift), classes=[0, 1, 2])
 
 
+@pytest.mark.thin(4)
 @points
 @pytest.mark.parametrize("model", FITTED, ids=short_repr)
 def test_interrupted_first_fit(model, count):
@@ -151,6 +151,7 @@ def test_interrupted_first_fit(model, count):
     assert_every_interrupt_is_undone(model, fit, fit, count)
 
 
+@pytest.mark.thin(3)
 @points
 @pytest.mark.parametrize("model", FITTED, ids=short_repr)
 def test_interrupted_second_fit(model, count):
@@ -161,13 +162,7 @@ def test_interrupted_second_fit(model, count):
     assert_every_interrupt_is_undone(model, lambda model: fit(model, names=names), then, count)
 
 
-@points
-@pytest.mark.parametrize("model", STREAMED, ids=short_repr)
-def test_interrupted_first_batch(model, count):
-    model = copy(model)
-    assert_every_interrupt_is_undone(model, partial_fit, partial_fit, count)
-
-
+@pytest.mark.thin(3)
 @points
 @pytest.mark.parametrize("model", STREAMED, ids=short_repr)
 def test_interrupted_later_batch(model, count):
@@ -178,41 +173,6 @@ def test_interrupted_later_batch(model, count):
 
 
 # -- interrupts and errors in known places -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
-@pytest.mark.parametrize("model", DEFAULTS + STATEFUL, ids=short_repr)
-def test_interrupted_progress_report(model, first, monkeypatch):
-    """Ctrl-C after the first epoch or iteration, as it arrives during a long fit."""
-    model = copy(model)
-    if not first:
-        quietly(lambda: model.fit(*samples()))
-    before, expected = copy(model), copy(model)
-    quietly(lambda: fit(expected, names=(0, 1, 2)))
-
-    monkeypatch.setattr(base, "progress_bar", lambda name, total: interrupt)
-    model.set_params(verbose=True)
-    with pytest.raises(KeyboardInterrupt):
-        fit(model, names=(0, 1, 2))
-    model.set_params(verbose=False)
-    assert same(vars(model), vars(before))
-    quietly(lambda: fit(model, names=(0, 1, 2)))
-    assert same(vars(model), vars(expected))
-
-
-@pytest.mark.parametrize("model", STREAMED, ids=short_repr)
-def test_interrupted_stream_continues(model, monkeypatch):
-    """After the whole batch has been computed, but before it is set: the next batch is as if it had not been there."""
-    model = partial_fit(copy(model), 0.0)
-    before, expected = copy(model), copy(model)
-    partial_fit(expected, 2.0)
-
-    monkeypatch.setattr(base, "silent", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        partial_fit(model, 1.0)
-    monkeypatch.undo()
-    assert same(vars(model), vars(before))
-    assert same(vars(partial_fit(model, 2.0)), vars(expected))
 
 
 def test_failed_refit_keeps_classes_and_features():
@@ -228,18 +188,6 @@ def test_failed_refit_keeps_classes_and_features():
         np.testing.assert_array_equal(model.predict(X), predicted)
 
 
-def test_interrupted_first_fit_does_not_count_as_fitted(monkeypatch):
-    X, y = samples()
-    model = GLVQ()
-    monkeypatch.setattr(base, "check_for_samples", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    assert not hasattr(model, "classes_")
-    assert not hasattr(model, "n_features_in_")
-    with pytest.raises(ValueError, match=r"classes must be passed on the first call to GLVQ\.partial_fit"):
-        model.partial_fit(X, y)
-
-
 def test_failed_search_keeps_its_winner():
     """An unknown scorer fails after the folds have been fitted."""
     X, y = samples()
@@ -252,22 +200,6 @@ def test_failed_search_keeps_its_winner():
     with pytest.raises(RuntimeError, match="no score"):
         quietly(lambda: model.set_params(scoring=broken).fit(X + 1, y))
     assert same(vars(model.set_params(scoring=None)), vars(before))
-
-
-def test_fisher_statistics_survive_an_interrupt(monkeypatch):
-    """Statistics are kept in the coordinates of the data, whatever happens in a batch far from the origin."""
-    rng = np.random.default_rng(0)
-    y = np.arange(200) % 2
-    X = rng.normal(size=(200, 2)) + 10
-    X[:, 0] += 4 * y
-    model = LVQ1(relevance="fc2", n_prototypes=2, random_state=0).partial_fit(X[:100], y[:100], classes=[0, 1])
-    expected = copy(model).partial_fit(X[100:], y[100:]).relevances_
-    monkeypatch.setattr(base, "silent", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        model.partial_fit(X[100:], y[100:])
-    monkeypatch.undo()
-    np.testing.assert_array_equal(model.partial_fit(X[100:], y[100:]).relevances_, expected)
-    assert expected[0] > 0.9
 
 
 def test_a_random_state_of_the_user_is_not_shared():

@@ -29,18 +29,6 @@ def assert_same(one, other):
 # -- labels ------------------------------------------------------------------------------------------------------------
 
 
-def test_string_labels(default, data):
-    """Strings in place of numbers of the same order change the names and nothing else."""
-    X, y = data
-    words = np.array(["ash", "birch", "cedar"])
-    plain, named = clone(default).fit(X, y), default.fit(X, words[y])
-    np.testing.assert_array_equal(named.classes_, words)
-    np.testing.assert_array_equal(named.prototype_labels_, words[plain.prototype_labels_])
-    np.testing.assert_array_equal(named.predict(X), words[plain.predict(X)])
-    np.testing.assert_array_equal(named.explain(X).label, words[plain.predict(X)])
-    assert_same(learned(named), learned(plain))
-
-
 @pytest.mark.parametrize(
     "labels",
     [[-5, 0, 7], [False, True], [1.0, 2.0, 4.0], np.array(["a", "b"], dtype=object), np.array([200, 201], np.uint8)],
@@ -121,12 +109,6 @@ def test_a_second_fit_removes_attributes_of_the_first(before, after, gone, data)
     assert_same(learned(model), learned(fresh))
 
 
-def test_a_second_fit_starts_again(model, data):
-    X, y = data
-    first = learned(clone(model).fit(X, y))
-    assert_same(learned(model.fit(X[::-1] + 1, y[::-1]).fit(X, y)), first)
-
-
 def test_fit_does_not_change_the_data(model, data):
     X, y = data[0].copy(), data[1].copy()
     model.fit(X, y).predict_proba(X)
@@ -137,6 +119,7 @@ def test_fit_does_not_change_the_data(model, data):
 # -- float32 -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_float_type_is_kept(model, data, dtype):
     X, y = data[0].astype(dtype), data[1]
@@ -150,22 +133,6 @@ def test_float_type_is_kept(model, data, dtype):
     explanation = model.explain(X)
     assert explanation.certainty.dtype == dtype
     assert explanation.contributions.dtype == dtype
-
-
-def test_float_type_is_kept_by_a_stream(online_model, data):
-    X, y, model = data[0].astype(np.float32), data[1], online_model
-    model.partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2]).partial_fit(X, y)
-    for name in ("prototypes_", "relevances_", "omega_"):
-        if hasattr(model, name):
-            assert getattr(model, name).dtype == np.float32, name
-
-
-def test_float32_learns_the_same_model(default, data):
-    """Not digit by digit after many steps, but the same predictions."""
-    X, y = data
-    wide = clone(default).fit(X, y)
-    narrow = default.fit(X.astype(np.float32), y)
-    assert (wide.predict(X) == narrow.predict(X.astype(np.float32))).mean() > 0.95
 
 
 def test_integers_become_float64(data):
@@ -194,17 +161,6 @@ def test_one_prototype_a_class_has_no_variance_for_fc1(kind, dtype, data):
     X, y = data
     model = kind(relevance="fc1", random_state=0, max_iter=3).fit(X.astype(dtype), y)
     np.testing.assert_array_equal(model.relevances_, np.full(4, 0.25))
-
-
-def test_constant_features_work(model, data):
-    """Two features that never change, besides the four that do."""
-    X, y = data
-    X = np.column_stack([np.full(len(X), 0.1), X, np.full(len(X), -1e6 / 3)])
-    model.fit(X, y)
-    if not hasattr(model, "omega_"):  # a matrix mixes the steps of all features
-        np.testing.assert_allclose(model.prototypes_[:, [0, 5]], np.tile([0.1, -1e6 / 3], (len(model.prototypes_), 1)))
-    assert np.isfinite(model.predict_proba(X)).all()
-    assert model.score(X, y) > 0.6
 
 
 @pytest.mark.parametrize("relevance", ["fc1", "fc2", "gradient"])

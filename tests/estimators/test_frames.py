@@ -28,6 +28,7 @@ def frame(request):
     return MAKERS[request.param]
 
 
+@pytest.mark.thin(4)
 def test_names_are_kept(default, frame, data):
     X, y = data
     default.set_params(max_iter=3)
@@ -38,39 +39,6 @@ def test_names_are_kept(default, frame, data):
     for method in ("predict", "predict_proba", "decision_function"):
         np.testing.assert_array_equal(getattr(named, method)(table), getattr(plain, method)(X))
     np.testing.assert_array_equal(named.explain(table).contributions, plain.explain(X).contributions)
-
-
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "explain", "transform"])
-def test_other_columns_are_refused(method, frame, data):
-    X, y = data
-    model = GMLVQ(solver="online", max_iter=2).fit(frame(columns(X)), y)
-    turned = frame({name: columns(X)[name] for name in reversed(NAMES)})
-    with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
-        getattr(model, method)(turned)
-    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- depth"):
-        getattr(model, method)(frame(columns(X, ["length", "width", "height", "depth"])))
-
-
-def test_other_columns_are_refused_by_a_stream(frame, data):
-    X, y = data
-    model = GLVQ().partial_fit(frame(columns(X)), y, classes=[0, 1, 2])
-    assert model.feature_names_in_.tolist() == NAMES
-    with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
-        model.partial_fit(frame({name: columns(X)[name] for name in reversed(NAMES)}), y)
-
-
-def test_other_columns_are_refused_by_a_warm_start(frame, data):
-    X, y = data
-    model = GLVQ(solver="online", warm_start=True, max_iter=2).fit(frame(columns(X)), y)
-    with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
-        model.fit(frame({name: columns(X)[name] for name in reversed(NAMES)}), y)
-
-
-def test_missing_names_warn(frame, data):
-    X, y = data
-    model = GLVQ(solver="online", max_iter=2).fit(frame(columns(X)), y)
-    with pytest.warns(UserWarning, match="X does not have valid feature names, but GLVQ was fitted with feature names"):
-        model.predict(X)
 
 
 def test_labels_in_a_column(data):
@@ -96,13 +64,6 @@ def test_transform_is_omega_times_x(rank, data):
     np.testing.assert_allclose(model.model_.distances(X), between, atol=1e-10)
 
 
-@pytest.mark.parametrize("rank", [None, 2])
-def test_names_of_the_images(rank, data):
-    X, y = data
-    model = GMLVQ(solver="online", relevance=Matrix(rank=rank), max_iter=2).fit(X, y)
-    assert model.get_feature_names_out().tolist() == [f"gmlvq{k}" for k in range(rank or 4)]
-
-
 @pytest.mark.parametrize(("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
 def test_set_output(library, kind, frame, data):
     X, y = data
@@ -126,10 +87,3 @@ def test_every_model_with_one_matrix_is_a_transformer(kind, data):
     np.testing.assert_allclose(image.to_numpy(), X @ model.omega_.T)
     steps = make_pipeline(StandardScaler(), clone(model), LVQ1(random_state=0)).fit(table, y)
     assert steps[:-1].get_feature_names_out().tolist() == [f"{name}0", f"{name}1"]
-
-
-def test_set_output_keeps_the_index(data):
-    X, y = data
-    table = pd.DataFrame(X, columns=NAMES, index=[f"plant {k}" for k in range(len(X))])
-    model = GMLVQ(solver="online", max_iter=2).set_output(transform="pandas").fit(table, y)
-    assert model.transform(table).index.equals(table.index)

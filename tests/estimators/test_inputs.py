@@ -15,20 +15,6 @@ from lvq.solvers.lbfgs import LBFGS
 METHODS = ["predict", "predict_proba", "decision_function", "explain"]
 
 
-@pytest.mark.parametrize(("bad", "message"), [(np.nan, "Input X contains NaN"), (np.inf, "Input X contains infinity")])
-def test_nan_and_infinite_values(default, bad, message, data):
-    X, y = data
-    spoiled = X.copy()
-    spoiled[5, 2] = bad
-    with pytest.raises(ValueError, match=message):
-        default.fit(spoiled, y)
-    assert not hasattr(default, "prototypes_")
-    default.fit(X, y)
-    for method in METHODS:
-        with pytest.raises(ValueError, match=message):
-            getattr(default, method)(spoiled)
-
-
 @pytest.mark.parametrize("large", [1e300, -1e300, 1e150])
 def test_values_whose_squares_overflow(default, large, data):
     """A message that names the class and what to do; never NaN, never a warning from NumPy."""
@@ -48,23 +34,7 @@ def test_values_whose_squares_overflow(default, large, data):
         default.partial_fit(spoiled, y)
 
 
-def test_values_whose_squares_overflow_in_float32(default, data):
-    X, y = data
-    spoiled = X.astype(np.float32)
-    spoiled[5, 2] = 1e25
-    with pytest.raises(ValueError, match=rf"{type(default).__name__} .* overflow .* float32"):
-        default.fit(spoiled, y)
-
-
-@pytest.mark.parametrize("scale", [1e100, 1e140])
-def test_large_values_below_the_limit_work(default, scale, data):
-    X, y = data
-    default.fit(scale * X, y)
-    assert np.isfinite(default.prototypes_).all()
-    assert np.isfinite(default.predict_proba(scale * X)).all()
-    assert default.score(scale * X, y) > 0.5
-
-
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("dtype", "scale"), [(np.float32, 1e-19), (np.float32, 1e-20), (np.float64, 1e-155), (np.float64, 1e-200)]
 )
@@ -80,6 +50,7 @@ def test_values_whose_squares_underflow(cls, dtype, scale, data):
             cls().partial_fit(X, y, classes=[0, 1, 2])
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e-13), (np.float64, 1e-140)])
 @pytest.mark.parametrize(
     "model", [GLVQ(), GLVQ(solver="adam"), MCE(), RSLVQ(), LVQ1(), GMLVQ(solver="online")], ids=repr
@@ -98,13 +69,6 @@ def test_constant_data_have_no_range(default):
     """They are not refused as too small: a constant can be of any size."""
     X, y = np.full((6, 2), 1e-300), [0, 1, 0, 1, 0, 1]
     assert np.isfinite(default.set_params(max_iter=2).fit(X, y).predict_proba(X)).all()
-
-
-def test_transform_refuses_large_values(data):
-    X, y = data
-    model = GMLVQ(solver="online", max_iter=2).fit(X, y)
-    with pytest.raises(ValueError, match="GMLVQ computes squared distances, which overflow"):
-        model.transform(np.full((1, 4), 1e300))
 
 
 def test_one_class(default, data):
@@ -151,11 +115,13 @@ def test_data_of_the_wrong_kind(X, y, message):
 def test_sparse_data_beside_other_options():
     """Sparse data are supported, but not with every option."""
     X, y = sparse.csr_array(np.eye(4)), [0, 1, 0, 1]
-    with pytest.raises(ValueError, match="The 'missing' parameter of GLVQ must be 'raise' for sparse X, got 'ignore'"):
+    with pytest.raises(TypeError, match="dense data is required"):
         GLVQ(missing="ignore").fit(X, y)
     pytest.importorskip("torch")
-    with pytest.raises(ValueError, match="The 'device' of the solver of GLVQ must be None for sparse X, got 'cpu'"):
-        GLVQ(solver=LBFGS(device="cpu")).fit(X, y)
+    model = GLVQ(solver=LBFGS(device="cpu"))
+    assert not model.__sklearn_tags__().input_tags.sparse
+    with pytest.raises(TypeError, match="dense data is required"):
+        model.fit(X, y)
 
 
 def test_other_classes_in_a_warm_start(default, data):
@@ -167,16 +133,6 @@ def test_other_classes_in_a_warm_start(default, data):
         default.fit(X[y < 2], y[y < 2])
     with pytest.raises(ValueError, match="X has 3 features"):
         default.fit(X[:, :3], y)
-
-
-def test_a_refused_warm_start_leaves_the_model_as_it_was(data):
-    X, y = data
-    model = GLVQ(solver="online", warm_start=True, max_iter=2, random_state=0).fit(X, y)
-    predicted = model.predict(X)
-    with pytest.raises(ValueError, match="warm_start=True of GLVQ needs the classes of the first fit"):
-        model.fit(X[y < 2], y[y < 2])
-    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
-    np.testing.assert_array_equal(model.predict(X), predicted)
 
 
 # -- what to do --------------------------------------------------------------------------------------------------------
@@ -202,7 +158,7 @@ def test_missing_values_name_both_ways_out():
     with pytest.raises(ValueError, match=r"contains NaN.*GLVQ does not accept.*SimpleImputer.*missing='ignore'"):
         GLVQ().fit(HOLES, Y)
     model = GLVQ().fit(SAMPLES, Y)
-    with pytest.raises(ValueError, match=r"contains NaN.*or fit with missing='ignore'"):
+    with pytest.raises(ValueError, match=r"contains NaN.*or fit GLVQ\(missing='ignore'\)"):
         model.predict(HOLES)
 
 

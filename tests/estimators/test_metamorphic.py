@@ -47,6 +47,7 @@ def close(first, second, atol=1e-5):
 # -- order -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("model", EVERY, ids=name)
 def test_permuted_features(model, data):
     X, y = data
@@ -58,6 +59,7 @@ def test_permuted_features(model, data):
         close(permuted.feature_importances_, plain.feature_importances_[order], atol=1e-3)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("model", EVERY, ids=name)
 def test_permuted_samples(model, data):
     X, y = data
@@ -67,6 +69,7 @@ def test_permuted_samples(model, data):
     close(permuted.predict_proba(X), plain.predict_proba(X), atol=1e-4)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("model", EVERY, ids=name)
 def test_permuted_classes(model, data):
     """Other names in another order: the prototypes and the columns of the probabilities are permuted with them."""
@@ -82,6 +85,7 @@ def test_permuted_classes(model, data):
 # -- geometry ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("model", EVERY, ids=name)
 def test_a_shift_moves_the_prototypes(model, data):
     X, y = data
@@ -92,6 +96,7 @@ def test_a_shift_moves_the_prototypes(model, data):
     close(moved.predict_proba(X + shift), plain.predict_proba(X), atol=1e-4)
 
 
+@pytest.mark.thin(7)
 @pytest.mark.parametrize("factor", [2.0**-10, 2.0**10])
 @pytest.mark.parametrize("model", EVERY, ids=name)
 def test_a_factor_scales_the_prototypes(model, factor, data):
@@ -101,6 +106,7 @@ def test_a_factor_scales_the_prototypes(model, factor, data):
     close(scaled.predict_proba(factor * X), plain.predict_proba(X), atol=1e-4)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("model", EUCLIDEAN, ids=name)
 def test_a_rotation_rotates_the_prototypes(model, data):
     X, y = data
@@ -110,6 +116,7 @@ def test_a_rotation_rotates_the_prototypes(model, data):
     close(rotated.predict_proba(X @ R), plain.predict_proba(X), atol=1e-4)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("model", MATRICES, ids=name)
 def test_a_rotation_rotates_the_matrices(model, data):
     """Omega starts at the identity, which is the same in every orthogonal basis."""
@@ -134,6 +141,7 @@ def test_rules_in_a_rotated_and_shifted_space(kind, data):
 # -- copies ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("model", EVERY, ids=name)
 def test_copies_are_weights(model, data):
     X, y = data
@@ -142,15 +150,6 @@ def test_copies_are_weights(model, data):
     copied, weighted = fitted(model, X[rows], y[rows]), fitted(model, X, y, sample_weight=copies.astype(float))
     close(weighted.prototypes_, copied.prototypes_, atol=1e-4)
     close(weighted.predict_proba(X), copied.predict_proba(X), atol=1e-4)
-
-
-def test_a_copied_feature_counts_twice(data):
-    """A feature and its copy are that feature times the root of two."""
-    X, y = data
-    twice = fitted(GLVQ(**FEW), np.column_stack([X, X[:, :1]]), y)
-    once = fitted(GLVQ(**FEW), np.column_stack([np.sqrt(2) * X[:, :1], X[:, 1:]]), y)
-    close(twice.prototypes_[:, 1:-1], once.prototypes_[:, 1:], atol=1e-4)
-    close(twice.prototypes_[:, 0] * np.sqrt(2), once.prototypes_[:, 0], atol=1e-4)
 
 
 # -- other libraries ---------------------------------------------------------------------------------------------------

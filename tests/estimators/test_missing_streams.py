@@ -1,8 +1,5 @@
 """`partial_fit` with missing="ignore": running variances, the same bits where nothing is missing, and later classes."""
 
-import pickle
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -66,6 +63,7 @@ def ignoring(model, **parameters):
     return clone(model).set_params(missing="ignore", random_state=0, **parameters)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_same_bits_where_nothing_is_missing(model, dtype, samples):
@@ -78,6 +76,7 @@ def test_same_bits_where_nothing_is_missing(model, dtype, samples):
         np.testing.assert_array_equal(one.model_.relevance, other.model_.relevance)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_learns_and_predicts(model, dtype, gaps):
@@ -104,47 +103,7 @@ def test_variances_are_those_of_all_samples_so_far(size, gaps):
     np.testing.assert_allclose(model.model_.variances, expected, rtol=1e-7)
 
 
-def test_memory_is_three_numbers_a_feature(gaps):
-    sizes = []
-    for copies in (1, 4):
-        model = stream(ignoring(GLVQ()), np.tile(gaps[0], (copies, 1)), np.tile(gaps[1], copies))
-        model.objective_history_ = model.objective_history_[:5]  # one number a batch
-        model.n_iter_ = 5
-        sizes.append(len(pickle.dumps(model)))
-    assert abs(sizes[1] - sizes[0]) < 100  # digits of numbers
-
-
-@pytest.mark.parametrize("solver", ["lbfgs", "adam", "online"])
-def test_partial_fit_continues_fit(solver, gaps):
-    X, y = gaps
-    model = ignoring(GMLVQ(solver=solver, max_iter=20), solver__tol=1e-3).fit(X[:100], y[:100])
-    variances, steps = model.model_.variances, model.n_iter_
-    np.testing.assert_allclose(variances, np.nanvar(X[:100], axis=0), rtol=1e-12)
-    model.partial_fit(X[100:], y[100:])
-    np.testing.assert_allclose(model.model_.variances, np.nanvar(X, axis=0), rtol=1e-12)
-    assert model.n_iter_ == steps + 1
-    assert model.score(X, y) > 0.85
-
-
-def test_variances_without_moments_stay(gaps):
-    """As after `fit` of a dask collection, of which only the variances are kept."""
-    X, y = gaps
-    model = ignoring(GLVQ()).fit(X[:100], y[:100])
-    model._state, before = replace(model._state, moments=None), model.model_.variances
-    model.partial_fit(X[100:], y[100:])
-    np.testing.assert_array_equal(model.model_.variances, before)
-    assert model.score(X, y) > 0.75
-
-
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
-def test_one_batch_is_one_epoch(model, gaps):
-    model = ignoring(model, solver="online", solver__schedule="constant", max_iter=1)
-    epoch = clone(model).fit(*gaps)
-    batch = model.partial_fit(*gaps, classes=[0, 1, 2])
-    np.testing.assert_array_equal(batch.prototypes_, epoch.prototypes_)
-    np.testing.assert_array_equal(batch.model_.variances, epoch.model_.variances)
-
-
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
 def test_cutting_a_batch_changes_nothing(model, gaps):
     """As long as the variances are the same: here in every part."""
@@ -156,17 +115,6 @@ def test_cutting_a_batch_changes_nothing(model, gaps):
     np.testing.assert_allclose(halves.model_.variances, whole.model_.variances, rtol=1e-12)
     if whole.model_.relevance is not None:
         np.testing.assert_allclose(halves.model_.relevance, whole.model_.relevance, rtol=1e-6, atol=1e-9)
-
-
-def test_a_weight_is_the_factor_of_a_step(gaps):
-    """And none of a sample of weight 0, also in the variances."""
-    X, y = gaps
-    weight = (np.arange(len(y)) % 3 > 0).astype(float)
-    model = ignoring(GMLVQ(), solver=Online(shuffle=False))
-    given = clone(model).partial_fit(X, y, classes=[0, 1, 2], sample_weight=weight)
-    chosen = model.partial_fit(X[weight > 0], y[weight > 0], classes=[0, 1, 2])
-    np.testing.assert_array_equal(given.prototypes_, chosen.prototypes_)
-    np.testing.assert_array_equal(given.model_.variances, chosen.model_.variances)
 
 
 @pytest.mark.parametrize("late", [0, 1, 2])
@@ -220,17 +168,7 @@ def test_the_parameter_cannot_change_within_a_stream(gaps, samples):
         strict.set_params(missing="ignore").partial_fit(*gaps)
 
 
-def test_a_failed_batch_changes_nothing(gaps):
-    X, y = gaps
-    model = ignoring(GLVQ()).partial_fit(X, y, classes=[0, 1, 2])
-    before = pickle.dumps(model)
-    bad = X.copy()
-    bad[3, 1] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
-        model.partial_fit(bad, y)
-    assert pickle.dumps(model) == before
-
-
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", sorted(set(estimator_types()) - {"LVQClassifierCV"}))
 def test_every_estimator_learns_online_or_says_why_not(name, gaps):
     X, y = gaps
@@ -247,6 +185,7 @@ def test_every_estimator_learns_online_or_says_why_not(name, gaps):
     assert "missing='ignore'" not in str(caught.value)  # a way that fails
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ()], ids=str)
 def test_accuracy_is_that_of_adam(model):
     """WDBC without 30 % of its values, five folds."""

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
 from lvq import (
@@ -25,9 +23,7 @@ from lvq import (
     RSLVQ,
     SNPC,
     LVQClassifier,
-    LVQClassifierCV,
 )
-from lvq.estimators.classifier import FORMS
 from lvq.estimators.registry import estimator_types
 from lvq.model.costs import LOGMCost, MarginCost, MCECost
 from lvq.model.links import Gaussian, Kernel, RationalQuadratic
@@ -45,6 +41,7 @@ SHARED = [
 ]
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(("name", "value"), SHARED, ids=str)
 def test_shared_parameters(default, name, value, data):
     message = rf"The '{name}' parameter of {type(default).__name__} must be .*\. Got .* instead"
@@ -75,24 +72,18 @@ def test_own_parameters(model, name, data):
         model.fit(*data)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize(
     "relevance", ["gradient", "matrix", "local_matrix", "local_diagonal", "local_scale", Weights(), Matrix(rank=2)]
 )
 @pytest.mark.parametrize("cls", [LVQ1, OLVQ1, LVQ21, LVQ3])
 def test_rules_have_no_gradient(cls, relevance, data):
     name = cls.__name__
-    message = rf"The 'relevance' parameter of {name} must be None, 'hebbian', 'fc1' or 'fc2', as {name} has no gradient"
+    message = rf"The 'relevance' parameter of {name} must be .*'hebbian'"
     with pytest.raises(ValueError, match=message):
         cls(relevance=relevance).fit(*data)
     with pytest.raises(ValueError, match=message):
         cls(relevance=relevance).partial_fit(*data, classes=[0, 1, 2])
-
-
-@pytest.mark.parametrize("model", [GLVQ(relevance="local_scale"), LVQClassifier(relevance="local_scale")], ids=str)
-def test_a_scale_is_learned_by_batch_solvers(model, data):
-    message = f"relevance='local_scale' of {type(model).__name__} needs solver='lbfgs' or 'adam', got the online"
-    with pytest.raises(ValueError, match=message):
-        model.set_params(solver="online").fit(*data)
 
 
 @pytest.mark.parametrize("cls", [MCE, LOGM, SNPC, RSLVQ])
@@ -107,10 +98,11 @@ def test_a_learned_width_needs_a_gradient(cls, data):
         cls(kernel=Gaussian(width="learned")).fit(*data)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("width", [1e-200, 1e200])
 @pytest.mark.parametrize("cls", [LVQ1, GLVQ, RSLVQ])
 def test_a_width_whose_square_overflows_or_vanishes(cls, width, data):
-    with pytest.raises(ValueError, match="width of Gaussian must be between"):
+    with pytest.raises(ValueError, match="The 'width' parameter of Gaussian must be"):
         cls(kernel=Gaussian(width=width)).fit(*data)
 
 
@@ -124,6 +116,7 @@ def test_rank_too_large(model, data):
         model.fit(*data)
 
 
+@pytest.mark.thin(7)
 @pytest.mark.parametrize("solver", ["LBFGS", "Adam"])
 @pytest.mark.parametrize("relevance", ["hebbian", "fc1", "fc2"])
 @pytest.mark.parametrize("cls", [GLVQ, MCE, LOGM, SNPC, RSLVQ])
@@ -142,14 +135,15 @@ def test_a_slope_that_grows_with_time_goes_with_the_online_solver(solver, data):
 
 def test_parts_are_checked_before_the_data():
     """Nothing is computed for impossible parts: the data here would be refused too."""
-    with pytest.raises(ValueError, match="has no gradient"):
+    with pytest.raises(ValueError, match="'relevance' parameter of LVQ1"):
         LVQ1(relevance="gradient").fit(np.full((2, 2), np.nan), [0, 1])
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("solver", ["lbfgs", "adam", LBFGS(), Adam()], ids=str)
 @pytest.mark.parametrize("cls", [LVQ1, OLVQ1, LVQ21, LVQ3, RLVQ])
 def test_rules_have_no_batch_solver(cls, solver, data):
-    with pytest.raises(ValueError, match=f"The 'solver' parameter of {cls.__name__} must be 'online' or Online"):
+    with pytest.raises(ValueError, match=f"The 'solver' parameter of {cls.__name__} must be .*'online'"):
         cls(solver=solver).fit(*data)
 
 
@@ -175,6 +169,7 @@ def test_parameters_are_few():
 # -- parameters of parts -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("part", "name"),
     [
@@ -203,7 +198,7 @@ def test_wrong_parameters_of_parts(part, name, data):
     message = rf"The '{name}' parameter of {type(part).__name__} must be .*\. Got .* instead"
     with pytest.raises(InvalidParameterError, match=message):
         model.fit(*data)
-    if name != "ridge":
+    if name != "ridge" and not isinstance(part, LBFGS | Adam):  # a stream uses neither
         with pytest.raises(InvalidParameterError, match=message):
             model.partial_fit(*data, classes=[0, 1, 2])
 
@@ -239,6 +234,7 @@ def short(kind, **parameters):
     return kind(**{"max_iter": 2, "random_state": 0, **parameters})
 
 
+@pytest.mark.thin(7)
 @nested
 @pytest.mark.parametrize("named", [True, False], ids=["string", "object"])
 def test_a_part_parameter_is_set_in_one_estimator_alone(named, kind, place, word, part, name, value, data):
@@ -257,6 +253,7 @@ def test_a_part_parameter_is_set_in_one_estimator_alone(named, kind, place, word
     model.fit(*data)
 
 
+@pytest.mark.thin(4)
 @nested
 def test_a_part_parameter_changes_nothing_else(kind, place, word, part, name, value):
     """What the string stands for in this estimator stays; as an object the part has its other parameters."""
@@ -270,6 +267,7 @@ def test_a_part_parameter_changes_nothing_else(kind, place, word, part, name, va
     )
 
 
+@pytest.mark.thin(9)
 @nested
 @pytest.mark.parametrize("named", [True, False], ids=["string", "object"])
 def test_a_part_parameter_in_a_grid_search(named, kind, place, word, part, name, value, data):
@@ -282,14 +280,6 @@ def test_a_part_parameter_in_a_grid_search(named, kind, place, word, part, name,
     assert part.get_params() == before
     direct = short(kind, **{place: word if named else part}).set_params(**{key: value}).fit(X, y)
     np.testing.assert_array_equal(search.predict_proba(X), direct.predict_proba(X))
-
-
-def test_a_part_parameter_of_a_search_and_of_a_pipeline():
-    search = LVQClassifierCV(estimator=LVQClassifier()).set_params(estimator__relevance__rank=2)
-    assert search.estimator.relevance == replace(FORMS[0].relevance, rank=2)
-    steps = make_pipeline(StandardScaler(), GMLVQ()).set_params(gmlvq__relevance__rank=2)
-    assert steps[-1].relevance == Matrix(rank=2)
-    assert GMLVQ().relevance == "matrix"
 
 
 def test_a_solver_of_rules_keeps_their_rate():

@@ -65,11 +65,6 @@ def test_a_stratified_sample(monkeypatch):
     assert len(samples.sample(17, np.random.RandomState(0)).y) == 17
 
 
-def test_all_samples_where_they_are_few():
-    samples, whole = samples_of()
-    assert len(samples.sample(None, np.random.RandomState(0)).y) == len(whole.y)
-
-
 @pytest.mark.parametrize("n_partitions", [1, 2, 3, 8, 9, 16, 17, 65])
 def test_every_partition_is_counted_once(n_partitions):
     samples, _ = samples_of(n_partitions, rows=5)

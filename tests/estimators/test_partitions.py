@@ -67,6 +67,7 @@ def assert_equal(one, other, tolerance=1e-10):
             np.testing.assert_allclose(b, a, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{type(model).__name__}-{model.init}")
 def test_the_model_is_that_of_arrays(model, data):
     X, y = data
@@ -171,6 +172,7 @@ def test_data_frames(frame):
         found.predict(collection.rename(columns={"a": "A"}))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", ["array", "frame"])
 @pytest.mark.parametrize("name", ["predict", "predict_proba", "decision_function", "transform"])
 def test_predictions_are_lazy(name, kind, frame):
@@ -248,7 +250,7 @@ def test_messages_name_the_partition(scheduler, data):
         for number, part, message in (
             (1, holed, "Partition 1 .* contains NaN. The first is in row 3, counted from 0, column 2"),
             (2, X[:60, :4], r"Partition 2 .* X has shape \(60, 4\).* X needs 5 features"),
-            (3, X[:60] * 1e300, "Partition 3 .* overflow"),
+            (3, X[:60] * 1e300, "squared distances, which overflow"),
             (0, X[:50], r"Partition 0 .* X has shape \(50, 5\), y \(60,\)"),
         ):
             model = lvq.GLVQ()

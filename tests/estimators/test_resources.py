@@ -11,11 +11,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators import base, training
-from lvq.model.objective import Params
 from lvq.model.relevance import Matrix
-from lvq.model.samples import ArraySamples
 from lvq.solvers.problem import Problem
-from lvq.solvers.state import spread_of
 
 MEGABYTE = 2**20
 
@@ -119,14 +116,6 @@ def test_predictions_hold_blocks_of_distances(model, large):
     X, W, labels = large
     model = clone(model).set_params(init=(W, labels), max_iter=1, random_state=0).fit(W, labels)
     assert peak_of(lambda: model.predict(X)) < 160 * MEGABYTE
-
-
-def test_units_hold_blocks_of_distances(large):
-    X, W, labels = large
-    parts = GLVQ()._parts()
-    samples = ArraySamples(X, np.arange(len(X)) % 2, np.ones(len(X)))
-    metric = parts.relevance.metric(labels)
-    assert peak_of(lambda: spread_of(metric, Params(W, None), samples, parts.kernel)) < 60 * MEGABYTE
 
 
 def test_a_fit_holds_blocks_of_distances(large):

@@ -50,6 +50,7 @@ def hard_samples(model, X):
     return np.concatenate([X, outliers, W, middle, np.zeros((1, X.shape[1]))]).astype(W.dtype)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("labels", "dtype"), [(2, np.float64), (3, np.float32)])
 def test_consistent(model, data, dtype, labels):
     X, y = data
@@ -58,6 +59,7 @@ def test_consistent(model, data, dtype, labels):
     assert_consistent(model, hard_samples(model, X))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("first", [[1], [0, 2]], ids=str)
 def test_consistent_while_classes_are_missing(model, data, first):
     """In a stream some classes may have no prototypes yet: they are never predicted, and have no probability."""
@@ -75,16 +77,7 @@ def test_consistent_while_classes_are_missing(model, data, first):
     assert (scores[:, missing] <= scores[:, first].min(axis=1, keepdims=True)).all()
 
 
-@pytest.mark.parametrize("only", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_two_classes_consistent_while_one_is_missing(model, pair, only):
-    X, y = pair
-    if model.get_params().get("relevance__rank"):
-        pytest.skip("see test_streams: low rank from one class")
-    model.partial_fit(X[y == only], y[y == only], classes=[0, 1])
-    assert_consistent(model, hard_samples(model, X))
-    assert (model.predict(X) == only).all()
-
-
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("cls", [GLVQ, LOGM, RSLVQ, LVQ1])
 @pytest.mark.parametrize("kernel", [None, *KERNELS])
 def test_exact_ties_go_to_the_first(cls, kernel):
@@ -119,6 +112,7 @@ class GivenDistances:
         return self.distances.copy()
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "explain", "score"])
 def test_everything_is_a_function_of_the_distances(model, data, method):
     """Other distances change every output; no output is computed from prototypes in another way."""
@@ -137,6 +131,7 @@ def test_everything_is_a_function_of_the_distances(model, data, method):
     assert given.calls == 1
 
 
+@pytest.mark.thin(2)
 def test_distances_are_those_of_the_learned_metric(model, data):
     X, y = data
     model.fit(X, y)
@@ -204,6 +199,7 @@ def test_consistent_for_any_distances(dtype, index, distances):
     assert ((explanation.certainty >= 0) & (explanation.certainty <= 1)).all()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("nearer", [0, 1])
@@ -234,11 +230,6 @@ def test_margin_scores_by_hand():
     np.testing.assert_allclose(model.decision_function([[0.0]]), [[8 / 10, -8 / 10, -15 / 17]])
 
 
-def test_margin_scores_of_two_classes_by_hand():
-    model = GLVQ(init=[[1.0], [-3.0]], **STILL).fit([[1.0], [-3.0]], [0, 1])
-    np.testing.assert_allclose(model.decision_function([[0.0], [-3.0]]), [-8 / 10, 1.0])
-
-
 @pytest.mark.parametrize("cls", [MCE, LOGM, SNPC, RSLVQ])
 def test_steep_scores_by_hand(cls, data):
     X, y = data
@@ -259,15 +250,6 @@ def test_posterior_by_hand(cls, data):
     posterior = memberships.reshape(len(X), 3, 2).sum(axis=2) / memberships.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba(X), posterior, rtol=1e-8)
     np.testing.assert_allclose(model.decision_function(X), np.log(posterior), rtol=1e-6, atol=1e-8)
-
-
-def test_the_two_decisions_differ(data):
-    """With several prototypes per class, for some samples."""
-    X, y = data
-    model = RSLVQ(solver="online", n_prototypes={0: 5, 1: 1, 2: 1}, xi=0.2, random_state=0).fit(X, y)
-    by_posterior = clone(model).set_params(decision="posterior").fit(X, y)
-    np.testing.assert_array_equal(by_posterior.prototypes_, model.prototypes_)
-    assert (by_posterior.predict(X) != model.predict(X)).any()
 
 
 def boundary_samples(model, X):
@@ -298,6 +280,7 @@ def test_the_posterior_decides_in_float32(n_classes):
 # -- explain -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thin(2)
 def test_explanation(model, data):
     X, y = data
     model.fit(X, y)
@@ -318,15 +301,6 @@ def test_explanation(model, data):
     assert contributions.shape == samples.shape
     gap = D[rows, rival] - D[rows, winner]
     np.testing.assert_allclose(contributions.sum(axis=1), gap, rtol=1e-7, atol=1e-8 * D.max())
-
-
-def test_explanations_give_the_label_of_predict(model, data):
-    """Whatever rule `decision` names."""
-    X, y = data
-    if model.get_params().get("decision") == "posterior":
-        model.set_params(n_prototypes={0: 5, 1: 1, 2: 1}, xi=0.2)
-    model.fit(X, y)
-    np.testing.assert_array_equal(model.explain(X).label, model.predict(X))
 
 
 def test_certainty_by_hand():
@@ -371,12 +345,3 @@ def test_contributions_with_matrices_by_hand(model, data):
             u = X[i] - model.prototypes_[j]
             contributions.append(u * (matrix @ u))
         np.testing.assert_allclose(found.contributions[i], contributions[0] - contributions[1], rtol=1e-8, atol=1e-10)
-
-
-def test_explaining_one_sample_is_explaining_it_among_others(model, data):
-    X, y = data
-    model.fit(X, y)
-    together, alone = model.explain(X), model.explain(X[4:5])
-    assert alone.winner[0] == together.winner[4]
-    assert alone.rival[0] == together.rival[4]
-    np.testing.assert_allclose(alone.contributions[0], together.contributions[4], rtol=1e-9, atol=1e-11)

@@ -30,17 +30,15 @@ EVERY_ESTIMATOR = [quick(part) for part in estimator_types().values()]
 PAPERS = sorted({entry.estimator for entry in lvq.MODELS.values()}, key=lambda part: part.__name__)
 RULES = (LVQ1, OLVQ1, LVQ21, LVQ3, RLVQ)
 ONLINE = [part(solver="online") for part in PAPERS if part not in RULES]
-# every compiled loop, a kernel, low rank, the posterior and Adam
 CONFIGURATIONS = [
-    GLVQ(solver="online", kernel="gaussian"),
-    GMLVQ(solver="online", relevance=Matrix(rank=1)),
     LGMLVQ(solver="online", relevance=Matrix(local="prototype"), n_prototypes=2),
-    SNPC(solver="online", decision="posterior", n_prototypes=2),
     RSLVQ(solver="adam", decision="posterior", kernel="inverse_multiquadric"),
 ]
 MORE_CONFIGURATIONS = [
+    GLVQ(solver="online", kernel="gaussian"),
+    GMLVQ(solver="online", relevance=Matrix(rank=1)),
+    SNPC(solver="online", decision="posterior", n_prototypes=2),
     LVQ1(relevance="fc2"),
-    GLVQ(solver="online", n_prototypes=2),
     GLVQ(solver="lbfgs", init="samples"),
     LOGM(solver="online", kernel="gaussian", relevance="matrix"),
 ]
@@ -132,13 +130,6 @@ def test_tags_and_methods_of_wrong_parameters(cls, wrong):
     assert cls.__name__ in estimator._repr_html_()
 
 
-@pytest.mark.parametrize("estimator", EVERY_ESTIMATOR, ids=lambda estimator: type(estimator).__name__)
-def test_html_view_and_its_link(estimator, monkeypatch):
-    """The project has no public address, so there is no link; with an address scikit-learn builds one."""
-    assert estimator._get_doc_link() == ""
-    assert "href=" not in estimator._repr_html_()
-    template = "https://address.invalid/{estimator_module}.{estimator_name}.html"
-    monkeypatch.setattr(type(estimator), "_doc_link_template", template)
-    link = estimator._get_doc_link()
-    assert link.startswith("https://address.invalid/lvq.")
-    assert link.endswith(f".{type(estimator).__name__}.html")
+def test_html_view():
+    """The project has no public address, so there is no link to a page of the class."""
+    assert "href=" not in GLVQ()._repr_html_()

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler
 
 import lvq
 from lvq import (
@@ -27,7 +26,6 @@ from lvq import (
     RSLVQ,
     SNPC,
     LVQClassifier,
-    LVQClassifierCV,
 )
 from lvq.estimators import specification, training
 from lvq.estimators.classifier import as_chosen
@@ -109,6 +107,7 @@ def same_model(dense, from_rows, tolerance):
         np.testing.assert_allclose(np.abs(other.relevance), np.abs(one.relevance), atol=tolerance)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("model", configured(BATCH, max_iter=4), ids=name)
 def test_batch_equals_dense(model, counts):
@@ -123,6 +122,7 @@ def test_batch_equals_dense(model, counts):
         assert value == pytest.approx(model.objective_value(X, y), abs=1e-10)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("model", configured(online(ONLINE + FILLED), max_iter=4), ids=name)
 def test_online_equals_dense(model, dtype, counts):
@@ -133,6 +133,7 @@ def test_online_equals_dense(model, dtype, counts):
     same_model(dense, from_rows, 1e-10 if dtype == np.float64 else 2e-4)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("model", configured(online(ONLINE + FILLED)), ids=name)
 def test_stream_equals_dense(model, counts):
     X, y = counts
@@ -171,6 +172,7 @@ def test_predictions_equal_dense(model, counts):
     assert model.score(rows, y) == model.score(X, y)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_formats_give_the_same_bits(kind, counts):
     X, y = counts
@@ -199,30 +201,6 @@ def test_unordered_columns_duplicates_and_stored_zeros_are_left_as_given(counts)
     np.testing.assert_array_equal(found.prototypes_, wanted.prototypes_)
     np.testing.assert_array_equal(odd.data, before[0])
     np.testing.assert_array_equal(odd.indices, before[1])
-
-
-def test_search_takes_sparse_rows(counts):
-    X, y = counts
-    candidates = ({"relevance": Matrix(rank=2, ridge="auto")}, {"relevance": None})
-    search = LVQClassifierCV(cv=2, candidates=candidates, random_state=0).fit(sparse.csr_array(X), y)
-    dense = clone(search).fit(X, y)
-    assert search.best_params_ == dense.best_params_
-    np.testing.assert_array_equal(search.predict(sparse.csr_array(X)), dense.predict(X))
-
-
-@pytest.mark.parametrize("scaler", [StandardScaler(with_mean=False), MaxAbsScaler()], ids=["standard", "maximum"])
-def test_pipelines(scaler, counts):
-    X, y = counts
-    model = make_pipeline(scaler, GLVQ(solver=LBFGS(tol=0.1), max_iter=10))
-    dense = clone(model).fit(X, y)
-    from_rows = model.fit(sparse.csr_matrix(X), y)
-    np.testing.assert_array_equal(from_rows.predict(sparse.csr_matrix(X)), dense.predict(X))
-
-
-def test_text():
-    texts = ["red apple", "green apple", "apple pie", "fast car", "red car", "car race"]
-    model = make_pipeline(TfidfVectorizer(), LOGM(solver=LBFGS(tol=0.1))).fit(texts, ["fruit"] * 3 + ["vehicle"] * 3)
-    assert model.predict(["apple cake", "a slow car"]).tolist() == ["fruit", "vehicle"]
 
 
 @pytest.mark.parametrize(
@@ -344,16 +322,7 @@ def test_matrices_are_for_few_sparse_features():
             GMLVQ(relevance=Matrix(rank=rank)).fit(X, y)
 
 
-def test_a_device_takes_dense_samples_only(counts):
-    pytest.importorskip("torch")
-    X, y = counts
-    model = GLVQ(solver=LBFGS(device="cpu", tol=0.1), max_iter=3)
-    assert not model.__sklearn_tags__().input_tags.sparse
-    with pytest.raises(ValueError, match="The 'device' of the solver of GLVQ must be None for sparse X, got 'cpu'"):
-        model.fit(sparse.csr_array(X), y)
-    np.testing.assert_array_equal(model.fit(X, y).predict(sparse.csr_array(X)), model.predict(X))
-
-
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "explain"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 def test_invalid_numbers_are_refused(method, value, counts):
@@ -365,13 +334,6 @@ def test_invalid_numbers_are_refused(method, value, counts):
         getattr(model, method)(rows)
     with pytest.raises(ValueError, match=r"NaN|infinity|overflow"):
         GLVQ().fit(rows, y)
-
-
-def test_another_number_of_features(counts):
-    X, y = counts
-    model = GLVQ(max_iter=3, solver=LBFGS(tol=0.1)).fit(sparse.csr_array(X), y)
-    with pytest.raises(ValueError, match="X has 39 features, but GLVQ is expecting 40"):
-        model.predict(sparse.csr_array(X[:, :-1]))
 
 
 REFUSED = {
@@ -390,14 +352,6 @@ def test_what_needs_dense_samples_tells_what_to_do(function, steps, counts):
     with pytest.raises(TypeError, match=r"needs dense samples, .* shape \(5, 40\).*toarray\(\)"):
         REFUSED[function](model, X[:5], y[:5])
     REFUSED[function](model, X[:5].toarray(), y[:5])  # and that works
-
-
-@pytest.mark.parametrize("steps", [[], [MaxAbsScaler()]], ids=["model", "pipeline"])
-def test_explanations_of_a_few_sparse_rows(steps, counts):
-    X, y = sparse.csr_array(counts[0]), counts[1]
-    model = make_pipeline(*steps, GLVQ(random_state=0)).fit(X, y)
-    of_rows, of_dense = lvq.explain(model, X[:5]), lvq.explain(model, X[:5].toarray())
-    np.testing.assert_allclose(of_rows.contributions, of_dense.contributions, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -49,6 +49,7 @@ def roughness(model):
     return float(np.square(np.diff(parts, axis=1)).sum() / np.square(parts).sum())
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
 def test_excluded_features_have_no_weight(model):
     """They change no distance, and the model is that of the other features."""
@@ -74,6 +75,7 @@ def test_groups_have_equal_weights(model):
     assert (weights[:, 0] > 2 * weights[:, 5]).all()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
 def test_a_penalty_prefers_few_features(model):
     X, y = draw()
@@ -81,6 +83,7 @@ def test_a_penalty_prefers_few_features(model):
     assert found[1] < 0.8 * found[0]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
 def test_a_penalty_prefers_smooth_weights(model):
     X, y = draw()
@@ -134,24 +137,18 @@ def test_it_is_stored_and_goes_on(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["sparsity", "smoothness"])
-def test_penalties_are_not_negative(name):
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of Matrix must be a float in the range"):
-        GMLVQ(relevance=Matrix(**{name: -1.0})).fit(*draw())
-
-
 def test_refusals():
     X, y = draw()
-    with pytest.raises(ValueError, match="feature_groups of Weights must have a label for each of 8 features; got 2"):
+    with pytest.raises(ValueError, match=r"feature_groups of Weights must have a label for each of 8 .* got 2"):
         GRLVQ(relevance=Weights(feature_groups=["a", "b"])).fit(X, y)
-    with pytest.raises(ValueError, match="feature_groups of Weights must leave one feature or more"):
+    with pytest.raises(ValueError, match=r"feature_groups of Weights must have a label .* got 8, 0 of them not None"):
         GRLVQ(relevance=Weights(feature_groups=[None] * 8)).fit(X, y)
     with pytest.raises(ValueError, match="log_determinant of Matrix needs all features, and feature_groups excludes"):
         GMLVQ(relevance=Matrix(feature_groups=[None, *"bcdefgh"], log_determinant=0.1)).fit(X, y)
     with pytest.raises(ValueError, match="feature_groups of Matrix must have different labels for all features"):
         GMLVQ(relevance=Matrix(feature_groups=[*"aabcdefg"])).fit(X, y)
     for model in (GRLVQ(relevance=Weights(sparsity=0.1)), GMLVQ(relevance=Matrix(feature_groups=[*"abcdefgh"]))):
-        with pytest.raises(ValueError, match=r"online solver of .* does not support feature_groups, sparsity or sm"):
+        with pytest.raises(ValueError, match=r"online solver of .* does not support (sparsity|feature_groups) of"):
             model.set_params(solver="online").fit(X, y)
-    with pytest.raises(ValueError, match=r"GRLVQ.partial_fit learns online, which does not support feature_groups"):
+    with pytest.raises(ValueError, match="online solver of GRLVQ does not support sparsity"):
         GRLVQ(relevance=Weights(sparsity=0.1)).partial_fit(X, y, classes=[0, 1])

@@ -5,41 +5,51 @@
 """
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
 
 from lvq.estimators import training as steps
-from lvq.estimators.atomic import unchanged_on_error
-from lvq.estimators.checks import as_cost_matrix, check_cost_matrix_classes, check_for_samples, check_parts
+from lvq.estimators.checks import check_for_samples, check_parts
 from lvq.estimators.cross_fit import chosen_number
-from lvq.estimators.inputs import Checked, given_prototypes, labelled_samples, training_samples
+from lvq.estimators.inputs import Checked, given_prototypes, is_dask, training_samples
 from lvq.estimators.parameters import estimator
-from lvq.estimators.partitions import is_dask, training_partitions
 from lvq.estimators.predictions import ModelPredictions
 from lvq.estimators.specification import Parts, Specification
 from lvq.estimators.streams import check_unchanged, next_batch, with_moments
 from lvq.estimators.tensors import floating, require_torch
 from lvq.estimators.training import Training
 from lvq.model.arrays import is_tensor
-from lvq.model.metrics import Mahalanobis
 from lvq.model.objective import Params
 from lvq.model.observed import filled
-from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
 from lvq.model.start_prototypes import prototypes_per_class, start_prototypes
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.progress import progress_bar, silent
 from lvq.solvers.state import Result
 from lvq.solvers.threads import product_threads, single_threaded_products
-from lvq.typing import Array
+
+
+@contextmanager
+def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
+    """Restore the estimator after an error or an interrupt: a fit succeeds or leaves it as it was."""
+    before, given = dict(vars(estimator)), estimator.random_state
+    drawn = given.get_state() if isinstance(given, RandomState) else None
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before  # one assignment, which a second interrupt cannot cut in half
+        if drawn is not None:
+            given.set_state(drawn)
+        raise
 
 
 @estimator
@@ -77,8 +87,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         check_parts(self, parts)
         samples, classes, rows = self._checked(parts, X, y, sample_weight, reset=not warm)
         random_state = check_random_state(self.random_state)
-        check_for_samples(self, parts, samples)
-        check_cost_matrix_classes(self, len(classes))
+        check_for_samples(self, parts, samples, len(classes))
         report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
         groups = None if groups is None else np.asarray(groups)[rows]
         with single_threaded_products(product_threads()):
@@ -101,6 +110,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     ) -> Checked:
         """Checked samples where the solver computes."""
         if is_dask(X):
+            from lvq.estimators.partitions import training_partitions
+
             return Checked(*training_partitions(self, parts.solver, X, y, sample_weight, reset=reset))
         if parts.device is not None:
             require_torch(parts.device)
@@ -136,6 +147,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         with unchanged_on_error(self):
             self._validate_params()
             parts = self._parts()
+            parts = replace(parts, solver=parts.online)
             check_parts(self, parts)
             training, samples, known = next_batch(self, parts, X, y, classes, sample_weight)
             first = not hasattr(self, "model_")
@@ -232,104 +244,3 @@ def _warn_if_not_converged(estimator: BaseEstimator, result: Result, samples: Ar
         ConvergenceWarning,
         stacklevel=4,
     )
-
-
-def _has_shared_matrix(estimator: "CostBasedLVQ") -> bool:
-    """Whether the fitted model, or the one to be fitted, has one matrix for all prototypes."""
-    if hasattr(estimator, "model_"):
-        return isinstance(estimator.model_.metric, Mahalanobis)
-    relevance = estimator._relevance()
-    return isinstance(relevance, Matrix) and relevance.local is None
-
-
-@estimator
-class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
-    """Base of the models that minimise a cost: they can learn by every solver; a shared matrix can transform."""
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        if not _has_shared_matrix(self):
-            tags.transformer_tags = None
-        return tags
-
-    def _cost_matrix(self) -> np.ndarray | None:
-        return None if getattr(self, "cost_matrix", None) is None else as_cost_matrix(self)
-
-    def objective_value(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The mean cost of samples in the fitted model, with its penalty: what the batch solvers minimise.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Their weights; `class_weight` is applied as in `fit`.
-
-        Returns
-        -------
-        value : float
-            The objective.
-        """
-        check_is_fitted(self)
-        return steps.objective_value(self._training(), labelled_samples(self, X, y, sample_weight))
-
-    def transform(self, X: ArrayLike) -> Array:
-        """Map samples to the space in which the model measures: ``X @ omega_.T``; with one matrix for all prototypes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_samples, rank)
-            Their images.
-        """
-        check_is_fitted(self)
-        return self._of_samples("transform", X, self.model_.images)
-
-    def fit_transform(self, X: ArrayLike, y: ArrayLike, **fit_params: ArrayLike | None) -> Array:
-        """Fit the model, then transform the same samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        **fit_params : dict
-            Further arguments of `fit`.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_samples, rank)
-            Their images.
-        """
-        return self.fit(X, y, **fit_params).transform(X)
-
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
-        """Names of the columns of `transform`: the name of the class, in lower case, with their numbers.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Not used; for scikit-learn's convention.
-
-        Returns
-        -------
-        names : ndarray of str
-            Names of the transformed features.
-        """
-        return super().get_feature_names_out(input_features)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.omega_.shape[0]
-
-
-# scikit-learn wraps `transform` when the class is made, so the condition comes after
-for _name in ("transform", "fit_transform", "get_feature_names_out"):
-    setattr(CostBasedLVQ, _name, available_if(_has_shared_matrix)(getattr(CostBasedLVQ, _name)))

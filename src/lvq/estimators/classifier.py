@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from lvq.estimators.atomic import unchanged_on_error
-from lvq.estimators.base import BaseLVQ, CostBasedLVQ
+from lvq.estimators.base import BaseLVQ, unchanged_on_error
+from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.estimators.cross_fit import Candidate, best_of, cross_fit, cross_fitted_temperature, make_folds
 from lvq.estimators.parameters import at_least_one, estimator, one_of
 from lvq.estimators.sample_prototypes import on_samples

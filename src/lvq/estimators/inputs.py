@@ -3,25 +3,54 @@
 Combinations of parameters are checked in `checks.py`.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from lvq.estimators.tensors import beside_tensor, floating, is_valid, on_device, stand_in
-from lvq.model.arrays import as_numpy, has_float64, is_tensor, like
+from lvq.estimators.tensors import floating, is_valid, on_device, stand_in
+from lvq.model.arrays import as_numpy, beside, has_float64, is_tensor, like
 from lvq.model.observed import with_values
 from lvq.model.rows import canonical, column_range, is_sparse, largest_value, numbers
 from lvq.model.samples import ArraySamples
-from lvq.typing import Argument, Array, ClassWeight, MatrixLike
+from lvq.typing import Argument, Array, ClassWeight, Delayed, MatrixLike
 
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
+
+
+# -- collections of dask -----------------------------------------------------------------------------------------------
+
+
+def is_dask(X: object) -> TypeGuard[Delayed]:
+    """Whether this is an array, a data frame or a series of dask; without dask imported there is none."""
+    dask = sys.modules.get("dask.base")
+    return dask is not None and dask.is_dask_collection(X)
+
+
+def in_memory(values: MatrixLike) -> MatrixLike:
+    """A dask collection computed; anything else unchanged."""
+    return values.compute() if is_dask(values) else values
+
+
+def by_partition(method: Callable[..., Argument]) -> Callable[..., Argument]:
+    """Decorator of a method of X: of a dask collection it is the method's results for the partitions."""
+
+    @wraps(method)
+    def call(self: BaseEstimator, X: MatrixLike, *args: Argument, **kwargs: Argument) -> Argument:
+        if is_dask(X):
+            from lvq.estimators.partitions import mapped
+
+            return mapped(self, method.__name__, X, *args, **kwargs)
+        return method(self, X, *args, **kwargs)
+
+    return call
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -29,18 +58,15 @@ FLOATS = [np.float64, np.float32]  # types that samples keep; others become the 
 
 def check_samples(estimator: BaseEstimator, X: MatrixLike) -> Array:
     """Samples to predict: an array, a CSR array or a tensor."""
+    ignores_missing = estimator.model_.variances is not None
     if is_tensor(X):
         X = floating(X, estimator.model_.dtype, type(estimator).__name__)
-        if estimator.model_.variances is None and is_valid(X) and X.shape[1] == estimator.n_features_in_:
+        if not ignores_missing and is_valid(X) and X.shape[1] == estimator.n_features_in_:
             return X
         X = as_numpy(X)
     if _fits(X, estimator):
         return X
-    finite = "allow-nan" if estimator.model_.variances is not None else True
-    with _with_remedies(estimator, X):
-        samples = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finite)
-    if is_sparse(samples):
-        samples = _sparse_samples(estimator, samples)
+    samples, _ = _validated(estimator, X, "no_validation", reset=False, missing=ignores_missing)
     return check_magnitude(estimator, samples)
 
 
@@ -64,20 +90,28 @@ def _sum_of_squares(X: np.ndarray) -> float:
         return float(np.dot(flat, flat))
 
 
-def _sparse_samples(estimator: BaseEstimator, X: Array, device: str | None = None) -> Array:
-    """Sparse samples as a CSR array; ValueError for what takes dense samples only."""
-    name = type(estimator).__name__
-    if device is not None:
-        raise ValueError(
-            f"The 'device' of the solver of {name} must be None for sparse X, got {device!r}: tensors are dense. Use "
-            "device=None, or give X.toarray() where it fits into memory."
-        )
-    if getattr(estimator, "missing", "raise") == "ignore":
-        raise ValueError(
-            f"The 'missing' parameter of {name} must be 'raise' for sparse X, got 'ignore': what a sparse matrix does "
-            "not store is zero, not missing."
-        )
-    return canonical(X)
+def _validated(
+    estimator: BaseEstimator,
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    reset: bool,
+    missing: bool,
+    dense: bool = False,
+    types: list = FLOATS,
+) -> tuple[Array, Array]:
+    """scikit-learn's checks; sparse samples become a CSR array. What a sparse matrix does not store is not missing."""
+    sparse = False if dense or missing else "csr"
+    finite = "allow-nan" if missing else True
+    try:
+        found = validate_data(estimator, X, y, reset=reset, accept_sparse=sparse, dtype=types, ensure_all_finite=finite)
+    except (TypeError, ValueError) as error:
+        remedy = _remedy(estimator, str(error), X)
+        if remedy is None:
+            raise
+        raise ValueError(remedy) from error
+    X, y = found if isinstance(found, tuple) else (found, y)
+    return canonical(X) if is_sparse(X) else X, y
 
 
 def check_magnitude(estimator: BaseEstimator, X: Array) -> Array:
@@ -133,113 +167,68 @@ def training_samples(
     device: str | None = None,
 ) -> Checked:
     """Samples, class indices and weights of mean one where the solver computes; those of weight 0 are left out."""
-    y, sample_weight = as_numpy(y), as_numpy(sample_weight)
     tensor = is_tensor(X) and device is not None
     if tensor and not is_valid(X, smallest_range(np.dtype(np.float32 if X.element_size() == 4 else np.float64))):
-        tensor, X = False, as_numpy(X)  # raises the error
+        tensor = False  # the check as an array raises the error
     missing = getattr(estimator, "missing", "raise") == "ignore"
-    given = stand_in(X) if tensor else as_numpy(X)
     types = FLOATS if device is None or has_float64(device) else [np.float32]
-    given, y = _validated(estimator, given, y, reset=reset, missing=missing, types=types, device=device)
+    given, labels = _validated(
+        estimator,
+        stand_in(X) if tensor else as_numpy(X),
+        as_numpy(y),
+        reset=reset,
+        missing=missing,
+        dense=device is not None,
+        types=types,
+    )
     if not tensor:
         check_range(estimator, given)
-    check_targets(estimator, y)
-    weight = sample_weights(estimator.class_weight, given, y, sample_weight)
+    check_targets(estimator, labels)
+    weight = sample_weights(estimator.class_weight, given, labels, as_numpy(sample_weight))
     rows = np.flatnonzero(weight > 0)
     given = X if tensor else given
-    if len(rows) < len(y):
-        given, y, weight = given[rows], y[rows], weight[rows]
-    classes, index = np.unique(y, return_inverse=True)
+    if len(rows) < len(labels):
+        given, labels, weight = given[rows], labels[rows], weight[rows]
+    classes, index = np.unique(labels, return_inverse=True)
     check_classes(estimator, classes, sample_weight)
     weight = weight / weight.mean()  # only ratios count, so that the rate keeps its meaning
-    samples = ArraySamples(given, index, weight)
     if tensor:
-        return Checked(ArraySamples(given, beside_tensor(index, X), like(weight, X)), classes, rows)
+        return Checked(ArraySamples(given, beside(index, X), like(weight, X)), classes, rows)
+    samples = ArraySamples(given, index, weight)
     if missing:
-        _check_some_value(estimator, given)
+        if np.isnan(given).all():
+            raise ValueError(
+                f"{type(estimator).__name__} with missing='ignore' needs at least one value, but all values of X are "
+                "NaN. Look at how X was read."
+            )
         samples = with_values(samples)
     return Checked(samples if device is None else samples.to(lambda part: on_device(part, device)), classes, rows)
 
 
-def _validated(
+def samples_of_classes(
     estimator: BaseEstimator,
     X: MatrixLike,
     y: ArrayLike,
-    *,
-    reset: bool,
-    missing: bool = False,
-    types: list = FLOATS,
-    device: str | None = None,
-) -> tuple[Array, np.ndarray]:
-    finite = "allow-nan" if missing else True
-    with _with_remedies(estimator, X):
-        samples, labels = validate_data(
-            estimator, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_all_finite=finite
-        )
-    return _sparse_samples(estimator, samples, device) if is_sparse(samples) else samples, labels
-
-
-def _check_some_value(estimator: BaseEstimator, X: np.ndarray) -> None:
-    if np.isnan(X).all():
-        raise ValueError(
-            f"{type(estimator).__name__} with missing='ignore' needs at least one value, but all values of X are NaN. "
-            "Look at how X was read."
-        )
-
-
-def labelled_samples(
-    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
-) -> ArraySamples:
-    """Labelled samples for a fitted model."""
-    X = floating(X, estimator.model_.dtype, type(estimator).__name__) if is_tensor(X) else X
-    tensor = is_tensor(X) and estimator.model_.variances is None and is_valid(X)
-    given, missing = stand_in(X) if tensor else as_numpy(X), estimator.model_.variances is not None
-    given, y = _validated(estimator, given, as_numpy(y), reset=False, missing=missing)
-    check_known(estimator, y, estimator.classes_, "objective_value")
-    weight = sample_weights(estimator._class_weight, given, y, as_numpy(sample_weight), estimator.classes_)
-    if not weight.sum() > 0:
-        raise ValueError(f"{type(estimator).__name__}.objective_value needs at least one sample of a weight above 0.")
-    index = np.searchsorted(estimator.classes_, y)
-    if tensor:
-        return ArraySamples(X, beside_tensor(index, X), like(weight, X))
-    return with_values(ArraySamples(check_magnitude(estimator, given), index, weight))
-
-
-def check_batch(
-    estimator: BaseEstimator,
-    X: MatrixLike,
-    y: ArrayLike,
-    classes: ArrayLike | None,
     sample_weight: ArrayLike | None,
+    classes: np.ndarray,
     *,
-    first: bool,
-) -> tuple[ArraySamples, np.ndarray]:
-    """One batch of a stream: samples, and all classes."""
+    class_weight: ClassWeight,
+    missing: bool,
+    reset: bool = False,
+) -> ArraySamples:
+    """Labelled samples in memory whose classes are known; those of weight 0 are left out."""
     name = type(estimator).__name__
-    if first and classes is None:
-        raise ValueError(f"classes must be passed on the first call to {name}.partial_fit.")
-    if estimator.class_weight == "balanced":
-        raise ValueError(
-            f"class_weight='balanced' of {name} needs the whole data, which partial_fit never sees. Give a dict "
-            "class -> weight, or weights for the samples."
-        )
-    known = estimator.classes_ if classes is None or not first else np.unique(classes)
-    if not first and classes is not None and not np.array_equal(np.unique(classes), known):
-        raise ValueError(
-            f"classes={classes!r} is not the same as on the first call to {name}.partial_fit: {known.tolist()!r}."
-        )
-    missing = getattr(estimator, "missing", "raise") == "ignore"
-    X, y = _validated(estimator, X, y, reset=first, missing=missing)
+    X, labels = _validated(estimator, as_numpy(X), as_numpy(y), reset=reset, missing=missing)
     check_range(estimator, X)
-    check_targets(estimator, y)
-    if first and len(known) < 2:
-        raise ValueError(f"{name} needs at least two classes, got classes={np.asarray(classes).tolist()!r}.")
-    check_known(estimator, y, known, "partial_fit")
-    weight = sample_weights(estimator.class_weight, X, y, sample_weight, known)
+    check_targets(estimator, labels)
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise ValueError(f"y of {name} contains {unknown.tolist()}, not among the classes {classes.tolist()}.")
+    weight = sample_weights(class_weight, X, labels, as_numpy(sample_weight), classes)
     keep = weight > 0
     if not keep.any():
-        raise ValueError(f"{name}.partial_fit needs at least one sample of a weight above 0.")
-    return with_values(ArraySamples(X[keep], np.searchsorted(known, y[keep]), weight[keep])), known
+        raise ValueError(f"{name} needs at least one sample of a weight above 0.")
+    return with_values(ArraySamples(X[keep], np.searchsorted(classes, labels[keep]), weight[keep]))
 
 
 # -- labels and weights ------------------------------------------------------------------------------------------------
@@ -269,16 +258,6 @@ def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: 
         )
 
 
-def check_known(estimator: BaseEstimator, y: np.ndarray, classes: np.ndarray, call: str) -> None:
-    """Raise ValueError for labels that are not among the classes."""
-    unknown = np.setdiff1d(y, classes)
-    if len(unknown):
-        raise ValueError(
-            f"y of {type(estimator).__name__}.{call} contains {unknown.tolist()}, not among the classes "
-            f"{classes.tolist()}."
-        )
-
-
 def sample_weights(
     class_weight: ClassWeight,
     X: Array,
@@ -289,9 +268,8 @@ def sample_weights(
     """Weights of the samples times those of their classes, of the type of X; `classes` are all of them."""
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
-        weight = weight * class_weights(class_weight, y, classes).astype(X.dtype)
-        if not (weight >= 0).all():
-            raise ValueError(f"class_weight must hold non-negative numbers, got {class_weight!r}.")
+        known = np.unique(y) if classes is None else classes
+        weight = weight * class_weights(class_weight, known, y)[np.searchsorted(known, y)].astype(X.dtype)
     with np.errstate(over="ignore"):
         if not np.isfinite(weight.sum()):
             raise ValueError(
@@ -301,20 +279,22 @@ def sample_weights(
     return weight
 
 
-def class_weights(class_weight: ClassWeight, y: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
-    """Weight of each sample by its class; 1 for a class that a dict does not name.
+def class_weights(class_weight: ClassWeight, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Weight of each class; 1 for a class that a dict does not name.
 
     The keys of a dict are compared with the classes as they are: scikit-learn's own function looks for the number 1
     where the class is the text "1".
     """
     if not isinstance(class_weight, dict):
-        return compute_sample_weight(class_weight, y)
-    names, place = np.unique(y, return_inverse=True)
-    known = names.tolist() if classes is None else classes.tolist()
+        return compute_class_weight(class_weight, classes=classes, y=y)
+    known = classes.tolist()
     unknown = [key for key in class_weight if key not in known]
     if unknown and not set(known) <= set(class_weight):
         raise ValueError(f"class_weight must name classes, {known[:8]!r}, got {unknown[0]!r}.")
-    return np.array([class_weight.get(name, 1.0) for name in names.tolist()], dtype=np.float64)[place]
+    weight = np.array([class_weight.get(name, 1.0) for name in known], dtype=np.float64)
+    if not (weight >= 0).all():
+        raise ValueError(f"class_weight must hold non-negative numbers, got {class_weight!r}.")
+    return weight
 
 
 # -- given prototypes --------------------------------------------------------------------------------------------------
@@ -353,18 +333,6 @@ def given_prototypes(
 # -- what to do about samples that scikit-learn's checks refuse --------------------------------------------------------
 
 
-@contextmanager
-def _with_remedies(estimator: BaseEstimator, X: MatrixLike) -> Iterator[None]:
-    """Errors about text and missing values in X inside name the estimator, the first row, and what to do."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        remedy = _remedy(estimator, str(error), X)
-        if remedy is None:
-            raise
-        raise ValueError(remedy) from error
-
-
 def first_missing(X: MatrixLike) -> str:
     """Row and column of the first value that is missing or infinite, as a sentence; "" where it cannot be told.
 
@@ -387,6 +355,7 @@ def first_missing(X: MatrixLike) -> str:
 
 
 def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None:
+    """An error of scikit-learn about text or missing values with the place and what to do; None for any other."""
     name = type(estimator).__name__
     if message.startswith("could not convert string"):
         return (
@@ -404,17 +373,10 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
         return f"Input y contains NaN. {name} needs the class of every sample; leave out the rows without one."
     if "contains NaN" not in message or not hasattr(estimator, "missing"):
         return None
-    if is_sparse(X):
-        return (
-            f"{message.splitlines()[0]} {first_missing(X)} {name} takes sparse rows of finite numbers only; correct or "
-            "remove the row."
-        )
-    fill = "Fill them first, for example by sklearn.impute.SimpleImputer in a pipeline"
-    if hasattr(estimator, "_relevance") and not getattr(estimator._relevance(), "smooth", True):
-        pass  # a relevance without a gradient cannot ignore them
-    elif not hasattr(estimator, "model_"):
-        fill += f", or use {name}(missing='ignore'), which compares the observed features"
-    elif estimator.model_.variances is None:
-        fill += ", or fit with missing='ignore'"
     found = " ".join(part for part in (message.splitlines()[0], first_missing(X)) if part)
+    if is_sparse(X):
+        return f"{found} {name} takes sparse rows of finite numbers only; correct or remove the row."
+    fill = "Fill them first, for example by sklearn.impute.SimpleImputer in a pipeline"
+    if not hasattr(estimator, "_relevance") or getattr(estimator._relevance(), "smooth", True):  # else it is refused
+        fill += f", or fit {name}(missing='ignore'), which compares the observed features"
     return f"{found} {name} does not accept missing values as it is set. {fill}."

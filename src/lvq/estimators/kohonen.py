@@ -8,7 +8,7 @@ from lvq.estimators.base import BaseLVQ
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.specification import Solver
 from lvq.model.costs import CostOrRule, WindowRule, WinnerRule
-from lvq.model.relevance import Hebbian, Relevance
+from lvq.model.relevance import Hebbian, Relevance, RuleWeights
 from lvq.solvers.online import Online
 from lvq.typing import Argument
 
@@ -17,6 +17,9 @@ class KohonenLVQ(BaseLVQ):
     """Base of the rules without a cost; `_rate` is the learning rate, unless the solver has one."""
 
     _rate: ClassVar[float] = 0.05
+    _own_constraints: ClassVar[dict[str, list[object]]] = {
+        "relevance": [one_of("hebbian", "fc1", "fc2"), RuleWeights, None]
+    }
 
     def _part(self, name: str, value: Argument) -> Argument:
         if name == "solver" and value in ("auto", "online"):

@@ -11,12 +11,11 @@ from inspect import Signature, cleandoc
 from numbers import Integral, Real
 from typing import TypeVar, dataclass_transform
 
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from lvq.estimators.predictions import ModelPredictions
 from lvq.model.costs import COSTS
 from lvq.model.links import KERNELS
-from lvq.model.parts import Part
 from lvq.model.relevance import RELEVANCES, Relevance
 from lvq.model.start_prototypes import STARTS
 from lvq.solvers.adam import Adam
@@ -24,8 +23,6 @@ from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
 
 Class = TypeVar("Class", bound=type)
-SOLVERS = ("auto", "lbfgs", "adam", "online")
-SCHEDULES = ("constant", "linear", "inverse")
 
 below_one = Interval(Real, 0, 1, closed="left")
 unit_interval = Interval(Real, 0, 1, closed="neither")
@@ -158,7 +155,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "epsilon": [unit_interval],
     "decision": [one_of("nearest", "posterior")],
     "calibration": [one_of("temperature"), None],
-    "solver": [one_of(*SOLVERS), Adam, LBFGS, Online],
+    "solver": [one_of("auto", "lbfgs", "adam", "online"), Adam, LBFGS, Online],
     "cost_matrix": ["array-like", None],
     "cost": [one_of("auto", *COSTS), HasMethods(["value_and_derivative"])],
     "estimator": [HasMethods(["fit", "predict_proba"]), None],
@@ -174,47 +171,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "verbose": ["verbose"],
 }
 
-#: Constraints of the parameters of parts.
-PART_CONSTRAINTS: dict[str, list[object]] = {
-    "rank": [at_least_one, one_of("auto"), None],
-    "local": [one_of("class", "prototype"), None],
-    "ridge": [not_negative, one_of("auto")],
-    "log_determinant": [not_negative],
-    "shrinkage": [not_negative],
-    "feature_groups": ["array-like", None],
-    "sparsity": [not_negative],
-    "smoothness": [not_negative],
-    "weighted_step": ["boolean"],
-    "squared": ["boolean"],
-    "scores": [one_of("sum", "max")],
-    "no_variance": [one_of("zero", "between")],
-    "classes": [one_of("fractions", "even")],
-    "rivals": [one_of("all", "nearest")],
-    "width": [positive, one_of("auto", "learned")],
-    "shape": [positive],
-    "xi": [positive],
-    "alpha": [not_negative],
-    "slope": [not_negative, one_of("time")],
-    "device": [str, None],
-    "batch_size": [at_least_one],
-    "validation_fraction": [below_one],
-    "step": [one_of("scaled", "gradient", "relative")],
-    "learning_rate": [not_negative],
-    "relevance_rate": [not_negative, None],
-    "schedule": [one_of(*SCHEDULES)],
-    "tol": [not_negative, None],
-    "n_iter_no_change": [at_least_one],
-    "shuffle": ["boolean"],
-}
-
 ATTRIBUTES = cleandoc(ModelPredictions.__doc__ or "").partition("\n\n")[2]
-
-
-def check_part(part: object) -> None:
-    """Raise ValueError for a parameter of a part of this library that is not allowed; it names part and parameter."""
-    if isinstance(part, Part):
-        params = {name: value for name, value in part.get_params().items() if name in PART_CONSTRAINTS}
-        validate_parameter_constraints(PART_CONSTRAINTS, params, caller_name=type(part).__name__)
 
 
 def entry(name: str, kind: str, text: str, default: object) -> str:
@@ -232,6 +189,6 @@ def estimator(cls: Class) -> Class:
     entries = [entry(field.name, *PARAMETERS[field.name], field.default) for field in used]
     text = cleandoc(cls.__doc__ or "").replace("{parameters}", "\n".join(["Parameters", "----------", *entries]))
     cls.__doc__ = text.replace("{attributes}", ATTRIBUTES)
-    known = CONSTRAINTS | cls.__dict__.get("_own_constraints", {})  # where a class is stricter than the table
+    known = CONSTRAINTS | getattr(cls, "_own_constraints", {})  # where a class is stricter than the table
     cls._parameter_constraints = {field.name: known[field.name] for field in used}  # type: ignore[attr-defined]
     return cls

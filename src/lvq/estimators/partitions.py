@@ -8,23 +8,29 @@ with the partition's number. Methods of fitted estimators are mapped over the pa
 dask is imported where it is used.
 """
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial, reduce, wraps
+from functools import partial, reduce
 from operator import add
-from typing import ClassVar, NamedTuple, TypeGuard
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
-from lvq.estimators.inputs import check_classes, check_range, check_targets, class_weights, first_missing
+from lvq.estimators.inputs import (
+    check_classes,
+    check_range,
+    check_targets,
+    class_weights,
+    first_missing,
+    in_memory,
+    is_dask,
+)
 from lvq.model.arrays import rounded_centre
-from lvq.model.rows import largest_value
 from lvq.model.samples import BLOCK, ArraySamples, Block, Map, Total, median_variance, rows_by_class
 from lvq.model.start_matrix import class_moments
 from lvq.solvers.lbfgs import LBFGS
@@ -35,52 +41,22 @@ START_SAMPLES = 5000  # of a class that a start draws: up to these k-means is ex
 START_NUMBERS = 2**25  # of all samples that a start draws
 
 
-def is_dask(X: object) -> TypeGuard[Delayed]:
-    """Whether this is an array, a data frame or a series of dask; without dask imported there is none."""
-    dask = sys.modules.get("dask.base")
-    return dask is not None and dask.is_dask_collection(X)
-
-
-def in_memory(values: MatrixLike) -> MatrixLike:
-    """A dask collection computed; anything else unchanged."""
-    return values.compute() if is_dask(values) else values
-
-
-def by_partition(method: Callable[..., Argument]) -> Callable[..., Argument]:
-    """Decorator of a method of X: of a dask collection it is the method's results for the partitions."""
-
-    @wraps(method)
-    def call(self: BaseEstimator, X: MatrixLike, *args: Argument, **kwargs: Argument) -> Argument:
-        if is_dask(X):
-            return mapped(self, method.__name__, X, *args, **kwargs)
-        return method(self, X, *args, **kwargs)
-
-    return call
-
-
 def mapped(estimator: BaseEstimator, name: str, X: Delayed, *args: Argument, **kwargs: Argument) -> Delayed:
     """A method of a fitted estimator for each partition, as one lazy dask array."""
-    import dask
-    import dask.array as da
-
     frame = hasattr(X, "map_partitions")
     example = X._meta_nonempty.iloc[:1] if frame else np.zeros((1, *X.shape[1:]), dtype=X.dtype)
     shown = np.asarray(getattr(estimator, name)(example, *args, **kwargs))[:0]
-    parts = _partitions(X)
-    lengths = [np.nan] * len(parts) if frame else X.chunks[0]
-    task, sent = dask.delayed(_result), dask.delayed(estimator, traverse=False)
-    results = [
-        da.from_delayed(task(sent, name, shown, number, part, args, kwargs), (length, *shown.shape[1:]), meta=shown)
-        for number, (part, length) in enumerate(zip(parts, lengths))
-    ]
-    return da.concatenate(results, allow_unknown_chunksizes=True)
 
+    def method(part: MatrixLike, block_info: Argument = None, partition_info: Argument = None) -> np.ndarray:
+        number = block_info[0]["chunk-location"][0] if partition_info is None else partition_info["number"]
+        with _named(number):
+            return np.asarray(getattr(estimator, name)(part, *args, **kwargs)) if len(part) else shown
 
-def _result(
-    estimator: BaseEstimator, name: str, none: np.ndarray, number: int, X: MatrixLike, args: tuple, kwargs: dict
-) -> np.ndarray:
-    with _named(number):
-        return np.asarray(getattr(estimator, name)(X, *args, **kwargs)) if len(X) else none
+    if frame:
+        return X.map_partitions(method, meta=shown)
+    sizes = ((size,) for size in shown.shape[1:])
+    lost = range(shown.ndim, X.ndim)
+    return _whole_rows(X).map_blocks(method, chunks=(X.chunks[0], *sizes), drop_axis=list(lost), meta=shown)
 
 
 @contextmanager
@@ -158,9 +134,7 @@ class Partitions:
         import dask
 
         held = np.stack([extent.counts for extent in self.extents])
-        seed = deepcopy(random_state).randint(
-            2**31
-        )  # the state stays, as with samples in memory, of which all are taken
+        seed = deepcopy(random_state).randint(2**31)  # the state stays, as with samples in memory, all of them taken
         counts, generator = held.sum(axis=0), np.random.default_rng(seed)
         if k is None:
             wanted = np.minimum(counts, max(10, min(START_SAMPLES, START_NUMBERS // (self.n_features * len(counts)))))
@@ -241,8 +215,6 @@ def _checked(
                 f"X has shape {X.shape}, y {y.shape} and sample_weight {weight.shape}; X needs {n_features} features, "
                 "and each sample one label and one non-negative weight."
             )
-        if len(X) and np.abs(X).max() > largest_value(dtype, n_features):
-            raise ValueError("X holds values so large that squared distances overflow. Scale the features first.")
         if any(label is None or type(label).__name__ == "NAType" or label != label for label in y.tolist()):
             raise ValueError("y contains NaN or missing labels.")
         if len({isinstance(label, str) for label in y.tolist()}) > 1:
@@ -270,11 +242,14 @@ def _indexed(block: Block, classes: np.ndarray, factors: np.ndarray) -> tuple[Bl
 # -- checks ------------------------------------------------------------------------------------------------------------
 
 
+def _whole_rows(X: Delayed) -> Delayed:
+    """A collection whose partitions hold all columns, as those of frames do."""
+    return X if hasattr(X, "map_partitions") or X.ndim != 2 else X.rechunk({1: -1})
+
+
 def _partitions(X: Delayed) -> list[Delayed]:
-    """The partitions in order; those of an array hold all of its columns."""
-    if not hasattr(X, "map_partitions") and X.ndim == 2:
-        X = X.rechunk({1: -1})
-    return list(np.ravel(np.array(X.to_delayed(), dtype=object)))
+    """The partitions in order."""
+    return list(np.ravel(np.array(_whole_rows(X).to_delayed(), dtype=object)))
 
 
 def training_partitions(
@@ -352,7 +327,7 @@ def _classes(
         counts = np.bincount(index, counts)
         factors = counts.sum() / (len(classes) * counts)
     else:
-        factors = np.ones(len(classes)) if given is None else class_weights(given, classes)
+        factors = np.ones(len(classes)) if given is None else class_weights(given, classes, classes)
     kept = np.bincount(index, weights) * factors > 0
     check_classes(estimator, classes[kept], None)
     return classes[kept], factors[kept]

@@ -1,16 +1,14 @@
 """Predictions of fitted estimators: input validation here, everything else in `PrototypeModel`."""
 
+import sys
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import NotFittedError
 
-from lvq.estimators.inputs import check_samples
-from lvq.estimators.partitions import in_memory, is_dask, mapped
-from lvq.estimators.tensors import same_kind
+from lvq.estimators.inputs import by_partition, check_samples, in_memory
 from lvq.model.arrays import as_numpy, is_tensor
 from lvq.model.contributions import Explanation
 from lvq.model.links import Kernel
@@ -21,6 +19,13 @@ from lvq.typing import Array, ClassWeight
 
 Value = TypeVar("Value")
 _NO_WEIGHTS = "it has no feature weights; see feature_importances_, or lambda_ where it has matrices"
+
+
+def like_given(values: Array, X: object) -> Array:
+    """Values as a tensor on the device of X where X is one and the values are numbers; else unchanged."""
+    if not is_tensor(X) or is_tensor(values) or values.dtype.kind not in "biuf":
+        return values
+    return sys.modules["torch"].as_tensor(values, device=X.device)
 
 
 class ModelPredictions:
@@ -63,23 +68,7 @@ class ModelPredictions:
     _state: TrainingState
     _class_weight: ClassWeight  # as it was in the last fit
 
-    def _of_samples(
-        self, name: str, X: ArrayLike, function: Callable[..., Array], products: int | None = None
-    ) -> Array:
-        """A function of checked samples and of a map over blocks; a tensor where X is one.
-
-        Of a dask collection it is a collection: the method of this name, for each partition.
-        """
-        check_is_fitted(self)
-        if is_dask(X):
-            return mapped(self, name, X)
-        samples = check_samples(self, X)
-        if products is None:
-            found = function(samples)
-            return found if is_tensor(found) else same_kind(found, X)
-        with block_threads(samples.shape[0] * products) as mapping:
-            return same_kind(function(samples, mapping), X)
-
+    @by_partition
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the class of each sample: that of the nearest prototype.
 
@@ -95,17 +84,17 @@ class ModelPredictions:
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        check_is_fitted(self)
-        model = self.model_
-
+        model = self._fitted("predict")
         # one product for each block, which has threads of its own: those of blocks would only add to them
-        return self._of_samples("predict", X, lambda samples: model.classes[model.predicted(samples)])
+        return like_given(model.classes[model.predicted(check_samples(self, X))], X)
 
-    def _of_distances(self, name: str, function: Callable[[Array], np.ndarray], X: ArrayLike) -> Array:
+    def _of_distances(self, function: Callable[[Array], np.ndarray], X: ArrayLike) -> Array:
         """A function of the distances of samples."""
-        check_is_fitted(self)
-        return self._of_samples(name, X, partial(self.model_.over_blocks, function), self.model_.products)
+        samples = check_samples(self, X)
+        with block_threads(samples.shape[0] * self.model_.products) as mapping:
+            return like_given(self.model_.over_blocks(function, samples, mapping), X)
 
+    @by_partition
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score of each class: how much nearer it is than all others.
 
@@ -124,13 +113,11 @@ class ModelPredictions:
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             The largest is that of the predicted class; with two classes one column, positive for ``classes_[1]``.
         """
+        model = self._fitted("decision_function")
+        table = self._of_distances(model.scores, X)
+        return table[:, 1] if len(model.classes) == 2 else table
 
-        def scores(distances: Array) -> np.ndarray:
-            table = self.model_.scores(distances)
-            return table[:, 1] if len(self.model_.classes) == 2 else table
-
-        return self._of_distances("decision_function", scores, X)
-
+    @by_partition
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probabilities of the classes.
 
@@ -149,8 +136,7 @@ class ModelPredictions:
         probabilities : ndarray of shape (n_samples, n_classes)
             Rows sum to one; the largest is that of the predicted class.
         """
-        check_is_fitted(self)
-        return self._of_distances("predict_proba", self.model_.probabilities, X)
+        return self._of_distances(self._fitted("predict_proba").probabilities, X)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of the predictions.
@@ -191,14 +177,14 @@ class ModelPredictions:
             and prototype, feature l contributes u_l (Lambda u)_l to the squared distance; `contributions` is its
             contribution to the rival's distance minus that to the winner's, and a row sums to D- - D+.
         """
-        check_is_fitted(self)
-        return self.model_.explain(check_samples(self, as_numpy(X)))
+        return self._fitted("explain").explain(check_samples(self, as_numpy(X)))
 
     # -- fitted attributes ---------------------------------------------------------------------------------------------
 
-    def _fitted(self, name: str) -> PrototypeModel:
+    def _fitted(self, wanted: str) -> PrototypeModel:
+        """The fitted model; NotFittedError, which is an AttributeError too, where there is none."""
         if not hasattr(self, "model_"):
-            raise AttributeError(f"This {type(self).__name__} has no {name}: it is not fitted yet.")
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet: call fit before {wanted}.")
         return self.model_
 
     def _array(self, name: str, value: Value | None, reason: str) -> Value:

@@ -6,6 +6,7 @@ the two steps are repeated while the objective with prototypes on samples falls.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,10 +15,9 @@ from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training
 from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import dense
+from lvq.model.rows import canonical_order, dense
 from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import silent
-from lvq.typing import Array
 
 MAX_ROUNDS = 10  # of moves to samples
 
@@ -55,31 +55,21 @@ def _restarted(parts: Parts, training: Training, samples: ArraySamples, n_classe
 def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
     """Row of the nearest sample of its class for each prototype; different samples where the class has enough.
 
-    Prototypes of a class choose in their order. Copies of a chosen sample are not chosen while there are others.
+    Prototypes of a class choose in their order. Of a sample and its copies only the first can be chosen.
     """
     rows, y = np.empty(len(model.labels), dtype=np.intp), as_numpy(samples.y)
     for label in np.unique(model.labels):
         own, prototypes = np.flatnonzero(y == label), np.flatnonzero(model.labels == label)
-        X = samples.X[own]
-        D = _distances(model, X, prototypes)
-        taken = np.zeros(len(own), dtype=bool)
-        for place, prototype in enumerate(prototypes):
-            free = np.flatnonzero(~taken) if not taken.all() else np.arange(len(own))
-            chosen = free[D[free, place].argmin()]
-            rows[prototype] = own[chosen]
-            if len(prototypes) > 1:
-                taken |= _copies(X, chosen)
+        order, distinct = canonical_order(samples.X[own])
+        own = np.sort(own[order[distinct]])
+        D = model.over_blocks(partial(_wide_columns, columns=prototypes), samples.X[own])
+        used = np.zeros(len(own), dtype=int)
+        for distances, prototype in zip(D.T, prototypes):
+            nearest = np.lexsort((distances, used))[0]
+            rows[prototype] = own[nearest]
+            used[nearest] += 1
     return rows
 
 
-def _distances(model: PrototypeModel, X: Array, prototypes: np.ndarray) -> np.ndarray:
-    """Squared distances of samples to some of the prototypes."""
-    return model.over_blocks(lambda D: D[:, prototypes].astype(np.float64), X)
-
-
-def _copies(X: Array, row: np.intp) -> np.ndarray:
-    """Where the rows of an array, dense or sparse, equal one of them."""
-    if isinstance(X, np.ndarray):
-        return (X[row] == X).all(axis=1)
-    difference = X - X[[row] * X.shape[0]]
-    return np.asarray(abs(difference).sum(axis=1)).ravel() == 0
+def _wide_columns(D: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    return D[:, columns].astype(np.float64)

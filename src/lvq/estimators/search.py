@@ -13,14 +13,13 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 
-from lvq.estimators.atomic import unchanged_on_error
+from lvq.estimators.base import unchanged_on_error
 from lvq.estimators.checks import check_parts
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.cross_fit import Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.predictions import ModelPredictions
-from lvq.estimators.specification import DOCUMENTATION
 from lvq.model.arrays import as_numpy
 from lvq.model.costs import LOGMCost, MCECost
 from lvq.model.prototype_model import PrototypeModel
@@ -93,8 +92,6 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     (True, 2)
     """
 
-    _doc_link_module = "lvq"
-    _doc_link_template = DOCUMENTATION
     # here and not in the table: the names are in sklearn.metrics, which no other estimator needs to load
     _own_constraints: ClassVar[dict[str, list[object]]] = {"scoring": [one_of(*get_scorer_names()), callable, None]}
 

@@ -20,9 +20,6 @@ from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
 from lvq.typing import Argument, ClassWeight, Label, Seed
 
-# Address of the API reference for scikit-learn's HTML view, for example "https://.../{estimator_name}.html". The
-# project has no public address; with an empty one the view shows no link.
-DOCUMENTATION = ""
 WIDE_SPARSE = 2**14  # features of sparse samples from which L-BFGS is not the default: it holds 20 copies of prototypes
 START_PARAMETERS = ("n_prototypes", "init", "kernel", "missing")
 #: What a string names, by parameter.
@@ -96,9 +93,6 @@ class Parts:
 @estimator
 class Specification(BaseEstimator):
     """Parameters of all estimators, and the parts made from them."""
-
-    _doc_link_module = "lvq"
-    _doc_link_template = DOCUMENTATION
 
     n_prototypes: int | dict[Label, int] | Literal["auto"] = 1
     init: str | ArrayLike | tuple[ArrayLike, ArrayLike] = "kmeans"

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from lvq.estimators.checks import check_for_samples
-from lvq.estimators.inputs import check_batch
-from lvq.estimators.partitions import is_dask
+from lvq.estimators.checks import PENALTIES, check_for_samples
+from lvq.estimators.inputs import check_classes, is_dask, samples_of_classes
 from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training, metric_for
 from lvq.model.arrays import as_numpy
@@ -18,16 +18,12 @@ from lvq.model.links import Kernel
 from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Params
 from lvq.model.observed import FeatureMoments
-from lvq.model.relevance import Relevance, Structured
+from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples
-from lvq.model.structure import Structure
 from lvq.solvers.state import MIN_UNIT_SAMPLES, mean_units, new_statistics, spread_of, stretched
 
 if TYPE_CHECKING:
     from lvq.estimators.base import BaseLVQ
-
-#: Parameters of rules that may change between fits: sizes and penalties.
-CHANGING = ("ridge", "log_determinant", "shrinkage", "feature_groups", "sparsity", "smoothness")
 
 
 def next_batch(
@@ -40,11 +36,20 @@ def next_batch(
 ) -> tuple[Training, ArraySamples, np.ndarray]:
     """The model before a batch of a stream, the samples of the batch, and all classes."""
     first = not hasattr(estimator, "model_")
-    _check_stream(estimator, parts, X)
-    given = as_numpy(X), as_numpy(y), as_numpy(classes), as_numpy(sample_weight)
-    samples, known = check_batch(estimator, *given, first=first)
+    _check_stream(estimator, X)
+    known = _known_classes(estimator, classes, first)
+    samples = samples_of_classes(
+        estimator,
+        X,
+        y,
+        sample_weight,
+        known,
+        class_weight=estimator.class_weight,
+        missing=parts.ignores_missing,
+        reset=first,
+    )
     if first:
-        check_for_samples(estimator, parts, samples)
+        check_for_samples(estimator, parts, samples, len(known))
         random_state = check_random_state(estimator.random_state)
         return estimator._begin(parts, samples, known, random_state, stream=True), samples, known
     check_unchanged(estimator, parts, known, stream=True)
@@ -52,6 +57,23 @@ def next_batch(
     training = with_moments(replace(before, state=replace(before.state, cost=parts.cost)), samples)
     training = _with_new_classes(estimator, parts, training, samples, known)
     return _with_units(training, parts, samples), samples, known
+
+
+def _known_classes(estimator: "BaseLVQ", classes: ArrayLike | None, first: bool) -> np.ndarray:
+    """All classes of a stream, as its first call names them."""
+    name = type(estimator).__name__
+    given = None if classes is None else np.unique(as_numpy(classes))
+    if not first:
+        if given is not None and not np.array_equal(given, estimator.classes_):
+            raise ValueError(
+                f"classes={classes!r} is not the same as on the first call to {name}.partial_fit: "
+                f"{estimator.classes_.tolist()!r}."
+            )
+        return estimator.classes_
+    if given is None:
+        raise ValueError(f"classes must be passed on the first call to {name}.partial_fit.")
+    check_classes(estimator, given, None)
+    return given
 
 
 def with_moments(training: Training, samples: ArraySamples) -> Training:
@@ -122,7 +144,8 @@ def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray,
             f"{call} of {name} needs the classes of the first fit, {model.classes.tolist()}; got {classes.tolist()}. "
             "Set warm_start=False to start again."
         )
-    changed = [repr(key) for (key, old), (_, new) in zip(state.start, parts.start) if not _same(old, new)]
+    before, now = dict(state.start), dict(parts.start)
+    changed = [repr(key) for key in now if joblib.hash(now[key]) != joblib.hash(before[key])]
     if _shape_of(parts.relevance) != _shape_of(state.relevance):
         changed.append("'relevance'")
     elif not parts.relevance.free_size and state.relevance.free_size:
@@ -136,46 +159,23 @@ def check_unchanged(estimator: BaseEstimator, parts: Parts, classes: np.ndarray,
         )
 
 
-def _same(one: object, other: object) -> bool:
-    if isinstance(one, tuple | list) and isinstance(other, tuple | list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(np.asarray(one), np.asarray(other))
-    return type(one) is type(other) and bool(one == other)
-
-
 def _shape_of(relevance: Relevance) -> Relevance:
     """A rule without the size and the penalties of its metric, which may change between fits."""
     usual = type(relevance)().get_params()
-    return replace(relevance, **{name: usual[name] for name in CHANGING if name in usual})
+    return replace(relevance, **{name: usual[name] for name in (*PENALTIES, "feature_groups") if name in usual})
 
 
-def _check_stream(estimator: BaseEstimator, parts: Parts, X: ArrayLike) -> None:
-    """Raise ValueError for a stream that the online solver cannot learn."""
-    name, rule = type(estimator).__name__, parts.relevance
+def _check_stream(estimator: BaseEstimator, X: ArrayLike) -> None:
+    """Raise an error for what needs all samples at once."""
+    name = type(estimator).__name__
     if is_dask(X):
         raise TypeError(
             f"{name}.partial_fit needs samples in memory, got a dask collection. Give the partitions one after another."
         )
-    if estimator.n_prototypes == "auto":
-        raise ValueError(
-            f"n_prototypes='auto' of {name} needs all samples at once, which partial_fit does not have. Set "
-            "n_prototypes to a number of prototypes per class."
-        )
-    if getattr(estimator, "sample_prototypes", False):
-        raise ValueError(
-            f"sample_prototypes=True of {name} needs all samples at once, which partial_fit does not have. Set "
-            "sample_prototypes=False."
-        )
-    if rule.free_size:
-        raise ValueError(
-            f"{name}.partial_fit learns online, which keeps every Omega at unit trace; this model has Omega without "
-            "unit trace. Use a relevance without a ridge, or solver='online', from the start."
-        )
-    if isinstance(rule, Structured) and rule.structure != Structure():
-        raise ValueError(
-            f"{name}.partial_fit learns online, which does not support feature_groups, sparsity and smoothness. Leave "
-            "them out."
-        )
-    if getattr(estimator, "cost_matrix", None) is not None:
-        raise ValueError(f"{name}.partial_fit learns online, which does not support cost_matrix.")
+    for parameter, value in (("n_prototypes", "auto"), ("sample_prototypes", True), ("class_weight", "balanced")):
+        given = getattr(estimator, parameter, None)
+        if type(given) is type(value) and given == value:
+            raise ValueError(
+                f"{parameter}={value!r} of {name} needs all samples at once, which partial_fit does not have. Use fit, "
+                "or set it to another value."
+            )

@@ -6,17 +6,16 @@ them as arrays.
 """
 
 import sys
-from types import ModuleType
 
 import numpy as np
 
-from lvq.model.arrays import as_numpy, has_float64, is_tensor, numpy_type
+from lvq.model.arrays import has_float64, numpy_type
 from lvq.model.rows import largest_value
 from lvq.typing import Array
 
 
-def require_torch(device: str) -> ModuleType:
-    """torch, or an error with the install command."""
+def require_torch(device: str) -> None:
+    """Raise an error where torch or the device is missing; it says what to install."""
     try:
         import torch
     except ImportError:
@@ -24,29 +23,17 @@ def require_torch(device: str) -> ModuleType:
             f"device={device!r} needs torch, which is not installed. Install it with: pip install 'lvq[gpu]'"
         ) from None
     try:
-        torch.device(device)
-    except RuntimeError as error:
-        raise ValueError(f"device={device!r} is not a device of torch: {error}") from None
-    if str(device).startswith("cuda") and not torch.cuda.is_available():
-        raise RuntimeError(f"device={device!r} needs a CUDA device, and torch {torch.__version__} finds none.")
-    if str(device).startswith("mps") and not torch.backends.mps.is_available():
-        raise RuntimeError(f"device={device!r} needs an Apple GPU, and torch {torch.__version__} finds none.")
-    return torch
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:  # without CUDA it is an AssertionError
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"device={device!r} is not a device that torch {torch.__version__} finds: {reason}") from None
 
 
 def on_device(array: np.ndarray, device: str) -> Array:
     """A tensor on the device, of the array's type; of float32 where the device has no float64."""
     narrow = array.dtype == np.float64 and not has_float64(device)
-    return require_torch(device).tensor(
-        np.ascontiguousarray(array, dtype=np.float32 if narrow else None), device=device
-    )
-
-
-def same_kind(values: np.ndarray, X: object) -> Array:
-    """Values as a tensor on the device of X where X is one and the values are numbers; else unchanged."""
-    if not is_tensor(X) or values.dtype.kind not in "biuf":
-        return values
-    return sys.modules["torch"].as_tensor(values, device=X.device)
+    given = np.ascontiguousarray(array, dtype=np.float32 if narrow else None)
+    return sys.modules["torch"].tensor(given, device=device)
 
 
 def floating(X: Array, dtype: np.dtype, name: str) -> Array:
@@ -72,8 +59,3 @@ def is_valid(X: Array, smallest_range: float = 0.0) -> bool:
 def stand_in(X: Array) -> np.ndarray:
     """An array of the shape and type of a tensor, of one number in memory: scikit-learn checks its shape."""
     return np.broadcast_to(np.zeros((1, 1), dtype=numpy_type(X)), tuple(X.shape))
-
-
-def beside_tensor(values: np.ndarray, X: Array) -> Array:
-    """An array as a tensor on the device of X."""
-    return sys.modules["torch"].as_tensor(as_numpy(values).copy(), device=X.device)

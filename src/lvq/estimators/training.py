@@ -11,14 +11,14 @@ import numpy as np
 
 from lvq.estimators.specification import Parts
 from lvq.model.arrays import as_numpy, like
-from lvq.model.costs import CrossEntropyCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.costs import CrossEntropyCost, SoftCost
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Metric
 from lvq.model.objective import Objective, Params
 from lvq.model.observed import FeatureMoments, Observed, filled, has_missing
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import DataScale, Matrix, Relevance, Structured
+from lvq.model.relevance import DataScale, Matrix, Structured
 from lvq.model.sample_space import sample_space
 from lvq.model.samples import ArraySamples
 from lvq.model.scores import DecisionRule
@@ -29,10 +29,8 @@ from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.problem import Problem
 from lvq.solvers.progress import Report
 from lvq.solvers.state import (
-    MIN_UNIT_SAMPLES,
     Result,
     TrainingState,
-    Units,
     new_statistics,
     spread_of,
     stretched,
@@ -48,14 +46,11 @@ class Training:
     link: Link
     state: TrainingState
 
-    def metric_for(self, samples: ArraySamples) -> Metric:
-        """The metric for these samples: over observed features where values are missing."""
-        return metric_for(self.state.relevance.metric(self.labels), samples, self.state.variances)
-
     def objective(self, samples: ArraySamples) -> Objective:
         """Metric, link, cost in plain numbers, and labels."""
         cost = self.state.scaled_cost(self.params.prototypes.dtype)
-        return Objective(self.metric_for(samples), self.link, cost, self.labels)
+        metric = metric_for(self.state.relevance.metric(self.labels), samples, self.state.variances)
+        return Objective(metric, self.link, cost, self.labels)
 
     def with_result(self, result: Result, state: TrainingState) -> "Training":
         """After a solver's run; a width that was not learned stays."""
@@ -91,7 +86,7 @@ def begin(
     variances = None if moments is None else moments.variances()
     metric = metric_for(rule.metric(labels), samples, variances)
     params = Params(prototypes, rule.start(known, labels, stream=stream), None)
-    link, units = parts.kernel, _first_units(parts, metric, params, samples)
+    link, units = parts.kernel, spread_of(metric, params, samples)
     if rule.free_size:  # it starts at a mean smallest squared distance of one
         assert params.relevance is not None
         params = params._replace(relevance=rule.scaled(params.relevance, 1 / units.step))
@@ -101,24 +96,11 @@ def begin(
         link, params = link.with_width(width), params._replace(width=width)
     if not isinstance(link, Identity):
         units = spread_of(metric, params, samples, link)
-    units = stretched(units, rule, params)._replace(scale=_scale_of(rule, known))
+    variance = known.typical_variance() if getattr(rule, "ridge", 0) else 1.0  # what a ridge is measured in
+    units = stretched(units, rule, params)._replace(scale=DataScale(variance, known.n_samples))
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, parts.online.learning_rate)
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances, moments)
     return Training(params, labels, link, state)
-
-
-def _first_units(parts: Parts, metric: Metric, params: Params, samples: ArraySamples) -> Units:
-    """The spread of the data in the starting metric; rules in the plain metric have rates without a unit."""
-    without = isinstance(parts.cost, WinnerRule | WindowRule) and type(parts.relevance) is Relevance
-    if without and isinstance(parts.kernel, Identity) and samples.n_samples >= MIN_UNIT_SAMPLES:
-        return Units(1.0, 1.0, float(samples.n_samples))
-    return spread_of(metric, params, samples)
-
-
-def _scale_of(rule: Relevance, samples: ArraySamples) -> DataScale:
-    """What a ridge is measured in; without one the variance is not needed."""
-    ridge = getattr(rule, "ridge", 0.0) != 0
-    return DataScale(samples.typical_variance() if ridge else 1.0, samples.n_samples)
 
 
 def restarted(

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 
-from lvq.estimators.parameters import check_part
+from lvq.estimators.checks import check_part
 from lvq.estimators.registry import estimator_types
 from lvq.model.observed import FeatureMoments
 from lvq.model.prototype_model import PrototypeModel

@@ -22,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.partitions import is_dask
+from lvq.estimators.inputs import is_dask
 from lvq.rejection.coverage import coverage_point, outlier_limits
 from lvq.rejection.guarantee import CertifiedPoint, Guarantee, GuaranteeError, certify, too_few
 from lvq.rejection.path import CellThresholds, OperatingPoint, ThresholdPath

@@ -24,10 +24,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, has_fit_parameter
 
-from lvq.estimators.atomic import unchanged_on_error
+from lvq.estimators.base import unchanged_on_error
 from lvq.estimators.find_model import find_layer, layers
-from lvq.estimators.partitions import by_partition, in_memory, is_dask
-from lvq.estimators.specification import DOCUMENTATION
+from lvq.estimators.inputs import by_partition, in_memory, is_dask
 from lvq.rejection.calibration import (
     Data,
     Folds,
@@ -158,8 +157,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (3,)
     """
 
-    _doc_link_module = "lvq"
-    _doc_link_template = DOCUMENTATION
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "measure": [StrOptions({"auto", *MEASURES, "combined"}), Combination, callable],
         "thresholds": [StrOptions(set(METHODS))],

@@ -1,14 +1,95 @@
-"""Models that learn from the nearest own and the nearest other prototype: GLVQ and its variants, MCE, LOGM."""
+"""Models that minimise a cost: GLVQ and its variants, MCE and LOGM by the margin, SNPC and RSLVQ by all prototypes."""
 
 from dataclasses import replace
 from typing import ClassVar, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.metaestimators import available_if
 
-from lvq.estimators.base import CostBasedLVQ
+from lvq.estimators.base import BaseLVQ
+from lvq.estimators.inputs import by_partition, check_samples, samples_of_classes
 from lvq.estimators.parameters import estimator, one_of
-from lvq.model.costs import GLVQCost, LOGMCost, MCECost
+from lvq.estimators.predictions import like_given
+from lvq.estimators.training import objective_value
+from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
+from lvq.model.metrics import Mahalanobis
 from lvq.model.relevance import Matrix, Relevance, Weights
+from lvq.typing import Array
+
+
+def _has_shared_matrix(estimator: "CostBasedLVQ") -> bool:
+    """Whether the fitted model, or the one to be fitted, has one matrix for all prototypes."""
+    if hasattr(estimator, "model_"):
+        return isinstance(estimator.model_.metric, Mahalanobis)
+    relevance = estimator._relevance()
+    return isinstance(relevance, Matrix) and relevance.local is None
+
+
+@estimator
+class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
+    """Base of the models that minimise a cost: they can learn by every solver; a shared matrix can transform."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if not _has_shared_matrix(self):
+            tags.transformer_tags = None
+        return tags
+
+    def _cost_matrix(self) -> np.ndarray | None:
+        if self.cost_matrix is None:
+            return None
+        return check_array(self.cost_matrix, dtype=np.float64, input_name="cost_matrix", estimator=self)
+
+    def objective_value(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The mean cost of samples in the fitted model, with its penalty: what the batch solvers minimise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights; `class_weight` is applied as in `fit`.
+
+        Returns
+        -------
+        value : float
+            The objective.
+        """
+        model, factors = self._fitted("objective_value"), self._class_weight
+        missing = model.variances is not None
+        samples = samples_of_classes(self, X, y, sample_weight, model.classes, class_weight=factors, missing=missing)
+        return objective_value(self._training(), samples)
+
+    @by_partition
+    def transform(self, X: ArrayLike) -> Array:
+        """Map samples to the space in which the model measures: ``X @ omega_.T``; with one matrix for all prototypes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, rank)
+            Their images.
+        """
+        model = self._fitted("transform")
+        return like_given(model.images(check_samples(self, X)), X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.omega_.shape[0]
+
+
+# scikit-learn wraps `transform` when the class is made, so the condition comes after
+for _name in ("transform", "fit_transform", "get_feature_names_out"):
+    setattr(CostBasedLVQ, _name, available_if(_has_shared_matrix)(getattr(CostBasedLVQ, _name)))
 
 
 @estimator
@@ -205,3 +286,63 @@ class LOGM(CostBasedLVQ):
 
     def _cost(self) -> LOGMCost:
         return LOGMCost(self.alpha, self.xi, cost_matrix=self._cost_matrix())
+
+
+@estimator
+class SNPC(CostBasedLVQ):
+    """Soft nearest prototype classifier: minimises ``1 - P_y``, P_y the sum over class y of ``softmax_j(-xi d_j)``.
+
+    {parameters}
+
+    {attributes}
+
+    References
+    ----------
+    S. Seo, K. Obermayer, Soft learning vector quantization, Neural Computation 15, 2003. With the regulariser: X. Jin,
+    C.-L. Liu, X. Hou, Prototype learning with margin-based conditional log-likelihood loss, ICPR 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import SNPC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SNPC(n_prototypes=2, random_state=0).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    xi: float = 1.0
+    alpha: float = 0.0
+    decision: Literal["nearest", "posterior"] = "nearest"
+
+    def _cost(self) -> SNPCCost:
+        return SNPCCost(self.alpha, self.xi)
+
+
+@estimator
+class RSLVQ(CostBasedLVQ):
+    """Robust soft LVQ: minimises ``-log P_y``, P_y the sum over class y of ``softmax_j(-xi d_j)``.
+
+    {parameters}
+
+    {attributes}
+
+    References
+    ----------
+    S. Seo, K. Obermayer, Soft learning vector quantization, Neural Computation 15, 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import RSLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RSLVQ(n_prototypes=2, decision="posterior", random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    """
+
+    xi: float = 1.0
+    alpha: float = 0.0
+    decision: Literal["nearest", "posterior"] = "nearest"
+
+    def _cost(self) -> RSLVQCost:
+        return RSLVQCost(self.alpha, self.xi)
