@@ -13,10 +13,10 @@ from lvq.estimators import inputs
 from lvq.estimators import tensors as module
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.tensors import on_device, same_kind
-from lvq.model import arrays, start_prototypes
-from lvq.model.arrays import as_numpy, is_tensor
+from lvq.model import rows, start_prototypes
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
+from lvq.model.rows import as_numpy, is_tensor
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 
@@ -448,7 +448,7 @@ def test_a_failed_fit_leaves_the_model(data):
 @pytest.fixture
 def narrow_device(monkeypatch):
     """The processor as a device that has float32 alone, as Apple's."""
-    for place in (arrays, inputs, module):
+    for place in (rows, inputs, module):
         monkeypatch.setattr(place, "has_float64", lambda device: False)
 
 

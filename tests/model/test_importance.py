@@ -86,7 +86,7 @@ def test_importances_equal_their_definition(name, link, decision, monkeypatch):
     model = make_model(rng, X, name, link, **decision)
     if model.decision.by_posterior:  # the winner is of the predicted class there
         monkeypatch.setattr(PrototypeModel, "nearest", lambda self, D: (nearest(D, LABELS), None))
-    monkeypatch.setattr(importance, "BLOCK", 7 * 5)  # several blocks
+    monkeypatch.setattr("lvq.model.rows.BLOCK", 7 * 7)  # several blocks
     found = explained_fractions(model, samples_of(X, weight))
     np.testing.assert_allclose(found, plain_fractions(model, X, weight), rtol=1e-6, atol=1e-9)
     shares = feature_importances(model, samples_of(X, weight))
@@ -202,15 +202,6 @@ def test_many_features_need_no_matrix_of_them():
         tracemalloc.stop()
     assert (found >= 0).all()
     assert peak < 20 * X.nbytes  # 48 MB; a matrix of all pairs of features takes 7 GB
-
-
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_features_in_parts_have_the_same_importance(monkeypatch, make):
-    rng, X, weight = draw()
-    model, samples = make_model(rng, X, "vector"), samples_of(make(X), weight)
-    whole = explained_fractions(model, samples)
-    monkeypatch.setattr(importance, "FEATURES", 2)
-    np.testing.assert_allclose(explained_fractions(model, samples), whole, rtol=1e-10)
 
 
 def test_of_many_prototypes_the_most_frequent_count(monkeypatch):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from lvq.model import objective as module
-from lvq.model.arrays import first_argmin, round_centre, take_columns
 from lvq.model.costs import GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
 from lvq.model.links import KERNELS, Identity
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
+from lvq.model.rows import first_argmin, round_centre, take_columns
 from lvq.model.samples import ArraySamples
 from lvq.solvers.problem import Problem
 from tests.model.formulas import distances

@@ -15,8 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, va
 
 from lvq.estimators.predictions import ModelPredictions
 from lvq.model.costs import COSTS
-from lvq.model.links import KERNELS
-from lvq.model.parts import Part
+from lvq.model.links import KERNELS, Part
 from lvq.model.relevance import RELEVANCES, Relevance
 from lvq.model.start_prototypes import STARTS
 from lvq.solvers.adam import Adam

@@ -23,10 +23,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
 from lvq.estimators.inputs import check_classes, check_range, check_targets, class_weights, first_missing
-from lvq.model.arrays import rounded_centre
-from lvq.model.rows import largest_value
-from lvq.model.samples import BLOCK, ArraySamples, Block, Map, Total, median_variance, rows_by_class
-from lvq.model.start_matrix import class_moments
+from lvq.model.rows import BLOCK, largest_value, rounded_centre
+from lvq.model.samples import ArraySamples, Block, Map, Total, class_moments, median_variance, rows_by_class
 from lvq.solvers.lbfgs import LBFGS
 from lvq.typing import Argument, ClassWeight, Delayed, MatrixLike
 

@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.inputs import check_samples
 from lvq.estimators.partitions import in_memory, is_dask, mapped
 from lvq.estimators.tensors import same_kind
-from lvq.model.arrays import as_numpy, is_tensor
-from lvq.model.contributions import Explanation
 from lvq.model.links import Kernel
-from lvq.model.prototype_model import PrototypeModel
+from lvq.model.prototype_model import Explanation, PrototypeModel
+from lvq.model.rows import as_numpy, is_tensor
 from lvq.solvers.state import TrainingState
 from lvq.solvers.threads import block_threads
 from lvq.typing import Array, ClassWeight

@@ -12,9 +12,8 @@ import numpy as np
 from lvq.estimators import training as steps
 from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training
-from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import dense
+from lvq.model.rows import as_numpy, dense
 from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import silent
 from lvq.typing import Array

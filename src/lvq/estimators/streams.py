@@ -13,13 +13,12 @@ from lvq.estimators.inputs import check_batch
 from lvq.estimators.partitions import is_dask
 from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training, metric_for
-from lvq.model.arrays import as_numpy
 from lvq.model.links import Kernel
 from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Params
-from lvq.model.observed import FeatureMoments
 from lvq.model.relevance import Relevance, Structured
-from lvq.model.samples import ArraySamples
+from lvq.model.rows import as_numpy
+from lvq.model.samples import ArraySamples, FeatureMoments
 from lvq.model.structure import Structure
 from lvq.solvers.state import MIN_UNIT_SAMPLES, mean_units, new_statistics, spread_of, stretched
 

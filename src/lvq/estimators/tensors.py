@@ -10,8 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
-from lvq.model.arrays import as_numpy, has_float64, is_tensor, numpy_type
-from lvq.model.rows import largest_value
+from lvq.model.rows import as_numpy, has_float64, is_tensor, largest_value, numpy_type
 from lvq.typing import Array
 
 

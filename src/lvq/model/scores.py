@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from lvq.model.arrays import first_argmin, namespace, take_columns, zeros
 from lvq.model.links import Link
+from lvq.model.rows import first_argmin, namespace, take_columns, zeros
 from lvq.typing import Array
 
 LARGEST = sys.float_info.max  # integers of Python can be larger

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lvq.model.arrays import beside, namespace, zeros
+from lvq.model.rows import beside, namespace, zeros
 from lvq.typing import Array
 
 SMALLEST = 1e-30  # fraction of the metric below which a group counts as this much: its logarithm must be finite
@@ -160,6 +160,3 @@ class Structure:
 def _like(numbers: np.ndarray, values: Array) -> Array:
     """Numbers of features beside values, in their type."""
     return beside(numbers.astype(np.float32 if str(values.dtype).endswith("32") else np.float64), values)
-
-
-UNSTRUCTURED = Structure()  # nothing is known
