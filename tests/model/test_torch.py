@@ -223,24 +223,6 @@ def test_constraints_and_penalties_on_tensors(relevance, device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("cost", ["logm", "rslvq"])
-@pytest.mark.parametrize("labels", [[0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 2]], ids=["even groups", "other groups"])
-def test_local_matrices_of_tensors(labels, cost, device):
-    """Groups of the same size are taken together, others one by one."""
-    relevance, labels = Matrix(rank=2, local="class"), np.array(labels)
-    W, _, X, y, weight = draw(5, relevance, np.float64)
-    params = Params(W, np.random.default_rng(5).normal(size=(3, 2, FEATURES)))
-    objective = Objective(relevance.metric(labels), KERNELS["gaussian"].with_width(2.0), COSTS[cost], labels)
-    value, gradient = objective.value_and_gradient(params, X, y, weight)
-    there = [tensor(part, device) for part in (X, y, weight)]
-    moved, placed = objective.beside(params, there[0])
-    found, other = moved.value_and_gradient(placed, *there)
-    assert float(found) == pytest.approx(float(value), rel=1e-12)
-    np.testing.assert_allclose(other.prototypes.cpu(), gradient.prototypes, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(other.relevance.cpu(), gradient.relevance, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("device", DEVICES)
 def test_blocks_of_tensors(device, monkeypatch):
     relevance = Matrix()
     W, R, X, y, weight = draw(4, relevance, np.float64)

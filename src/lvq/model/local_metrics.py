@@ -120,7 +120,7 @@ class LocallyProjected(Prepared):
         for k, part in enumerate(self.parts):
             within, P = DistanceGradient(by_distance.value[:, part]), self.P[part]
             by_image.append(within.column_sums(len(P))[:, None] * P - within.scatter(Z[:, k], len(P)))
-            by_sample.append(within.row_sums()[:, None] * Z[:, k] - within.gather(P))
+            by_sample.append(within.value.sum(1)[:, None] * Z[:, k] - within.gather(P))
         xp = namespace(Z)
         return xp.concatenate(by_image, 0), xp.stack(by_sample, 1)
 

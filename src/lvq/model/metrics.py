@@ -84,9 +84,11 @@ def _own_by_run(
     scores: np.ndarray, y: np.ndarray, labels: np.ndarray, runs: list[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The nearest own prototype and its score; the scores of all own prototypes become infinite."""
-    own, d_plus = np.empty(len(y), dtype=np.intp), np.empty(len(y), dtype=scores.dtype)
+    own, d_plus = np.zeros(len(y), dtype=np.intp), np.full(len(y), np.inf, dtype=scores.dtype)
     for begin, end in pairwise(runs):
         low, high = np.searchsorted(labels, (y[begin], y[begin] + 1))
+        if low == high:  # a class without prototypes
+            continue
         mine = scores[begin:end, low:high]
         nearest = mine.argmin(axis=1)
         own[begin:end] = nearest + low
@@ -115,10 +117,6 @@ class DistanceGradient(NamedTuple):
 
     value: Array
     touched: Array | None = None
-
-    def row_sums(self) -> Array:
-        """Sum over the prototypes, (N,)."""
-        return self.value.sum(1)
 
     def column_sums(self, count: int) -> Array:
         """Sum over the samples, (count,)."""
@@ -159,7 +157,7 @@ class DistanceGradient(NamedTuple):
         kernels = self._kernels(rows)
         if kernels is not None:
             return kernels.differences(rows, others, self.touched, self.value)
-        result = self.row_sums()[:, None] * rows
+        result = self.value.sum(1)[:, None] * rows
         result -= self.gather(others)
         return result
 
@@ -343,7 +341,7 @@ class Diagonal(SharedMetric):
         """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2."""
         pulled, columns = by_distance.scatter_all(X, W.shape[0])
         weighted = columns[:, None] * W
-        by_relevance = by_distance.row_sums() @ squared(X) + (W * (weighted - 2 * pulled)).sum(0)
+        by_relevance = by_distance.value.sum(1) @ squared(X) + (W * (weighted - 2 * pulled)).sum(0)
         return 2 * R * (weighted - pulled), by_relevance
 
 

@@ -18,7 +18,7 @@ from lvq.model.directions import discriminant_directions, span
 from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis, Metric
-from lvq.model.rows import beside, namespace, numpy_type
+from lvq.model.rows import like, namespace
 from lvq.model.samples import ArraySamples
 from lvq.model.structure import Structure
 from lvq.typing import Array
@@ -318,7 +318,7 @@ def shrunk(omega: Array) -> Penalty:
     m, n = omega.shape[-2:]
     rest = omega
     if m == n:
-        unit = beside(np.eye(n, dtype=numpy_type(omega)), omega)
+        unit = like(np.eye(n), omega)
         rest = omega - ((omega * unit).sum((-2, -1)) / n)[..., None, None] * unit
     every = rest if omega.ndim == 3 else rest[None]
     shared = every.sum(0) / (every.shape[0] + 1)

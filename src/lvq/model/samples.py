@@ -13,10 +13,10 @@ from operator import add
 from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from scipy import sparse
 
 from lvq.model.rows import (
     as_numpy,
+    beside,
     block_rows,
     dense,
     has_missing,
@@ -185,16 +185,9 @@ def class_sums(X: Array, y: Array, weight: Array, n_classes: int) -> tuple[Array
     >>> sums.ravel().tolist(), mass.tolist()
     ([7.0, 5.0], [4.0, 1.0])
     """
-    if is_tensor(X):
-        one_hot = zeros((X.shape[0], n_classes), X).scatter_(1, y[:, None], weight[:, None].to(X.dtype))
-        return one_hot.T @ X, one_hot.sum(0)
-    mass = np.bincount(y, weight, n_classes).astype(X.dtype)
-    if is_sparse(X):  # one array of the size of the sums
-        one_hot = np.zeros((n_classes, len(y)), dtype=X.dtype)
-        one_hot[y, np.arange(len(y))] = weight
-        return one_hot @ X, mass
-    members = sparse.csr_array((weight.astype(X.dtype), (y, np.arange(len(y)))), shape=(n_classes, len(y)))
-    return members @ X, mass
+    one_hot = zeros((n_classes, X.shape[0]), X)
+    one_hot[y, beside(np.arange(X.shape[0]), X)] = like(weight, one_hot)
+    return one_hot @ X, one_hot.sum(1)
 
 
 def rows_by_class(y: Array, n_classes: int) -> list[Array]:
