@@ -15,8 +15,7 @@ import numpy as np
 from experiments import jin_protocol as protocol
 from experiments.cells import Cell
 from experiments.comparison import Row, published, row
-from lvq.model.metrics import squared_distances
-from lvq.model.pairs import nearest_pair
+from lvq.model.metrics import nearest_pair, squared_distances
 
 TITLE = "Prototype learning with margin-based conditional log-likelihood loss (Jin, Liu, Hou 2008)"
 PAPER, TABLE, FIGURE = "jin", "table-1", "figure-2"

@@ -12,8 +12,7 @@ from sklearn.metrics import confusion_matrix
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, MCE, RSLVQ, LVQClassifier
 from lvq.model.links import InverseMultiquadric
-from lvq.model.metrics import DistanceGradient, Prepared
-from lvq.model.pairs import nearest_pair
+from lvq.model.metrics import DistanceGradient, Prepared, nearest_pair
 from lvq.model.relevance import Matrix, Relevance
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS

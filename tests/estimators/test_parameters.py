@@ -26,8 +26,7 @@ from lvq import (
 )
 from lvq.estimators.registry import estimator_types
 from lvq.model.costs import LOGMCost, MarginCost, MCECost
-from lvq.model.links import Gaussian, Kernel, RationalQuadratic
-from lvq.model.parts import Part
+from lvq.model.links import Gaussian, Kernel, Part, RationalQuadratic
 from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Relevance, Weights
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS

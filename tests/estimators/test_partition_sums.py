@@ -5,8 +5,7 @@ import pytest
 
 from lvq.estimators import partitions
 from lvq.estimators.partitions import Partitions, _indexed
-from lvq.model.samples import ArraySamples, Block
-from lvq.model.start_matrix import class_moments
+from lvq.model.samples import ArraySamples, Block, class_moments
 
 dask = pytest.importorskip("dask")
 

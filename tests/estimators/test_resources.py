@@ -132,6 +132,6 @@ def test_blocks_change_no_output(large, monkeypatch):
     model = LGMLVQ(init=(W, labels), max_iter=2, random_state=0, solver="online").fit(W, labels)
     methods = ("predict", "predict_proba", "decision_function")
     whole = [getattr(model, name)(X) for name in methods]
-    monkeypatch.setattr("lvq.model.prototype_model.BLOCK_BYTES", 8 * len(W) * 7)
+    monkeypatch.setattr("lvq.model.rows.BLOCK", len(W) * 7)
     for name, expected in zip(methods, whole):
         np.testing.assert_allclose(getattr(model, name)(X), expected, rtol=1e-12, atol=1e-14)

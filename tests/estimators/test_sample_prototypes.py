@@ -11,10 +11,10 @@ from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQClassifier
 from lvq.estimators.sample_prototypes import nearest_own_samples
-from lvq.model.arrays import as_numpy
 from lvq.model.costs import GLVQCost
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix, Weights
+from lvq.model.rows import as_numpy
 from lvq.model.samples import ArraySamples
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online

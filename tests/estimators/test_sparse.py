@@ -385,10 +385,9 @@ def test_the_solver_of_many_sparse_features(counts, monkeypatch):
 
 @pytest.mark.parametrize("stored", [60, 2000, 10**6])
 def test_importances_of_many_sparse_features_equal_dense(counts, monkeypatch, stored):
-    """Passes over several blocks, for which the outputs are computed once; and columns taken out of all rows."""
+    """Also in several blocks."""
     X, y = counts
-    monkeypatch.setattr(importance, "FEATURES", 4)
-    monkeypatch.setattr(importance, "BLOCK", stored)
+    monkeypatch.setattr("lvq.model.rows.BLOCK", stored)
     model = GRLVQ(n_prototypes=2, max_iter=5, solver=LBFGS(tol=0.1), random_state=0)
     dense, from_rows = clone(model).fit(X, y), clone(model).fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(from_rows.feature_importances_, dense.feature_importances_, atol=1e-8)

@@ -12,10 +12,10 @@ from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
 from lvq.estimators import inputs
 from lvq.estimators import tensors as module
 from lvq.estimators.inputs import training_samples
-from lvq.model import arrays, start_prototypes
-from lvq.model.arrays import as_numpy, is_tensor
+from lvq.model import rows, start_prototypes
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
+from lvq.model.rows import as_numpy, is_tensor
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 
@@ -380,7 +380,7 @@ def test_messages_are_those_of_arrays(change, message, data):
 @pytest.fixture
 def narrow_device(monkeypatch):
     """The processor as a device that has float32 alone, as Apple's."""
-    for place in (arrays, inputs, module):
+    for place in (rows, inputs, module):
         monkeypatch.setattr(place, "has_float64", lambda device: False)
 
 

@@ -21,6 +21,7 @@ from tests.model.formulas import differences, distances
 
 LABELS = np.array([0, 0, 1, 1, 2])
 FEATURES = 3
+COST_MATRIX = np.array([[0.0, 3.0, 0.5], [1.0, 0.0, 0.1], [2.0, 7.0, 0.0]])
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2)))
 
 
@@ -28,8 +29,11 @@ def costs():
     """Every registered cost with and without each of its options."""
     found = {}
     for name, cost in COSTS.items():
-        cost = replace(cost, xi=0.4) if "xi" in {field.name for field in fields(cost)} else cost
+        options = {field.name for field in fields(cost)}
+        cost = replace(cost, xi=0.4) if "xi" in options else cost
         found |= {name: cost, f"{name} alpha": replace(cost, alpha=0.3)}
+        if "cost_matrix" in options:
+            found[f"{name} costs"] = replace(cost, alpha=0.3, cost_matrix=COST_MATRIX)
     return found | {"glvq sigmoid": GLVQCost(slope=3.0), "glvq sigmoid alpha": GLVQCost(alpha=0.3, slope=3.0)}
 
 

@@ -82,11 +82,13 @@ def plain_fractions(model, X, weight):
 )
 @pytest.mark.parametrize("name", METRICS)
 def test_importances_equal_their_definition(name, link, decision, monkeypatch):
+    """Also in blocks of samples and of features."""
     rng, X, weight = draw()
     model = make_model(rng, X, name, link, **decision)
     if model.decision.by_posterior:  # the winner is of the predicted class there
         monkeypatch.setattr(PrototypeModel, "nearest", lambda self, D: (nearest(D, LABELS), None))
-    monkeypatch.setattr(importance, "BLOCK", 7 * 5)  # several blocks
+    monkeypatch.setattr("lvq.model.rows.BLOCK", 7 * 7)
+    monkeypatch.setattr(importance, "FEATURES", 2)
     found = explained_fractions(model, samples_of(X, weight))
     np.testing.assert_allclose(found, plain_fractions(model, X, weight), rtol=1e-6, atol=1e-9)
     shares = feature_importances(model, samples_of(X, weight))
@@ -127,20 +129,17 @@ def test_weights_are_copies():
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
-@pytest.mark.parametrize("scale", [1e-140, 1e140])
-def test_the_unit_of_all_features_does_not_count(scale):
-    """Squares of squared distances would overflow or underflow."""
+UNITS = np.array([1.0, 1000.0, 0.01, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("unit", "inverse"), [(1e-140, 1), (1e140, 1), (UNITS, 1 / UNITS)], ids=["tiny", "huge", "own"]
+)
+def test_units_do_not_count(unit, inverse):
+    """Of all features, where squares of squared distances would overflow or underflow, or of each."""
     rng, X, weight = draw()
     model = make_model(rng, X, "matrix")
-    scaled = replace(model, prototypes=model.prototypes * scale)
-    one = feature_importances(model, samples_of(X, weight))
-    np.testing.assert_allclose(feature_importances(scaled, samples_of(X * scale, weight)), one, rtol=1e-6)
-
-
-def test_the_unit_of_a_single_feature_does_not_count():
-    rng, X, weight = draw()
-    model, unit = make_model(rng, X, "matrix"), np.array([1.0, 1000.0, 0.01, 1.0, 1.0])
-    other = replace(model, prototypes=model.prototypes * unit, relevance=model.relevance / unit)
+    other = replace(model, prototypes=model.prototypes * unit, relevance=model.relevance * inverse)
     one, two = (feature_importances(m, samples_of(Z, weight)) for m, Z in ((model, X), (other, X * unit)))
     np.testing.assert_allclose(one, two, rtol=1e-6)
 
@@ -191,28 +190,6 @@ def test_float32_is_computed_in_float64():
     np.testing.assert_allclose(found, plain_fractions(exact, X.astype(float), weight), rtol=1e-3)
 
 
-def test_many_features_need_no_matrix_of_them():
-    X = np.random.default_rng(0).normal(size=(10, 30_000))
-    model = PrototypeModel(X[:2], np.array([0, 1]), np.array([0, 1]), Diagonal(), np.full(30_000, 1 / 30_000))
-    tracemalloc.start()
-    try:
-        found = feature_importances(model, samples_of(X, np.ones(10)))
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert (found >= 0).all()
-    assert peak < 20 * X.nbytes  # 48 MB; a matrix of all pairs of features takes 7 GB
-
-
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_features_in_parts_have_the_same_importance(monkeypatch, make):
-    rng, X, weight = draw()
-    model, samples = make_model(rng, X, "vector"), samples_of(make(X), weight)
-    whole = explained_fractions(model, samples)
-    monkeypatch.setattr(importance, "FEATURES", 2)
-    np.testing.assert_allclose(explained_fractions(model, samples), whole, rtol=1e-10)
-
-
 def test_of_many_prototypes_the_most_frequent_count(monkeypatch):
     """As if the others had no samples and were not there."""
     rng, X, weight = draw(200)
@@ -230,14 +207,13 @@ def test_of_many_prototypes_the_most_frequent_count(monkeypatch):
     assert feature_importances(model, samples).sum() == pytest.approx(1)
 
 
-def test_memory_of_many_prototypes():
-    """Far below a number for each pair of prototypes, of which there are 25 million."""
-    rng = np.random.default_rng(0)
-    W = rng.normal(size=(5000, 4))
-    model = PrototypeModel(W, np.arange(5000), np.arange(5000), Euclidean(), None, Identity(), DecisionRule())
-    samples = samples_of(W, np.ones(5000))
+@pytest.mark.parametrize("shape", [(5000, 4), (10, 30_000)], ids=["prototypes", "features"])
+def test_no_matrix_of_all_prototypes_or_features(shape):
+    """A number for each pair of them would take 200 MB and 7 GB."""
+    X, count = np.random.default_rng(0).normal(size=shape), shape[0]
+    model = PrototypeModel(X, np.arange(count), np.arange(count), Diagonal(), np.full(shape[1], 1 / shape[1]))
     tracemalloc.start()
-    found = feature_importances(model, samples)
+    found = feature_importances(model, samples_of(X, np.ones(count)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found.sum() == pytest.approx(1)

@@ -1,9 +1,18 @@
-"""Kernels as induced distances: H = k(v, v) - 2 k(v, w) + k(w, w)."""
+"""Kernels as induced distances, H = k(v, v) - 2 k(v, w) + k(w, w), and the parameters of all parts."""
+
+import pickle
+from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from lvq.model.costs import COSTS, GLVQCost, LOGMCost, WindowRule, WinnerRule
 from lvq.model.links import KERNELS, Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
+from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Scale
+from lvq.solvers.adam import Adam
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.online import Online
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 CASES = {
@@ -80,20 +89,6 @@ def test_relations_between_the_kernels():
     np.testing.assert_allclose(RationalQuadratic(1.0, 1e9).value(D), Gaussian(1.0).value(D), rtol=1e-6)
 
 
-def test_identity_returns_the_distances():
-    D = np.array([[0.0, 3.0]])
-    assert Identity().value(D) is D
-    assert Identity().derivative(D).tolist() == [[1.0, 1.0]]
-
-
-@pytest.mark.parametrize("link", ALL_LINKS, ids=repr)
-def test_another_width_keeps_the_rest(link):
-    other = link.with_width(9.0)
-    assert other.width == 9.0
-    assert type(other) is type(link)
-    assert getattr(other, "shape", None) == getattr(link, "shape", None)
-
-
 @pytest.mark.parametrize("link", [*ALL_LINKS, Identity()], ids=repr)
 def test_float32_stays_float32(link):
     D = np.array([0.0, 1.0, 50.0], dtype=np.float32)
@@ -107,3 +102,50 @@ def test_a_shape_as_a_number_of_numpy(shape):
     kernel = RationalQuadratic(width=1.5, shape=shape)
     np.testing.assert_array_equal(kernel.value(D), RationalQuadratic(width=1.5, shape=2.0).value(D))
     assert kernel.derivative(D).dtype == np.float32
+
+
+# -- parameters of parts ----------------------------------------------------------------------------------------------
+
+PARTS = [
+    *COSTS.values(), *KERNELS.values(), *RELEVANCES.values(), WinnerRule(), WindowRule(), Identity(), Relevance(),
+    LBFGS(), Adam(), Online(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", PARTS, ids=repr)
+def test_every_part_is_made_again_from_its_parameters(part):
+    params = part.get_params()
+    assert params == part.get_params(deep=False)
+    assert set(params) == {field.name for field in fields(part) if field.init}
+    for copied in (type(part)(**params), clone(part), pickle.loads(pickle.dumps(part))):
+        assert copied == part
+        assert copied.get_params() == params
+        assert copied is not part
+
+
+def test_parameters_are_set_by_name():
+    rule = Matrix(rank=2)
+    assert rule.set_params(rank=3, local="class") is rule
+    assert rule == Matrix(rank=3, local="class")
+    assert clone(rule).set_params(ridge=0.5).free_size
+    assert not rule.free_size
+    assert LOGMCost().set_params(xi=5.0).get_params()["xi"] == 5.0
+    assert Gaussian().set_params(width=2.0).with_width(3.0).width == 3.0
+    assert Online().set_params() == Online()
+
+
+@pytest.mark.parametrize("name", ["ranks", "free_size", "smooth"])
+def test_unknown_parameters_are_refused(name):
+    with pytest.raises(ValueError, match=rf"Matrix has no parameter '{name}'; it has \['feature_groups', .*'rank'"):
+        Matrix().set_params(**{name: 1})
+
+
+def test_fixed_fields_are_no_parameters():
+    assert set(Scale().get_params()) == {"local", "ridge"}
+    with pytest.raises(ValueError, match="Scale has no parameter 'sparsity'"):
+        Scale().set_params(sparsity=0.1)
+
+
+def test_parts_are_frozen_otherwise():
+    with pytest.raises(FrozenInstanceError):
+        GLVQCost().slope = 3.0

@@ -1,16 +1,13 @@
-"""Missing values: properties of the distances, class means for starts, moments of features, and checks of models.
+"""Missing values: properties of the distances; their formulas are in `test_metrics.py` and `test_gradients.py`."""
 
-Distances and gradients against their formulas are in `test_metrics.py` and `test_gradients.py`.
-"""
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
-from lvq.model.observed import FeatureMoments, Observed, filled, with_values
+from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.samples import ArraySamples
-from lvq.model.storage import from_arrays, to_arrays
 
 
 def measure(metric, variances, X, W, R=None):
@@ -59,84 +56,16 @@ def test_features_without_weight_or_variance_leave_finite_distances():
     assert D.ravel().tolist() == [0.5, 0.0, 0.0]
 
 
-# -- samples -----------------------------------------------------------------------------------------------------------
-
-
-def test_filled_by_class_means_then_overall_means_then_the_default():
-    nan = np.nan
-    X = np.array([[1.0, nan, nan], [nan, nan, nan], [5.0, 4.0, nan], [7.0, nan, nan]])
-    samples = ArraySamples(X, np.array([0, 0, 1, 1]), np.ones(4))
-    assert filled(samples).X.tolist() == [[1, 4, 0], [1, 4, 0], [5, 4, 0], [7, 4, 0]]
-    assert filled(samples, np.full(3, 9.0)).X[:, 2].tolist() == [9] * 4
-    assert np.isnan(X).sum() == 8  # the samples given stay as they are
-    complete = ArraySamples(np.ones((2, 2)), np.zeros(2, dtype=int), np.ones(2))
-    assert filled(complete) is with_values(complete) is complete
-
-
-def test_rows_without_any_value_are_left_out_unless_their_class_has_no_others():
-    nan = np.nan
-    X = np.array([[nan, nan], [1.0, nan], [nan, nan], [nan, nan]])
-    kept = with_values(ArraySamples(X, np.array([0, 0, 1, 0]), np.arange(4.0)))
-    assert (kept.y.tolist(), kept.weight.tolist()) == ([0, 1], [1.0, 2.0])
-
-
-def test_weights_of_variances_and_means_are_copies():
-    rng = np.random.default_rng(0)
-    X, y, copies = incomplete(rng, 30, 4), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
-    many = ArraySamples(X.repeat(copies, 0), y.repeat(copies), np.ones(copies.sum()))
-    ours, theirs = FeatureMoments.of(X, copies), FeatureMoments.of(many.X, many.weight)
-    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(ours.variances(), np.nanvar(many.X, axis=0), rtol=1e-12)
-    weighted = filled(ArraySamples(X, y, copies.astype(float))).X.repeat(copies, 0)
-    np.testing.assert_allclose(weighted, filled(many).X, rtol=1e-12)
-
-
-@pytest.mark.parametrize("offset", [0.0, 1e8])
-def test_moments_of_batches_are_those_of_all_samples(offset):
-    """Also far from the origin, and where a batch has no value of a feature."""
-    rng = np.random.default_rng(0)
-    X, weight = incomplete(rng, 40, 4) + offset, rng.uniform(0.5, 2, 40)
-    X[:10, 2] = np.nan
-    first, *rest = (FeatureMoments.of(X[part], weight[part]) for part in (slice(10), slice(10, 11), slice(11, 40)))
-    for batch in rest:
-        first = first.joined(batch)
-    for ours, theirs in zip(first, FeatureMoments.of(X, weight)):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-7 if offset else 1e-12)
-
-
-def test_the_centre_of_samples_ignores_missing_values():
-    X = np.array([[1000.0, np.nan, np.nan], [1002.0, 7.0, np.nan], [np.nan, 7.0, np.nan]])
-    centre = ArraySamples(X, np.zeros(3, dtype=int), np.ones(3)).centre()
-    assert (abs(centre[0] - 1001) <= 1, centre[1:].tolist()) == (True, [7.0, 0.0])
-
-
-# -- models ------------------------------------------------------------------------------------------------------------
-
-
-def model(variances, **changes):
-    return PrototypeModel(np.eye(3), np.arange(3), np.array(["a", "b", "c"]), variances=variances, **changes)
-
-
-def test_stored_models_keep_their_variances():
-    again = from_arrays(PrototypeModel, to_arrays(model(np.array([1.0, 2.0, 3.0]))))
-    assert again.variances.tolist() == [1, 2, 3]
-    assert not again.variances.flags.writeable
-    assert from_arrays(PrototypeModel, to_arrays(model(None))).variances is None
-
-
-@pytest.mark.parametrize("variances", [np.ones(2), np.array([1.0, np.nan, 1.0]), [1.0, 1.0, 1.0]])
-def test_variances_must_fit_the_features(variances):
-    with pytest.raises(ValueError, match="has variances that do not fit its 3 features"):
-        model(variances)
-
-
-def test_models_without_variances_raise_for_missing_values():
-    X = np.array([[1.0, np.nan, 0.0]])
-    for variances, row in ((None, X), (np.ones(3), np.array([[1.0, np.nan, np.inf]]))):
+def test_models_with_variances_take_missing_values():
+    """They are stored with a model; without them, a missing value is an error."""
+    X, model = np.array([[1.0, np.nan, 0.0]]), PrototypeModel(np.eye(3), np.arange(3), np.array(["a", "b", "c"]))
+    ignoring = replace(model, variances=np.array([1.0, 2.0, 3.0]))
+    again = PrototypeModel.from_arrays(ignoring.to_arrays())
+    assert again.predict(X).tolist() == ["a"]
+    assert (again.variances.tolist(), again.variances.flags.writeable) == ([1, 2, 3], False)
+    assert PrototypeModel.from_arrays(model.to_arrays()).variances is None
+    for refusing, row in ((model, X), (again, np.array([[1.0, np.nan, np.inf]]))):
         with pytest.raises(ValueError, match="contains NaN or infinite values"):
-            model(variances).predict(row)
-    assert model(np.ones(3)).predict(X).tolist() == ["a"]
-    with pytest.raises(
-        ValueError, match="transform needs samples without missing values, also of a model with missing"
-    ):
-        model(np.ones(3)).images(X)
+            refusing.predict(row)
+    with pytest.raises(ValueError, match="transform needs samples without missing values, also of a model with miss"):
+        again.images(X)

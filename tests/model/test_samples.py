@@ -1,4 +1,4 @@
-"""Samples in memory: sums over blocks in a fixed order, draws, and the arrangement for solvers."""
+"""Samples in memory: sums in a fixed order, draws, the arrangement for solvers, moments, and missing values."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,15 @@ import pytest
 from scipy import sparse
 
 from lvq.model import samples as samples_module
-from lvq.model.samples import ArraySamples, median_variance
+from lvq.model.samples import (
+    ArraySamples,
+    FeatureMoments,
+    class_means,
+    class_moments,
+    filled,
+    median_variance,
+    with_values,
+)
 
 
 @pytest.fixture
@@ -17,19 +25,12 @@ def samples():
     return ArraySamples(rng.normal(size=(101, 3)), rng.integers(0, 3, 101), rng.uniform(0.5, 2.0, 101))
 
 
-def test_size(samples):
-    assert (samples.n_samples, samples.n_features) == (101, 3)
-
-
 @pytest.mark.parametrize("rows", [1, 10, 100, 101, 1000])
 def test_every_sample_is_in_one_block_in_the_given_order(samples, rows):
     """Lists are concatenated by `+`, so the sum is the list of all rows."""
     found = samples.reduce(lambda block: [tuple(row) for row in np.column_stack(block)], rows)
     assert found == [tuple(row) for row in np.column_stack((samples.X, samples.y, samples.weight))]
-
-
-def test_blocks_have_the_given_size(samples):
-    assert samples.reduce(lambda block: [len(block.y)], 40) == [40, 40, 21]
+    assert max(samples.reduce(lambda block: [len(block.y)], rows)) == min(rows, 101)
 
 
 def test_the_sum_does_not_depend_on_threads():
@@ -84,13 +85,6 @@ def test_arranged_weights_have_the_type_of_the_samples():
     assert samples.arranged(np.zeros(2, dtype=np.float32)).weight.dtype == np.float32
 
 
-def test_moved_samples(samples):
-    moved = samples.to(lambda array: array[::-1])
-    np.testing.assert_array_equal(moved.X, samples.X[::-1])
-    np.testing.assert_array_equal(moved.y, samples.y[::-1])
-    np.testing.assert_array_equal(moved.weight, samples.weight[::-1])
-
-
 @pytest.mark.parametrize("kind", ["array", "sparse", "tensor"])
 def test_the_typical_variance_is_the_median_of_the_features(kind):
     X = np.random.default_rng(0).normal(size=(50, 5)) * [1, 2, 3, 4, 0] + [0, 0, 5, 0, 7]
@@ -127,13 +121,83 @@ def test_thinned_samples_are_every_kth_where_there_are_many(kind, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["array", "tensor"])
-@pytest.mark.parametrize("numbers", [1, 8, 2**20])
-def test_arranged_in_float32_is_rounded_after_the_centre_is_subtracted(kind, numbers, monkeypatch):
-    monkeypatch.setattr(samples_module, "BLOCK", numbers)
-    monkeypatch.setattr(samples_module, "ON_DEVICE", 1)
+def test_arranged_in_float32_is_rounded_after_the_centre_is_subtracted(kind):
     X = 1e9 + np.random.default_rng(0).normal(size=(7, 3))
     y, weight, centre = np.array([1, 0, 1, 0, 2, 2, 0]), np.arange(1.0, 8.0), np.full(3, 1e9)
     place = tensor if kind == "tensor" else np.asarray
     found = ArraySamples(place(X), place(y), place(weight)).arranged(place(centre), single=True)
     np.testing.assert_array_equal(np.asarray(found.X), (X[[1, 3, 6, 0, 2, 4, 5]] - centre).astype(np.float32))
     assert np.asarray(found.weight).dtype == np.float32
+
+
+def incomplete(rng, count, n_features, fraction=0.3):
+    """Samples of which about a fraction of the values is missing; the first has none, the second nothing else."""
+    X = rng.normal(size=(count, n_features)) * 1.5
+    X[rng.random(X.shape) < fraction] = np.nan
+    X[0], X[1] = rng.normal(size=n_features), np.nan
+    return X
+
+
+@pytest.mark.parametrize("kind", ["array", "tensor", "sparse"])
+def test_class_moments_are_their_definition(kind):
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(60, 4)) * [1, 1e3, 1e-3, 0], rng.integers(0, 3, 60), rng.uniform(0.5, 2, 60)
+    means = np.array([np.average(X[y == k], axis=0, weights=weight[y == k]) for k in range(3)])
+    residual = X - means[y]
+    place = {"array": np.asarray, "sparse": sparse.csr_array, "tensor": tensor}
+    every = place["tensor"] if kind == "tensor" else np.asarray
+    samples = ArraySamples(place[kind](X), every(y), every(weight))
+    expected = np.bincount(y, weight), means, (residual.T * weight) @ residual / weight.sum()
+    for ours, theirs in zip((*class_moments(samples), *class_means(samples)), (*expected, *expected[:2])):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+# -- missing values ----------------------------------------------------------------------------------------------------
+
+
+def test_filled_by_class_means_then_overall_means_then_the_default():
+    nan = np.nan
+    X = np.array([[1.0, nan, nan], [nan, nan, nan], [5.0, 4.0, nan], [7.0, nan, nan]])
+    samples = ArraySamples(X, np.array([0, 0, 1, 1]), np.ones(4))
+    assert filled(samples).X.tolist() == [[1, 4, 0], [1, 4, 0], [5, 4, 0], [7, 4, 0]]
+    assert filled(samples, np.full(3, 9.0)).X[:, 2].tolist() == [9] * 4
+    assert np.isnan(X).sum() == 8  # the samples given stay as they are
+    complete = ArraySamples(np.ones((2, 2)), np.zeros(2, dtype=int), np.ones(2))
+    assert filled(complete) is with_values(complete) is complete
+
+
+def test_rows_without_any_value_are_left_out_unless_their_class_has_no_others():
+    nan = np.nan
+    X = np.array([[nan, nan], [1.0, nan], [nan, nan], [nan, nan]])
+    kept = with_values(ArraySamples(X, np.array([0, 0, 1, 0]), np.arange(4.0)))
+    assert (kept.y.tolist(), kept.weight.tolist()) == ([0, 1], [1.0, 2.0])
+
+
+def test_weights_of_variances_and_means_are_copies():
+    rng = np.random.default_rng(0)
+    X, y, copies = incomplete(rng, 30, 4), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
+    many = ArraySamples(X.repeat(copies, 0), y.repeat(copies), np.ones(copies.sum()))
+    ours, theirs = FeatureMoments.of(X, copies), FeatureMoments.of(many.X, many.weight)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ours.variances(), np.nanvar(many.X, axis=0), rtol=1e-12)
+    weighted = filled(ArraySamples(X, y, copies.astype(float))).X.repeat(copies, 0)
+    np.testing.assert_allclose(weighted, filled(many).X, rtol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_moments_of_batches_are_those_of_all_samples(offset):
+    """Also far from the origin, and where a batch has no value of a feature."""
+    rng = np.random.default_rng(0)
+    X, weight = incomplete(rng, 40, 4) + offset, rng.uniform(0.5, 2, 40)
+    X[:10, 2] = np.nan
+    first, *rest = (FeatureMoments.of(X[part], weight[part]) for part in (slice(10), slice(10, 11), slice(11, 40)))
+    for batch in rest:
+        first = first.joined(batch)
+    for ours, theirs in zip(first, FeatureMoments.of(X, weight)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-7 if offset else 1e-12)
+
+
+def test_the_centre_of_samples_ignores_missing_values():
+    X = np.array([[1000.0, np.nan, np.nan], [1002.0, 7.0, np.nan], [np.nan, 7.0, np.nan]])
+    centre = ArraySamples(X, np.zeros(3, dtype=int), np.ones(3)).centre()
+    assert (abs(centre[0] - 1001) <= 1, centre[1:].tolist()) == (True, [7.0, 0.0])

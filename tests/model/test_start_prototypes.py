@@ -28,16 +28,13 @@ def blobs(seed, n_samples=40, n_features=None):
 # -- how many ----------------------------------------------------------------------------------------------------------
 
 
-def test_one_number_for_all_classes():
-    assert prototypes_per_class(4, np.array(["a", "b", "c"])).tolist() == [4, 4, 4]
-
-
 @pytest.mark.parametrize(
     ("counts", "classes"),
     [({"b": 1, "a": 3}, ["a", "b"]), ({2: 1, 1: 3}, [1, 2]), ({True: 1, False: 3}, [False, True])],
 )
 def test_a_dict_is_read_by_class_not_by_order(counts, classes):
     assert prototypes_per_class(counts, np.array(classes)).tolist() == [3, 1]
+    assert prototypes_per_class(4, np.array(classes)).tolist() == [4, 4]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +43,6 @@ def test_a_dict_is_read_by_class_not_by_order(counts, classes):
         ({"a": 1}, "missing: ['b'], not a class: none"),
         ({"a": 1, "b": 1, "z": 1}, "missing: none, not a class: ['z']"),
         ({"a": 1, "c": 1}, "missing: ['b'], not a class: ['c']"),
-        ({}, "missing: ['a', 'b']"),
         ({0: 1, 1: 1}, "not a class: [0, 1]"),
     ],
 )
@@ -64,14 +60,15 @@ def test_a_dict_must_give_whole_numbers_of_at_least_one(count):
 # -- where -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("init", STARTS)
-def test_prototypes_are_ordered_by_class_with_the_given_counts(init, seed):
-    _, X, y = blobs(seed)
-    W, labels = start(X, y, [2, 4, 1], init, seed)
-    assert labels.tolist() == [0, 0, 1, 1, 1, 1, 2]
-    assert W.shape == (7, X.shape[1])
-    assert np.isfinite(W).all()
+def test_prototypes_are_ordered_by_class_with_the_given_counts_and_type(init):
+    for seed, dtype in enumerate((np.float64, np.float32)):
+        _, X, y = blobs(seed)
+        W, labels = start(X.astype(dtype), y, [2, 4, 1], init, seed)
+        assert labels.tolist() == [0, 0, 1, 1, 1, 1, 2]
+        assert W.shape == (7, X.shape[1])
+        assert np.isfinite(W).all()
+        assert W.dtype == start(X.astype(dtype), y, [1, 1, 1], init)[0].dtype == dtype
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -142,23 +139,6 @@ def test_a_weight_is_exactly_a_number_of_copies_in_any_order(init, seed):
     np.testing.assert_allclose(W, many, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("init", STARTS)
-def test_the_order_of_the_samples_does_not_matter(init, seed):
-    rng, X, y = blobs(seed)
-    order = rng.permutation(len(X))
-    one, _ = start(X, y, [3, 2, 2], init, seed)
-    other, _ = start(X[order], y[order], [3, 2, 2], init, seed)
-    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("init", STARTS)
-def test_float32_stays_float32(init):
-    _, X, y = blobs(0)
-    for counts in ([1, 1, 1], [2, 3, 1]):
-        assert start(X.astype(np.float32), y, counts, init)[0].dtype == np.float32
-
-
 @pytest.mark.parametrize("init", STARTS)
 def test_the_same_seed_gives_the_same_bits_and_another_seed_others(init):
     _, X, y = blobs(3, n_features=4)
@@ -191,20 +171,15 @@ def test_a_class_of_one_sample():
             W, labels = start(X, y, [2, 2], init)
         np.testing.assert_allclose(W[0], [0.0, 1.0])
         assert labels.tolist() == [0, 1, 1]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert len(start(X, y, [1, 2], init)[0]) == 3
 
 
 def test_the_warning_names_five_classes_and_counts_the_rest():
     X, y = np.arange(8.0)[:, None], np.arange(8)
     with pytest.warns(UserWarning, match="class 4 has 1 distinct samples for 2 prototypes; and 3 more"):
         start(X, y, [2] * 8, "samples")
-
-
-@pytest.mark.parametrize("init", STARTS)
-def test_enough_samples_need_no_warning(init):
-    X, y = np.array([[0.0], [1.0], [1.0], [5.0], [6.0]]), np.array([0, 0, 0, 1, 1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(start(X, y, [2, 2], init)[0]) == 4
 
 
 def test_clusters_of_a_large_class_are_found_by_some_of_its_samples():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lvq.model.structure import UNSTRUCTURED, Structure
+from lvq.model.structure import Structure
 
 GROUPS = (0, 1, 1, -1, 2, 0)
 
@@ -21,11 +21,11 @@ def test_means_of_groups():
 
 def test_nothing_known_changes_nothing():
     values = np.ones((2, 3))
-    assert UNSTRUCTURED.shared(values) is values
-    assert UNSTRUCTURED.used(values) is values
-    assert UNSTRUCTURED.of_weights(values) is None
-    assert UNSTRUCTURED.of_matrices(values) is None
-    assert Structure.of_labels(None, 0, 0) == UNSTRUCTURED
+    assert Structure().shared(values) is values
+    assert Structure().used(values) is values
+    assert Structure().of_weights(values) is None
+    assert Structure().of_matrices(values) is None
+    assert Structure.of_labels(None, 0, 0) == Structure()
 
 
 def entropy(weights, groups):

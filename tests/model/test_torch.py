@@ -1,14 +1,14 @@
-"""The same function on torch tensors: equal to NumPy's, its gradient equal to autograd of the plain formulas."""
+"""The same function on torch tensors: equal to that of NumPy arrays."""
 
 import numpy as np
 import pytest
 
 from lvq.model import objective as module
-from lvq.model.arrays import first_argmin, round_centre, take_columns
 from lvq.model.costs import CrossEntropyCost, GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
 from lvq.model.links import KERNELS, Identity
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
+from lvq.model.rows import first_argmin, round_centre, take_columns
 from lvq.model.samples import ArraySamples
 from lvq.solvers.problem import Problem
 from tests.model.formulas import distances
@@ -118,80 +118,6 @@ def test_tensors_give_the_result_of_arrays(cost, relevance, dtype, tolerance, de
                 np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=0, atol=10 * tolerance * scale)
 
 
-def plain_objective(relevance, link, cost, W, R, log_width, X, y, weight):
-    """The weighted mean cost directly from the papers' formulas, with an N x M x n array of differences."""
-    labels = torch.as_tensor(LABELS)
-    difference = X[:, None, :] - W[None, :, :]
-    if R is None:
-        D = difference.square().sum(2)
-    else:
-        own = R.expand(len(LABELS), *R.shape) if relevance.local is None else R[relevance.metric(LABELS).group]
-        if isinstance(relevance, Weights):
-            D = (own * difference.square()).sum(2)
-        else:
-            D = torch.einsum("jmn,ijn->ijm", own, difference).square().sum(2)
-    ratio = D / torch.exp(log_width) ** 2
-    H = {
-        "identity": lambda: D,
-        "gaussian": lambda: 2 - 2 * torch.exp(-ratio / 2),
-        "cauchy": lambda: 2 - 2 / (1 + ratio),
-        "inverse_multiquadric": lambda: 2 - 2 / torch.sqrt(1 + ratio),
-        "rational_quadratic": lambda: 2 - 2 / (1 + ratio / 2),
-    }[link]()
-    mine = y[:, None] == labels[None, :]
-    if cost in ("snpc", "rslvq"):
-        densities = torch.exp(-XI * H)
-        own = (densities * mine).sum(1)
-        posterior = own / densities.sum(1)
-        each = (1 - posterior if cost == "snpc" else -torch.log(posterior)) - ALPHA * torch.log(own)
-    elif cost.startswith("cross entropy"):
-        d = torch.stack([H[:, k == LABELS].min(1).values for k in range(3)], 1)
-        d_plus = d.gather(1, y[:, None])
-        costs = torch.as_tensor(COST_MATRIX if cost.endswith("matrix") else 1 - np.eye(3))[y]
-        most = costs.max(1).values
-        each = (
-            most * torch.log(1 + (costs / most[:, None] * torch.exp(XI * (d_plus - d))).sum(1)) + ALPHA * d_plus[:, 0]
-        )
-    else:
-        d_plus = torch.where(mine, H, torch.inf).min(1).values
-        d_minus, other = torch.where(mine, torch.inf, H).min(1)
-        mu, z = (d_plus - d_minus) / (d_plus + d_minus), XI * (d_plus - d_minus)
-        each = {
-            "glvq": lambda: mu,
-            "glvq sigmoid": lambda: 1 / (1 + torch.exp(-SLOPE * mu)),
-            "mce": lambda: 1 / (1 + torch.exp(-z)),
-            "logm": lambda: torch.log(1 + torch.exp(z)),
-        }[cost.removesuffix(" matrix")]()
-        if cost.endswith("matrix"):
-            least = 1 / (1 + np.exp(SLOPE)) if cost.startswith("glvq") else 0.0
-            each = (each - least) * torch.as_tensor(COST_MATRIX)[y, labels[other]] + least
-        each = each + COSTS[cost].alpha * d_plus
-    return (weight * each).sum() / weight.sum()
-
-
-@pytest.mark.parametrize("relevance", METRICS.values(), ids=METRICS)
-@pytest.mark.parametrize("cost", COSTS)
-def test_gradient_equals_autograd_of_the_formulas(cost, relevance):
-    for number, link in chosen_links(cost, relevance):
-        W, R, X, y, weight = draw(10 + number, relevance, np.float64)
-        free = [tensor(W).requires_grad_(), torch.tensor(np.log(1.7), requires_grad=True)]
-        R_free = None if R is None else tensor(R).requires_grad_()
-        expected = plain_objective(
-            relevance, link, cost, free[0], R_free, free[1], tensor(X), tensor(y), tensor(weight)
-        )
-        expected.backward()
-        width = None if link == "identity" else 1.7
-        value, gradient = objective_on(relevance, link, COSTS[cost], np.float64).value_and_gradient(
-            Params(W, R, width), X, y, weight
-        )
-        assert value == pytest.approx(expected.item(), rel=1e-11, abs=1e-12)
-        np.testing.assert_allclose(gradient.prototypes, free[0].grad.numpy(), rtol=1e-8, atol=1e-11)
-        if R is not None:
-            np.testing.assert_allclose(gradient.relevance, R_free.grad.numpy(), rtol=1e-8, atol=1e-11)
-        if width is not None:
-            assert gradient.width == pytest.approx(free[1].grad.item(), rel=1e-8, abs=1e-11)
-
-
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     "relevance",
@@ -231,24 +157,6 @@ def test_constraints_and_penalties_on_tensors(relevance, device):
     assert float(found) == pytest.approx(float(value), rel=1e-12)
     for ours, theirs in zip(other, gradient):
         np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("cost", ["logm", "rslvq"])
-@pytest.mark.parametrize("labels", [[0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 2]], ids=["even groups", "other groups"])
-def test_local_matrices_of_tensors(labels, cost, device):
-    """Groups of the same size are taken together, others one by one."""
-    relevance, labels = Matrix(rank=2, local="class"), np.array(labels)
-    W, _, X, y, weight = draw(5, relevance, np.float64)
-    params = Params(W, np.random.default_rng(5).normal(size=(3, 2, FEATURES)))
-    objective = Objective(relevance.metric(labels), KERNELS["gaussian"].with_width(2.0), COSTS[cost], labels)
-    value, gradient = objective.value_and_gradient(params, X, y, weight)
-    there = [tensor(part, device) for part in (X, y, weight)]
-    moved, placed = objective.beside(params, there[0])
-    found, other = moved.value_and_gradient(placed, *there)
-    assert float(found) == pytest.approx(float(value), rel=1e-12)
-    np.testing.assert_allclose(other.prototypes.cpu(), gradient.prototypes, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(other.relevance.cpu(), gradient.relevance, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -149,7 +149,7 @@ def test_explanations_of_many_blocks_of_rows(three_classes, monkeypatch):
     X, y = three_classes
     model = wrapped("by_cost").fit(X, y)
     whole = lvq.explain(model, X)
-    monkeypatch.setattr("lvq.model.prototype_model.BLOCK_BYTES", 4000)
+    monkeypatch.setattr("lvq.model.rows.BLOCK", 500)
     parts = lvq.explain(model, X)
     np.testing.assert_array_equal(parts.winner, whole.winner)
     np.testing.assert_allclose(parts.contributions, whole.contributions, atol=1e-9)

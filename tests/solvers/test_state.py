@@ -61,7 +61,7 @@ def test_units_are_measured_in_blocks(monkeypatch):
     """So that memory stays bounded; the sum is the same."""
     samples, params = draw(Relevance(), dtype=np.float32)
     whole = spread_of(Euclidean(), params, samples)
-    monkeypatch.setattr("lvq.model.samples.BLOCK", 35)
+    monkeypatch.setattr("lvq.model.rows.BLOCK", 35)
     assert samples.block_rows(5) == 7
     np.testing.assert_allclose(spread_of(Euclidean(), params, samples)[:3], whole[:3], rtol=1e-6)
 

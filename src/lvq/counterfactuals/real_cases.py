@@ -21,7 +21,7 @@ from lvq.estimators.find_model import FoundModel, rejecting_layer
 from lvq.inspection.certify import checked_units, is_local
 from lvq.inspection.columns import model_inputs
 from lvq.inspection.steps import Floats, Indices
-from lvq.model.arrays import as_numpy
+from lvq.model.rows import as_numpy
 from lvq.typing import Label, Labels, MatrixLike
 
 N_ENDS = 5  # nearest real samples that a counterfactual may start from

@@ -26,7 +26,7 @@ from lvq.inspection.certify import is_local
 from lvq.inspection.columns import model_inputs, row_names
 from lvq.inspection.linear import as_matrix, compose, dense, input_map, project
 from lvq.inspection.steps import Floats, Indices, LinearMap
-from lvq.model.arrays import as_numpy
+from lvq.model.rows import as_numpy
 from lvq.tables.header import listed
 from lvq.typing import Labels, MatrixLike
 

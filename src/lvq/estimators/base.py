@@ -27,10 +27,9 @@ from lvq.estimators.specification import Parts, Specification
 from lvq.estimators.streams import check_unchanged, next_batch, with_moments
 from lvq.estimators.tensors import floating, require_torch
 from lvq.estimators.training import Training
-from lvq.model.arrays import is_tensor
 from lvq.model.objective import Params
-from lvq.model.observed import filled
-from lvq.model.samples import ArraySamples
+from lvq.model.rows import is_tensor
+from lvq.model.samples import ArraySamples, filled
 from lvq.model.start_prototypes import prototypes_per_class, start_prototypes
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.progress import progress_bar, silent

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, validate_parameter_constra
 from lvq.estimators.parameters import at_least_one, below_one, not_negative, one_of, positive
 from lvq.estimators.specification import Parts
 from lvq.model.costs import CrossEntropyCost, MarginCost, SoftCost, WindowRule, WinnerRule
-from lvq.model.parts import Part
+from lvq.model.links import Part
 from lvq.model.relevance import Matrix, Structured
 from lvq.model.rows import is_sparse
 from lvq.model.samples import ArraySamples

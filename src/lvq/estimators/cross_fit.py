@@ -20,8 +20,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators import training as steps
 from lvq.estimators.specification import Parts
-from lvq.model.arrays import as_numpy
-from lvq.model.rows import canonical_order
+from lvq.model.rows import as_numpy, canonical_order
 from lvq.model.samples import ArraySamples, rows_by_class
 from lvq.model.scores import fitted_temperature
 from lvq.solvers.progress import silent

@@ -16,8 +16,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
-from lvq.model.model_checks import PARAMETER_AXES
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.storage import PARAMETER_AXES
 from lvq.typing import MatrixLike
 
 Layer = TypeVar("Layer")

@@ -16,10 +16,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from lvq.estimators.tensors import floating, is_valid, on_device, stand_in
-from lvq.model.arrays import as_numpy, beside, has_float64, is_tensor, like
-from lvq.model.observed import with_values
-from lvq.model.rows import canonical, column_range, is_sparse, largest_value, numbers
-from lvq.model.samples import ArraySamples
+from lvq.model.rows import (
+    as_numpy,
+    beside,
+    canonical,
+    column_range,
+    has_float64,
+    is_sparse,
+    is_tensor,
+    largest_value,
+    like,
+    numbers,
+)
+from lvq.model.samples import ArraySamples, with_values
 from lvq.typing import Argument, Array, ClassWeight, Delayed, MatrixLike
 
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first

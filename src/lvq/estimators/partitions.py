@@ -30,9 +30,8 @@ from lvq.estimators.inputs import (
     in_memory,
     is_dask,
 )
-from lvq.model.arrays import rounded_centre
-from lvq.model.samples import BLOCK, ArraySamples, Block, Map, Total, median_variance, rows_by_class
-from lvq.model.start_matrix import class_moments
+from lvq.model.rows import BLOCK, rounded_centre
+from lvq.model.samples import ArraySamples, Block, Map, Total, class_moments, median_variance, rows_by_class
 from lvq.solvers.lbfgs import LBFGS
 from lvq.typing import Argument, ClassWeight, Delayed, MatrixLike
 

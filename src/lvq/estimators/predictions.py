@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from lvq.estimators.inputs import by_partition, check_samples, in_memory
-from lvq.model.arrays import as_numpy, is_tensor
-from lvq.model.contributions import Explanation
 from lvq.model.links import Kernel
-from lvq.model.prototype_model import PrototypeModel
+from lvq.model.prototype_model import Explanation, PrototypeModel
+from lvq.model.rows import as_numpy, is_tensor
 from lvq.solvers.state import TrainingState
 from lvq.solvers.threads import block_threads
 from lvq.typing import Array, ClassWeight

@@ -13,9 +13,8 @@ import numpy as np
 from lvq.estimators import training as steps
 from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training
-from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import canonical_order, dense
+from lvq.model.rows import as_numpy, canonical_order, dense
 from lvq.model.samples import ArraySamples
 from lvq.solvers.progress import silent
 

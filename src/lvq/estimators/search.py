@@ -20,11 +20,10 @@ from lvq.estimators.cross_fit import Candidate, Folds, Scores, choose, cross_fit
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.predictions import ModelPredictions
-from lvq.model.arrays import as_numpy
 from lvq.model.costs import LOGMCost, MCECost
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix, Scale, Weights
-from lvq.model.rows import canonical_order
+from lvq.model.rows import as_numpy, canonical_order
 from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
 

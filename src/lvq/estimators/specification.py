@@ -10,8 +10,7 @@ from sklearn.utils import Tags
 
 from lvq.estimators.parameters import estimator
 from lvq.model.costs import COSTS, CostOrRule
-from lvq.model.links import KERNELS, Identity, Kernel, Link
-from lvq.model.parts import Part
+from lvq.model.links import KERNELS, Identity, Kernel, Link, Part
 from lvq.model.relevance import RELEVANCES, Relevance
 from lvq.model.rows import is_sparse
 from lvq.solvers import lbfgs

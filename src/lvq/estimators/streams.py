@@ -13,13 +13,12 @@ from lvq.estimators.checks import PENALTIES, check_for_samples
 from lvq.estimators.inputs import check_classes, is_dask, samples_of_classes
 from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training, metric_for
-from lvq.model.arrays import as_numpy
 from lvq.model.links import Kernel
 from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Params
-from lvq.model.observed import FeatureMoments
 from lvq.model.relevance import Relevance
-from lvq.model.samples import ArraySamples
+from lvq.model.rows import as_numpy
+from lvq.model.samples import ArraySamples, FeatureMoments
 from lvq.solvers.state import MIN_UNIT_SAMPLES, mean_units, new_statistics, spread_of, stretched
 
 if TYPE_CHECKING:

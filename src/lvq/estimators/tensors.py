@@ -9,8 +9,7 @@ import sys
 
 import numpy as np
 
-from lvq.model.arrays import has_float64, numpy_type
-from lvq.model.rows import largest_value
+from lvq.model.rows import has_float64, largest_value, numpy_type
 from lvq.typing import Array
 
 

@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lvq.estimators.specification import Parts
-from lvq.model.arrays import as_numpy, like
 from lvq.model.costs import CrossEntropyCost, SoftCost
+from lvq.model.directions import sample_space
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Metric
 from lvq.model.objective import Objective, Params
-from lvq.model.observed import FeatureMoments, Observed, filled, has_missing
+from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale, Matrix, Structured
-from lvq.model.sample_space import sample_space
-from lvq.model.samples import ArraySamples
+from lvq.model.rows import as_numpy, has_missing, like
+from lvq.model.samples import ArraySamples, FeatureMoments, filled
 from lvq.model.scores import DecisionRule
 from lvq.model.structure import Structure
 from lvq.solvers import adam, lbfgs, online

@@ -26,8 +26,8 @@ from lvq.inspection.columns import model_inputs
 from lvq.inspection.linear import compose, input_map, project, pull_back
 from lvq.inspection.local_bounds import LocalBounds, ratio
 from lvq.inspection.steps import Floats, LinearMap
-from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.rows import as_numpy
 from lvq.typing import MatrixLike
 
 # the dual norm, by scipy's name of the distance

@@ -13,9 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from lvq.estimators.find_model import FoundModel
 from lvq.inspection.steps import Block, Indices, Names, Step, adapter, blocks, default_names
-from lvq.model.arrays import as_numpy
-from lvq.model.observed import require_complete
-from lvq.model.rows import dense, require_dense
+from lvq.model.rows import as_numpy, dense, require_complete, require_dense
 from lvq.typing import JSONValue, MatrixLike
 
 

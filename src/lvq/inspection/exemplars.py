@@ -12,8 +12,8 @@ from sklearn.utils.validation import column_or_1d
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import model_inputs, row_names
 from lvq.inspection.steps import Floats, Indices
-from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.rows import as_numpy
 from lvq.typing import Labels, MatrixLike
 
 BLOCK = 2**22  # distances at a time

@@ -13,10 +13,9 @@ from typing import ClassVar, Literal, Protocol, Self, TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from lvq.model.arrays import as_columns, beside, like, namespace, put_columns, take_along, take_columns, zeros
-from lvq.model.metrics import DistanceGradient
-from lvq.model.pairs import class_starts, nearest_by_class, nearest_pair
-from lvq.model.parts import Part
+from lvq.model.links import Part
+from lvq.model.metrics import DistanceGradient, class_starts, nearest_by_class, nearest_pair
+from lvq.model.rows import as_columns, beside, like, namespace, put_columns, take_along, take_columns, zeros
 from lvq.typing import Array
 
 

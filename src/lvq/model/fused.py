@@ -121,17 +121,15 @@ def _differences_kernel(
     tl.store(out_pointer + place, left[:, None] * (z - p) + right[:, None] * (z - q), mask=mask)
 
 
-def _device(array: Tensor) -> object:
-    return torch.cuda.get_device_properties(array.device) if array.is_cuda else None
-
-
 def search(Z: Tensor, P: Tensor, squares: Tensor, y: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Own and other index, and their squared distances."""
     samples, depth = Z.shape
     own, other = (torch.empty(samples, dtype=torch.int64, device=Z.device) for _ in range(2))
     near, far = (torch.empty(samples, dtype=torch.float32, device=Z.device) for _ in range(2))
-    enough_memory = getattr(_device(Z), "shared_memory_per_block_optin", 0) >= LARGE_TILE_MEMORY
-    rows, columns, deep, warps, stages = LARGE_TILE if depth > 64 and P.shape[0] > 64 and enough_memory else SMALL_TILE
+    memory = getattr(torch.cuda.get_device_properties(Z.device), "shared_memory_per_block_optin", 0)
+    rows, columns, deep, warps, stages = (
+        LARGE_TILE if depth > 64 and P.shape[0] > 64 and memory >= LARGE_TILE_MEMORY else SMALL_TILE
+    )
     _search_kernel[(triton.cdiv(samples, rows),)](
         Z.contiguous(), P.contiguous(), squares, y, labels, own, other, near, far, samples, P.shape[0], depth,
         ROWS=rows, COLUMNS=columns, DEPTH=deep, num_warps=warps, num_stages=stages,

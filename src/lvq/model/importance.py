@@ -20,25 +20,21 @@ Q = I, the distances with Q the Laplacian of the graph of pairs, as sum_jk m_jk 
 follows from sums over the samples.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Self
 
 import numpy as np
 
-from lvq.model.arrays import as_numpy, has_float64, is_tensor, like, namespace, wide
-from lvq.model.observed import filled
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import dense, is_sparse
-from lvq.model.samples import ArraySamples, Block
+from lvq.model.rows import as_numpy, dense, has_float64, is_sparse, is_tensor, like, namespace, wide
+from lvq.model.samples import ArraySamples, Block, filled
 from lvq.typing import Array
 
 DEGREE = 3  # of the curve
 OUTPUTS = 64  # classes, and prototypes, that count
-BLOCK = 2**20  # numbers of a block of samples
 FEATURES = 2**12  # whose covariances are held at a time
-# Numbers of samples in memory, and of their outputs; of more a random part of the samples is used
-MOST, MOST_OUTPUTS = 2**24, 2**22
-FEW, FEW_SPARSE = 500, 50  # samples that are used in any case
+MOST = 2**24  # numbers of samples in memory, or of their outputs; of more a random part of the samples is used
+FEW, FEW_SPARSE = 500, 50  # samples that are used in any case; sparse ones become dense
 SMALLEST = 1e-8  # variance of a combination of powers, relative to theirs, that counts as zero
 
 
@@ -139,20 +135,48 @@ class _Variances:
 
 
 @dataclass(frozen=True)
-class SampleSums:
-    """All sums as one vector, of which blocks and partitions are added."""
+class Moments:
+    """Weighted sums over samples of powers of t, of the outputs, and of their products; and the weights of pairs."""
+
+    mass: float
+    power: np.ndarray  # (2 d, n)
+    cross: np.ndarray  # (d, n, C), products of powers and outputs
+    output: np.ndarray  # (C,)
+    product: np.ndarray  # (C, C), products of outputs
+    pairs: np.ndarray  # (M, M), weight of the samples with each winner and rival
+
+    def __add__(self, other: Self) -> Self:
+        return replace(
+            self, **{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)}
+        )
+
+    def of_outputs(self) -> np.ndarray:
+        """Covariances of the outputs, (C, C)."""
+        return self.product / self.mass - np.outer(self.output, self.output) / self.mass**2
+
+    def of_features(self) -> tuple[np.ndarray, np.ndarray]:
+        """Covariances of the powers of each feature, (n, d, d), and those with the outputs, (n, d, C)."""
+        power, exponent = self.power / self.mass, np.arange(DEGREE)
+        gram = power[exponent[:, None] + exponent + 1] - power[:DEGREE, None] * power[:DEGREE]
+        cross = self.cross / self.mass - power[:DEGREE, :, None] * (self.output / self.mass)
+        return np.moveaxis(gram, 2, 0), np.moveaxis(cross, 1, 0)
+
+
+@dataclass(frozen=True)
+class _BlockMoments:
+    """The moments of a block of samples."""
 
     curve: Curve
     outputs: Outputs
     features: slice
 
-    def __call__(self, block: Block) -> np.ndarray:
+    def __call__(self, block: Block) -> Moments:
         weight = as_numpy(wide(block.weight))
         values, pair = self.outputs.of(block.X)
         weighted = values * weight[:, None]
-        powers = feature_powers(self.curve.of_features(self.features), block.X[:, self.features], weight, weighted)
-        sums = weighted.sum(axis=0), values.T @ weighted, self.outputs.pair_weights(pair, weight)
-        return np.concatenate([np.ravel(part) for part in (weight.sum(), *powers, *sums)])
+        powers = feature_powers(self.curve, block.X[:, self.features], weight, weighted)
+        pairs = self.outputs.pair_weights(pair, weight)
+        return Moments(float(weight.sum()), *powers, weighted.sum(axis=0), values.T @ weighted, pairs)
 
 
 def feature_powers(curve: Curve, X: Array, weight: np.ndarray, weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -166,34 +190,6 @@ def feature_powers(curve: Curve, X: Array, weight: np.ndarray, weighted: np.ndar
             cross.append(as_numpy(power.T @ weighted))
         power = power * t
     return np.array(sums), np.array(cross)
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Means over the samples: powers of t (2 d, n), their products with the outputs (d, n, C), outputs, and pairs."""
-
-    power: np.ndarray
-    cross: np.ndarray
-    output: np.ndarray
-    covariance: np.ndarray
-    pairs: np.ndarray
-
-    @classmethod
-    def of(cls, sums: np.ndarray, n: int, outputs: Outputs) -> Self:
-        """The parts of the vector of `SampleSums`, divided by the sum of the weights."""
-        M = len(outputs.prototypes)
-        C = M + len(outputs.classes)
-        sizes = [2 * DEGREE * n, DEGREE * n * C, C, C * C, M * M]
-        power, cross, output, second, pairs = np.split(sums[1:] / sums[0], np.cumsum(sizes)[:-1])
-        covariance = second.reshape(C, C) - np.outer(output, output)
-        return cls(power.reshape(-1, n), cross.reshape(-1, n, C), output, covariance, pairs.reshape(M, M))
-
-    def of_features(self) -> tuple[np.ndarray, np.ndarray]:
-        """Covariances of the powers of each feature, (n, d, d), and those with the outputs, (n, d, C)."""
-        power, exponent = self.power, np.arange(DEGREE)
-        gram = power[exponent[:, None] + exponent + 1] - power[:DEGREE, None] * power[:DEGREE]
-        cross = self.cross - power[:DEGREE, :, None] * self.output
-        return np.moveaxis(gram, 2, 0), np.moveaxis(cross, 1, 0)
 
 
 def feature_importances(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
@@ -230,13 +226,13 @@ def of_sum_one(fractions: np.ndarray) -> np.ndarray:
 def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
     """Fraction of the variance of the model's outputs that each feature alone explains, (n_features,)."""
     samples = _in_bounds(samples, model)
-    rows = max(1, BLOCK // max(samples.n_features, len(model.labels) + len(model.classes)))
+    rows = samples.block_rows(len(model.labels) + len(model.classes))
     curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model).most_frequent(samples, rows)
     fractions = []
     for begin in range(0, samples.n_features, FEATURES):
-        part = slice(begin, min(begin + FEATURES, samples.n_features))
-        found = Moments.of(samples.reduce(SampleSums(curve, outputs, part), rows), part.stop - begin, outputs)
-        weighting = output_weighting(found.covariance, found.pairs, len(outputs.classes))
+        part = slice(begin, begin + FEATURES)
+        found = samples.reduce(_BlockMoments(curve.of_features(part), outputs, part), rows)
+        weighting = output_weighting(found.of_outputs(), found.pairs, len(outputs.classes))
         fractions.append(explained(*found.of_features(), weighting, curve.smallest)[0])
     return np.concatenate(fractions)
 
@@ -275,7 +271,6 @@ def _in_bounds(samples: ArraySamples, model: PrototypeModel) -> ArraySamples:
     if not samples.in_memory:
         return samples
     least = FEW_SPARSE if is_sparse(samples.X) else FEW
-    most = max(least, min(MOST // samples.n_features, MOST_OUTPUTS // (len(model.labels) + len(model.classes))))
-    some = ArraySamples(*samples.sample(most, np.random.RandomState(0)))
-    some = filled(some)
+    most = max(least, MOST // max(samples.n_features, len(model.labels) + len(model.classes)))
+    some = filled(ArraySamples(*samples.sample(most, np.random.RandomState(0))))
     return replace(some, X=dense(some.X))

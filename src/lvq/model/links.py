@@ -1,16 +1,41 @@
-"""Radial kernels as links: a scalar function g of the squared distance D, and its derivative g'.
+"""Radial kernels as links, and `Part`, the base of these and of all other parts that a user can set.
+
+A link is a scalar function g of the squared distance D, and its derivative g'.
 
 A kernel k(v, w) = h(D / width^2) with h(0) = 1 induces the squared distance H = 2 - 2 h, so learning with a kernel is
 learning with H in place of D (Kaestner et al. 2012). Every kernel here is a function of D / width^2 alone, hence
 dH/dlog(width) = -2 D g'(D) for all of them. Links are increasing, so the nearest prototype stays the nearest.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal, Protocol, Self
 
-from lvq.model.arrays import namespace
-from lvq.model.parts import Part
-from lvq.typing import Array
+from lvq.model.rows import namespace
+from lvq.typing import Argument, Array
+
+
+class Part:
+    """A frozen dataclass whose fields are parameters, as scikit-learn's searches and `clone` expect them.
+
+    Examples
+    --------
+    >>> from lvq.model.relevance import Matrix
+    >>> Matrix(rank=2).get_params()["rank"]
+    2
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Argument]:
+        """The parameters by their names; `deep` is scikit-learn's and changes nothing."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
+
+    def set_params(self, **params: Argument) -> Self:
+        """Change parameters; a fitted model has copies of its own and does not change."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {sorted(known)}.")
+            object.__setattr__(self, name, value)
+        return self
 
 
 class Link(Protocol):

@@ -1,12 +1,12 @@
 """Metrics with relevances or a matrix for each group of prototypes; their contract is that of `lvq.model.metrics`."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from lvq.model.arrays import beside, clipped, namespace, zeros
 from lvq.model.metrics import DistanceGradient, LocalMetric, Prepared, squared_distances
-from lvq.model.rows import squared
+from lvq.model.rows import beside, clipped, namespace, squared, zeros
 from lvq.typing import Array
 
 
@@ -79,17 +79,13 @@ class LocalMahalanobis(LocalMetric):
         """Distances to these prototypes."""
         return LocallyProjected(self, W, R)
 
-    def rows_of(self, group: int) -> slice:
-        """The prototypes of a group."""
-        return slice(self.groups[group], self.groups[group + 1])
-
 
 class LocallyProjected(Prepared):
     """Prototypes with matrices of their own. Samples are projected by all matrices in one product, (N, K, m)."""
 
     def __init__(self, metric: LocalMahalanobis, W: Array, R: Array) -> None:
         self.metric, self.W, self.R = metric, W, R
-        self.parts = [metric.rows_of(k) for k in range(R.shape[0])]
+        self.parts = [slice(begin, end) for begin, end in pairwise(metric.groups)]
         self.P = namespace(W).concatenate([W[part] @ R[k].T for k, part in enumerate(self.parts)], 0)
         self.columns = 2 * R.shape[0] * R.shape[1]
 
@@ -124,7 +120,7 @@ class LocallyProjected(Prepared):
         for k, part in enumerate(self.parts):
             within, P = DistanceGradient(by_distance.value[:, part]), self.P[part]
             by_image.append(within.column_sums(len(P))[:, None] * P - within.scatter(Z[:, k], len(P)))
-            by_sample.append(within.row_sums()[:, None] * Z[:, k] - within.gather(P))
+            by_sample.append(within.value.sum(1)[:, None] * Z[:, k] - within.gather(P))
         xp = namespace(Z)
         return xp.concatenate(by_image, 0), xp.stack(by_sample, 1)
 

@@ -11,19 +11,133 @@ coordinates that are given. R is None, the relevances lambda (n), a matrix Omega
 of prototypes, (K, n) or (K, m, n); the last two are in `local_metrics.py`.
 """
 
+import sys
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
+from itertools import pairwise
+from types import ModuleType
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from lvq.model.arrays import clipped, fused_kernels, namespace, zeros
-from lvq.model.pairs import NearestPair, nearest_pair
-from lvq.model.rows import dense, is_sparse, row_squares, scaled_columns, squared
+from lvq.model.rows import (
+    as_numpy,
+    beside,
+    clipped,
+    dense,
+    first_argmin,
+    is_sparse,
+    is_tensor,
+    namespace,
+    row_squares,
+    scaled_columns,
+    squared,
+    take_columns,
+    zeros,
+)
 from lvq.typing import Array
 
 DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
+LONG = 4  # samples of the same class one after another, on average, from which slices are faster than masks
+
+
+class NearestPair(NamedTuple):
+    """The nearest prototype of the true class and the nearest of all others, for each sample."""
+
+    own: Array
+    other: Array
+    d_plus: Array
+    d_minus: Array
+
+
+def nearest_pair(scores: Array, y: Array, labels: Array) -> NearestPair:
+    """Find d+ and d- and the indices of their prototypes, from distances or scores; their array is used up.
+
+    Labels ascend, ties go to the lowest index. Samples ordered by class are searched class by class, in slices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pair = nearest_pair(np.array([[3.0, 1.0, 2.0]]), np.array([0]), np.array([0, 1, 1]))
+    >>> int(pair.own[0]), int(pair.other[0]), float(pair.d_plus[0]), float(pair.d_minus[0])
+    (0, 1, 3.0, 1.0)
+    """
+    if namespace(scores) is np:
+        runs = [0, *(np.flatnonzero(y[1:] != y[:-1]) + 1).tolist(), len(y)]
+        if len(y) >= LONG * len(runs):
+            own, d_plus = _own_by_run(scores, y, labels, runs)
+            other = scores.argmin(axis=1)
+            return NearestPair(own, other, d_plus, take_columns(scores, other))
+    mine, infinity = y[:, None] == labels[None, :], float("inf")
+    xp = namespace(scores)
+    own = first_argmin(np.where(mine, scores, infinity) if xp is np else scores.masked_fill(~mine, infinity))
+    d_plus = take_columns(scores, own)
+    if xp is np:
+        np.putmask(scores, mine, infinity)
+    else:
+        scores.masked_fill_(mine, infinity)
+    other = first_argmin(scores)
+    return NearestPair(own, other, d_plus, take_columns(scores, other))
+
+
+def class_starts(labels: Array) -> np.ndarray:
+    """Index of the first prototype of each class that has any; labels ascend.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_starts(np.array([0, 0, 2])).tolist()
+    [0, 2]
+    """
+    return np.flatnonzero(np.diff(as_numpy(labels), prepend=-1))
+
+
+def nearest_by_class(scores: Array, starts: np.ndarray) -> Array:
+    """Index of the nearest prototype of each class, (N, C); `starts` are those of `class_starts`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_by_class(np.array([[3.0, 1.0, 2.0]]), np.array([0, 2])).tolist()
+    [[1, 2]]
+    """
+    counts = np.diff(starts, append=scores.shape[1])
+    if (counts == counts[0]).all():
+        index = first_argmin(scores.reshape(-1, int(counts[0]))).reshape(-1, len(counts))
+    else:
+        parts = [scores[:, start : start + count] for start, count in zip(starts.tolist(), counts.tolist())]
+        index = namespace(scores).stack([first_argmin(part) for part in parts], 1)
+    return index + beside(starts, scores)
+
+
+def _own_by_run(
+    scores: np.ndarray, y: np.ndarray, labels: np.ndarray, runs: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest own prototype and its score; the scores of all own prototypes become infinite."""
+    own, d_plus = np.zeros(len(y), dtype=np.intp), np.full(len(y), np.inf, dtype=scores.dtype)
+    for begin, end in pairwise(runs):
+        low, high = np.searchsorted(labels, (y[begin], y[begin] + 1))
+        if low == high:  # a class without prototypes
+            continue
+        mine = scores[begin:end, low:high]
+        nearest = mine.argmin(axis=1)
+        own[begin:end] = nearest + low
+        d_plus[begin:end] = take_columns(mine, nearest)
+        mine[...] = np.inf
+    return own, d_plus
+
+
+def fused_kernels(array: Array) -> ModuleType | None:
+    """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
+    if not is_tensor(array) or not array.is_cuda or array.element_size() != 4:
+        return None
+    if find_spec("triton") is None or sys.modules["torch"].version.hip is not None:  # AMD has no TF32 passes
+        return None
+    from lvq.model import fused
+
+    return fused
 
 
 class DistanceGradient(NamedTuple):
@@ -35,10 +149,6 @@ class DistanceGradient(NamedTuple):
 
     value: Array
     touched: Array | None = None
-
-    def row_sums(self) -> Array:
-        """Sum over the prototypes, (N,)."""
-        return self.value.sum(1)
 
     def column_sums(self, count: int) -> Array:
         """Sum over the samples, (count,)."""
@@ -53,7 +163,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value @ rows
         if namespace(self.value) is np:
-            return self._whole(rows.shape[0], rows.shape[1]) @ rows
+            return self._factor(rows.shape[0], rows.shape[1]) @ rows
         return sum(self.value[:, k, None] * rows[self.touched[:, k]] for k in range(self.touched.shape[1]))
 
     def scatter(self, rows: Array, count: int) -> Array:
@@ -61,7 +171,7 @@ class DistanceGradient(NamedTuple):
         if self.touched is None:
             return self.value.T @ rows
         if namespace(self.value) is np:
-            return dense(self._whole(count, rows.shape[1]).T @ rows)
+            return dense(self._factor(count, rows.shape[1]).T @ rows)
         total = zeros((count, rows.shape[1]), rows)
         for k in range(self.touched.shape[1]):
             total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
@@ -79,7 +189,7 @@ class DistanceGradient(NamedTuple):
         kernels = self._kernels(rows)
         if kernels is not None:
             return kernels.differences(rows, others, self.touched, self.value)
-        result = self.row_sums()[:, None] * rows
+        result = self.value.sum(1)[:, None] * rows
         result -= self.gather(others)
         return result
 
@@ -87,15 +197,21 @@ class DistanceGradient(NamedTuple):
         """The GPU kernels for two touched prototypes a sample; None elsewhere."""
         return fused_kernels(rows) if self.touched is not None and self.touched.shape[1] == 2 else None
 
-    def _whole(self, count: int, columns: int) -> np.ndarray | sparse.csr_array:
+    def whole(self, count: int) -> np.ndarray:
+        """dE/dD as one matrix, (N, count)."""
+        if self.touched is None:
+            return self.value
+        whole, samples = np.zeros((len(self.value), count), dtype=self.value.dtype), np.arange(len(self.value))
+        for touched, value in zip(self.touched.T, self.value.T):
+            whole[samples, touched] += value
+        return whole
+
+    def _factor(self, count: int, columns: int) -> np.ndarray | sparse.csr_array:
         """dE/dD as one matrix for a product with so many columns: dense where that is faster."""
         assert self.touched is not None
         samples, touched = self.value.shape
         if samples * count * columns <= DENSE:
-            whole, first = np.zeros(samples * count, dtype=self.value.dtype), np.arange(0, samples * count, count)
-            for k in range(touched):
-                whole[first + self.touched[:, k]] += self.value[:, k]
-            return whole.reshape(samples, count)
+            return self.whole(count)
         pointers = np.arange(0, samples * touched + 1, touched)
         return sparse.csr_array((self.value.ravel(), self.touched.ravel(), pointers), shape=(samples, count))
 
@@ -257,7 +373,7 @@ class Diagonal(SharedMetric):
         """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2."""
         pulled, columns = by_distance.scatter_all(X, W.shape[0])
         weighted = columns[:, None] * W
-        by_relevance = by_distance.row_sums() @ squared(X) + (W * (weighted - 2 * pulled)).sum(0)
+        by_relevance = by_distance.value.sum(1) @ squared(X) + (W * (weighted - 2 * pulled)).sum(0)
         return 2 * R * (weighted - pulled), by_relevance
 
 

@@ -14,11 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from lvq.model.arrays import as_columns, beside, is_tensor, like, take_along
 from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
 from lvq.model.metrics import DistanceGradient, Metric
-from lvq.model.rows import is_sparse
+from lvq.model.rows import as_columns, beside, is_sparse, is_tensor, like, take_along
 from lvq.model.samples import ArraySamples, Block, Map
 from lvq.typing import Array
 

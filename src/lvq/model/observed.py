@@ -27,21 +27,6 @@ import numpy as np
 
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import DistanceGradient, LocalMetric, Metric, Prepared
-from lvq.model.samples import ArraySamples, rows_by_class
-
-
-def has_missing(X: object) -> bool:
-    """Whether an array holds a NaN; tensors never do."""
-    return isinstance(X, np.ndarray) and bool(np.isnan(X).any())
-
-
-def require_complete(X: object, purpose: str) -> None:
-    """Raise ValueError where values are missing, for what cannot ignore them."""
-    if has_missing(X):
-        raise ValueError(
-            f"{purpose} needs samples without missing values, also of a model with missing='ignore'; X contains NaN. "
-            "Leave these rows out, or fill them, for example with sklearn.impute.SimpleImputer."
-        )
 
 
 @dataclass(frozen=True)
@@ -116,7 +101,7 @@ class ObservedPrototypes(Prepared):
         self, X: np.ndarray, cache: Seen, by_distance: DistanceGradient
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Gradient by the prototypes and by the metric's parameters, through e'Lambda e and through s."""
-        slope = _whole(by_distance, len(self.W)) / cache.fraction[:, self.group]  # by e'Lambda e
+        slope = by_distance.whole(len(self.W)) / cache.fraction[:, self.group]  # by e'Lambda e
         by_prototype, by_relevance = (self._back_weights if self.omega is None else self._back_matrices)(cache, slope)
         if self.R is None:
             return by_prototype, None
@@ -156,72 +141,3 @@ class ObservedPrototypes(Prepared):
     def _group_sums(self, rows: np.ndarray) -> np.ndarray:
         """Sums of the prototypes' rows over those with the same metric, (K, ...)."""
         return np.add.reduceat(rows, np.searchsorted(self.group, np.arange(len(self.diagonal))), axis=0)
-
-
-def _whole(gradient: DistanceGradient, count: int) -> np.ndarray:
-    """dE/dD as one matrix, (N, M)."""
-    if gradient.touched is None:
-        return gradient.value
-    whole = np.zeros((len(gradient.value), count), dtype=gradient.value.dtype)
-    np.add.at(whole, (np.arange(len(whole))[:, None], gradient.touched), gradient.value)
-    return whole
-
-
-class FeatureMoments(NamedTuple):
-    """Mean and variance of the observed values of each feature, of one array or of batches one after another.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> first = FeatureMoments.of(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2))
-    >>> both = first.joined(FeatureMoments.of(np.array([[5.0, 4.0]]), np.ones(1)))
-    >>> both.mean.tolist(), both.mass.tolist(), both.variances().round(3).tolist()
-    ([3.0, 4.0], [3.0, 1.0], [2.667, 0.0])
-    """
-
-    mass: np.ndarray  # (n,), sum of the weights of the observed values
-    mean: np.ndarray  # (n,), 0 where nothing was observed
-    scatter: np.ndarray  # (n,), weighted sum of the squared deviations from the mean
-
-    @classmethod
-    def of(cls, X: np.ndarray, weight: np.ndarray) -> FeatureMoments:
-        """Of samples, in which NaN marks a missing value."""
-        weight, observed = weight.astype(np.float64), ~np.isnan(X)
-        mass = weight @ observed
-        mean = weight @ np.where(observed, X, 0).astype(np.float64) / np.where(mass > 0, mass, 1)
-        return cls(mass, mean, weight @ np.where(observed, X - mean, 0) ** 2)
-
-    def joined(self, other: FeatureMoments) -> FeatureMoments:
-        """Of the samples of both, by their means: sums of squares would lose digits far from the origin."""
-        mass, apart = self.mass + other.mass, other.mean - self.mean
-        fraction = other.mass / np.where(mass > 0, mass, 1)
-        scatter = self.scatter + other.scatter + apart**2 * self.mass * fraction
-        return FeatureMoments(mass, self.mean + apart * fraction, scatter)
-
-    def variances(self) -> np.ndarray:
-        """Weighted variance of each feature; 0 where nothing was observed."""
-        return self.scatter / np.where(self.mass > 0, self.mass, 1)
-
-
-def with_values(samples: ArraySamples) -> ArraySamples:
-    """The samples without rows that have no value at all, except those of a class that has no others."""
-    if not has_missing(samples.X):
-        return samples
-    known = ~np.isnan(samples.X).all(axis=1)
-    return ArraySamples(*samples.take(known | ~np.isin(samples.y, samples.y[known])))
-
-
-def filled(samples: ArraySamples, default: np.ndarray | None = None) -> ArraySamples:
-    """Samples with the mean of the observed values of their class for missing ones, for starts and importances.
-
-    Where a class has no value of a feature it is the mean over all classes, and where there is none the default, or 0.
-    """
-    X, y, weight = samples.X, samples.y, samples.weight
-    if not has_missing(X):
-        return samples
-    result, overall = X.copy(), FeatureMoments.of(X, weight)
-    usual = np.where(overall.mass > 0, overall.mean, 0 if default is None else default)
-    for rows in rows_by_class(y, int(y.max()) + 1):
-        own = FeatureMoments.of(X[rows], weight[rows])
-        result[rows] = np.where(np.isnan(X[rows]), np.where(own.mass > 0, own.mean, usual), X[rows])
-    return ArraySamples(result, y, weight)

@@ -10,7 +10,7 @@ In a metric that all prototypes share, distances are one product with folded pro
 nothing else; all other outputs add ``|Omega x|^2``, which changes no order.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,14 +19,30 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.model.arrays import as_numpy, clipped, first_argmin, is_tensor, like, namespace, rounded_centre
-from lvq.model.contributions import Explanation, contributions, differences, explain
+from lvq.model import storage
 from lvq.model.links import Identity, Link
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric, SharedMetric
-from lvq.model.model_checks import check, checked_samples
-from lvq.model.observed import Observed, has_missing, require_complete
-from lvq.model.rows import is_sparse, row_squares, shifted
+from lvq.model.observed import Observed, ObservedPrototypes
+from lvq.model.rows import (
+    as_numpy,
+    block_rows,
+    canonical,
+    clipped,
+    dense,
+    first_argmin,
+    has_missing,
+    is_sparse,
+    is_tensor,
+    largest_value,
+    like,
+    namespace,
+    numbers,
+    require_complete,
+    rounded_centre,
+    row_squares,
+    shifted,
+)
 from lvq.model.samples import Map
 from lvq.model.scores import (
     DecisionRule,
@@ -45,9 +61,18 @@ from lvq.typing import Array
 
 ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
 FOLDABLE = (Euclidean, Diagonal, Mahalanobis)
-BLOCK_BYTES = 2**22  # of samples and distances that are worked on at a time, so that they stay in the cache
-ON_DEVICE = 64  # times as many on a device
 FAR = 4.0  # from the origin, in units of the prototypes' spread: their centre, from which on samples are centred
+
+
+class Explanation(NamedTuple):
+    """Why each sample got its label; all arrays have one row per sample."""
+
+    label: np.ndarray
+    winner: np.ndarray  # index of the nearest prototype of the label
+    rival: np.ndarray  # index of the nearest prototype of another class
+    certainty: np.ndarray  # (d- - d+)/(d- + d+), in [0, 1]
+    # (n_samples, n_features): contribution of each feature to D- - D+; positive: for the label
+    contributions: np.ndarray
 
 
 class Folded(NamedTuple):
@@ -108,20 +133,13 @@ class PrototypeModel:
     variances: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        check(self)
+        storage.check(self)
         for name in ARRAYS:
             array = getattr(self, name)
             if array is not None and array.flags.writeable:  # the caller may write to it later
-                object.__setattr__(self, name, array.copy(order="K"))
-        self._freeze()
-
-    def _freeze(self) -> None:
-        for name in ARRAYS:
-            array = getattr(self, name)
-            if array is not None:
-                view = array.view()
-                view.flags.writeable = False
-                object.__setattr__(self, name, view)
+                array = array.copy(order="K")
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
         kernel = "" if isinstance(self.link, Identity) else f", {type(self.link).__name__} kernel"
@@ -134,10 +152,9 @@ class PrototypeModel:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Unpickled and memory-mapped arrays are made read-only again."""
+        """Unpickled arrays are checked and made read-only again."""
         self.__dict__.update(state)
-        check(self)
-        self._freeze()
+        self.__post_init__()
 
     # -- arrays --------------------------------------------------------------------------------------------------------
 
@@ -173,29 +190,21 @@ class PrototypeModel:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The model as named arrays without objects, for any format that stores arrays; see `from_arrays`."""
-        from lvq.model.storage import to_arrays
-
-        return to_arrays(self)
+        return storage.to_arrays(self)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
         """The model of `to_arrays`; ValueError where the arrays do not form a consistent model."""
-        from lvq.model.storage import from_arrays
-
-        return from_arrays(cls, arrays)
+        return storage.from_arrays(cls, arrays)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a ``.npz`` file: plain arrays and a JSON header, no code."""
-        from lvq.model.storage import save
-
-        save(self, path)
+        storage.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a file that `save` has written."""
-        from lvq.model.storage import load
-
-        return load(cls, path)
+        return storage.load(cls, path)
 
     # -- distances -----------------------------------------------------------------------------------------------------
 
@@ -249,10 +258,14 @@ class PrototypeModel:
         scores += row_squares(self.metric.project(V, R))[:, None]
         return _with_winner(clipped(scores), winner)
 
+    @cached_property
+    def _observed(self) -> ObservedPrototypes:
+        assert self.variances is not None
+        return Observed(self.metric, self.variances).prepare(self.prototypes, self.relevance)
+
     def _observed_distances(self, X: np.ndarray) -> np.ndarray:
         """Distances over observed features; those of complete rows as ever."""
-        assert self.variances is not None
-        D = Observed(self.metric, self.variances).prepare(self.prototypes, self.relevance).distances(X)[0]
+        D = self._observed.distances(X)[0]
         complete = np.flatnonzero(~np.isnan(X).any(axis=1))
         if len(complete):
             D[complete] = self.distances(X[complete])
@@ -276,12 +289,33 @@ class PrototypeModel:
         return self.metric.project(X, self._parameters(X)[1])
 
     def differences(self, X: np.ndarray, prototypes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Difference of each sample to its prototype, and a factor; see `lvq.model.contributions`."""
-        return differences(self, X, prototypes)
+        """Difference u of each sample to its prototype, 0 where a value is missing, and the factor 1/s of u'Lambda u.
+
+        The squared distance is u'Lambda u divided by the observed fraction s of the metric, 1 where nothing is missing.
+        """
+        u = X - self.prototypes[prototypes]
+        if self.variances is None or not has_missing(X):
+            return u, np.ones((len(X), 1), dtype=u.dtype)
+        mask = ~np.isnan(u)
+        fraction = self._observed.fractions(mask.astype(u.dtype))
+        return np.where(mask, u, 0), 1 / np.take_along_axis(fraction, self.group[prototypes][:, None], 1)
 
     def contributions(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
-        """Contribution of each feature to the squared distance of each sample to its prototype."""
-        return contributions(self, X, prototypes)
+        """Contribution u_l (Lambda u)_l of each feature to the squared distance of each sample to its prototype.
+
+        Where values are missing it is divided by s, see `lvq.model.observed`; a missing value contributes 0.
+        """
+        (u, factor), R = self.differences(dense(X), prototypes), self.relevance
+        if R is None:
+            return u * u * factor
+        group, local = self.group[prototypes], isinstance(self.metric, LocalMetric)
+        if self.has_weights:
+            return (R[group] if local else R) * u * u * factor
+        result = np.empty_like(u)
+        for g in np.unique(group):
+            rows, omega = group == g, R[g] if local else R
+            result[rows] = u[rows] * ((u[rows] @ omega.T) @ omega)
+        return result * factor
 
     # -- functions of distances ----------------------------------------------------------------------------------------
 
@@ -355,25 +389,20 @@ class PrototypeModel:
     def blocks(self, X: Array) -> Iterator[Array]:
         """Parts of the samples, so that memory stays bounded; at least one, which may be empty."""
         images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
-        stored = (
-            8 * X.nnz // max(1, X.shape[0]) if is_sparse(X) else self.n_features
-        )  # a block of sparse rows is a copy
-        numbers = len(self.prototypes) + images + stored
-        rows = max(16, BLOCK_BYTES * (ON_DEVICE if is_tensor(X) else 1) // (8 * numbers))
+        rows = block_rows(X, len(self.prototypes) + images)
         return (X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows))
 
     def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array, mapping: Map = map) -> np.ndarray:
         """A function of distances for all samples, block by block."""
-        return _joined(mapping(lambda block: as_numpy(function(self.distances(block))), self.blocks(X)))
+        return np.concatenate(list(mapping(lambda block: as_numpy(function(self.distances(block))), self.blocks(X))))
 
     def predicted(self, X: Array, mapping: Map = map) -> np.ndarray:
         """Index of the predicted class of each sample."""
         fast = type(self.metric) in FOLDABLE and not self.decision.by_posterior
         if not fast or (self.variances is not None and has_missing(X)):
             return self.over_blocks(self.decide, X, mapping)
-        return self.labels[
-            _joined(mapping(lambda block: as_numpy(first_argmin(self._scores(block)[0])), self.blocks(X)))
-        ]
+        winners = mapping(lambda block: as_numpy(first_argmin(self._scores(block)[0])), self.blocks(X))
+        return self.labels[np.concatenate(list(winners))]
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The predicted class of each sample.
@@ -407,17 +436,34 @@ class PrototypeModel:
         blocks = list(self.blocks(self.checked(X)))
         ends = np.cumsum([block.shape[0] for block in blocks])[:-1]
         given = [None] * len(blocks) if predicted is None else np.split(predicted, ends)
-        parts = [explain(self, block, part) for block, part in zip(blocks, given)]
+        parts = [self._explained(block, part) for block, part in zip(blocks, given)]
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
+
+    def _explained(self, X: np.ndarray, predicted: np.ndarray | None) -> Explanation:
+        """The explanation of samples that are held at a time."""
+        found, certainty = self.nearest(self.distances(X), predicted)
+        by_feature = self.contributions(X, found.rival) - self.contributions(X, found.winner)
+        return Explanation(self.classes[self.labels[found.winner]], found.winner, found.rival, certainty, by_feature)
 
     def checked(self, X: ArrayLike) -> np.ndarray:
         """Samples as a floating array; ValueError where they do not fit the model."""
-        return checked_samples(self, X)
-
-
-def _joined(parts: Iterable[np.ndarray]) -> np.ndarray:
-    found = list(parts)
-    return found[0] if len(found) == 1 else np.concatenate(found)
+        X = canonical(X) if is_sparse(X) else np.asarray(as_numpy(X))
+        if X.dtype.kind == "c":
+            raise ValueError(f"X of PrototypeModel must hold real numbers, got {X.dtype}.")
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"X of PrototypeModel must have shape (n_samples, {self.n_features}), got {X.shape}.")
+        known = numbers(X)
+        if (self.variances is None and not np.isfinite(known).all()) or np.isinf(known).any():  # else NaN is missing
+            raise ValueError("X of PrototypeModel contains NaN or infinite values.")
+        largest, limit = float(np.fmax.reduce(np.abs(known), None, initial=0)), largest_value(X.dtype, X.shape[1])
+        if largest > limit:
+            raise ValueError(
+                f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; "
+                f"the largest allowed is {limit:.3g}."
+            )
+        return X
 
 
 def _with_winner(D: Array, winner: Array) -> Array:
@@ -425,9 +471,7 @@ def _with_winner(D: Array, winner: Array) -> Array:
     if namespace(D) is not np:
         return D
     rows = np.flatnonzero(D.argmin(axis=1) != winner)
-    if len(rows):
-        part, own = D[rows], D[rows, winner[rows]]
-        equal = part == own[:, None]
-        equal[np.arange(len(rows)), winner[rows]] = False
-        D[rows] = np.where(equal, np.nextafter(own, np.inf)[:, None], part)
+    smallest = D[rows, winner[rows]]
+    D[rows] = np.maximum(D[rows], np.nextafter(smallest, np.inf)[:, None])
+    D[rows, winner[rows]] = smallest
     return D

@@ -14,12 +14,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from lvq.model.arrays import beside, namespace, numpy_type
+from lvq.model.directions import discriminant_directions, span
+from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis, Metric
-from lvq.model.parts import Part
+from lvq.model.rows import like, namespace
 from lvq.model.samples import ArraySamples
-from lvq.model.start_matrix import discriminant_directions, span
 from lvq.model.structure import Structure
 from lvq.typing import Array
 
@@ -99,29 +99,24 @@ class Structured(Relevance):
         return Structure.of_labels(self.feature_groups, self.sparsity, self.smoothness)
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
-        """Limits of the groups of prototypes with a metric each."""
-        return prototype_groups(self.local, labels)
+        """Limits of the groups of prototypes with a metric each.
+
+        Examples
+        --------
+        >>> Matrix(local="class").groups(np.array([0, 0, 1])), Weights(local="prototype").groups(np.array([0, 0, 1]))
+        ((0, 2, 3), (0, 1, 2, 3))
+        """
+        if self.local is None:
+            return (0, len(labels))
+        if self.local == "prototype":
+            return tuple(range(len(labels) + 1))
+        return (0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels))
 
     def ridge_in(self, scale: DataScale) -> float:
         """The weight of the ridge: it does not depend on the unit of the features."""
         if self.ridge == "auto":
             return AUTO_RIDGE * min(1.0, RIDGE_SAMPLES / scale.n_samples) * scale.variance
         return float(self.ridge) * scale.variance
-
-
-def prototype_groups(local: Local | None, labels: np.ndarray) -> tuple[int, ...]:
-    """Limits of the groups with a metric each.
-
-    Examples
-    --------
-    >>> prototype_groups("class", np.array([0, 0, 1])), prototype_groups("prototype", np.array([0, 0, 1]))
-    ((0, 2, 3), (0, 1, 2, 3))
-    """
-    if local is None:
-        return (0, len(labels))
-    if local == "prototype":
-        return tuple(range(len(labels) + 1))
-    return (0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels))
 
 
 @dataclass(frozen=True)
@@ -323,7 +318,7 @@ def shrunk(omega: Array) -> Penalty:
     m, n = omega.shape[-2:]
     rest = omega
     if m == n:
-        unit = beside(np.eye(n, dtype=numpy_type(omega)), omega)
+        unit = like(np.eye(n), omega)
         rest = omega - ((omega * unit).sum((-2, -1)) / n)[..., None, None] * unit
     every = rest if omega.ndim == 3 else rest[None]
     shared = every.sum(0) / (every.shape[0] + 1)

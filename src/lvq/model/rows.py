@@ -1,22 +1,153 @@
-"""Samples as rows: what formulas need of them, once for NumPy arrays, torch tensors and CSR arrays.
+"""What NumPy arrays, torch tensors and CSR arrays spell differently, so that formulas are written once.
 
-Products with dense arrays are spelled alike (``X @ B``, ``S.T @ X``). The functions here do the rest. Validation makes
-one `scipy.sparse.csr_array` of every sparse format, without duplicates and stored zeros. Sparse rows are never centred,
-as that would fill them: their distances are |x|^2 + |w|^2 - 2 x'w from the origin.
+Products with dense arrays are spelled alike (``X @ B``, ``S.T @ X``), most else is ``xp = namespace(array)``, and the
+functions here do the rest. torch is looked up only if a tensor is given. Ties go to the first index.
+
+Validation makes one `scipy.sparse.csr_array` of every sparse format, without duplicates and stored zeros. Sparse rows
+are never centred, as that would fill them: their distances are |x|^2 + |w|^2 - 2 x'w from the origin.
 """
 
-from typing import TypeGuard
+import sys
+from types import ModuleType
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from lvq.model.arrays import as_numpy, is_tensor, namespace
 from lvq.typing import Array
 
 INDEX = np.iinfo(np.int32).max
-ROWS = 1024  # sparse rows that are copied at a time
-STORED = 2**16  # stored numbers of sparse rows that are looked at together
+BLOCK = 2**19  # numbers of a block of samples: few enough to stay in a processor's cache
+SPARSE_BLOCK = 2**16  # stored numbers of sparse samples: a block is a copy
+ON_DEVICE = 64  # times as many on a device, where each call has a cost of its own
+Given = TypeVar("Given")
+
+# -- arrays and tensors ------------------------------------------------------------------------------------------------
+
+
+def namespace(array: Array) -> ModuleType:
+    """The module whose functions take this array: torch where a tensor is given, else numpy, for sparse rows too."""
+    if isinstance(array, np.ndarray | np.generic | float) or sparse.issparse(array):
+        return np
+    if is_tensor(array):
+        return sys.modules["torch"]
+    raise TypeError(f"expected a NumPy array or a torch tensor, got {type(array).__name__}")
+
+
+def is_tensor(array: object) -> TypeGuard[Array]:
+    """Whether this is a torch tensor; without torch imported there is none."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def as_numpy(array: Given) -> Given | np.ndarray:
+    """A tensor as a NumPy array, of float32 where NumPy has no such type (bfloat16); anything else unchanged."""
+    if not is_tensor(array):
+        return array
+    tensor = array.detach().cpu()
+    return (tensor.float() if tensor.dtype is sys.modules["torch"].bfloat16 else tensor).numpy()
+
+
+def first_argmin(values: Array) -> Array:
+    """Index of the smallest value of each row; the first of equal values, which torch does not guarantee."""
+    xp = namespace(values)
+    if xp is np:
+        return values.argmin(axis=1)
+    columns = xp.arange(values.shape[1], device=values.device)
+    hits = values == xp.amin(values, dim=1, keepdim=True)
+    return xp.where(hits, columns, values.shape[1]).amin(dim=1)
+
+
+def take_columns(values: Array, index: Array) -> Array:
+    """values[i, index[i]] for each row i."""
+    xp = namespace(values)
+    if xp is np:
+        return values[np.arange(len(index)), index]
+    return xp.gather(values, 1, index[:, None])[:, 0]
+
+
+def put_columns(values: Array, index: Array, new: Array | float) -> None:
+    """Set values[i, index[i]] of each row i."""
+    xp = namespace(values)
+    rows = np.arange(len(index)) if xp is np else xp.arange(len(index), device=values.device)
+    values[rows, index] = new
+
+
+def take_along(values: Array, index: Array) -> Array:
+    """values[i, index[i, k]] for each row i and column k."""
+    return np.take_along_axis(values, index, 1) if namespace(values) is np else values.gather(1, index)
+
+
+def as_columns(one: Array, other: Array) -> Array:
+    """Two vectors as the columns of a matrix."""
+    xp = namespace(one)
+    return np.array((one, other)).T if xp is np else xp.stack((one, other), 1)
+
+
+def zeros(shape: tuple[int, ...], like: Array) -> Array:
+    """Zeros of the given shape with the type and place of another array."""
+    xp = namespace(like)
+    return np.zeros(shape, dtype=like.dtype) if xp is np else xp.zeros(shape, dtype=like.dtype, device=like.device)
+
+
+def like(values: Array, other: Array) -> Array:
+    """The values as an array with the type and place of another."""
+    xp = namespace(other)
+    if xp is np:
+        return (
+            values.astype(other.dtype, copy=False) if sparse.issparse(values) else np.asarray(values, dtype=other.dtype)
+        )
+    return xp.asarray(values, dtype=other.dtype, device=other.device)
+
+
+def beside(array: np.ndarray, other: Array) -> Array:
+    """An array of its own type where another is; it may be read-only, which tensors are not."""
+    return array if namespace(other) is np else namespace(other).tensor(array, device=other.device)
+
+
+def wide(array: Array) -> Array:
+    """The numbers in float64; in float32 on a device without float64 (Apple's)."""
+    if namespace(array) is np:
+        return np.asarray(array, dtype=np.float64)
+    return array.double() if has_float64(array.device) else array.float()
+
+
+def has_float64(device: object) -> bool:
+    """Whether a device of torch, or its name, has float64."""
+    return not str(device).startswith("mps")
+
+
+def numpy_type(array: Array) -> np.dtype:
+    """float32 or float64, as NumPy names the type of an array or tensor."""
+    if namespace(array) is np:
+        return array.dtype
+    return np.dtype(np.float32 if array.element_size() == 4 else np.float64)
+
+
+def round_centre(rows: Array) -> Array:
+    """A point near the rows' mean whose digits are few, so that subtracting it from round numbers is exact."""
+    xp = namespace(rows)
+    low, high = (rows.min(0), rows.max(0)) if xp is np else (rows.amin(0), rows.amax(0))
+    return rounded_centre(rows.mean(0), low, high)
+
+
+def rounded_centre(mean: Array, low: Array, high: Array) -> Array:
+    """`round_centre` of rows with a given mean and range."""
+    xp = namespace(mean)
+    mean = xp.clip(mean, low, high)  # rounding may carry the mean of equal numbers past them
+    spread = xp.maximum(high - mean, mean - low)
+    one = xp.ones_like(spread)
+    quantum = xp.exp2(xp.floor(xp.log2(xp.where(spread > 0, spread, one))))
+    return xp.where(spread > 0, xp.round(mean / quantum) * quantum, mean)
+
+
+def clipped(values: Array) -> Array:
+    """Values not below zero, in the same memory."""
+    return np.maximum(values, 0, out=values) if namespace(values) is np else values.clamp_(min=0)
+
+
+# -- dense and sparse rows ---------------------------------------------------------------------------------------------
 
 
 def is_sparse(X: object) -> TypeGuard[sparse.csr_array]:
@@ -76,10 +207,7 @@ def row_squares(X: Array) -> Array:
     if is_tensor(X):
         return (X * X).sum(1)
     if is_sparse(X):
-        ones = np.ones(X.shape[1])
-        parts = (X[begin : begin + ROWS] for begin in range(0, max(1, X.shape[0]), ROWS))
-        squares = [with_data(part, np.square(part.data, dtype=np.float64)) @ ones for part in parts]
-        return np.concatenate(squares).astype(X.dtype)
+        return (with_data(X, np.square(X.data, dtype=np.float64)) @ np.ones(X.shape[1])).astype(X.dtype)
     return np.einsum("ij,ij->i", X, X, dtype=np.float64).astype(X.dtype, copy=False)
 
 
@@ -91,7 +219,7 @@ def shifted(X: Array, centre: Array) -> Array:
 def column_range(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value of each column."""
     if is_sparse(X):  # SciPy's own functions would copy the samples
-        parts = [slice(begin, begin + STORED) for begin in range(0, X.nnz, STORED)]
+        parts = [slice(begin, begin + SPARSE_BLOCK) for begin in range(0, X.nnz, SPARSE_BLOCK)]
         counts = sum((np.bincount(X.indices[part], minlength=X.shape[1]) for part in parts), np.zeros(X.shape[1]))
         low, high = (np.where(counts == X.shape[0], end, 0).astype(X.dtype) for end in (np.inf, -np.inf))
         for part in parts:
@@ -112,6 +240,20 @@ def dense(X: Array) -> Array:
     return X.toarray() if is_sparse(X) else X
 
 
+def has_missing(X: object) -> bool:
+    """Whether an array holds a NaN; tensors and sparse rows never do."""
+    return isinstance(X, np.ndarray) and bool(np.isnan(X).any())
+
+
+def require_complete(X: object, purpose: str) -> None:
+    """Raise ValueError where values are missing, for what cannot ignore them."""
+    if has_missing(X):
+        raise ValueError(
+            f"{purpose} needs samples without missing values, also of a model with missing='ignore'; X contains NaN. "
+            "Leave these rows out, or fill them, for example with sklearn.impute.SimpleImputer."
+        )
+
+
 def require_dense(Z: object, purpose: str) -> None:
     """Raise TypeError for sparse rows, for what needs dense ones."""
     if is_sparse(Z):
@@ -125,6 +267,13 @@ def require_dense(Z: object, purpose: str) -> None:
 def largest_value(dtype: DTypeLike, n_features: int) -> float:
     """Largest absolute value of a feature whose squared distances cannot overflow."""
     return float(np.sqrt(float(np.finfo(dtype).max) / n_features) * 1e-7)
+
+
+def block_rows(X: Array, columns: int = 0) -> int:
+    """Rows of a block with so many numbers a row, at least those of X."""
+    if is_sparse(X):
+        return max(1, SPARSE_BLOCK // max(1, -(-X.nnz // max(1, X.shape[0])), columns))
+    return max(1, BLOCK // max(1, X.shape[1], columns)) * (ON_DEVICE if is_tensor(X) else 1)
 
 
 def canonical_order(X: Array) -> tuple[np.ndarray, np.ndarray]:

@@ -13,16 +13,27 @@ from operator import add
 from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from scipy import sparse
 
-from lvq.model.arrays import as_numpy, is_tensor, like, namespace, numpy_type, round_centre, rounded_centre, wide, zeros
-from lvq.model.rows import is_sparse, squared
+from lvq.model.rows import (
+    as_numpy,
+    beside,
+    block_rows,
+    dense,
+    has_missing,
+    is_sparse,
+    is_tensor,
+    like,
+    namespace,
+    numpy_type,
+    round_centre,
+    rounded_centre,
+    squared,
+    wide,
+    zeros,
+)
 from lvq.typing import Array
 
 THINNED = 8192  # samples, about, from which units, centres and the features' variances are computed
-BLOCK = 2**20  # numbers of a block of samples: few enough to stay in a processor's cache
-SPARSE_BLOCK = 2**16  # stored numbers of sparse samples: a block is a copy
-ON_DEVICE = 64  # times as many on a device, where each call has a cost of its own
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
 Total = TypeVar("Total")
@@ -114,7 +125,7 @@ class ArraySamples:
         if is_sparse(self.X):
             return np.zeros(self.n_features, self.X.dtype)
         rows = self.thinned().X
-        if is_tensor(rows) or not np.isnan(rows).any():
+        if not has_missing(rows):
             return round_centre(rows)
         count = np.maximum((~np.isnan(rows)).sum(axis=0), 1)
         mean, low, high = np.nansum(rows, axis=0) / count, np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
@@ -123,8 +134,10 @@ class ArraySamples:
     def arranged(self, centre: Array, *, single: bool = False) -> "ArraySamples":
         """The same samples class by class, relative to a centre, with weights of sum one; on request in float32."""
         order = self.y.argsort(stable=True) if is_tensor(self.X) else np.argsort(self.y, kind="stable")
-        X = self.X[order] if is_sparse(self.X) else _moved_rows(self.X, order, centre, single)
-        weight = self.weight[order]
+        X, weight = self.X[order], self.weight[order]
+        if not is_sparse(X):
+            X -= centre
+            X = namespace(X).asarray(X, dtype=namespace(X).float32 if single else X.dtype)
         return ArraySamples(X, self.y[order], like(weight / weight.sum(), X))
 
     def typical_variance(self) -> float:
@@ -141,25 +154,6 @@ class ArraySamples:
     def to(self, move: Callable[[Array], Array]) -> "ArraySamples":
         """The same samples moved by a function, for example to a device."""
         return ArraySamples(move(self.X), move(self.y), move(self.weight))
-
-
-def _moved_rows(X: Array, order: Array, centre: Array, single: bool) -> Array:
-    """Rows in an order relative to a centre, in blocks, so that no second copy of them is made."""
-    xp = namespace(X)
-    dtype = xp.float32 if single else X.dtype
-    moved = np.empty(X.shape, dtype) if xp is np else xp.empty(X.shape, dtype=dtype, device=X.device)
-    rows = block_rows(X)
-    for begin in range(0, X.shape[0], rows):
-        part = slice(begin, begin + rows)
-        moved[part] = X[order[part]] - centre
-    return moved
-
-
-def block_rows(X: Array, columns: int = 0) -> int:
-    """Rows of a block with so many numbers a row, at least those of X."""
-    if is_sparse(X):
-        return max(1, SPARSE_BLOCK // max(1, -(-X.nnz // max(1, X.shape[0])), columns))
-    return max(1, BLOCK // max(1, X.shape[1], columns)) * (ON_DEVICE if is_tensor(X) else 1)
 
 
 def median_variance(variances: np.ndarray) -> float:
@@ -191,16 +185,9 @@ def class_sums(X: Array, y: Array, weight: Array, n_classes: int) -> tuple[Array
     >>> sums.ravel().tolist(), mass.tolist()
     ([7.0, 5.0], [4.0, 1.0])
     """
-    if is_tensor(X):
-        one_hot = zeros((X.shape[0], n_classes), X).scatter_(1, y[:, None], weight[:, None].to(X.dtype))
-        return one_hot.T @ X, one_hot.sum(0)
-    mass = np.bincount(y, weight, n_classes).astype(X.dtype)
-    if is_sparse(X):  # one array of the size of the sums
-        one_hot = np.zeros((n_classes, len(y)), dtype=X.dtype)
-        one_hot[y, np.arange(len(y))] = weight
-        return one_hot @ X, mass
-    members = sparse.csr_array((weight.astype(X.dtype), (y, np.arange(len(y)))), shape=(n_classes, len(y)))
-    return members @ X, mass
+    one_hot = zeros((n_classes, X.shape[0]), X)
+    one_hot[y, beside(np.arange(X.shape[0]), X)] = like(weight, one_hot)
+    return one_hot @ X, one_hot.sum(1)
 
 
 def rows_by_class(y: Array, n_classes: int) -> list[Array]:
@@ -208,3 +195,106 @@ def rows_by_class(y: Array, n_classes: int) -> list[Array]:
     order = y.argsort(stable=True) if is_tensor(y) else y.argsort(kind="stable")
     begins = as_numpy(y[order]).searchsorted(np.arange(n_classes + 1)).tolist()
     return [order[begin:end] for begin, end in pairwise(begins)]
+
+
+def class_moments(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weight and mean of each class, and the covariance within the classes, in float64."""
+    mass, means = class_means(samples)
+    return mass, means, samples.reduce(_Scatter(means), samples.block_rows(samples.n_features)) / mass.sum()
+
+
+def class_means(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray]:
+    """Weight and weighted mean of each class, in float64; of sparse samples in their type."""
+    if samples.in_memory and is_sparse(samples.X):  # the means may be as large as the samples: one array
+        means, mass = class_sums(samples.X, samples.y, samples.weight, samples.n_classes)
+        means /= np.maximum(mass, np.finfo(mass.dtype).tiny)[:, None]
+        return mass, means
+    sums = samples.reduce(_ClassSums(samples.n_classes), samples.block_rows(samples.n_classes))
+    return sums[:, 0], sums[:, 1:] / np.maximum(sums[:, :1], np.finfo(float).tiny)
+
+
+@dataclass(frozen=True)
+class _ClassSums:
+    """Weight of each class, and the weighted sum of its samples: (n_classes, 1 + n_features)."""
+
+    n_classes: int
+
+    def __call__(self, block: Block) -> np.ndarray:
+        X = block.X if is_sparse(block.X) else wide(block.X)
+        sums, mass = class_sums(X, block.y, wide(block.weight), self.n_classes)
+        return np.column_stack((as_numpy(mass), as_numpy(sums))).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Scatter:
+    """Weighted sum of the products of deviations from the class means: (n_features, n_features)."""
+
+    means: np.ndarray
+
+    def __call__(self, block: Block) -> np.ndarray:
+        X = wide(dense(block.X))
+        residual = (X - like(self.means, X)[block.y]) * wide(block.weight)[:, None] ** 0.5
+        return as_numpy(residual.T @ residual).astype(np.float64)
+
+
+# -- missing values ----------------------------------------------------------------------------------------------------
+
+
+class FeatureMoments(NamedTuple):
+    """Mean and variance of the observed values of each feature, of one array or of batches one after another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first = FeatureMoments.of(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2))
+    >>> both = first.joined(FeatureMoments.of(np.array([[5.0, 4.0]]), np.ones(1)))
+    >>> both.mean.tolist(), both.mass.tolist(), both.variances().round(3).tolist()
+    ([3.0, 4.0], [3.0, 1.0], [2.667, 0.0])
+    """
+
+    mass: np.ndarray  # (n,), sum of the weights of the observed values
+    mean: np.ndarray  # (n,), 0 where nothing was observed
+    scatter: np.ndarray  # (n,), weighted sum of the squared deviations from the mean
+
+    @classmethod
+    def of(cls, X: np.ndarray, weight: np.ndarray) -> "FeatureMoments":
+        """Of samples, in which NaN marks a missing value."""
+        weight, observed = weight.astype(np.float64), ~np.isnan(X)
+        mass = weight @ observed
+        mean = weight @ np.where(observed, X, 0).astype(np.float64) / np.where(mass > 0, mass, 1)
+        return cls(mass, mean, weight @ np.where(observed, X - mean, 0) ** 2)
+
+    def joined(self, other: "FeatureMoments") -> "FeatureMoments":
+        """Of the samples of both, by their means: sums of squares would lose digits far from the origin."""
+        mass, apart = self.mass + other.mass, other.mean - self.mean
+        fraction = other.mass / np.where(mass > 0, mass, 1)
+        scatter = self.scatter + other.scatter + apart**2 * self.mass * fraction
+        return FeatureMoments(mass, self.mean + apart * fraction, scatter)
+
+    def variances(self) -> np.ndarray:
+        """Weighted variance of each feature; 0 where nothing was observed."""
+        return self.scatter / np.where(self.mass > 0, self.mass, 1)
+
+
+def with_values(samples: ArraySamples) -> ArraySamples:
+    """The samples without rows that have no value at all, except those of a class that has no others."""
+    if not has_missing(samples.X):
+        return samples
+    known = ~np.isnan(samples.X).all(axis=1)
+    return ArraySamples(*samples.take(known | ~np.isin(samples.y, samples.y[known])))
+
+
+def filled(samples: ArraySamples, default: np.ndarray | None = None) -> ArraySamples:
+    """Samples with the mean of the observed values of their class for missing ones, for starts and importances.
+
+    Where a class has no value of a feature it is the mean over all classes, and where there is none the default, or 0.
+    """
+    X, y, weight = samples.X, samples.y, samples.weight
+    if not has_missing(X):
+        return samples
+    result, overall = X.copy(), FeatureMoments.of(X, weight)
+    usual = np.where(overall.mass > 0, overall.mean, 0 if default is None else default)
+    for rows in rows_by_class(y, int(y.max()) + 1):
+        own = FeatureMoments.of(X[rows], weight[rows])
+        result[rows] = np.where(np.isnan(X[rows]), np.where(own.mass > 0, own.mean, usual), X[rows])
+    return ArraySamples(result, y, weight)

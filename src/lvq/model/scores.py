@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_softmax, logsumexp, softmax
 
-from lvq.model.arrays import first_argmin, namespace, take_columns, zeros
 from lvq.model.links import Link
+from lvq.model.metrics import nearest_pair
+from lvq.model.rows import first_argmin, namespace, take_columns
 from lvq.typing import Array
 
 LARGEST = sys.float_info.max  # integers of Python can be larger
@@ -177,15 +178,9 @@ def nearest(distances: Array, labels: Array, predicted: Array | None = None) -> 
     >>> int(found.winner[0]), int(found.rival[0])
     (1, 0)
     """
-    xp = namespace(distances)
-    infinite = zeros((1,), distances) + float("inf")
     if predicted is None:
-        winner = first_argmin(distances)
-        same = labels[winner][:, None] == labels[None, :]
-    else:
-        same = predicted[:, None] == labels[None, :]
-        winner = first_argmin(xp.where(same, distances, infinite))
-    rival = first_argmin(xp.where(same, infinite, distances))
+        predicted = labels[first_argmin(distances)]
+    winner, rival, *_ = nearest_pair(distances + 0, predicted, labels)
     return Nearest(winner, rival, take_columns(distances, winner), take_columns(distances, rival))
 
 

@@ -10,10 +10,24 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lvq.model.arrays import as_numpy, first_argmin, is_tensor, like, namespace, round_centre, wide
-from lvq.model.rows import canonical_order, column_range, dense, distinct_rows, is_sparse, row_squares, squared
-from lvq.model.samples import ArraySamples, block_rows, class_sums, rows_by_class
-from lvq.model.start_matrix import class_means
+from lvq.model.rows import (
+    as_numpy,
+    block_rows,
+    canonical_order,
+    column_range,
+    dense,
+    distinct_rows,
+    first_argmin,
+    is_sparse,
+    is_tensor,
+    like,
+    namespace,
+    round_centre,
+    row_squares,
+    squared,
+    wide,
+)
+from lvq.model.samples import ArraySamples, class_means, class_sums, rows_by_class
 from lvq.typing import Array, Label
 
 EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs until it settles

@@ -1,19 +1,22 @@
-"""A fitted model as plain arrays and a JSON header, and as a ``.npz`` file of these. Reading runs no code."""
+"""A fitted model as plain arrays and a JSON header, and as a ``.npz`` file of these. Reading runs no code.
+
+A model may be made from any arrays, also from those of a file: `check` says whether they fit together.
+"""
 
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 import numpy as np
 
 from lvq._files import write_atomically
-from lvq.model.links import KERNELS, Identity, Link
+from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
-from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis, Metric
-from lvq.model.scores import DecisionRule
+from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric
+from lvq.model.scores import LARGEST, DecisionRule
 from lvq.typing import Argument, JSONValue
 
 if TYPE_CHECKING:
@@ -27,10 +30,81 @@ METRICS: dict[str, type[Metric]] = {
     "local_matrix": LocalMahalanobis,
     "local_diagonal": LocalDiagonal,
 }
+PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Mahalanobis: 2, LocalDiagonal: 2, LocalMahalanobis: 3}
 LINKS: dict[str, type[Link]] = {"identity": Identity, **{name: type(kernel) for name, kernel in KERNELS.items()}}
 OPTIONAL = ("relevance", "importances", "variances")
 Model = TypeVar("Model", bound="PrototypeModel")
 Part = TypeVar("Part")
+
+
+def check(model: "PrototypeModel") -> None:
+    """Raise ValueError for arrays and parts that do not form a consistent model."""
+    problem = _array_problem(model) or _metric_problem(model) or _link_problem(model)
+    if problem:
+        raise ValueError(f"PrototypeModel {problem}.")
+
+
+def _array_problem(model: "PrototypeModel") -> str:
+    W, labels, classes = model.prototypes, model.labels, model.classes
+    if not _is_array(W, 2, "f") or not W.size or W.dtype.itemsize not in (4, 8):
+        return "needs prototypes of shape (n_prototypes, n_features) in float32 or float64"
+    if not np.isfinite(W).all():
+        return "has prototypes that are not finite numbers"
+    if not _is_array(classes, 1, "biufSUOMm") or not len(classes):
+        return "needs a one-dimensional array of classes"
+    values = classes.tolist()
+    if any(not isinstance(value, Hashable) or value != value for value in values) or len(set(values)) < len(values):
+        return f"has classes that are not distinct values: {values}"
+    if not _is_array(labels, 1, "iu") or labels.shape != (len(W),) or (np.diff(labels.astype(np.int64)) < 0).any():
+        return "needs an ascending class index for each prototype"
+    if labels[0] < 0 or labels[-1] >= len(classes):
+        return f"has labels outside of its {len(classes)} classes"
+    n_features = W.shape[1]
+    if model.feature_names is not None and len(model.feature_names) != n_features:
+        return f"has {len(model.feature_names)} feature names for {n_features} features"
+    for name in ("importances", "variances"):
+        array = getattr(model, name)
+        if array is not None and not (
+            _is_array(array, 1, "f") and len(array) == n_features and np.isfinite(array).all()
+        ):
+            return f"has {name} that do not fit its {n_features} features"
+    variances = model.variances
+    if variances is not None and ((variances < 0).any() or type(model.metric) not in PARAMETER_AXES):
+        return "has variances that are negative, or a metric that cannot ignore missing values"
+    return ""
+
+
+def _metric_problem(model: "PrototypeModel") -> str:
+    metric, R, (count, n_features) = model.metric, model.relevance, model.prototypes.shape
+    if type(metric) not in PARAMETER_AXES:  # a metric of the user's own
+        return "" if callable(getattr(metric, "prepare", None)) else "has no metric"
+    axes = PARAMETER_AXES[type(metric)]
+    if axes == 0:
+        return "" if R is None else "has relevances that its metric does not use"
+    if not _is_array(R, axes, "f") or not R.size or R.shape[-1] != n_features or not np.isfinite(R).all():
+        return f"has relevances that do not fit its {n_features} features"
+    if model.has_weights and (R < 0).any():
+        return "has negative relevances"
+    if isinstance(metric, LocalMetric):
+        groups = metric.groups
+        whole = isinstance(groups, tuple) and all(type(boundary) is int for boundary in groups) and len(groups) > 1
+        if not whole or groups[0] != 0 or groups[-1] != count or (np.diff(groups) < 1).any():
+            return "has metrics for other groups of prototypes"
+        if len(R) != len(groups) - 1:
+            return "has another number of metrics than groups"
+    return ""
+
+
+def _link_problem(model: "PrototypeModel") -> str:
+    if not isinstance(model.link, Kernel):
+        return "" if callable(getattr(model.link, "value", None)) else "has no link"
+    values = [getattr(model.link, parameter.name) for parameter in fields(model.link)]
+    numbers = all(isinstance(value, int | float) and 0 < value <= LARGEST for value in values)
+    return "" if numbers else "has a kernel whose width or shape is not a positive number"
+
+
+def _is_array(value: object, axes: int, kinds: str) -> TypeGuard[np.ndarray]:
+    return isinstance(value, np.ndarray) and value.ndim == axes and value.dtype.kind in kinds
 
 
 def to_arrays(model: "PrototypeModel") -> dict[str, np.ndarray]:

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lvq.model.arrays import beside, namespace, zeros
+from lvq.model.rows import beside, like, namespace, zeros
 from lvq.typing import Array
 
 SMALLEST = 1e-30  # fraction of the metric below which a group counts as this much: its logarithm must be finite
@@ -83,11 +83,11 @@ class Structure:
         """The mean of the values of each group, along the last axis, at each of its features; 0 where excluded."""
         if self.groups is None:
             return values
-        return self._totals(values) / _like(self._sizes, values)
+        return self._totals(values) / like(self._sizes, values)
 
     def used(self, values: Array) -> Array:
         """The values, along the last axis; 0 for features that are excluded."""
-        return values if self.groups is None else values * _like(self._used, values)
+        return values if self.groups is None else values * like(self._used, values)
 
     def of_weights(self, weights: Array) -> tuple[Array, Array] | None:
         """The penalty of weights of features, (n) or (K, n), and its gradient; None without a penalty."""
@@ -150,16 +150,8 @@ class Structure:
         """
         step = values[..., 1:] - values[..., :-1]
         if self.groups is not None:
-            step = step * _like(self._used[1:] & self._used[:-1], values)
+            step = step * like(self._used[1:] & self._used[:-1], values)
         curved = namespace(values).zeros_like(values)
         curved[..., 1:] += step
         curved[..., :-1] -= step
         return (step * step).sum(-1), curved
-
-
-def _like(numbers: np.ndarray, values: Array) -> Array:
-    """Numbers of features beside values, in their type."""
-    return beside(numbers.astype(np.float32 if str(values.dtype).endswith("32") else np.float64), values)
-
-
-UNSTRUCTURED = Structure()  # nothing is known

@@ -9,12 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from lvq.model.arrays import round_centre
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Kernel, RationalQuadratic
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import largest_value
+from lvq.model.rows import largest_value, round_centre
 from lvq.onnx.graph import Graph
 
 METRICS = (Euclidean, Diagonal, Mahalanobis, LocalDiagonal, LocalMahalanobis)

@@ -9,8 +9,8 @@ from sklearn.pipeline import Pipeline
 
 from lvq.estimators.checks import check_part
 from lvq.estimators.registry import estimator_types
-from lvq.model.observed import FeatureMoments
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.samples import FeatureMoments
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.path import ThresholdPath
 from lvq.solvers.state import Statistics, TrainingState, new_statistics

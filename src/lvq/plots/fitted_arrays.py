@@ -17,10 +17,9 @@ from lvq.estimators.find_model import FoundModel, find_layer, last_step, need_mo
 from lvq.inspection.columns import names_by_step
 from lvq.inspection.inverse import to_original_units
 from lvq.inspection.steps import Floats, Names
-from lvq.model.arrays import as_numpy
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import require_dense
+from lvq.model.rows import as_numpy, require_dense
 from lvq.rejection.classifier import RejectClassifier
 from lvq.typing import Labels
 

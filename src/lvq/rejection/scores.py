@@ -37,8 +37,8 @@ from lvq.estimators.find_model import find_layer, find_model, last_step
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import model_inputs
 from lvq.model.metrics import SharedMetric
-from lvq.model.observed import require_complete
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.rows import require_complete
 from lvq.model.scores import Nearest, nearest, relative_similarity
 from lvq.rejection.costs import CostClassifier
 from lvq.rejection.validation import FloatArray, IntArray

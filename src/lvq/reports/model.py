@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import FoundModel, find_layer
 from lvq.inspection.certify import certified_accuracy, certified_radius
 from lvq.inspection.importance import VariableImportances, variable_importances
+from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import LocalMetric
-from lvq.model.parts import Part
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import feature_names, group_names, lambda_matrix, prototype_names, relevance_profile
 from lvq.rejection import RejectClassifier

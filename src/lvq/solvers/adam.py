@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lvq.model.arrays import is_tensor, like, namespace
+from lvq.model.links import Part
 from lvq.model.objective import Params
-from lvq.model.parts import Part
+from lvq.model.rows import is_tensor, like, namespace
 from lvq.model.samples import ArraySamples, Map
 from lvq.solvers.problem import Problem
 from lvq.solvers.progress import Report, silent

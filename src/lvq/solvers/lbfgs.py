@@ -12,13 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from lvq.model.arrays import as_numpy
 from lvq.model.costs import MarginCost
+from lvq.model.links import Part
 from lvq.model.objective import BlockObjective, Params
 from lvq.model.observed import Observed
-from lvq.model.parts import Part
 from lvq.model.relevance import Matrix, Weights
-from lvq.model.rows import is_sparse
+from lvq.model.rows import as_numpy, is_sparse
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam
 from lvq.solvers.adam import Moments

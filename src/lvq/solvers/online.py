@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lvq.model.costs import CostOrRule, WindowRule, WinnerRule
+from lvq.model.links import Part
 from lvq.model.objective import Objective, Params
-from lvq.model.observed import has_missing
-from lvq.model.parts import Part
-from lvq.model.rows import is_sparse
+from lvq.model.rows import has_missing, is_sparse
 from lvq.model.samples import ArraySamples
 from lvq.solvers.engine import Engine
 from lvq.solvers.kernels.rule import Rows

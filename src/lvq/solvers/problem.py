@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lvq.model.arrays import as_numpy, beside, like, namespace
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import DataScale, Relevance
+from lvq.model.rows import as_numpy, beside, like, namespace
 from lvq.model.samples import ArraySamples, Map
 from lvq.typing import Array
 

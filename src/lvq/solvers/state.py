@@ -9,14 +9,13 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from lvq.model.arrays import beside, like, namespace, wide
 from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
 from lvq.model.links import Link
 from lvq.model.metrics import Metric
 from lvq.model.objective import Params
-from lvq.model.observed import FeatureMoments
 from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
-from lvq.model.samples import ArraySamples, Block
+from lvq.model.rows import beside, like, namespace, wide
+from lvq.model.samples import ArraySamples, Block, FeatureMoments
 
 MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
 
