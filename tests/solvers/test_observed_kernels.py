@@ -11,8 +11,6 @@ from lvq.model.objective import Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.relevance import Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
-from lvq.solvers.engine import Engine
-from lvq.solvers.kernels.rule import Rows
 from lvq.solvers.online import Online, train
 from lvq.solvers.state import TrainingState, Units, new_statistics
 from tests.model.formulas import differences
@@ -328,17 +326,12 @@ def test_rows_of_features_without_weight(relevance, dtype):
             assert np.isfinite(result.history).all()
 
 
-@pytest.mark.parametrize(
-    ("missing", "variances", "message"),
-    [((13, FEATURES), FEATURES, "missing values"), ((14, FEATURES), FEATURES - 1, "variances")],
-)
-def test_sizes_are_checked(missing, variances, message):
+@pytest.mark.parametrize("rows", [slice(None), [0]])
+def test_the_number_of_variances_is_checked(rows):
     problem = Problem(Relevance())
-    objective = Objective(Relevance().metric(problem.labels), Identity(), GLVQCost(), problem.labels)
-    rows = Rows(np.nan_to_num(problem.X), np.zeros(missing, dtype=bool), problem.y, problem.weight)
-    statistics = new_statistics(Relevance(), GLVQCost(), problem.W.shape, 3, 0.1)
-    with pytest.raises(ValueError, match=f"{message} that do not fit the model"):
-        Engine(objective, Relevance(), Params(problem.W), rows, statistics, np.ones(variances))
+    problem.variances = problem.variances[1:]
+    with pytest.raises(ValueError, match="variances that do not fit the model"):
+        problem.compiled(GLVQCost(), Identity(), {}, samples=ArraySamples(*problem.samples().take(rows)))
 
 
 def rule_steps(model, X, y, W, labels, variances, rate=0.07, epochs=2):

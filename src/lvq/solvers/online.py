@@ -13,12 +13,13 @@ from lvq.model.costs import CostOrRule, WindowRule, WinnerRule
 from lvq.model.objective import Objective, Params
 from lvq.model.observed import has_missing
 from lvq.model.parts import Part
-from lvq.model.rows import is_sparse
+from lvq.model.rows import is_sparse, row_squares
 from lvq.model.samples import ArraySamples
-from lvq.solvers.engine import Engine
-from lvq.solvers.kernels.rule import Rows
+from lvq.solvers.engine import COSTS, KERNELS, RELEVANCES, Engine, code_of
+from lvq.solvers.kernels.rule import TIME, Rows, Rule
 from lvq.solvers.progress import Report, silent
 from lvq.solvers.state import Result, StoppingRule, TrainingState
+from lvq.typing import Array
 
 SCHEDULES = ("constant", "linear", "inverse")
 STREAM = 0.1  # fraction of the learning rate from which a linear schedule starts, for models with a cost in a stream
@@ -110,51 +111,63 @@ def train(
     """
     sparse = is_sparse(samples.X)
     centre = np.zeros(1) if sparse else samples.centre()
-    engine = Engine(
-        objective,
-        state.relevance,
-        params if sparse else params._replace(prototypes=params.prototypes - centre),
-        _rows(samples, centre),
-        state.statistics.shifted(-centre),
-        state.variances,
-    )
     settings = settings.for_stream(objective.cost) if stream else settings
-    epochs, count, step = max_iter, samples.n_samples, state.step
-    scaled = settings.step == "scaled" and not isinstance(objective.cost, WinnerRule | WindowRule)
-    engine.set_rule(
-        rate=settings.learning_rate * (state.units.step if scaled else 1.0),
-        relevance_rate=state.relevance.rate if settings.relevance_rate is None else settings.relevance_rate,
-        width_rate=settings.learning_rate,
-        schedule=SCHEDULES.index(settings.schedule),
-        horizon=count * (epochs if settings.schedule == "linear" else 1),
-        relative=settings.step == "relative",
-    )
-    history: list[float] = []
+    start = params if sparse else params._replace(prototypes=params.prototypes - centre)
+    rows, statistics = _rows(samples, centre), state.statistics.shifted(-centre)
+    rule = _rule(objective, start, rows.X, max_iter, settings, state)
+    engine = Engine(objective, state.relevance, start, rows, statistics, state.variances, rule)
+    history, step = list[float](), state.step
     stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
-    ahead = 1 if settings.tol is not None else max(1, min(epochs, 65536 // count))
-    while len(history) < epochs and not stopping.converged:
-        orders = _orders(count, min(ahead, epochs - len(history)), settings.shuffle, state.random_state)
-        history += (engine.run(orders, step) / samples.weight.sum()).tolist()
-        step += float(orders.size)
+    while len(history) < max_iter and not stopping.converged:
+        count = samples.n_samples
+        order = state.random_state.permutation(count) if settings.shuffle else np.arange(count)
+        history.append(engine.epoch(order, step) / float(samples.weight.sum()))
+        step += float(count)
         stopping.update(history[-1])
         report(len(history), history[-1], last=stopping.converged)
     learned = engine.params()
     if not sparse:
         learned = learned._replace(prototypes=learned.prototypes + centre)
-    after = replace(state, step=step, statistics=engine.statistics.shifted(centre))
+    after = replace(state, step=step, statistics=statistics.shifted(centre))
     return Result(learned, len(history), history, stopping.converged), after
+
+
+def _rule(objective: Objective, start: Params, X: Array, max_iter: int, settings: Online, state: TrainingState) -> Rule:
+    """Every number that the compiled code needs."""
+    cost, link, relevance = objective.cost, objective.link, state.relevance
+    scaled = settings.step == "scaled" and not isinstance(cost, WinnerRule | WindowRule)
+    slope = getattr(cost, "slope", 0.0)
+    radius = sum(float(row_squares(part).max()) for part in (X, start.prototypes))
+    return Rule(
+        cost=code_of(COSTS, cost, "cost"),
+        link=code_of(KERNELS, link, "kernel"),
+        relevance=code_of(RELEVANCES, relevance, "relevance"),
+        schedule=SCHEDULES.index(settings.schedule),
+        horizon=float(X.shape[0] * (max_iter if settings.schedule == "linear" else 1)),
+        rate=settings.learning_rate * (state.units.step if scaled else 1.0),
+        relevance_rate=float(relevance.rate if settings.relevance_rate is None else settings.relevance_rate),
+        width_rate=0.0 if start.width is None else float(settings.learning_rate),
+        shape=float(getattr(link, "shape", 1.0)),
+        slope=TIME if slope == "time" else float(slope),
+        xi=float(getattr(cost, "xi", 1.0)),
+        alpha=float(getattr(cost, "alpha", 0.0)),
+        window=float(getattr(cost, "window", 0.0)),
+        epsilon=float(getattr(cost, "epsilon", 0.0)),
+        relative=settings.step == "relative",
+        weighted_step=bool(relevance.weighted_step),
+        squared=bool(getattr(relevance, "squared", False)),
+        by_maximum=getattr(relevance, "scores", "sum") == "max",
+        two_classes=getattr(relevance, "rivals", "all") == "nearest",
+        between_alone=getattr(relevance, "no_variance", "zero") == "between",
+        even_classes=getattr(relevance, "classes", "fractions") == "even",
+        reach=min(1e12 * radius, 1e30 if X.dtype == np.float32 else 1e200),
+    )
 
 
 def _rows(samples: ArraySamples, centre: np.ndarray) -> Rows:
     """The samples in the types and the order that the compiled code needs; sparse rows stay as they are."""
     X = samples.X if is_sparse(samples.X) else np.ascontiguousarray(samples.X - centre)
-    missing = np.zeros((0, X.shape[1]), dtype=bool)
+    observed = np.zeros((0, X.shape[1]), X.dtype)
     if has_missing(X):
-        X, missing = np.nan_to_num(X), np.isnan(X)
-    return Rows(X, missing, np.array(samples.y, dtype=np.int64), np.array(samples.weight, dtype=np.float64))
-
-
-def _orders(count: int, epochs: int, shuffle: bool, random_state: np.random.RandomState) -> np.ndarray:
-    if not shuffle:
-        return np.tile(np.arange(count), (epochs, 1))
-    return np.stack([random_state.permutation(count) for _ in range(epochs)])
+        X, observed = np.nan_to_num(X), (~np.isnan(X)).astype(X.dtype)
+    return Rows(X, observed, np.array(samples.y, dtype=np.int64), np.array(samples.weight, dtype=np.float64))
