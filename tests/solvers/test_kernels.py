@@ -20,7 +20,7 @@ from lvq.model.relevance import (
     Weights,
 )
 from lvq.model.samples import ArraySamples
-from lvq.solvers import engine
+from lvq.solvers import online
 from lvq.solvers.online import Online, train
 from lvq.solvers.state import TrainingState, Units, new_statistics
 
@@ -298,7 +298,7 @@ def test_schedules(reference, cost, relevance, schedule, seed):
 @pytest.mark.parametrize("cost", ["glvq", "logm alpha", "rslvq"])
 def test_sparse_rows_whose_steps_change_every_feature(reference, monkeypatch, cost, relevance):
     """They are dense a few at a time: here five of 13."""
-    monkeypatch.setattr(engine, "FILLED_BYTES", 5 * FEATURES * 8)
+    monkeypatch.setattr(online, "FILLED_BYTES", 5 * FEATURES * 8)
     part, cost_spec, settings = ALL_COSTS[cost]
     problem = Problem(0, ALL_RELEVANCES[relevance][0])
     problem.X[np.random.default_rng(0).random(problem.X.shape) < 0.4] = 0.0

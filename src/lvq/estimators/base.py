@@ -36,8 +36,7 @@ from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
 from lvq.model.start_prototypes import prototypes_per_class, start_prototypes
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.progress import progress_bar, silent
-from lvq.solvers.state import Result
+from lvq.solvers.state import Result, progress_lines, silent
 from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Array
 
@@ -79,7 +78,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         random_state = check_random_state(self.random_state)
         check_for_samples(self, parts, samples)
         check_cost_matrix_classes(self, len(classes))
-        report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
+        report = progress_lines(type(self).__name__, self.max_iter) if self.verbose else silent
         groups = None if groups is None else np.asarray(groups)[rows]
         with single_threaded_products(product_threads()):
             shaped, parts, temperature = self._settled(parts, samples, classes, groups, warm)

@@ -24,7 +24,7 @@ from lvq.model.arrays import as_numpy
 from lvq.model.rows import canonical_order
 from lvq.model.samples import ArraySamples, rows_by_class
 from lvq.model.scores import fitted_temperature
-from lvq.solvers.progress import silent
+from lvq.solvers.state import silent
 from lvq.typing import Array
 
 if TYPE_CHECKING:

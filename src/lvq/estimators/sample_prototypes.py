@@ -16,7 +16,7 @@ from lvq.model.arrays import as_numpy
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import dense
 from lvq.model.samples import ArraySamples
-from lvq.solvers.progress import silent
+from lvq.solvers.state import silent
 from lvq.typing import Array
 
 MAX_ROUNDS = 10  # of moves to samples

@@ -27,9 +27,9 @@ from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.problem import Problem
-from lvq.solvers.progress import Report
 from lvq.solvers.state import (
     MIN_UNIT_SAMPLES,
+    Report,
     Result,
     TrainingState,
     Units,

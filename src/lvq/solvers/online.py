@@ -1,28 +1,57 @@
 """Training sample by sample: settings, epochs, schedules, and streams.
 
-Runs epochs of the compiled loops (`engine.py`) and observes the cost. Everything runs in coordinates centred on the
+Runs epochs of the compiled loops (`kernels`) and observes the cost. Everything runs in coordinates centred on the
 data, where dot products lose no digits. What must be kept between calls (the number of steps, the statistics of the
 Fisher rules, OLVQ1's rates) comes from a `TrainingState` and goes into a new one.
 """
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 
 import numpy as np
 
+from lvq.model import costs, links
+from lvq.model import relevance as rules
 from lvq.model.costs import CostOrRule, WindowRule, WinnerRule
 from lvq.model.objective import Objective, Params
 from lvq.model.observed import has_missing
 from lvq.model.parts import Part
 from lvq.model.rows import is_sparse, row_squares
 from lvq.model.samples import ArraySamples
-from lvq.solvers.engine import COSTS, KERNELS, RELEVANCES, Engine, code_of
-from lvq.solvers.kernels.rule import TIME, Rows, Rule
-from lvq.solvers.progress import Report, silent
-from lvq.solvers.state import Result, StoppingRule, TrainingState
-from lvq.typing import Array
+from lvq.solvers.kernels import rule as choices
+from lvq.solvers.kernels.rule import TIME, LearnedMetric, Prototypes, Rows, Rule, SparseRows
+from lvq.solvers.state import Report, Result, Statistics, StoppingRule, TrainingState, new_statistics, silent
+from lvq.typing import Argument, Array
 
 SCHEDULES = ("constant", "linear", "inverse")
 STREAM = 0.1  # fraction of the learning rate from which a linear schedule starts, for models with a cost in a stream
+FILLED_BYTES = 2**20  # of sparse rows that are dense at a time, where a step changes every feature
+
+# the integers by which the loops know the parts
+COSTS: dict[type, int] = {
+    costs.WinnerRule: choices.WINNER,
+    costs.WindowRule: choices.WINDOW,
+    costs.GLVQCost: choices.GLVQ,
+    costs.MCECost: choices.MCE,
+    costs.LOGMCost: choices.LOGM,
+    costs.SNPCCost: choices.SNPC,
+    costs.RSLVQCost: choices.RSLVQ,
+}
+KERNELS: dict[type, int] = {
+    links.Identity: choices.IDENTITY,
+    links.Gaussian: choices.GAUSSIAN,
+    links.Cauchy: choices.CAUCHY,
+    links.InverseMultiquadric: choices.MULTIQUADRIC,
+    links.RationalQuadratic: choices.RATIONAL,
+}
+RELEVANCES: dict[type, int] = {
+    rules.Relevance: choices.FIXED,
+    rules.Weights: choices.GRADIENT,
+    rules.Matrix: choices.GRADIENT,
+    rules.Hebbian: choices.HEBBIAN,
+    rules.FisherPrototypes: choices.FISHER1,
+    rules.FisherNeighbours: choices.FISHER2,
+}
 
 
 @dataclass(frozen=True)
@@ -115,17 +144,17 @@ def train(
     start = params if sparse else params._replace(prototypes=params.prototypes - centre)
     rows, statistics = _rows(samples, centre), state.statistics.shifted(-centre)
     rule = _rule(objective, start, rows.X, max_iter, settings, state)
-    engine = Engine(objective, state.relevance, start, rows, statistics, state.variances, rule)
+    loop = Loop(objective, state, start, rows, statistics, rule)
     history, step = list[float](), state.step
     stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
     while len(history) < max_iter and not stopping.converged:
         count = samples.n_samples
         order = state.random_state.permutation(count) if settings.shuffle else np.arange(count)
-        history.append(engine.epoch(order, step) / float(samples.weight.sum()))
+        history.append(loop.epoch(order, step) / float(samples.weight.sum()))
         step += float(count)
         stopping.update(history[-1])
         report(len(history), history[-1], last=stopping.converged)
-    learned = engine.params()
+    learned = loop.params()
     if not sparse:
         learned = learned._replace(prototypes=learned.prototypes + centre)
     after = replace(state, step=step, statistics=statistics.shifted(centre))
@@ -171,3 +200,124 @@ def _rows(samples: ArraySamples, centre: np.ndarray) -> Rows:
     if has_missing(X):
         X, observed = np.nan_to_num(X), (~np.isnan(X)).astype(X.dtype)
     return Rows(X, observed, np.array(samples.y, dtype=np.int64), np.array(samples.weight, dtype=np.float64))
+
+
+def code_of(codes: dict[type, int], part: object, name: str) -> int:
+    """The integer of a part; ValueError for one that the loops do not have."""
+    if type(part) not in codes:
+        raise ValueError(
+            f"solver='online' supports the {name}s {sorted(kind.__name__ for kind in codes)}, not "
+            f"{type(part).__name__}; use solver='lbfgs' or 'adam' for a {name} of your own."
+        )
+    return codes[type(part)]
+
+
+class Loop:
+    """A compiled loop and the arrays it works on, for one run; it changes the statistics that it is given."""
+
+    def __init__(
+        self, objective: Objective, state: TrainingState, start: Params, rows: Rows, statistics: Statistics, rule: Rule
+    ) -> None:
+        labels, n_features, masked = np.asarray(objective.labels), rows.X.shape[1], len(rows.observed) > 0
+        variances = np.array(state.variances, dtype=np.float64) if masked else np.ones(n_features)
+        relevance = state.relevance
+        limits = relevance.groups(labels) if isinstance(relevance, rules.Structured) else (0, len(labels))
+        groups = np.array(limits, dtype=np.int64)
+        _check_sizes(objective, relevance, start, rows, statistics, variances, len(groups) - 1)
+        self.start, self.rows, self.rule = start, rows, rule
+        self.name = _loop_of(rule, relevance, sparse=is_sparse(rows.X), masked=masked)
+        starts = np.searchsorted(labels, np.arange(labels.max() + 2)).astype(np.int64)
+        width = float(getattr(objective.link, "width", 1.0) if start.width is None else start.width)
+        widths = np.array([width, 1e-3 * width, 1e3 * width])
+        self.prototypes = Prototypes(self._prototypes(), starts, widths, statistics)
+        self.metric: tuple[LearnedMetric, ...] = ()
+        if self.name in ("weights", "matrices"):
+            R = np.ones(n_features) if start.relevance is None else start.relevance
+            shape = R.shape[-2:] if self.name == "matrices" else R.shape[-1:]
+            R = np.array(R, dtype=rows.X.dtype, order="C").reshape(-1, *shape)
+            self.metric = (LearnedMetric(R, groups, variances),)
+
+    def _prototypes(self) -> np.ndarray:
+        """A copy of the prototypes; sparse ones, which may be large, are used themselves where that is possible."""
+        W, dtype = self.start.prototypes, self.rows.X.dtype
+        if self.name != "sparse":
+            return np.array(W, dtype=dtype, order="C")
+        usable = W.flags.writeable and W.T.flags.c_contiguous and W.dtype == dtype
+        return W.T if usable else np.array(W.T, dtype=dtype, order="C")
+
+    def epoch(self, order: np.ndarray, step: float) -> float:
+        """Run an epoch after a number of steps: the sum of the costs."""
+        X, observed, y, weight = self.rows
+        if not is_sparse(X):
+            return self._call(self.rows, order, step)
+        if self.name == "sparse":
+            return self._call(SparseRows(X.data, X.indices, X.indptr, y, weight), order, step)
+        # a step changes every feature: some rows are dense at a time
+        length, total = max(1, FILLED_BYTES // (X.shape[1] * X.dtype.itemsize)), 0.0
+        for begin in range(0, len(order), length):
+            part = order[begin : begin + length]
+            rows = Rows(X[part].toarray(), observed, y[part], weight[part])
+            total += self._call(rows, np.arange(len(part)), step + begin)
+        return total
+
+    def _call(self, rows: Rows | SparseRows, order: np.ndarray, step: float) -> float:
+        """The compiled loop; numba is imported when it is first needed."""
+        function: Argument = getattr(import_module(f"lvq.solvers.kernels.{self.name}"), f"{self.name}_epoch")
+        return float(function(self.rule, rows, order, step, self.prototypes, *self.metric))
+
+    def params(self) -> Params:
+        """What has been learned so far."""
+        W, start = self.prototypes.W, self.start
+        W.flags.writeable = False  # no one else has it; the fitted model then needs no copy of its own
+        R = None if start.relevance is None else self.metric[0].R.reshape(start.relevance.shape)
+        width = None if start.width is None else float(self.prototypes.width[0])
+        return Params(W.T if self.name == "sparse" else W, R, width)
+
+
+def _loop_of(rule: Rule, relevance: rules.Relevance, *, sparse: bool, masked: bool) -> str:
+    """The loop of a model, by the shape of its metric, its cost and its samples."""
+    if isinstance(relevance, rules.Matrix):
+        return "matrices"
+    if type(relevance) is not rules.Relevance:
+        return "weights"
+    if sparse:
+        return "sparse"
+    return "weights" if masked or rule.cost > choices.PAIR_COSTS else "plain"
+
+
+def _check_sizes(
+    objective: Objective,
+    relevance: rules.Relevance,
+    params: Params,
+    rows: Rows,
+    statistics: Statistics,
+    variances: np.ndarray,
+    n_groups: int,
+) -> None:
+    """The compiled loops check no bounds; here is every size that they need."""
+    labels, R, n_features = np.asarray(objective.labels), params.relevance, rows.X.shape[1]
+    n_rows, n_classes = len(rows.y), int(labels.max()) + 1
+    shape = (len(labels), n_features)
+    R_shape: tuple[int, ...] | None = None if type(relevance) is rules.Relevance else (n_features,)
+    if isinstance(relevance, rules.Matrix):
+        R_shape = (R.shape[-2] if R is not None and R.ndim > 1 else 0, n_features)
+    if R_shape is not None and getattr(relevance, "local", None) is not None:
+        R_shape = (n_groups, *R_shape)
+    expected = new_statistics(relevance, objective.cost, shape, max(len(statistics.seen), n_classes), 0.0)
+    sizes = {
+        "prototypes": (params.prototypes.shape, shape),
+        "ascending labels": (bool(labels[0] >= 0 and (np.diff(labels) >= 0).all()), True),
+        "parameters of the metric": (None if R is None else R.shape, R_shape),
+        "samples": (rows.X.shape, (n_rows, n_features)),
+        "missing values": (rows.observed.shape, (n_rows if len(rows.observed) else 0, n_features)),
+        "weights": (rows.weight.shape, (n_rows,)),
+        "class indices": (bool(rows.y.min() >= 0 and rows.y.max() < n_classes), True),
+        "variances": (variances.shape, (n_features,)),
+        **{name: (found.shape, wanted.shape) for name, found, wanted in zip(Statistics._fields, statistics, expected)},
+    }
+    for name, (found, wanted) in sizes.items():
+        if found != wanted:
+            raise ValueError(
+                f"The online solver was called with {name} that do not fit the model: got {found}, expected {wanted}. "
+                "A part of the model has changed since it was fitted; call fit again."
+            )
