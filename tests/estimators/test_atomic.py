@@ -190,7 +190,7 @@ def test_interrupted_progress_report(model, first, monkeypatch):
     before, expected = copy(model), copy(model)
     quietly(lambda: fit(expected, names=(0, 1, 2)))
 
-    monkeypatch.setattr(base, "progress_bar", lambda name, total: interrupt)
+    monkeypatch.setattr(base, "progress_lines", lambda name, total: interrupt)
     model.set_params(verbose=True)
     with pytest.raises(KeyboardInterrupt):
         fit(model, names=(0, 1, 2))

@@ -1,6 +1,5 @@
 """Runs of `fit`: reproducible by seed, warm start, early stopping, progress reports."""
 
-import io
 import subprocess
 import sys
 
@@ -227,20 +226,6 @@ def test_verbose_prints_a_line_when_stopped_early(data, capsys):
     """The progress line shows where the run ended."""
     model = GLVQ(solver=Online(tol=1e6, n_iter_no_change=2), verbose=True, max_iter=100).fit(*data)
     assert f"{model.n_iter_}/100" in capsys.readouterr().out
-
-
-def test_verbose_on_a_terminal_ends_its_line(data, monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    for solver in (Online(), Online(tol=1e6, n_iter_no_change=2)):
-        terminal = Terminal()
-        monkeypatch.setattr(sys, "stdout", terminal)
-        GLVQ(solver=solver, verbose=True, max_iter=20).fit(*data)
-        monkeypatch.undo()
-        assert terminal.getvalue().startswith("\rGLVQ [")
-        assert terminal.getvalue().endswith("\n")
 
 
 def test_batch_solvers_need_no_numba():
