@@ -177,24 +177,6 @@ def test_a_smaller_tol_gives_a_lower_objective(data):
     assert values[0] > values[1] > values[2] or values[0] > values[1] >= values[2]
 
 
-def test_float32_stays_float32_and_is_close_to_float64(data):
-    X, y = data
-    narrow = quiet_fit(GMLVQ(solver="lbfgs", random_state=0), X.astype(np.float32), y)
-    wide = quiet_fit(GMLVQ(solver="lbfgs", random_state=0), X, y)
-    assert narrow.prototypes_.dtype == narrow.omega_.dtype == np.float32
-    assert narrow.objective_history_[-1] == pytest.approx(wide.objective_history_[-1], abs=0.02)
-
-
-@pytest.mark.parametrize("offset", [1e6])
-def test_shifted_data_give_the_shifted_result(offset, data):
-    """The offset is a whole number and the centre is rounded, so the differences are nearly the same."""
-    X, y = data
-    X = np.round(X * 1024) / 1024
-    near = quiet_fit(GMLVQ(solver="lbfgs", random_state=0, max_iter=20), X, y)
-    far = quiet_fit(GMLVQ(solver="lbfgs", random_state=0, max_iter=20), X + offset, y)
-    np.testing.assert_allclose(far.prototypes_ - offset, near.prototypes_, atol=1e-4)
-
-
 # -- a weight is a number of copies ------------------------------------------------------------------------------------
 
 COPIED = [
@@ -229,20 +211,6 @@ def test_a_weight_is_a_number_of_copies(model, seed, data):
         np.testing.assert_allclose(other.objective_history_, weighted.objective_history_, rtol=1e-8)
         np.testing.assert_allclose(other.predict_proba(X), weighted.predict_proba(X), rtol=1e-5, atol=1e-7)
     assert weighted.objective_value(X, y, copies) == pytest.approx(repeated.objective_value(X[many], y[many]), rel=1e-8)
-
-
-@pytest.mark.parametrize("model", COPIED[:6], ids=short_repr)
-def test_balanced_classes_equal_their_weights(model, data):
-    X, y = data
-    keep = np.flatnonzero((y < 2) | (np.arange(len(X)) < 30))
-    X, y = X[keep], y[keep]
-    weight = (len(y) / (3 * np.bincount(y)))[y]
-    model = clone(model).set_params(solver="lbfgs", random_state=0, max_iter=10)
-    balanced = quiet_fit(clone(model).set_params(class_weight="balanced"), X, y)
-    weighted = quiet_fit(clone(model), X, y, weight)
-    plain = quiet_fit(clone(model), X, y)
-    np.testing.assert_allclose(balanced.prototypes_, weighted.prototypes_, rtol=1e-6, atol=1e-7)
-    assert np.abs(plain.prototypes_ - weighted.prototypes_).max() > 1e-3
 
 
 # -- large data --------------------------------------------------------------------------------------------------------

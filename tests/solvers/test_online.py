@@ -135,23 +135,6 @@ def test_training_stops_without_improvement(patience):
     assert result.n_iter == len(result.history) == 1 + patience
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("tol", [0.0, 1e-3, 1e-2])
-def test_stopping_follows_the_history(tol, seed):
-    """Apply the rule to the history: no fall by more than tol below the best so far for three epochs."""
-    run = Run(seed, "logm")
-    settings = replace(FIXED, learning_rate=0.01, tol=tol, n_iter_no_change=3, schedule="linear")
-    result = run.train(settings, max_iter=200)
-    waited, best, stop = 0, np.inf, None
-    for epoch, value in enumerate(result.history, start=1):
-        waited = 0 if value < best - tol else waited + 1
-        best = min(best, value)
-        if waited == 3 and stop is None:
-            stop = epoch
-    assert result.converged == (stop is not None)
-    assert result.n_iter == (stop or 200)
-
-
 def test_report_is_called_for_every_observed_epoch():
     reported = []
     result = Run().train(
