@@ -381,8 +381,10 @@ def test_single_samples_do_not_depend_on_the_unit(scale, data):
 def test_a_stream_continues_its_random_order(data, monkeypatch):
     """Equal batches are used in different orders, and two equal streams in the same ones."""
     X, y = data
-    orders, draw = [], online._orders
-    monkeypatch.setattr(online, "_orders", lambda *arguments: orders.append(draw(*arguments)) or orders[-1])
+    orders, epoch = [], online.Loop.epoch
+    monkeypatch.setattr(
+        online.Loop, "epoch", lambda loop, order, step: orders.append(order) or epoch(loop, order, step)
+    )
     for _ in range(2):
         model = GLVQ(random_state=0)
         for _ in range(3):

@@ -91,6 +91,7 @@ class State:
     metric: np.ndarray | None = None  # lambda (n) or Omega (m, n), or several of them, (k, n) or (k, m, n)
     owner: np.ndarray | None = None  # which of several each prototype uses
     width: float = 1.0
+    variances: np.ndarray | None = None  # of the features, where values are missing
     time: int = 0
     history: list = field(default_factory=list)  # (sample, class, winner) of every step
     scores: list = field(default_factory=list)  # Fisher scores of every step that had some
@@ -110,7 +111,8 @@ def learn(spec, state, X, y, weights, n_epochs=1):
         state.rates = np.full(len(state.labels), spec.rate)
     for _ in range(n_epochs):
         for x, label, weight in zip(X, y, weights):
-            step(spec, state, x.astype(float), int(label), float(weight))
+            take = step if state.variances is None else incomplete_step
+            take(spec, state, x.astype(float), int(label), float(weight))
             state.time += 1
             yield state
 
@@ -307,13 +309,8 @@ def gradient_step(spec, state, before, x, label, D, left):
                 part += derivatives[j] * u**2
             else:
                 part += 2 * derivatives[j] * np.outer(before.matrix_of(j) @ u, u)
-    if spec.relevance == "gradient":
-        changed = np.atleast_2d(metric - spec.relevance_rate * left * by_metric)
-        rows = [(clip_and_normalise(new), old) for new, old in zip(changed, np.atleast_2d(metric))]
-        state.metric = np.reshape([old if new is None else new for new, old in rows], metric.shape)
-    if spec.relevance == "matrix":
-        turned = metric - spec.relevance_rate * left * by_metric
-        state.metric = turned / np.sqrt((turned**2).sum(axis=(-2, -1), keepdims=True))
+    if spec.relevance in ("gradient", "matrix"):
+        move_metric(spec, state, by_metric, left)
     if spec.width_rate:
         state.width = np.exp(np.log(before.width) - spec.width_rate * left * (by_induced * by_width).sum())
 
@@ -394,3 +391,68 @@ def normalised(spec, between, within):
         scores = np.array([b / w if w > 0 else 0.0 for b, w in zip(between, within)])
     norm = scores.max() if spec.scores == "max" else scores.sum()
     return scores / norm if norm > 0 else None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# samples with missing values, whose gradients are complex steps
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def parts_of(x, w, metric, variances):
+    """e'Lambda e and s as the documents define them, for complex numbers too."""
+    seen = ~np.isnan(x)
+    Lambda = np.eye(len(x)) if metric is None else np.diag(metric) if metric.ndim == 1 else metric.T @ metric
+    e = (x - w)[seen]
+    weights = np.diag(Lambda) * variances
+    s = weights[seen].sum() / weights.sum()
+    return e @ Lambda[np.ix_(seen, seen)] @ e, s if s.real > 0 and not seen.all() else 1.0
+
+
+def observed_distance(x, w, metric, variances):
+    square, s = parts_of(x, w, metric, variances)
+    return square / s
+
+
+def derivative(function, point, step=1e-30):
+    """All partial derivatives by complex steps, which lose no digits."""
+    result = np.zeros(point.shape)
+    for place in np.ndindex(point.shape):
+        moved = point.astype(complex)
+        moved[place] += 1j * step
+        result[place] = function(moved).imag / step
+    return result
+
+
+def incomplete_step(spec, state, x, label, weight):
+    """One sample: all derivatives first, then all updates. The step is the gradient times s."""
+    W, metric, variances = state.prototypes.copy(), state.metric, state.variances
+    metrics = [None if metric is None else state.matrix_of(j) for j in range(len(W))]
+    D = np.array([observed_distance(x, W[j], metrics[j], variances).real for j in range(len(W))])
+    H, by_distance, by_width = induced(spec, state, D)
+    state.cost, by_induced = cost_and_derivatives(spec, state, H, int(label))
+    left = decay(spec, state.time) * weight
+    by_metric = None if metric is None else np.zeros_like(metric)
+    for j in range(len(W)):
+        s, factor = parts_of(x, W[j], metrics[j], variances)[1], by_induced[j] * by_distance[j]
+        by_prototype = derivative(lambda w, j=j: observed_distance(x, w, metrics[j], variances), W[j])
+        state.prototypes[j] = W[j] - spec.rate * left * s * factor * by_prototype
+        if metric is not None:
+            own = derivative(lambda R, j=j: observed_distance(x, W[j], R, variances), metrics[j])
+            part = by_metric if state.owner is None else by_metric[state.owner[j]]
+            part += s * factor * own
+    move_metric(spec, state, by_metric, left)
+    if spec.width_rate:
+        state.width = np.exp(np.log(state.width) - spec.width_rate * left * (by_induced * by_width).sum())
+
+
+def move_metric(spec, state, by_metric, left):
+    """A step against the gradient; relevances of which nothing remains stay, matrices are of unit norm."""
+    metric = state.metric
+    if metric is None:
+        return
+    turned = metric - spec.relevance_rate * left * by_metric
+    if metric.ndim == (2 if state.owner is None else 3):
+        state.metric = turned / np.sqrt((turned**2).sum(axis=(-2, -1), keepdims=True))
+        return
+    rows = [(clip_and_normalise(new), old) for new, old in zip(np.atleast_2d(turned), np.atleast_2d(metric))]
+    state.metric = np.reshape([old if new is None else new for new, old in rows], metric.shape)

@@ -11,11 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
-from lvq.model.costs import CrossEntropyCost, GLVQCost, RSLVQCost
+from lvq.model.costs import GLVQCost
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params
-from lvq.model.relevance import Matrix, Relevance, Weights
+from lvq.model.relevance import Matrix, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import lbfgs
 from lvq.solvers.adam import Adam
@@ -73,16 +73,17 @@ def test_the_objective_decreases(model, data):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=short_repr)
-def test_never_higher_than_the_result_of_online(model, data):
+def test_never_higher_than_a_start(model, data):
     X, y = data
     model = clone(model).set_params(solver="online", warm_start=True, random_state=0, max_iter=30)
     if isinstance(model.relevance, Matrix):
         model.set_params(relevance__log_determinant=0.0, relevance__ridge=0.0)  # penalties of the batch solvers only
     model.fit(X, y)
-    model.set_params(solver="lbfgs")
-    before = model.objective_value(X, y)
-    quiet_fit(model.set_params(max_iter=100), X, y)
-    assert model.objective_value(X, y) <= before + 1e-12 * abs(before)
+    model.set_params(solver="lbfgs", max_iter=100)
+    for _ in range(2):  # from the result of online, and from its own
+        before = model.objective_value(X, y)
+        quiet_fit(model, X, y)
+        assert model.objective_value(X, y) <= before + 1e-9 * abs(before)
 
 
 def test_a_matrix_of_free_size_is_not_continued_with_unit_trace(data):
@@ -90,15 +91,6 @@ def test_a_matrix_of_free_size_is_not_continued_with_unit_trace(data):
     model = quiet_fit(LVQClassifier(n_prototypes=2, warm_start=True, random_state=0, max_iter=5), *data)
     with pytest.raises(ValueError, match=r"warm_start=True of LVQClassifier .* but 'solver' or 'ridge' has changed"):
         model.set_params(solver="online").fit(*data)
-
-
-@pytest.mark.parametrize("model", MODELS, ids=short_repr)
-def test_never_higher_than_its_own_result(model, data):
-    X, y = data
-    model = quiet_fit(clone(model).set_params(solver="lbfgs", warm_start=True, random_state=0), X, y)
-    before = model.objective_value(X, y)
-    quiet_fit(model, X, y)
-    assert model.objective_value(X, y) <= before + 1e-9 * abs(before)
 
 
 def test_an_optimal_start_is_kept():
@@ -160,21 +152,20 @@ def test_a_run_that_converges_with_its_last_iteration_has_converged(data):
     [
         (GLVQ(), False),
         (GMLVQ(), False),
+        (RSLVQ(n_prototypes=2), False),  # no kinks
         (GLVQ(n_prototypes=2), True),  # kinks between the prototypes of a class
+        (GMLVQ(n_prototypes=2), True),
         (GRLVQ(), True),  # relevances that are caught at 0
-        (GLVQ(solver=LBFGS(tol=0.3)), True),  # stopped at a large gradient
     ],
     ids=short_repr,
 )
-def test_a_run_that_ends_at_a_small_gradient_is_the_only_one(model, again, monkeypatch):
-    runs = []
-    minimise = lbfgs._minimise
-    monkeypatch.setattr(lbfgs, "_minimise", lambda *given: runs.append(minimise(*given)) or runs[-1])
+def test_when_another_run_follows(model, again, monkeypatch):
+    """Where the first can stall at a kink; the first is rough then, but not with matrices."""
+    runs, minimise = [], lbfgs._minimise
+    monkeypatch.setattr(lbfgs, "_minimise", lambda *given: runs.append(given) or minimise(*given))
     clone(model).set_params(random_state=0).fit(*load_iris(return_X_y=True))
-    assert (len(runs) > 1) == again
-    if not again:
-        assert runs[0].converged
-        assert runs[0].largest <= lbfgs.CALM
+    rough = lbfgs.ROUGH if again and not isinstance(model.relevance, Matrix) and model.relevance != "matrix" else 1
+    assert [given[3] / lbfgs.TOL for given in runs] == pytest.approx([rough, 1] if again else [1])
 
 
 def test_a_smaller_tol_gives_a_lower_objective(data):
@@ -184,24 +175,6 @@ def test_a_smaller_tol_gives_a_lower_objective(data):
         model = RSLVQ(solver=LBFGS(tol=tol), n_prototypes=2, max_iter=5000, random_state=0)
         values.append(quiet_fit(model, X, y).objective_history_[-1])
     assert values[0] > values[1] > values[2] or values[0] > values[1] >= values[2]
-
-
-def test_float32_stays_float32_and_is_close_to_float64(data):
-    X, y = data
-    narrow = quiet_fit(GMLVQ(solver="lbfgs", random_state=0), X.astype(np.float32), y)
-    wide = quiet_fit(GMLVQ(solver="lbfgs", random_state=0), X, y)
-    assert narrow.prototypes_.dtype == narrow.omega_.dtype == np.float32
-    assert narrow.objective_history_[-1] == pytest.approx(wide.objective_history_[-1], abs=0.02)
-
-
-@pytest.mark.parametrize("offset", [1e6])
-def test_shifted_data_give_the_shifted_result(offset, data):
-    """The offset is a whole number and the centre is rounded, so the differences are nearly the same."""
-    X, y = data
-    X = np.round(X * 1024) / 1024
-    near = quiet_fit(GMLVQ(solver="lbfgs", random_state=0, max_iter=20), X, y)
-    far = quiet_fit(GMLVQ(solver="lbfgs", random_state=0, max_iter=20), X + offset, y)
-    np.testing.assert_allclose(far.prototypes_ - offset, near.prototypes_, atol=1e-4)
 
 
 # -- a weight is a number of copies ------------------------------------------------------------------------------------
@@ -240,21 +213,13 @@ def test_a_weight_is_a_number_of_copies(model, seed, data):
     assert weighted.objective_value(X, y, copies) == pytest.approx(repeated.objective_value(X[many], y[many]), rel=1e-8)
 
 
-@pytest.mark.parametrize("model", COPIED[:6], ids=short_repr)
-def test_balanced_classes_equal_their_weights(model, data):
-    X, y = data
-    keep = np.flatnonzero((y < 2) | (np.arange(len(X)) < 30))
-    X, y = X[keep], y[keep]
-    weight = (len(y) / (3 * np.bincount(y)))[y]
-    model = clone(model).set_params(solver="lbfgs", random_state=0, max_iter=10)
-    balanced = quiet_fit(clone(model).set_params(class_weight="balanced"), X, y)
-    weighted = quiet_fit(clone(model), X, y, weight)
-    plain = quiet_fit(clone(model), X, y)
-    np.testing.assert_allclose(balanced.prototypes_, weighted.prototypes_, rtol=1e-6, atol=1e-7)
-    assert np.abs(plain.prototypes_ - weighted.prototypes_).max() > 1e-3
-
-
 # -- large data --------------------------------------------------------------------------------------------------------
+
+
+def large_from(monkeypatch, n_samples):
+    """So many samples count as many."""
+    monkeypatch.setattr(lbfgs, "LARGE", n_samples)
+    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
 
 
 @pytest.fixture
@@ -282,12 +247,10 @@ def test_large_data_begin_with_epochs_of_adam(monkeypatch, large):
     everything = sizes.count(6000)
     assert set(sizes) == {6000}
     sizes.clear()
-    monkeypatch.setattr(lbfgs, "LARGE", 6000)
-    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
+    large_from(monkeypatch, 6000)
     first = lbfgs.train(problem, start, samples, 200, None)
     assert sizes.count(6000) < everything / 2
-    assert sizes.count(6000 // lbfgs.COMPARED) == 2
-    assert max(size for size in sizes if size < 6000 // lbfgs.COMPARED) < 100
+    assert max(size for size in sizes if size < 6000) < 100
     assert first.history[-1] <= whole.history[-1] + 1e-2 * abs(whole.history[-1])  # kinks make many minima
     assert first.converged
     assert 20 < len(first.history) <= 40
@@ -301,27 +264,17 @@ def test_large_data_begin_with_epochs_of_adam(monkeypatch, large):
 def test_a_tolerance_holds_on_large_data(monkeypatch, large):
     problem, start, samples, _ = large
     whole = lbfgs.train(problem, start, samples, 300, 1e-6)
-    monkeypatch.setattr(lbfgs, "LARGE", 6000)
-    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
+    large_from(monkeypatch, 6000)
     exact = lbfgs.train(problem, start, samples, 300, 1e-6)
     assert exact.history[-1] <= whole.history[-1] + 1e-3 * abs(whole.history[-1])
 
 
 def test_epochs_of_adam_do_not_spoil_a_good_start(monkeypatch, large):
     problem, start, samples, _ = large
-    monkeypatch.setattr(lbfgs, "LARGE", 6000)
-    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
+    large_from(monkeypatch, 6000)
     found = lbfgs.train(problem, start, samples, 500, 1e-9)
     again = lbfgs.train(problem, found.params, samples, 500, 1e-9)
     assert again.history[-1] <= found.history[-1] + 1e-9
-
-
-def test_epochs_of_adam_keep_the_types(monkeypatch, large):
-    problem, start, samples, _ = large
-    monkeypatch.setattr(lbfgs, "LARGE", 6000)
-    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
-    found = lbfgs.train(problem, start, samples, 20, None)
-    assert found.params.prototypes.dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -332,8 +285,7 @@ def test_large_fits_compute_in_single_precision_and_end_where_double_precision_d
     random = np.random.default_rng(0)
     y = random.integers(0, 4, 6000)
     X = random.normal(size=(6000, 6)) + 1.5 * np.eye(4, 6)[y] + 1e4
-    monkeypatch.setattr(lbfgs, "LARGE", 6000)
-    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
+    large_from(monkeypatch, 6000)
     types, reduce = [], ArraySamples.reduce
     monkeypatch.setattr(ArraySamples, "reduce", lambda self, *rest: types.append(self.X.dtype) or reduce(self, *rest))
     model = clone(model).set_params(random_state=0)
@@ -352,8 +304,7 @@ def test_where_single_precision_serves(monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(100, 3)), np.arange(100) % 2
     samples, start = ArraySamples(X, y, np.ones(100)), Params(X[:2])
     assert not lbfgs.in_single(start, samples, 1.0, None)  # few samples
-    monkeypatch.setattr(lbfgs, "LARGE", 100)
-    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
+    large_from(monkeypatch, 100)
     assert lbfgs.in_single(start, samples, 1.0, None)
     assert lbfgs.in_single(start, samples, 1.0, lbfgs.TOL)
     assert not lbfgs.in_single(start, samples, 1.0, lbfgs.TOL / 2)  # a finer tolerance
@@ -372,31 +323,7 @@ def test_large_fits_of_values_that_single_precision_cannot_hold(monkeypatch, sca
     random = np.random.default_rng(0)
     y = random.integers(0, 3, 2000)
     X = random.normal(size=(2000, 4)) + 2 * np.eye(3, 4)[y]
-    monkeypatch.setattr(lbfgs, "LARGE", 2000)
-    monkeypatch.setattr(lbfgs, "LARGE_WORK", 0)
+    large_from(monkeypatch, 2000)
     model = clone(model).set_params(random_state=0)
     accuracy = clone(model).fit(X, y).score(X, y)
     assert clone(model).fit(X * scale, y).score(X * scale, y) == pytest.approx(accuracy, abs=0.01)
-
-
-ONE_EACH, TWO_EACH = np.array([0, 1, 2]), np.array([0, 0, 1, 1])
-
-
-@pytest.mark.parametrize(
-    ("labels", "relevance", "cost", "max_runs", "expected"),
-    [
-        (TWO_EACH, Relevance(), GLVQCost(), 1, (1.0, np.inf, 1)),
-        (TWO_EACH, Relevance(), RSLVQCost(), 3, (1.0, np.inf, 1)),
-        (TWO_EACH, Weights(), CrossEntropyCost(), 3, (1.0, np.inf, 1)),
-        (ONE_EACH, Relevance(), GLVQCost(), 2, (1.0, lbfgs.CALM, 2)),
-        (ONE_EACH, Matrix(), GLVQCost(), 3, (1.0, np.inf, 3)),
-        (ONE_EACH, Weights(), GLVQCost(), 2, (lbfgs.ROUGH, 0.0, 2)),
-        (TWO_EACH, Relevance(), GLVQCost(), 2, (lbfgs.ROUGH, 0.0, 2)),
-        (TWO_EACH, Matrix(), GLVQCost(), 2, (1.0, 0.0, 2)),
-    ],
-)
-def test_when_another_run_follows(labels, relevance, cost, max_runs, expected):
-    """First tolerance in units of the last one, the largest slope with which the first run is the last, and runs."""
-    problem = Problem(Objective(relevance.metric(labels), Identity(), cost, labels), relevance)
-    first, calm, runs = expected
-    assert lbfgs._rule(problem, 1e-5, max_runs) == (1e-5, first * 1e-5, calm, runs)

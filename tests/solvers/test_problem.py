@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from lvq.model import objective as module
 from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
@@ -52,14 +51,6 @@ def draw(seed, problem, count=12):
     assert len(clear) == count
     samples = ArraySamples(X[clear], y[clear], rng.uniform(0.5, 2.0, count))
     return free, samples.arranged(np.zeros(FEATURES))
-
-
-def assert_same(one, other):
-    np.testing.assert_allclose(one[0], other[0], rtol=1e-12)
-    for ours, theirs in zip(one[1], other[1]):
-        assert (ours is None) == (theirs is None)
-        if ours is not None:
-            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-13)
 
 
 @pytest.mark.parametrize(("seed", "unit"), [(0, 3.5), pytest.param(1, 1.0, marks=pytest.mark.slow)])
@@ -149,16 +140,6 @@ def test_threads_do_not_change_a_bit(cost):
         many = problem.value_and_gradient(free, data, mapping)
     assert many[0] == one[0]
     np.testing.assert_array_equal(many[1].prototypes, one[1].prototypes)
-
-
-@pytest.mark.parametrize("memory", [1, 4000, 100_000])
-def test_the_size_of_blocks_does_not_change_the_result(memory, monkeypatch):
-    problem, free, data = large(count=1000)
-    whole = problem.value_and_gradient(free, data)
-    monkeypatch.setattr(module, "CACHE_BYTES", memory)
-    monkeypatch.setattr(module, "MIN_ROWS", 9)
-    assert BlockObjective(problem.objective, problem.params(free)).rows(data) < 1000
-    assert_same(problem.value_and_gradient(free, data), whole)
 
 
 # -- parameters as one vector -----------------------------------------------------------------------------------------

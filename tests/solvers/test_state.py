@@ -1,4 +1,6 @@
-"""Units, statistics, the stopping rule and the training state."""
+"""Units, statistics, the stopping rule, the training state, and the lines of `verbose`."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +11,17 @@ from lvq.model.metrics import Euclidean
 from lvq.model.objective import Params
 from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
-from lvq.solvers.state import StoppingRule, TrainingState, Units, mean_units, new_statistics, spread_of, stretched
+from lvq.solvers import state as module
+from lvq.solvers.state import (
+    StoppingRule,
+    TrainingState,
+    Units,
+    mean_units,
+    new_statistics,
+    progress_lines,
+    spread_of,
+    stretched,
+)
 from tests.model.formulas import distances
 
 LABELS = np.array([0, 0, 1, 1, 2])
@@ -76,12 +88,8 @@ def test_units_of_two_batches_together_are_those_of_their_union():
     parts = (ArraySamples(*samples.take(rows)) for rows in (slice(13), slice(13, None), slice(None)))
     *halves, whole = (spread_of(Euclidean(), params, part, Gaussian(1.0)) for part in parts)
     np.testing.assert_allclose(mean_units(*halves)[:3], whole[:3], rtol=1e-12)
-
-
-def test_units_of_no_samples_do_not_count():
-    nothing, some = Units(1.0, 1.0, 0.0), Units(3.0, 2.0, 5.0)
-    assert mean_units(nothing, some) == mean_units(some, nothing) == some
-    assert mean_units(nothing, nothing) == nothing
+    nothing = Units(1.0, 1.0, 0.0)
+    assert mean_units(nothing, whole) == mean_units(whole, nothing) == whole
 
 
 # -- statistics --------------------------------------------------------------------------------------------------------
@@ -163,3 +171,25 @@ def test_stopping_rule(tol, patience, values, stops_after):
         rule.update(value)
         stopped.append(rule.converged)
     assert stopped.index(True) + 1 == stops_after if stops_after else not any(stopped)
+
+
+# -- progress ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_line_has_the_name_the_objective_and_the_time_left(monkeypatch, capsys):
+    times = iter([100.0, 130.0, 140.0])
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    report = progress_lines("fit", 8)
+    report(2, 0.123456789)
+    report(8, 0.1)
+    report(8, 0.1, last=True)  # it has a line already
+    assert capsys.readouterr().out == "fit 2/8  objective 0.12346  90 s left\nfit 8/8  objective 0.1  0 s left\n"
+
+
+def test_every_tenth_and_the_last_iteration_have_a_line(capsys):
+    report = progress_lines("fit", 64)
+    for done in range(1, 31):
+        report(done, 1.0)
+    report(30, 1.0, last=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines] == ["7/64", "14/64", "21/64", "28/64", "30/64"]

@@ -28,11 +28,6 @@ def two_product_threads():
     assert blas_threads() == before
 
 
-def test_one_thread_is_the_built_in_map():
-    with thread_map(1) as mapping:
-        assert mapping is map
-
-
 def test_results_are_in_order():
     with thread_map(4) as mapping:
         assert list(mapping(lambda number: number * number, range(100))) == [number * number for number in range(100)]
@@ -60,13 +55,6 @@ def test_large_calls_use_threads_over_blocks(products, used, two_product_threads
         assert blas_threads() == (2 if used == 1 else 1)
         assert list(mapping(lambda number: number + 1, range(9))) == list(range(1, 10))
     assert blas_threads() == 2
-
-
-def test_products_have_one_thread_inside_and_as_many_as_before_outside(two_product_threads):
-    assert product_threads() == 2
-    with single_threaded_products():
-        assert blas_threads() == product_threads() == 1
-    assert blas_threads() == product_threads() == 2
 
 
 def test_blocks_may_use_the_threads_of_products_outside(two_product_threads):
@@ -121,22 +109,3 @@ def test_limits_that_overlap_in_two_threads(first_leaves_first):
         may_leave[number].set()
         threads[number].join(10)
     assert blas_threads() == product_threads() == before
-
-
-def test_a_thread_may_stay_longer_than_the_one_that_came_first(two_product_threads):
-    """The main thread enters first and leaves first; in the end its limit is removed."""
-    inside, may_leave = threading.Event(), threading.Event()
-
-    def stay():
-        with single_threaded_products():
-            inside.set()
-            may_leave.wait(10)
-
-    other = threading.Thread(target=stay)
-    with single_threaded_products():
-        other.start()
-        assert inside.wait(10)
-        assert blas_threads() == 1
-    may_leave.set()
-    other.join(10)
-    assert blas_threads() == product_threads() == 2

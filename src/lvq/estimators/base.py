@@ -32,8 +32,7 @@ from lvq.model.rows import is_tensor
 from lvq.model.samples import ArraySamples, filled
 from lvq.model.start_prototypes import prototypes_per_class, start_prototypes
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.progress import progress_bar, silent
-from lvq.solvers.state import Result
+from lvq.solvers.state import Result, progress_lines, silent
 from lvq.solvers.threads import product_threads, single_threaded_products
 
 
@@ -87,7 +86,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         samples, classes, rows = self._checked(parts, X, y, sample_weight, reset=not warm)
         random_state = check_random_state(self.random_state)
         check_for_samples(self, parts, samples, len(classes))
-        report = progress_bar(type(self).__name__, self.max_iter) if self.verbose else silent
+        report = progress_lines(type(self).__name__, self.max_iter) if self.verbose else silent
         groups = None if groups is None else np.asarray(groups)[rows]
         with single_threaded_products(product_threads()):
             shaped, parts, temperature = self._settled(parts, samples, classes, groups, warm)

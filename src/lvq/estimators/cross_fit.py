@@ -23,7 +23,7 @@ from lvq.estimators.specification import Parts
 from lvq.model.rows import as_numpy, canonical_order
 from lvq.model.samples import ArraySamples, rows_by_class
 from lvq.model.scores import fitted_temperature
-from lvq.solvers.progress import silent
+from lvq.solvers.state import silent
 from lvq.typing import Array
 
 if TYPE_CHECKING:

@@ -140,7 +140,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "class_weight": ('dict or "balanced", optional', "Factor of the weights of each class."),
     "random_state": ("int, RandomState or None", "Seed of start and order."),
     "warm_start": ("bool", "Start from the prototypes of the last fit."),
-    "verbose": ("bool", "Show a progress bar."),
+    "verbose": ("bool", "Print the progress of training."),
 }
 
 CONSTRAINTS: dict[str, list[object]] = {

@@ -16,7 +16,7 @@ from lvq.estimators.training import Training
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, canonical_order, dense
 from lvq.model.samples import ArraySamples
-from lvq.solvers.progress import silent
+from lvq.solvers.state import silent
 
 MAX_ROUNDS = 10  # of moves to samples
 

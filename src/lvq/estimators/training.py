@@ -27,8 +27,8 @@ from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.problem import Problem
-from lvq.solvers.progress import Report
 from lvq.solvers.state import (
+    Report,
     Result,
     TrainingState,
     new_statistics,

@@ -12,8 +12,7 @@ from lvq.model.objective import Params
 from lvq.model.rows import is_tensor, like, namespace
 from lvq.model.samples import ArraySamples, Map
 from lvq.solvers.problem import Problem
-from lvq.solvers.progress import Report, silent
-from lvq.solvers.state import Result, StoppingRule
+from lvq.solvers.state import Report, Result, StoppingRule, silent
 from lvq.typing import Array
 
 #: Distances add up over the features, so a step of a given length is a smaller one in each of many features: rates are

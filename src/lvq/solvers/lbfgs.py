@@ -22,24 +22,21 @@ from lvq.model.samples import ArraySamples
 from lvq.solvers import adam
 from lvq.solvers.adam import Moments
 from lvq.solvers.problem import Problem, ravel, unravel
-from lvq.solvers.progress import Report, silent
-from lvq.solvers.state import Result
+from lvq.solvers.state import Report, Result, silent
 from lvq.solvers.threads import product_threads, thread_map
 from lvq.typing import Array
 
 HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
 MAX_RUNS = 2  # of L-BFGS
 ADAM_STEPS, ADAM_RATE = 30, 0.1  # steps of Adam between two runs, and their first rate
-PATIENCE = 10  # iterations after which a later run must be better than the earlier ones
-ROUGH = 30  # times the tolerance at which a first run stops if another one follows in any case
-CALM = 1e-3  # of 25 fits with one prototype per class that ended at smaller gradients no other run improved any by 1e-4
+PATIENCE = 10  # iterations after which a second run must be better than the first
+ROUGH = 30  # times the tolerance at which a first run stops if another one follows
 TOL, LARGE_TOL = 1e-5, 1e-4  # where to stop, and where on large data
 INCOMPLETE_TOL = 3e-4  # where values are missing: on 10 sets with a fifth missing 0.4 points more accurate than TOL
 LARGE = 15_000  # samples from which epochs of Adam on batches come first,
 LARGE_WORK = 15_000_000  # and, in the plain metric, number of samples times numbers of the prototypes
 THREADED = 2**24  # products of a block from which threads pay
 SINGLE = 1e12  # largest value, and one over the smallest unit, with which large data are held in float32
-COMPARED = 8  # every so many samples tell whether those epochs improved on the start
 
 Function = Callable[[Params], tuple[Array, Params]]
 
@@ -76,8 +73,7 @@ def train(
 
     A margin cost has kinks where a sample is equally far from two prototypes, and L-BFGS, which assumes a smooth
     function, can stall at one. So a run that converges is followed by a few steps of Adam, which passes kinks, and by
-    another run, and the better of the two is the result. A run of one prototype per class with a matrix, or that ends
-    at a small gradient, has not stalled.
+    another run, and the better of the two is the result. With one prototype per class another run seldom helps.
 
     With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
     takes L-BFGS tens of them, so that L-BFGS only finishes the work. Samples are then best in float32, see `in_single`.
@@ -98,27 +94,45 @@ def train(
     report : callable
         Called with the number of iterations done and the objective.
     max_runs : int
-        Most runs; with one, no steps of Adam follow.
+        1 or 2 runs; with one, no steps of Adam follow.
     """
-    free, history = problem.free(params), list[float]()
+    free, history, most = problem.free(params), list[float](), max_iter
     with thread_map(_threads(problem, params, samples)) as mapping:
 
         def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples, mapping)
 
-        if not is_large(params, samples):
-            rule = _rule(problem, _tolerance(problem, TOL) if tol is None else tol, max_runs)
-            best, converged = _runs(function, free, max_iter, rule, history, report)
-        else:
+        large = is_large(params, samples)
+        if large:
             found = adam.first_epochs(problem, params, samples, max_iter, report, mapping)
             history += np.minimum.accumulate(found.history).tolist()
             free = _better(problem, samples, free, problem.free(found.params))
-            most = max_iter
             if tol is None:
-                tol, max_runs, most = _tolerance(problem, LARGE_TOL), 1, min(max_iter, 2 * len(history))
-            best, converged = _runs(function, free, most, _rule(problem, tol, max_runs), history, report)
-            converged = converged or len(history) < max_iter
-    return Result(problem.params(best), len(history), history, converged)
+                max_runs, most = 1, min(max_iter, 2 * len(history))
+        if tol is None:
+            incomplete = isinstance(problem.objective.metric, Observed)  # distances with errors by chance
+            tol = INCOMPLETE_TOL if incomplete else LARGE_TOL if large else TOL
+        second = max_runs > 1 and _stalls(problem)
+        rough = ROUGH if second and not isinstance(problem.relevance, Matrix) else 1
+        best = _minimise(function, free, most - len(history), rough * tol, np.inf, history, report)
+        converged = best.converged
+        if second and converged:
+            start = _adam_steps(function, best.free)
+            other = _minimise(function, start, most - len(history), tol, best.value, history, report)
+            best, converged = min(best, other, key=lambda run: run.value), other.converged
+        converged = converged or (large and len(history) < max_iter)
+    return Result(problem.params(best.free), len(history), history, converged)
+
+
+def _stalls(problem: Problem) -> bool:
+    """Whether a run can end at a kink that steps of Adam pass: prototypes of a class can have better places behind it.
+
+    So can relevances of features that are caught at 0. The cross-entropy has one run: a second one of three prototypes
+    per class lowered the objective by 0 to 5 % on five sets, and left the log-loss of other samples as it was.
+    """
+    labels = as_numpy(problem.objective.labels)
+    several = len(np.unique(labels)) < len(labels)
+    return isinstance(problem.objective.cost, MarginCost) and (several or isinstance(problem.relevance, Weights))
 
 
 def _threads(problem: Problem, params: Params, samples: ArraySamples) -> int:
@@ -129,11 +143,6 @@ def _threads(problem: Problem, params: Params, samples: ArraySamples) -> int:
     matrix = 0 if params.relevance is None or params.relevance.ndim == 1 else params.relevance.size
     large = rows * (params.prototypes.size + matrix) >= THREADED and samples.n_samples > rows
     return product_threads() if large else 1
-
-
-def _tolerance(problem: Problem, usual: float) -> float:
-    """Where to stop unless it is given: with missing values distances have errors by chance, to which a fit adapts."""
-    return INCOMPLETE_TOL if isinstance(problem.objective.metric, Observed) else usual
 
 
 def is_large(params: Params, samples: ArraySamples) -> bool:
@@ -164,60 +173,16 @@ def in_single(params: Params, samples: ArraySamples, unit: float, tol: float | N
 
 def _better(problem: Problem, samples: ArraySamples, before: Params, after: Params) -> Params:
     """Where Adam ended, or the start where that is better on a part of the samples, as after a warm start."""
-    block = samples.take(slice(None, None, COMPARED))
-    part = ArraySamples(block.X, block.y, block.weight / block.weight.sum())
-    values = [float(problem.value_and_gradient(free, part)[0]) for free in (before, after)]
-    return before if values[0] < values[1] else after
-
-
-class Rule(NamedTuple):
-    """When a first run stops and whether another one follows: if its largest slope is above `calm` of the objective."""
-
-    tol: float
-    first_tol: float
-    calm: float
-    max_runs: int
-
-
-def _rule(problem: Problem, tol: float, max_runs: int) -> Rule:
-    """The rule for a problem, chosen by fits of four data sets with 1, 3 and 10 prototypes per class.
-
-    Several prototypes of a class have better places behind kinks, and relevances of features can be caught at 0, so
-    that a second run always pays, and the first may be rough. With matrices it seldom does, and with a matrix and one
-    prototype per class it never did. The cross-entropy has one run: on wine, wdbc, heart_statlog, vehicle and digits a
-    second one lowered the objective of three prototypes per class by 0 to 5 % and changed the log-loss of samples left
-    out by -0.01 to 0.007, for 1.2 to 1.7 times the time; with one prototype per class it changed next to nothing.
-    """
-    labels, relevance = as_numpy(problem.objective.labels), problem.relevance
-    if max_runs == 1 or not isinstance(problem.objective.cost, MarginCost):
-        return Rule(tol, tol, np.inf, 1)
-    one_each, matrix = len(np.unique(labels)) == len(labels), isinstance(relevance, Matrix)
-    if one_each and not isinstance(relevance, Weights):
-        return Rule(tol, tol, np.inf if matrix else CALM, max_runs)
-    return Rule(tol, tol if matrix else ROUGH * tol, 0.0, max_runs)
-
-
-def _runs(
-    function: Function, start: Params, max_iter: int, rule: Rule, history: list[float], report: Report
-) -> tuple[Params, bool]:
-    """Runs of L-BFGS with steps of Adam between them: the best parameters, and whether the last run converged."""
-    best, lowest, tol, calm = start, np.inf, rule.first_tol, rule.calm
-    for left in reversed(range(rule.max_runs)):
-        found = _minimise(function, start, max_iter - len(history), tol, lowest, history, report)
-        if found.value < lowest:
-            best, lowest = found.free, found.value
-        if left == 0 or not found.converged or found.largest <= calm * max(1.0, abs(lowest)):
-            break
-        start, tol, calm = _adam_steps(function, best), rule.tol, 0.0
-    return best, found.converged
+    X, y, weight = samples.thinned().take(slice(None))
+    part = ArraySamples(X, y, weight / weight.sum())
+    return min(after, before, key=lambda free: float(problem.value_and_gradient(free, part)[0]))
 
 
 class Minimum(NamedTuple):
-    """Where a run ended, its value, the largest absolute entry of the gradient, and whether the run converged."""
+    """Where a run ended, its value, and whether it converged."""
 
     free: Params
     value: float
-    largest: float
     converged: bool
 
 
@@ -226,7 +191,7 @@ def _minimise(
 ) -> Minimum:
     """One run of L-BFGS, given up if it is not below the lowest value so far in time."""
     if max_iter < 1:
-        return Minimum(start, np.inf, np.inf, False)
+        return Minimum(start, np.inf, False)
     before = len(history)
 
     def flat(vector: np.ndarray) -> tuple[float, np.ndarray]:
@@ -244,7 +209,7 @@ def _minimise(
     found = minimize(flat, ravel(start), jac=True, method="L-BFGS-B", callback=callback, options=options)
     if not history:  # converged before the first step
         history.append(float(found.fun))
-    return Minimum(unravel(found.x, start), float(found.fun), float(np.abs(found.jac).max()), found.status != 1)
+    return Minimum(unravel(found.x, start), float(found.fun), found.status != 1)
 
 
 def _adam_steps(function: Function, free: Params) -> Params:

@@ -1,26 +1,57 @@
 """Training sample by sample: settings, epochs, schedules, and streams.
 
-Runs epochs of the compiled loops (`engine.py`) and observes the cost. Everything runs in coordinates centred on the
+Runs epochs of the compiled loops (`kernels`) and observes the cost. Everything runs in coordinates centred on the
 data, where dot products lose no digits. What must be kept between calls (the number of steps, the statistics of the
 Fisher rules, OLVQ1's rates) comes from a `TrainingState` and goes into a new one.
 """
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 
 import numpy as np
 
+from lvq.model import costs, links
+from lvq.model import relevance as rules
 from lvq.model.costs import CostOrRule, WindowRule, WinnerRule
 from lvq.model.links import Part
 from lvq.model.objective import Objective, Params
-from lvq.model.rows import has_missing, is_sparse
+from lvq.model.rows import has_missing, is_sparse, row_squares
 from lvq.model.samples import ArraySamples
-from lvq.solvers.engine import Engine
-from lvq.solvers.kernels.rule import Rows
-from lvq.solvers.progress import Report, silent
-from lvq.solvers.state import Result, StoppingRule, TrainingState
+from lvq.solvers.kernels import rule as choices
+from lvq.solvers.kernels.rule import TIME, LearnedMetric, Prototypes, Rows, Rule, SparseRows
+from lvq.solvers.state import Report, Result, Statistics, StoppingRule, TrainingState, new_statistics, silent
+from lvq.typing import Argument, Array
 
 SCHEDULES = ("constant", "linear", "inverse")
 STREAM = 0.1  # fraction of the learning rate from which a linear schedule starts, for models with a cost in a stream
+FILLED_BYTES = 2**20  # of sparse rows that are dense at a time, where a step changes every feature
+
+# the integers by which the loops know the parts
+COSTS: dict[type, int] = {
+    costs.WinnerRule: choices.WINNER,
+    costs.WindowRule: choices.WINDOW,
+    costs.GLVQCost: choices.GLVQ,
+    costs.MCECost: choices.MCE,
+    costs.LOGMCost: choices.LOGM,
+    costs.SNPCCost: choices.SNPC,
+    costs.RSLVQCost: choices.RSLVQ,
+    costs.CrossEntropyCost: choices.CROSS_ENTROPY,
+}
+KERNELS: dict[type, int] = {
+    links.Identity: choices.IDENTITY,
+    links.Gaussian: choices.GAUSSIAN,
+    links.Cauchy: choices.CAUCHY,
+    links.InverseMultiquadric: choices.MULTIQUADRIC,
+    links.RationalQuadratic: choices.RATIONAL,
+}
+RELEVANCES: dict[type, int] = {
+    rules.Relevance: choices.FIXED,
+    rules.Weights: choices.GRADIENT,
+    rules.Matrix: choices.GRADIENT,
+    rules.Hebbian: choices.HEBBIAN,
+    rules.FisherPrototypes: choices.FISHER1,
+    rules.FisherNeighbours: choices.FISHER2,
+}
 
 
 @dataclass(frozen=True)
@@ -109,51 +140,184 @@ def train(
     """
     sparse = is_sparse(samples.X)
     centre = np.zeros(1) if sparse else samples.centre()
-    engine = Engine(
-        objective,
-        state.relevance,
-        params if sparse else params._replace(prototypes=params.prototypes - centre),
-        _rows(samples, centre),
-        state.statistics.shifted(-centre),
-        state.variances,
-    )
     settings = settings.for_stream(objective.cost) if stream else settings
-    epochs, count, step = max_iter, samples.n_samples, state.step
-    scaled = settings.step == "scaled" and not isinstance(objective.cost, WinnerRule | WindowRule)
-    engine.set_rule(
-        rate=settings.learning_rate * (state.units.step if scaled else 1.0),
-        relevance_rate=state.relevance.rate if settings.relevance_rate is None else settings.relevance_rate,
-        width_rate=settings.learning_rate,
-        schedule=SCHEDULES.index(settings.schedule),
-        horizon=count * (epochs if settings.schedule == "linear" else 1),
-        relative=settings.step == "relative",
-    )
-    history: list[float] = []
+    start = params if sparse else params._replace(prototypes=params.prototypes - centre)
+    rows, statistics = _rows(samples, centre), state.statistics.shifted(-centre)
+    rule = _rule(objective, start, rows.X, max_iter, settings, state)
+    loop = Loop(objective, state, start, rows, statistics, rule)
+    history, step = list[float](), state.step
     stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
-    ahead = 1 if settings.tol is not None else max(1, min(epochs, 65536 // count))
-    while len(history) < epochs and not stopping.converged:
-        orders = _orders(count, min(ahead, epochs - len(history)), settings.shuffle, state.random_state)
-        history += (engine.run(orders, step) / samples.weight.sum()).tolist()
-        step += float(orders.size)
+    while len(history) < max_iter and not stopping.converged:
+        count = samples.n_samples
+        order = state.random_state.permutation(count) if settings.shuffle else np.arange(count)
+        history.append(loop.epoch(order, step) / float(samples.weight.sum()))
+        step += float(count)
         stopping.update(history[-1])
         report(len(history), history[-1], last=stopping.converged)
-    learned = engine.params()
+    learned = loop.params()
     if not sparse:
         learned = learned._replace(prototypes=learned.prototypes + centre)
-    after = replace(state, step=step, statistics=engine.statistics.shifted(centre))
+    after = replace(state, step=step, statistics=statistics.shifted(centre))
     return Result(learned, len(history), history, stopping.converged), after
+
+
+def _rule(objective: Objective, start: Params, X: Array, max_iter: int, settings: Online, state: TrainingState) -> Rule:
+    """Every number that the compiled code needs."""
+    cost, link, relevance = objective.cost, objective.link, state.relevance
+    scaled = settings.step == "scaled" and not isinstance(cost, WinnerRule | WindowRule)
+    slope = getattr(cost, "slope", 0.0)
+    radius = sum(float(row_squares(part).max()) for part in (X, start.prototypes))
+    return Rule(
+        cost=code_of(COSTS, cost, "cost"),
+        link=code_of(KERNELS, link, "kernel"),
+        relevance=code_of(RELEVANCES, relevance, "relevance"),
+        schedule=SCHEDULES.index(settings.schedule),
+        horizon=float(X.shape[0] * (max_iter if settings.schedule == "linear" else 1)),
+        rate=settings.learning_rate * (state.units.step if scaled else 1.0),
+        relevance_rate=float(relevance.rate if settings.relevance_rate is None else settings.relevance_rate),
+        width_rate=0.0 if start.width is None else float(settings.learning_rate),
+        shape=float(getattr(link, "shape", 1.0)),
+        slope=TIME if slope == "time" else float(slope),
+        xi=float(getattr(cost, "xi", 1.0)),
+        alpha=float(getattr(cost, "alpha", 0.0)),
+        window=float(getattr(cost, "window", 0.0)),
+        epsilon=float(getattr(cost, "epsilon", 0.0)),
+        relative=settings.step == "relative",
+        weighted_step=bool(relevance.weighted_step),
+        squared=bool(getattr(relevance, "squared", False)),
+        by_maximum=getattr(relevance, "scores", "sum") == "max",
+        two_classes=getattr(relevance, "rivals", "all") == "nearest",
+        between_alone=getattr(relevance, "no_variance", "zero") == "between",
+        even_classes=getattr(relevance, "classes", "fractions") == "even",
+        reach=min(1e12 * radius, 1e30 if X.dtype == np.float32 else 1e200),
+    )
 
 
 def _rows(samples: ArraySamples, centre: np.ndarray) -> Rows:
     """The samples in the types and the order that the compiled code needs; sparse rows stay as they are."""
     X = samples.X if is_sparse(samples.X) else np.ascontiguousarray(samples.X - centre)
-    missing = np.zeros((0, X.shape[1]), dtype=bool)
+    observed = np.zeros((0, X.shape[1]), X.dtype)
     if has_missing(X):
-        X, missing = np.nan_to_num(X), np.isnan(X)
-    return Rows(X, missing, np.array(samples.y, dtype=np.int64), np.array(samples.weight, dtype=np.float64))
+        X, observed = np.nan_to_num(X), (~np.isnan(X)).astype(X.dtype)
+    return Rows(X, observed, np.array(samples.y, dtype=np.int64), np.array(samples.weight, dtype=np.float64))
 
 
-def _orders(count: int, epochs: int, shuffle: bool, random_state: np.random.RandomState) -> np.ndarray:
-    if not shuffle:
-        return np.tile(np.arange(count), (epochs, 1))
-    return np.stack([random_state.permutation(count) for _ in range(epochs)])
+def code_of(codes: dict[type, int], part: object, name: str) -> int:
+    """The integer of a part; ValueError for one that the loops do not have."""
+    if type(part) not in codes:
+        raise ValueError(
+            f"solver='online' supports the {name}s {sorted(kind.__name__ for kind in codes)}, not "
+            f"{type(part).__name__}; use solver='lbfgs' or 'adam' for a {name} of your own."
+        )
+    return codes[type(part)]
+
+
+class Loop:
+    """A compiled loop and the arrays it works on, for one run; it changes the statistics that it is given."""
+
+    def __init__(
+        self, objective: Objective, state: TrainingState, start: Params, rows: Rows, statistics: Statistics, rule: Rule
+    ) -> None:
+        labels, n_features, masked = np.asarray(objective.labels), rows.X.shape[1], len(rows.observed) > 0
+        variances = np.array(state.variances, dtype=np.float64) if masked else np.ones(n_features)
+        relevance = state.relevance
+        limits = relevance.groups(labels) if isinstance(relevance, rules.Structured) else (0, len(labels))
+        groups = np.array(limits, dtype=np.int64)
+        _check_sizes(objective, relevance, start, rows, statistics, variances, len(groups) - 1)
+        self.start, self.rows, self.rule = start, rows, rule
+        self.name = _loop_of(rule, relevance, sparse=is_sparse(rows.X), masked=masked)
+        starts = np.searchsorted(labels, np.arange(labels.max() + 2)).astype(np.int64)
+        width = float(getattr(objective.link, "width", 1.0) if start.width is None else start.width)
+        widths = np.array([width, 1e-3 * width, 1e3 * width])
+        self.prototypes = Prototypes(self._prototypes(), starts, widths, statistics)
+        self.metric: tuple[LearnedMetric, ...] = ()
+        if self.name in ("weights", "matrices"):
+            R = np.ones(n_features) if start.relevance is None else start.relevance
+            shape = R.shape[-2:] if self.name == "matrices" else R.shape[-1:]
+            R = np.array(R, dtype=rows.X.dtype, order="C").reshape(-1, *shape)
+            self.metric = (LearnedMetric(R, groups, variances),)
+
+    def _prototypes(self) -> np.ndarray:
+        """A copy of the prototypes; sparse ones, which may be large, are used themselves where that is possible."""
+        W, dtype = self.start.prototypes, self.rows.X.dtype
+        if self.name != "sparse":
+            return np.array(W, dtype=dtype, order="C")
+        usable = W.flags.writeable and W.T.flags.c_contiguous and W.dtype == dtype
+        return W.T if usable else np.array(W.T, dtype=dtype, order="C")
+
+    def epoch(self, order: np.ndarray, step: float) -> float:
+        """Run an epoch after a number of steps: the sum of the costs."""
+        X, observed, y, weight = self.rows
+        if not is_sparse(X):
+            return self._call(self.rows, order, step)
+        if self.name == "sparse":
+            return self._call(SparseRows(X.data, X.indices, X.indptr, y, weight), order, step)
+        # a step changes every feature: some rows are dense at a time
+        length, total = max(1, FILLED_BYTES // (X.shape[1] * X.dtype.itemsize)), 0.0
+        for begin in range(0, len(order), length):
+            part = order[begin : begin + length]
+            rows = Rows(X[part].toarray(), observed, y[part], weight[part])
+            total += self._call(rows, np.arange(len(part)), step + begin)
+        return total
+
+    def _call(self, rows: Rows | SparseRows, order: np.ndarray, step: float) -> float:
+        """The compiled loop; numba is imported when it is first needed."""
+        function: Argument = getattr(import_module(f"lvq.solvers.kernels.{self.name}"), f"{self.name}_epoch")
+        return float(function(self.rule, rows, order, step, self.prototypes, *self.metric))
+
+    def params(self) -> Params:
+        """What has been learned so far."""
+        W, start = self.prototypes.W, self.start
+        W.flags.writeable = False  # no one else has it; the fitted model then needs no copy of its own
+        R = None if start.relevance is None else self.metric[0].R.reshape(start.relevance.shape)
+        width = None if start.width is None else float(self.prototypes.width[0])
+        return Params(W.T if self.name == "sparse" else W, R, width)
+
+
+def _loop_of(rule: Rule, relevance: rules.Relevance, *, sparse: bool, masked: bool) -> str:
+    """The loop of a model, by the shape of its metric, its cost and its samples."""
+    if isinstance(relevance, rules.Matrix):
+        return "matrices"
+    if type(relevance) is not rules.Relevance:
+        return "weights"
+    if sparse:
+        return "sparse"
+    return "weights" if masked or rule.cost > choices.PAIR_COSTS else "plain"
+
+
+def _check_sizes(
+    objective: Objective,
+    relevance: rules.Relevance,
+    params: Params,
+    rows: Rows,
+    statistics: Statistics,
+    variances: np.ndarray,
+    n_groups: int,
+) -> None:
+    """The compiled loops check no bounds; here is every size that they need."""
+    labels, R, n_features = np.asarray(objective.labels), params.relevance, rows.X.shape[1]
+    n_rows, n_classes = len(rows.y), int(labels.max()) + 1
+    shape = (len(labels), n_features)
+    R_shape: tuple[int, ...] | None = None if type(relevance) is rules.Relevance else (n_features,)
+    if isinstance(relevance, rules.Matrix):
+        R_shape = (R.shape[-2] if R is not None and R.ndim > 1 else 0, n_features)
+    if R_shape is not None and getattr(relevance, "local", None) is not None:
+        R_shape = (n_groups, *R_shape)
+    expected = new_statistics(relevance, objective.cost, shape, max(len(statistics.seen), n_classes), 0.0)
+    sizes = {
+        "prototypes": (params.prototypes.shape, shape),
+        "ascending labels": (bool(labels[0] >= 0 and (np.diff(labels) >= 0).all()), True),
+        "parameters of the metric": (None if R is None else R.shape, R_shape),
+        "samples": (rows.X.shape, (n_rows, n_features)),
+        "missing values": (rows.observed.shape, (n_rows if len(rows.observed) else 0, n_features)),
+        "weights": (rows.weight.shape, (n_rows,)),
+        "class indices": (bool(rows.y.min() >= 0 and rows.y.max() < n_classes), True),
+        "variances": (variances.shape, (n_features,)),
+        **{name: (found.shape, wanted.shape) for name, found, wanted in zip(Statistics._fields, statistics, expected)},
+    }
+    for name, (found, wanted) in sizes.items():
+        if found != wanted:
+            raise ValueError(
+                f"The online solver was called with {name} that do not fit the model: got {found}, expected {wanted}. "
+                "A part of the model has changed since it was fitted; call fit again."
+            )

@@ -1,10 +1,13 @@
-"""What training needs besides the parameters: units, statistics, the stopping rule, and the result of a solver.
+"""What training needs besides the parameters: units, statistics, the stopping rule, results and reports of solvers.
 
 A `TrainingState` is what must be kept to continue a stream or a warm start. Solvers never change the state they get:
 they work on a copy and return it, so an interrupted call leaves the old state unchanged.
 """
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -16,6 +19,8 @@ from lvq.model.objective import Params
 from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
 from lvq.model.rows import beside, like, namespace, wide
 from lvq.model.samples import ArraySamples, Block, FeatureMoments
+
+Report = Callable[..., None]  # (iterations done, present value of the objective, last=False)
 
 MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
 
@@ -35,31 +40,21 @@ class Units(NamedTuple):
     scale: DataScale = DataScale(1.0, 1)
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Sums over a block of the smallest distance to a prototype, of its link, and of the weights.
-
-    A function of blocks that can be sent to another process.
-    """
-
-    metric: Metric
-    params: Params
-    link: Link | None = None
-
-    def __call__(self, block: Block) -> np.ndarray:
-        W, R = (None if part is None else like(beside(part, block.X), block.X) for part in self.params[:2])
-        D, _ = self.metric.prepare(W, R).distances(block.X)
-        smallest = wide(namespace(D).amin(D, 1))
-        linked = smallest if self.link is None else self.link.value(smallest)
-        weight = wide(block.weight)
-        return np.array([float(weight @ smallest), float(weight @ linked), float(weight.sum())])
+def _spread(metric: Metric, params: Params, link: Link | None, block: Block) -> np.ndarray:
+    """Sums over a block of the smallest distance to a prototype, of its link, and of the weights."""
+    W, R = (None if part is None else like(beside(part, block.X), block.X) for part in params[:2])
+    D, _ = metric.prepare(W, R).distances(block.X)
+    smallest = wide(namespace(D).amin(D, 1))
+    linked = smallest if link is None else link.value(smallest)
+    weight = wide(block.weight)
+    return np.array([float(weight @ smallest), float(weight @ linked), float(weight.sum())])
 
 
 def spread_of(metric: Metric, params: Params, samples: ArraySamples, link: Link | None = None) -> Units:
     """Mean smallest distance of the samples, before and after a link; 1 where there is no spread."""
     some = samples.thinned()
     rows = some.block_rows(len(params.prototypes))
-    by_metric, by_link, total = some.reduce(Spread(metric, params, link), rows).tolist()
+    by_metric, by_link, total = some.reduce(partial(_spread, metric, params, link), rows).tolist()
     step, linked = by_metric / total, by_link / total
     seen = total if step > 0 and linked > 0 else 0.0
     return Units(step if step > 0 else 1.0, linked if linked > 0 else 1.0, seen)
@@ -193,3 +188,23 @@ class StoppingRule:
         self.waited = 0 if value < self.best - self.tol else self.waited + 1
         self.best = min(self.best, value)
         self.converged = self.waited >= self.patience
+
+
+def silent(done: int, value: float, last: bool = False) -> None:
+    """Report nothing."""
+
+
+def progress_lines(name: str, total: int) -> Report:
+    """A function that prints a line for every tenth of `total`: the objective, and an estimate of the time left."""
+    start, shown = time.monotonic(), 0.0
+
+    def report(done: int, value: float, last: bool = False) -> None:
+        nonlocal shown
+        fraction = done / total
+        if fraction == shown or (fraction - shown < 0.1 and done < total and not last):
+            return
+        shown = fraction
+        left = (time.monotonic() - start) * (1 - fraction) / fraction
+        print(f"{name} {done}/{total}  objective {value:.5g}  {left:.0f} s left", flush=True)
+
+    return report

@@ -6,17 +6,16 @@ product's threads is one number for the whole process. So of several fits at a t
 threads, the first sets it and sets it back; a second one would take the limit for the number to return to.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache, partial
+from functools import cache
 from threading import Lock
 
 from threadpoolctl import ThreadpoolController
 
-from lvq.model.samples import Item, Map, Value
+from lvq.model.samples import Map
 
 _budget: ContextVar[int | None] = ContextVar("threads that blocks of rows may use", default=None)
 _limited = Lock()  # held while a limit is set
@@ -69,19 +68,5 @@ def thread_map(threads: int) -> Iterator[Map]:
     if threads < 2:
         yield map
         return
-    threads = min(threads, MAX_THREADS)
-    with ThreadPoolExecutor(threads) as pool:
-        yield partial(_map_in_order, pool, 2 * threads)  # no thread waits for the sum of the results
-
-
-def _map_in_order(
-    pool: ThreadPoolExecutor, ahead: int, function: Callable[[Item], Value], items: Iterable[Item]
-) -> Iterator[Value]:
-    """Results in the order of the items, with at most `ahead` of them computed and not yet used."""
-    waiting: deque[Future[Value]] = deque()
-    for item in items:
-        waiting.append(pool.submit(function, item))
-        if len(waiting) >= ahead:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
+    with ThreadPoolExecutor(min(threads, MAX_THREADS)) as pool:
+        yield pool.map

@@ -11,15 +11,13 @@ from lvq.solvers.kernels.rule import (
     IDENTITY,
     INVERSE,
     LINEAR,
-    LVQ1,
-    LVQ3,
-    LVQ21,
     MCE,
     MULTIQUADRIC,
-    OLVQ1,
+    PAIR_COSTS,
     RSLVQ,
-    SNPC,
     TIME,
+    WINDOW,
+    WINNER,
 )
 
 
@@ -80,30 +78,21 @@ def margin_derivatives(rule, step, width, own, other):
 
 
 @inlined
-def _inside_window(rule, width, first, second):
-    first_distance, _ = linked(rule, width, first)
-    second_distance, _ = linked(rule, width, second)
-    # first <= second, so their ratio is the smaller one; the window is on unsquared distances
-    return second_distance > 0.0 and np.sqrt(first_distance / second_distance) > (1.0 - rule.window) / (
-        1.0 + rule.window
-    )
+def _window_derivatives(rule, width, first, second, first_own, second_own):
+    """LVQ2.1 and LVQ3: the two nearest of all move if just one is of the true class and the sample lies between them.
 
-
-@inlined
-def pair_derivatives(rule, step, width, first, second, first_own, second_own, first_wins):
-    """Cost and the derivatives of the two prototypes a step may move."""
-    if rule.cost >= GLVQ:
-        return margin_derivatives(rule, step, width, first, second)
-    if rule.cost == LVQ1 or rule.cost == OLVQ1:  # here first is the nearest own, second the nearest other
-        if first_wins:
-            return 0.0, 0.5, 0.0
-        return 1.0, 0.0, -0.5
-    wrong = 0.0 if first_own else 1.0  # LVQ2.1 and LVQ3: the two nearest of all
-    if first_own != second_own and _inside_window(rule, width, first, second):
-        return wrong, 0.5 if first_own else -0.5, 0.5 if second_own else -0.5
-    if rule.cost == LVQ3 and first_own and second_own:
-        return wrong, 0.5 * rule.epsilon, 0.5 * rule.epsilon
-    return wrong, 0.0, 0.0
+    If both are, they move at a fraction epsilon of the rate, which is 0 in LVQ2.1.
+    """
+    if first_own == second_own:
+        derivative = 0.5 * rule.epsilon if first_own else 0.0
+        return derivative, derivative
+    nearer, _ = linked(rule, width, first)
+    farther, _ = linked(rule, width, second)
+    # the window is on unsquared distances
+    limit = (1.0 - rule.window) / (1.0 + rule.window)
+    if farther > 0.0 and np.sqrt(nearer / farther) > limit:
+        return 0.5 if first_own else -0.5, 0.5 if second_own else -0.5
+    return 0.0, 0.0
 
 
 @helper
@@ -179,11 +168,11 @@ def cross_entropy_derivatives(rule, width, distances, derivatives, active, start
 
 
 @inlined
-def two_nearest(distances, count):
+def _two_nearest(distances):
     first, second = 0, 1
     if distances[1] < distances[0]:
         first, second = 1, 0
-    for j in range(2, count):
+    for j in range(2, distances.shape[0]):
         if distances[j] < distances[first]:
             first, second = j, first
         elif distances[j] < distances[second]:
@@ -191,18 +180,43 @@ def two_nearest(distances, count):
     return first, second
 
 
-@helper
-def nearest_pair(distances, count, low, high):
-    """The nearest prototype of the true class (rows low..high) and the nearest of all others; changes nothing."""
+@inlined
+def _nearest_pair(distances, low, high):
+    """The nearest prototype of the true class (rows low..high) and the nearest of all others."""
     first = low
     for j in range(low + 1, high):
         if distances[j] < distances[first]:
             first = j
     second = 0 if low > 0 else high
-    for j in range(second + 1, count):
+    for j in range(second + 1, distances.shape[0]):
         if (j < low or j >= high) and distances[j] < distances[second]:
             second = j
     return first, second
+
+
+@inlined
+def find_pair(rule, distances, low, high):
+    """The two prototypes that a cost of two looks at: own and other, or in rules with a window the two nearest."""
+    if rule.cost == WINDOW:
+        return _two_nearest(distances)
+    return _nearest_pair(distances, low, high)
+
+
+@inlined
+def touch_pair(rule, time, width, distances, derivatives, active, first, second, low, high):
+    """The cost of a sample that touches two prototypes; their indices and derivatives are written."""
+    active[0], active[1] = first, second
+    one, two = distances[first], distances[second]
+    if rule.cost >= GLVQ:
+        cost, derivatives[first], derivatives[second] = margin_derivatives(rule, time, width, one, two)
+        return cost
+    nearest_own = low <= winner_of(distances, active, 2) < high
+    if rule.cost == WINNER:  # the winner alone moves
+        derivatives[first], derivatives[second] = 0.5 if nearest_own else 0.0, 0.0 if nearest_own else -0.5
+    else:
+        first_own, second_own = low <= first < high, low <= second < high
+        derivatives[first], derivatives[second] = _window_derivatives(rule, width, one, two, first_own, second_own)
+    return 0.0 if nearest_own else 1.0
 
 
 @helper
@@ -211,27 +225,12 @@ def touch(rule, time, width, distances, derivatives, active, starts, own):
     count, low, high = derivatives.shape[0], starts[own], starts[own + 1]
     if rule.cost == CROSS_ENTROPY:
         return cross_entropy_derivatives(rule, width, distances, derivatives, active, starts, own)
-    if rule.cost >= SNPC:
+    if rule.cost > PAIR_COSTS:
         for j in range(count):
             active[j] = j
         return soft_derivatives(rule, width, distances, derivatives, low, high), count
-    if rule.cost == LVQ21 or rule.cost == LVQ3:
-        first, second = two_nearest(distances, count)
-    else:
-        first, second = nearest_pair(distances, count, low, high)
-    one, two = float(distances[first]), float(distances[second])
-    active[0], active[1] = first, second
-    cost, derivatives[first], derivatives[second] = pair_derivatives(
-        rule,
-        time,
-        width,
-        one,
-        two,
-        low <= first < high,
-        low <= second < high,
-        one < two or (one == two and first < second),
-    )
-    return cost, 2
+    first, second = find_pair(rule, distances, low, high)
+    return touch_pair(rule, time, width, distances, derivatives, active, first, second, low, high), 2
 
 
 @inlined
@@ -246,16 +245,8 @@ def winner_of(distances, active, number):
 
 
 @inlined
-def moment_of(distances, derivatives, active, number):
-    """Sum of derivative times distance over the touched prototypes."""
-    moment = 0.0
-    for a in range(number):
-        moment += derivatives[active[a]] * distances[active[a]]
-    return moment
-
-
-@inlined
 def decay_of(rule, step):
+    """Factor of all rates after a number of steps."""
     if rule.schedule == LINEAR:
         return max(0.0, 1.0 - step / rule.horizon)
     if rule.schedule == INVERSE:
@@ -269,7 +260,7 @@ def rate_of(rule, statistics, decay, weight, winner, right):
 
     OLVQ1 has one for each: that of the winner falls when it was right and rises, up to its start, when it was wrong.
     """
-    if rule.cost != OLVQ1:
+    if statistics.rates.shape[0] == 0:
         return 2.0 * rule.rate * decay
     rate = statistics.rates[winner]
     statistics.rates[winner] = min(rate / (1.0 + rate) if right else rate / (1.0 - rate), rule.rate)
@@ -284,8 +275,13 @@ def within_reach(rule, change, distance):
 
 
 @inlined
-def learn_width(rule, width, decay, moment):
+def learn_width(rule, width, decay, distances, derivatives, active, number):
     """dE/dlog(width) = -2 sum_j derivative_j D_j for every kernel, as each is a function of D / width^2."""
-    if rule.width_rate > 0.0 and np.isfinite(moment):
+    if rule.width_rate == 0.0:
+        return
+    moment = 0.0
+    for a in range(number):
+        moment += derivatives[active[a]] * distances[active[a]]
+    if np.isfinite(moment):
         change = 2.0 * rule.width_rate * decay * moment
         width[0] = min(max(width[0] * np.exp(min(max(change, -1.0), 1.0)), width[1]), width[2])

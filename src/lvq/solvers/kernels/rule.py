@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-LVQ1, OLVQ1, LVQ21, LVQ3, GLVQ, MCE, LOGM, SNPC, RSLVQ, CROSS_ENTROPY = range(10)
+WINNER, WINDOW, GLVQ, MCE, LOGM, SNPC, RSLVQ, CROSS_ENTROPY = range(8)
+PAIR_COSTS = LOGM  # the last of those that touch two prototypes of a sample
 IDENTITY, GAUSSIAN, CAUCHY, MULTIQUADRIC, RATIONAL = range(5)
-FIXED, GRADIENT, HEBBIAN, HEBBIAN_SQUARED, FISHER1, FISHER2 = range(6)
+FIXED, GRADIENT, HEBBIAN, FISHER1, FISHER2 = range(5)
 CONSTANT, LINEAR, INVERSE = range(3)
 TIME = -1.0  # value of Rule.slope that means the number of the step
 
@@ -24,12 +25,13 @@ class Rule(NamedTuple):
     width_rate: float  # of the logarithm of the kernel's width
     shape: float  # the exponent of the rational quadratic kernel
     slope: float  # of the sigmoid in GLVQ; 0 the identity, TIME the number of the step
-    xi: float  # of MCE, LOGM, SNPC, RSLVQ and the cross-entropy
+    xi: float  # of MCE, LOGM, SNPC, RSLVQ, CROSS_ENTROPY
     alpha: float  # of the regulariser
     window: float  # of LVQ2.1 and LVQ3
-    epsilon: float  # of LVQ3
+    epsilon: float  # of LVQ3; 0 in LVQ2.1
     relative: bool  # GLVQ's step times (d+ + d-)
     weighted_step: bool  # the prototype step carries lambda
+    squared: bool  # Hebbian learning by squared differences
     by_maximum: bool  # Fisher scores divided by their maximum, not their sum
     two_classes: bool  # FC2 compares the winner with one rival, not all classes
     between_alone: bool  # Fisher scores without S_W as soon as one S_W is zero
@@ -38,10 +40,10 @@ class Rule(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Samples. X is finite where values are missing; `missing` has no rows where all samples are complete."""
+    """Samples. X is finite where values are missing; `observed` has no rows where all samples are complete."""
 
     X: np.ndarray  # (N, n)
-    missing: np.ndarray  # (N, n) or (0, n), of bool
+    observed: np.ndarray  # (N, n) or (0, n), of the type of X: 1 observed, 0 missing
     y: np.ndarray  # (N,) class indices
     weight: np.ndarray  # (N,) factors of each sample's step
 
@@ -56,14 +58,6 @@ class SparseRows(NamedTuple):
     weight: np.ndarray
 
 
-class Epochs(NamedTuple):
-    """Epochs of one call."""
-
-    orders: np.ndarray  # (epochs, N) the order of the samples
-    costs: np.ndarray  # (epochs,) of zeros; gets the sum of the costs
-    step: float  # number of steps before
-
-
 class Prototypes(NamedTuple):
     """What every loop learns, and what it needs to know of the classes."""
 
@@ -73,24 +67,9 @@ class Prototypes(NamedTuple):
     statistics: tuple  # lvq.solvers.state.Statistics
 
 
-class Weights(NamedTuple):
-    """Relevances of each feature, for one or several groups of prototypes."""
+class LearnedMetric(NamedTuple):
+    """Relevances of the features or matrices Omega, for one or several groups of prototypes."""
 
-    relevances: np.ndarray  # (G, n)
-    owner: np.ndarray  # (M,) group of each prototype
-    variances: np.ndarray  # (n,) of the features; used where values are missing
-
-
-class Matrices(NamedTuple):
-    """Omega, for one or several groups of prototypes."""
-
-    omega: np.ndarray  # (G, m, n)
+    R: np.ndarray  # (G, n) or (G, m, n)
     groups: np.ndarray  # (G + 1,) group k has the prototypes groups[k] to groups[k + 1]
     variances: np.ndarray  # (n,) of the features; used where values are missing
-
-
-class Search(NamedTuple):
-    """Distances of the plain loop, which it compares as integers."""
-
-    distances: np.ndarray  # (M,)
-    bits: np.ndarray  # (M,) the same memory

@@ -3,30 +3,25 @@
 A prototype is a scale times a column of V, w_j = scales[j] V[:, j], and its squared length is kept. A step
 ``w += c (x - w)`` is then a factor of the scale and an addition at the stored columns of x, and the length follows from
 the dot product that the search has already computed. V holds features in rows: one stored column of a sample meets all
-prototypes in one place of the memory. At the end of each epoch the scales go into V and the lengths are computed again,
-so rounding errors do not accumulate.
+prototypes in one place of the memory. At the end of an epoch the scales go into V, and at its start the lengths are
+computed again, so rounding errors do not accumulate.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from lvq.solvers.kernels.compiling import VERSION, helper, inlined, stored
-from lvq.solvers.kernels.costs import decay_of, learn_width, moment_of, rate_of, touch, winner_of, within_reach
-from lvq.typing import Argument
+from lvq.solvers.kernels.costs import decay_of, learn_width, rate_of, touch, winner_of, within_reach
 
 SMALLEST, LARGEST = 1e-9, 1e9  # sizes of a scale between which V keeps its digits
 
 
-class Work(NamedTuple):
-    """Numbers of each prototype."""
-
-    scales: np.ndarray
-    lengths: np.ndarray  # squared
-    products: np.ndarray  # with one sample
-    distances: np.ndarray
-    derivatives: np.ndarray  # of the cost by the distances
-    active: np.ndarray  # indices of the prototypes that the step touches
+@helper
+def _squared_lengths(V):
+    lengths = np.zeros(V.shape[1])
+    for k in range(V.shape[0]):
+        for j in range(V.shape[1]):
+            lengths[j] += float(V[k, j]) * float(V[k, j])
+    return lengths
 
 
 @helper
@@ -67,59 +62,35 @@ def _length_after(length, change, product, square):
     return max(0.0, rest * rest * length + 2.0 * change * rest * product + change * change * square)
 
 
-@helper
-def settle(V, scales, lengths):
-    """Put the scales into V, and compute the lengths anew."""
-    lengths[:] = 0.0
+@stored
+def sparse_epoch(rule, rows, order, time, prototypes, version=VERSION):
+    """One pass over the samples. Returns the sum of the costs."""
+    values, columns, pointers, y, weight = rows
+    V, starts, width, statistics = prototypes
+    count, lengths, total = V.shape[1], _squared_lengths(V), 0.0
+    scales, products, distances, derivatives = np.ones(count), np.zeros(count), np.zeros(count), np.zeros(count)
+    active = np.zeros(count, np.int64)
+    for place in range(order.shape[0]):
+        i = order[place]
+        stored_at = slice(pointers[i], pointers[i + 1])
+        x, features = values[stored_at], columns[stored_at]
+        square = _products(x, features, V, scales, products)
+        for j in range(count):
+            distances[j] = max(0.0, square + lengths[j] - 2.0 * products[j])
+        low, high = starts[y[i]], starts[y[i] + 1]
+        cost, number = touch(rule, time, width[0], distances, derivatives, active, starts, y[i])
+        decay, winner = decay_of(rule, time) * weight[i], winner_of(distances, active, number)
+        rate = rate_of(rule, statistics, decay, weight[i], winner, low <= winner < high)
+        learn_width(rule, width, decay, distances, derivatives, active, number)
+        for a in range(number):
+            j = active[a]
+            change = within_reach(rule, rate * derivatives[j], distances[j])
+            if change != 0.0:
+                lengths[j] = _length_after(lengths[j], change, products[j], square)
+                _move(x, features, V, scales, j, change)
+        total += cost * weight[i]
+        time += 1.0
     for k in range(V.shape[0]):
-        for j in range(V.shape[1]):
+        for j in range(count):
             V[k, j] *= scales[j]
-            lengths[j] += float(V[k, j]) * float(V[k, j])
-    scales[:] = 1.0
-
-
-@inlined
-def _take_sample(rule, rows, i, time, prototypes, work):
-    """The step of sample i. Returns its cost times its weight."""
-    begin, end = rows.pointers[i], rows.pointers[i + 1]
-    values, columns, V = rows.values[begin:end], rows.columns[begin:end], prototypes.W
-    distances, derivatives, active, lengths = work.distances, work.derivatives, work.active, work.lengths
-    square = _products(values, columns, V, work.scales, work.products)
-    for j in range(lengths.shape[0]):
-        distances[j] = max(0.0, square + lengths[j] - 2.0 * work.products[j])
-    starts, own = prototypes.starts, rows.y[i]
-    cost, number = touch(rule, time, prototypes.width[0], distances, derivatives, active, starts, own)
-    winner = winner_of(distances, active, number)
-    decay = decay_of(rule, time) * rows.weight[i]
-    rate = rate_of(rule, prototypes.statistics, decay, rows.weight[i], winner, starts[own] <= winner < starts[own + 1])
-    learn_width(rule, prototypes.width, decay, moment_of(distances, derivatives, active, number))
-    for a in range(number):
-        j = active[a]
-        change = within_reach(rule, rate * derivatives[j], distances[j])
-        if change != 0.0:
-            lengths[j] = _length_after(lengths[j], change, work.products[j], square)
-            _move(values, columns, V, work.scales, j, change)
-    return cost * rows.weight[i]
-
-
-def _compiled(version: int) -> Argument:
-    """The loop over epochs; the version goes into the key of numba's cache."""
-
-    @stored
-    def sparse_epochs(rule, rows, epochs, prototypes):
-        if version < 0:
-            return
-        V, time = prototypes.W, epochs.step
-        M = V.shape[1]
-        work = Work(np.ones(M), np.zeros(M), np.zeros(M), np.zeros(M), np.zeros(M), np.zeros(M, np.int64))
-        settle(V, work.scales, work.lengths)
-        for epoch in range(epochs.orders.shape[0]):
-            for place in range(epochs.orders.shape[1]):
-                epochs.costs[epoch] += _take_sample(rule, rows, epochs.orders[epoch, place], time, prototypes, work)
-                time += 1.0
-            settle(V, work.scales, work.lengths)
-
-    return sparse_epochs
-
-
-sparse_epochs = _compiled(VERSION)
+    return total
