@@ -41,7 +41,7 @@ class StandardNormalVariate(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     Examples
     --------
     >>> import numpy as np
-    >>> from lvq import StandardNormalVariate
+    >>> from lvq.preprocessing import StandardNormalVariate
     >>> StandardNormalVariate().fit_transform(np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])).round(3)
     array([[-1.225,  0.   ,  1.225],
            [-1.225,  0.   ,  1.225]])
@@ -110,7 +110,7 @@ class SavitzkyGolay(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from lvq import SavitzkyGolay
+    >>> from lvq.preprocessing import SavitzkyGolay
     >>> X = np.array([[0.0, 1.0, 4.0, 9.0, 16.0, 25.0, 36.0]])
     >>> SavitzkyGolay(window=5, derivative=1).fit_transform(X).round(6) + 0.0
     array([[ 0.,  2.,  4.,  6.,  8., 10., 12.]])
@@ -221,7 +221,7 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from lvq import NuisanceRemoval
+    >>> from lvq.preprocessing import NuisanceRemoval
     >>> rng = np.random.default_rng(0)
     >>> site = np.repeat(["north", "south"], 100)
     >>> X = rng.normal(size=(200, 3)) + 2 * (site == "south")[:, None]

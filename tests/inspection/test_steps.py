@@ -21,10 +21,7 @@ from sklearn.preprocessing import (
 from lvq import (
     GLVQ,
     GMLVQ,
-    NuisanceRemoval,
     RejectClassifier,
-    SavitzkyGolay,
-    StandardNormalVariate,
     certified_radius,
     counterfactual,
     explain,
@@ -34,6 +31,7 @@ from lvq import (
 from lvq.estimators.find_model import find_model, need_model
 from lvq.inspection.columns import columns_of_features, input_cells, is_missing, origins, used_columns
 from lvq.inspection.inverse import input_values, to_original_units
+from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
 
 
 def draw(n_samples=300, seed=0):

@@ -12,9 +12,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
 import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, LVQClassifier, NuisanceRemoval, certified_radius, counterfactual
+from lvq import GLVQ, GMLVQ, LGMLVQ, LVQClassifier, certified_radius, counterfactual
 from lvq.inspection.linear import input_map
 from lvq.plots import prototypes_in_units
+from lvq.preprocessing import NuisanceRemoval
 
 N_FEATURES = 8
 

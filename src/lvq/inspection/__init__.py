@@ -3,3 +3,9 @@
 `steps` is the table of the transformers that are known. `linear`, `columns` and `inverse` follow a pipeline by it:
 changes of samples forwards, columns of features, and rows of features backwards.
 """
+
+from lvq.inspection.certify import certified_accuracy
+from lvq.inspection.exemplars import Exemplars
+from lvq.inspection.importance import VariableImportances
+
+__all__ = ["Exemplars", "VariableImportances", "certified_accuracy"]

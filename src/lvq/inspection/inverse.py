@@ -125,14 +125,15 @@ def _no_inverse(found: FoundModel, count: int, purpose: str) -> str:
 def steps_without_inverse(found: FoundModel) -> list[str]:
     """Names of the steps before a model, where they cannot be inverted: its features are then not columns of X.
 
-    A step such as `lvq.StandardNormalVariate` keeps the names of the columns, though each of its outputs depends on all
+    A step such as `StandardNormalVariate` keeps the names of the columns, though each of its outputs depends on all
     of them; a plot must tell.
 
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from lvq import GLVQ, StandardNormalVariate
+    >>> from lvq import GLVQ
+    >>> from lvq.preprocessing import StandardNormalVariate
     >>> from lvq.estimators.find_model import need_model
     >>> X, y = [[1.0, 2.0, 5.0], [2.0, 5.0, 1.0]], [0, 1]
     >>> model = make_pipeline(StandardNormalVariate(), StandardScaler(), GLVQ()).fit(X, y)

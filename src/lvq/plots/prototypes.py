@@ -182,7 +182,7 @@ class PrototypeDisplay(Display):
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
         The steps of a Pipeline are inverted, see `lvq.inspection.inverse`. Where one of them cannot be, such as
-        `lvq.StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. In a
+        `StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. In a
         table, all columns of a one-hot encoding are one row: the category with the largest fraction, and the fraction
         where it is not the only one.
 

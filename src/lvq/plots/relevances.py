@@ -187,7 +187,7 @@ class RelevanceDisplay(Display):
         """Plot the importances of a fitted model's features, or their weights in its distances.
 
         The features are those that reach the model. With X, and in `from_intervals`, they are the columns of a
-        pipeline's input, as in the report: a step such as `lvq.SavitzkyGolay` keeps the names of the columns, but its
+        pipeline's input, as in the report: a step such as `SavitzkyGolay` keeps the names of the columns, but its
         outputs are others, and the title then names the steps. Weights of local matrices are drawn as their mean over
         the prototypes, with a marker for each.
 
