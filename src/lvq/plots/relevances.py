@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.importance import VariableImportances, variable_importances
-from lvq.inspection.inverse import steps_without_inverse
 from lvq.inspection.steps import Floats, Names
 from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
