@@ -29,6 +29,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from lvq.estimators.margin import GMLVQ
 from lvq.model.relevance import Matrix
 
+__all__ = ["NuisanceRemoval", "SavitzkyGolay", "StandardNormalVariate"]
+
 Samples = NDArray[np.floating]
 Floats = NDArray[np.float64]
 LIMIT = 2.0  # standard errors above chance up to which an accuracy is chance: one in forty is above it by accident

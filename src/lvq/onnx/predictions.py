@@ -257,11 +257,9 @@ class Predictions:
 
     @cached_property
     def _tempered_posterior(self) -> str:
-        graph, tiny = self.graph, self.graph.number(np.finfo(self.graph.dtype).tiny)
-        logarithm = graph.node("Log", graph.node("Max", self.posterior, tiny))
-        return graph.node(
-            "Softmax", graph.node("Mul", logarithm, graph.number(1 / self.model.decision.temperature)), axis=1
-        )
+        graph, sharpness = self.graph, self.graph.number(1 / self.model.decision.temperature)
+        logarithm = graph.node("Log", graph.node("Max", self.posterior, graph.number(np.finfo(graph.dtype).tiny)))
+        return graph.node("Softmax", graph.node("Mul", logarithm, sharpness), axis=1)
 
     @cached_property
     def posterior(self) -> str:
