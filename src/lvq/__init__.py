@@ -30,35 +30,11 @@ if _TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "GLVQ",
-    "GMLVQ",
-    "GRLVQ",
-    "LGMLVQ",
-    "LOGM",
-    "LVQ1",
-    "LVQ3",
-    "LVQ21",
-    "MCE",
-    "OLVQ1",
-    "RLVQ",
-    "RSLVQ",
-    "SNPC",
-    "GuaranteeError",
-    "LVQClassifier",
-    "LVQClassifierCV",
-    "RejectClassifier",
-    "certified_radius",
-    "counterfactual",
-    "exemplars",
-    "explain",
-    "fit_batches",
-    "load",
-    "report",
-    "save",
-    "show_versions",
-    "to_onnx",
+    "GLVQ", "GMLVQ", "GRLVQ", "LGMLVQ", "LOGM", "LVQ1", "LVQ3", "LVQ21", "MCE", "OLVQ1", "RLVQ", "RSLVQ", "SNPC",
+    "GuaranteeError", "LVQClassifier", "LVQClassifierCV", "RejectClassifier", "certified_radius", "counterfactual",
+    "exemplars", "explain", "fit_batches", "load", "report", "save", "show_versions", "to_onnx",
     "variable_importances",
-]
+]  # fmt: skip
 
 # Module of each name: the same as the imports above, which are only for type checkers; a test compares the two.
 _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.items()} | {

@@ -224,7 +224,6 @@ MODELS = [
     GLVQ(**QUICK),
     GRLVQ(n_prototypes=2, solver="online", max_iter=2, random_state=0),
     LVQClassifier(relevance=Matrix(local="prototype", rank=2, ridge="auto"), n_prototypes=1, **QUICK),
-    make_pipeline(StandardScaler(), GLVQ(**QUICK)),
     make_pipeline(VarianceThreshold(), GLVQ(**QUICK)),
     make_pipeline(of_blocks((StandardScaler(), slice(0, 1000)), (MinMaxScaler(), slice(1000, None))), GLVQ(**QUICK)),
 ]

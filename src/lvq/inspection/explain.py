@@ -62,14 +62,6 @@ class InputExplanation(NamedTuple):
     inputs: MatrixLike  # the samples as they were given
     prototype_values: Cells | None  # (n_prototypes, n_columns) in the units of X; None where a step has no inverse
 
-    def to_frame(self) -> DataFrame:
-        """All of it as a pandas DataFrame, with a column ``contribution_<name>`` for each feature."""
-        import pandas as pd
-
-        table = {name: getattr(self, name) for name in ("label", "certainty", "winner", "rival")}
-        names = [f"contribution_{name}" for name in self.feature_names]
-        return pd.concat((pd.DataFrame(table), pd.DataFrame(self.contributions, columns=names)), axis=1)
-
     def table(self, n_features: int | None = None) -> DataFrame | list[dict[str, JSONValue]]:
         """A line for each sample and feature, with values in the units of X; the largest contributions first.
 
