@@ -23,8 +23,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, MCE, LVQClassifier, PrototypeModel, certified_radius
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, MCE, LVQClassifier, certified_radius
 from lvq.estimators.base import BaseLVQ
+from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix
 
 RESULT = pathlib.Path(__file__).parent / "results" / "certificates.json"

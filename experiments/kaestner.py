@@ -19,7 +19,7 @@ from experiments.cells import Cell
 from experiments.comparison import Row, published, row
 from experiments.datasets import load_dataset
 from experiments.rivals import svm_accuracy
-from lvq import MODELS
+from lvq.estimators.registry import MODELS
 
 TITLE = "Kaestner, Nebel, Riedel, Biehl and Villmann: differentiable kernels in matrix LVQ"
 

@@ -20,7 +20,7 @@ from experiments.cells import Cell
 from experiments.comparison import Row, row
 from experiments.datasets import load_dataset, make_multimodal
 from experiments.rivals import svm_accuracy
-from lvq import MODELS
+from lvq.estimators.registry import MODELS
 from lvq.model.samples import ArraySamples
 from lvq.model.start_prototypes import start_prototypes
 from lvq.solvers.online import Online

@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import lvq
+from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Matrix
 
 ROOT = Path(__file__).parents[1]
@@ -116,7 +117,7 @@ def test_names_of_the_papers():
     assert len(rows) > 2
     for name, spelling in rows:
         shown = eval(spelling, {name: getattr(lvq, name) for name in lvq.__all__} | {"Matrix": Matrix})
-        made = lvq.MODELS[name].make()
+        made = MODELS[name].make()
         assert type(shown) is type(made)
         assert shown.get_params() == made.get_params()
 

@@ -12,8 +12,9 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, MODELS, LVQClassifier, LVQClassifierCV
+from lvq import GLVQ, GMLVQ, LVQClassifier, LVQClassifierCV
 from lvq._files import write_folder_atomically
+from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Matrix
 from lvq.rejection import RejectClassifier
 

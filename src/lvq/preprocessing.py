@@ -12,8 +12,10 @@ features, with a shrunk covariance: neither the units nor correlations of the fe
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from itertools import islice
 from numbers import Integral, Real
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +28,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from lvq.estimators.cost_based import GMLVQ
 from lvq.model.relevance import Matrix
+
+__all__ = ["NuisanceRemoval", "SavitzkyGolay", "StandardNormalVariate"]
 
 Samples = NDArray[np.floating]
 Floats = NDArray[np.float64]
@@ -41,7 +45,7 @@ class StandardNormalVariate(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     Examples
     --------
     >>> import numpy as np
-    >>> from lvq import StandardNormalVariate
+    >>> from lvq.preprocessing import StandardNormalVariate
     >>> StandardNormalVariate().fit_transform(np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])).round(3)
     array([[-1.225,  0.   ,  1.225],
            [-1.225,  0.   ,  1.225]])
@@ -110,7 +114,7 @@ class SavitzkyGolay(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from lvq import SavitzkyGolay
+    >>> from lvq.preprocessing import SavitzkyGolay
     >>> X = np.array([[0.0, 1.0, 4.0, 9.0, 16.0, 25.0, 36.0]])
     >>> SavitzkyGolay(window=5, derivative=1).fit_transform(X).round(6) + 0.0
     array([[ 0.,  2.,  4.,  6.,  8., 10., 12.]])
@@ -221,7 +225,7 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from lvq import NuisanceRemoval
+    >>> from lvq.preprocessing import NuisanceRemoval
     >>> rng = np.random.default_rng(0)
     >>> site = np.repeat(["north", "south"], 100)
     >>> X = rng.normal(size=(200, 3)) + 2 * (site == "south")[:, None]
@@ -273,6 +277,8 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self : NuisanceRemoval
             The fitted transformer.
         """
+        from sklearn.model_selection import StratifiedKFold
+
         self._validate_params()
         samples: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         labels = self._checked(samples, nuisance)
@@ -280,16 +286,17 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         root, inverse = _whitening(within)
         Z, weight = within @ inverse, 1 / np.bincount(labels)[labels]
         chance = 1 / int(labels.max() + 1)
-        folds = _RemovalFolds(self._model(labels), Z, labels, weight, self.cv, check_random_state(self.random_state))
         limit = chance + LIMIT * float(np.sqrt(chance * (1 - chance) * (weight**2).sum())) / float(weight.sum())
         most = Z.shape[1] - 1 if self.max_directions is None else min(self.max_directions, Z.shape[1] - 1)
-        accuracies = [folds.accuracy()]
-        while accuracies[-1] > limit and len(accuracies) <= most:
-            folds.remove()
-            accuracies.append(folds.accuracy())
-        whole = _RemovalPath(self._model(labels), Z, labels, weight)
-        for _ in accuracies[1:]:
-            whole.remove()
+        estimator = self._model(labels)
+        folds = StratifiedKFold(self.cv, shuffle=True, random_state=check_random_state(self.random_state))
+        splits = list(folds.split(Z, labels))
+        paths = [_removals(estimator, Z[train], labels[train], weight[train]) for train, _ in splits]
+        accuracies: list[float] = []
+        while not accuracies or (accuracies[-1] > limit and len(accuracies) <= most):
+            hits = [next(path).correct(Z[test], labels[test]) @ weight[test] for path, (_, test) in zip(paths, splits)]
+            accuracies.append(float(sum(hits) / weight.sum()))
+        whole = next(islice(_removals(estimator, Z, labels, weight), len(accuracies) - 1, None))
         self.mean_ = samples.mean(axis=0)
         self.directions_, self.patterns_ = whole.directions @ inverse.T, whole.patterns @ root
         self.accuracies_, self.chance_ = np.array(accuracies), chance
@@ -362,99 +369,69 @@ NuisanceRemoval._parameter_constraints = {
 }
 
 
-class _RemovalPath:
-    """Samples whose directions are removed one by one, in coordinates of the rest, and a model of the nuisance there.
+class _Removed(NamedTuple):
+    """What is removed of whitened samples, and a model of the nuisance in the coordinates of the rest."""
 
-    Parameters
-    ----------
-    model : estimator
-        The model, not fitted.
-    Z : ndarray of shape (n_samples, n_features)
-        Whitened samples.
-    labels, weight : ndarray of shape (n_samples,)
-        Indices of the nuisance's values, and weights.
-    """
-
-    def __init__(self, model: BaseEstimator, Z: Floats, labels: NDArray[np.intp], weight: Floats) -> None:
-        self.estimator, self.Y, self.labels, self.weight = model, Z, labels, weight
-        self.into, self.back = np.eye(Z.shape[1]), np.eye(Z.shape[1])  # Y = Z into', and the projected samples Y back
-        self.directions, self.patterns = np.zeros((0, Z.shape[1])), np.zeros((0, Z.shape[1]))
-        self.model = self._fitted()
-
-    def remove(self) -> None:
-        """Remove the leading eigenvector of the model's Lambda, along the change of the means that it measures."""
-        direction = np.linalg.svd(self.model.omega_, full_matrices=False)[2][0]
-        pattern = self._pattern(direction)
-        rest = np.linalg.qr(direction[:, None], mode="complete")[0].T[1:]  # orthonormal rows, all other directions
-        self.directions = np.vstack((self.directions, direction @ self.into))
-        self.patterns = np.vstack((self.patterns, pattern @ self.back))
-        self.Y = (self.Y - np.outer(self.Y @ direction, pattern)) @ rest.T
-        self.into, self.back = rest @ (self.into - np.outer(pattern, direction @ self.into)), rest @ self.back
-        self.model = self._fitted()
-
-    def _pattern(self, direction: Floats) -> Floats:
-        """What one unit of a direction changes: the means of the nuisance's values, as far as they differ in it.
-
-        B v/(v'Bv) with B the covariance of these means and v the direction: with two values it is the difference of
-        their means, which is 0 after the removal. The variance of a mean is added to B, so that where means do not
-        differ the pattern is the direction itself.
-        """
-        groups = [np.flatnonzero(self.labels == value) for value in range(int(self.labels.max()) + 1)]
-        means = np.array([np.average(self.Y[rows], axis=0, weights=self.weight[rows]) for rows in groups])
-        noise = np.mean([np.square(self.weight[rows] / self.weight[rows].sum()).sum() for rows in groups])
-        means -= means.mean(axis=0)
-        pattern = means.T @ (means @ direction) / len(groups) + noise * direction
-        return pattern / float(pattern @ direction)
+    directions: Floats
+    patterns: Floats
+    rest: Floats  # Z @ rest are the coordinates
+    model: BaseEstimator
 
     def correct(self, Z: Floats, labels: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether the nuisance of other samples is predicted from what is left of them."""
-        return self.model.predict(Z @ self.into.T) == labels
-
-    def _fitted(self) -> BaseEstimator:
-        model = clone(self.estimator)
-        rank = getattr(getattr(model, "relevance", None), "rank", None)
-        if isinstance(rank, Integral):
-            model.set_params(relevance__rank=min(int(rank), self.Y.shape[1]))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a direction need not be exact
-            model.fit(self.Y, self.labels, sample_weight=self.weight)
-        if getattr(model, "omega_", np.empty(0)).ndim != 2:
-            raise ValueError(
-                f"estimator of NuisanceRemoval must learn one matrix for all prototypes, got {self.estimator!r}. Use "
-                "GMLVQ, or LVQClassifier(relevance='matrix')."
-            )
-        return model
+        """Whether the nuisance is predicted from the rest."""
+        return self.model.predict(Z @ self.rest) == labels
 
 
-class _RemovalFolds:
-    """The path in each fold's training samples, in step."""
+def _removals(estimator: BaseEstimator, Z: Floats, labels: NDArray[np.intp], weight: Floats) -> Iterator[_Removed]:
+    """Nothing removed, then one direction, two, and so on.
 
-    def __init__(
-        self,
-        model: BaseEstimator,
-        Z: Floats,
-        labels: NDArray[np.intp],
-        weight: Floats,
-        cv: int,
-        random_state: np.random.RandomState,
-    ) -> None:
-        from sklearn.model_selection import StratifiedKFold
+    Each is the leading eigenvector of the Lambda of a model of the nuisance, removed along the change of the means that
+    it measures.
+    """
+    n_features = Z.shape[1]
+    left = np.eye(n_features)  # Z @ left are the projected samples, which are 0 along the axes
+    axes = directions = patterns = np.zeros((0, n_features))
+    while True:
+        basis = np.linalg.qr(np.vstack((axes, np.eye(n_features))).T)[0][:, len(axes) :]  # all other directions
+        Y = Z @ left @ basis
+        model = _fitted(estimator, Y, labels, weight)
+        yield _Removed(directions, patterns, left @ basis, model)
+        direction = np.linalg.svd(model.omega_, full_matrices=False)[2][0]
+        axis, pattern = basis @ direction, basis @ _pattern(Y, labels, weight, direction)
+        axes, patterns = np.vstack((axes, axis)), np.vstack((patterns, pattern))
+        directions = np.vstack((directions, left @ axis))
+        left = left - np.outer(left @ axis, pattern)
 
-        self.Z, self.labels, self.weight = Z, labels, weight
-        self.folds = list(StratifiedKFold(cv, shuffle=True, random_state=random_state).split(Z, labels))
-        self.paths = [_RemovalPath(model, Z[train], labels[train], weight[train]) for train, _ in self.folds]
 
-    def remove(self) -> None:
-        """Remove one more direction in each fold."""
-        for path in self.paths:
-            path.remove()
+def _fitted(estimator: BaseEstimator, Y: Floats, labels: NDArray[np.intp], weight: Floats) -> BaseEstimator:
+    model = clone(estimator)
+    rank = getattr(getattr(model, "relevance", None), "rank", None)
+    if isinstance(rank, Integral):
+        model.set_params(relevance__rank=min(int(rank), Y.shape[1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a direction need not be exact
+        model.fit(Y, labels, sample_weight=weight)
+    if getattr(model, "omega_", np.empty(0)).ndim != 2:
+        raise ValueError(
+            f"estimator of NuisanceRemoval must learn one matrix for all prototypes, got {estimator!r}. Use GMLVQ, or "
+            "LVQClassifier(relevance='matrix')."
+        )
+    return model
 
-    def accuracy(self) -> float:
-        """Weighted fraction of the held-out samples whose nuisance is predicted."""
-        total = 0.0
-        for (_, test), path in zip(self.folds, self.paths):
-            total += float(self.weight[test] @ path.correct(self.Z[test], self.labels[test]))
-        return total / float(self.weight.sum())
+
+def _pattern(Y: Floats, labels: NDArray[np.intp], weight: Floats, direction: Floats) -> Floats:
+    """What one unit of a direction changes: the means of the nuisance's values, as far as they differ in it.
+
+    B v/(v'Bv) with B the covariance of these means and v the direction: with two values it is the difference of their
+    means, which is 0 after the removal. The variance of a mean is added to B, so that where means do not differ the
+    pattern is the direction itself.
+    """
+    groups = [np.flatnonzero(labels == value) for value in range(int(labels.max()) + 1)]
+    means = np.array([np.average(Y[rows], axis=0, weights=weight[rows]) for rows in groups])
+    noise = np.mean([np.square(weight[rows] / weight[rows].sum()).sum() for rows in groups])
+    means -= means.mean(axis=0)
+    pattern = means.T @ (means @ direction) / len(groups) + noise * direction
+    return pattern / float(pattern @ direction)
 
 
 def _class_means(X: Floats, labels: NDArray[np.intp], y: ArrayLike | None) -> Floats:

@@ -10,23 +10,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from lvq import (
-    GLVQ,
-    GMLVQ,
-    GRLVQ,
-    LGMLVQ,
-    LOGM,
-    LVQ1,
-    LVQ3,
-    LVQ21,
-    MCE,
-    MODELS,
-    OLVQ1,
-    RLVQ,
-    RSLVQ,
-    SNPC,
-    LVQClassifier,
-)
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
+from lvq.estimators.registry import MODELS
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Hebbian, Matrix, Scale, Weights
 from lvq.solvers.online import Online

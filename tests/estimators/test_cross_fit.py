@@ -13,6 +13,7 @@ import lvq
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators import search
 from lvq.estimators.cross_fit import N_FOLDS, fold_numbers, group_folds
+from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix
 from lvq.model.scores import fitted_temperature
 
@@ -182,9 +183,7 @@ def test_it_is_stored(tmp_path):
     lvq.save(model, tmp_path / "model.lvq")
     np.testing.assert_array_equal(lvq.load(tmp_path / "model.lvq").predict_proba(X), model.predict_proba(X))
     model.model_.save(tmp_path / "model.npz")
-    np.testing.assert_array_equal(
-        lvq.PrototypeModel.load(tmp_path / "model.npz").predict_proba(X), model.predict_proba(X)
-    )
+    np.testing.assert_array_equal(PrototypeModel.load(tmp_path / "model.npz").predict_proba(X), model.predict_proba(X))
 
 
 # -- groups ------------------------------------------------------------------------------------------------------------

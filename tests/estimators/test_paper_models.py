@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, MODELS, OLVQ1, RLVQ, RSLVQ, SNPC
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, OLVQ1, RLVQ, RSLVQ, SNPC
+from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Hebbian, Matrix
 
 # every method of the papers' tables as it is printed there, the support vector machines aside

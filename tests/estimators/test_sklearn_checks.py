@@ -4,9 +4,8 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import lvq
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
-from lvq.estimators.registry import estimator_types
+from lvq.estimators.registry import MODELS, estimator_types
 from lvq.model.relevance import Matrix
 
 STEP_TWICE = (
@@ -27,7 +26,7 @@ def quick(part: type[BaseEstimator]) -> BaseEstimator:
 
 
 EVERY_ESTIMATOR = [quick(part) for part in estimator_types().values()]
-PAPERS = sorted({entry.estimator for entry in lvq.MODELS.values()}, key=lambda part: part.__name__)
+PAPERS = sorted({entry.estimator for entry in MODELS.values()}, key=lambda part: part.__name__)
 RULES = (LVQ1, OLVQ1, LVQ21, LVQ3, RLVQ)
 ONLINE = [part(solver="online") for part in PAPERS if part not in RULES]
 CONFIGURATIONS = [

@@ -338,7 +338,7 @@ def test_invalid_numbers_are_refused(method, value, counts):
 
 REFUSED = {
     "certified_radius": lambda model, X, y: lvq.certified_radius(model, X),
-    "certified_accuracy": lambda model, X, y: lvq.certified_accuracy(model, X, y, [0.1]),
+    "certified_accuracy": lambda model, X, y: lvq.inspection.certified_accuracy(model, X, y, [0.1]),
     "counterfactual": lambda model, X, y: lvq.counterfactual(model, X),
     "plane": lambda model, X, y: importlib.import_module("lvq.plots").plane(model, X),
 }

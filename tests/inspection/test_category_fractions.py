@@ -10,7 +10,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ
 from lvq.estimators.find_model import need_model
-from lvq.inspection.inverse import category_fractions
+from lvq.inspection.columns import category_fractions
 
 
 @pytest.fixture(scope="module")

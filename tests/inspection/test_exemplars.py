@@ -9,7 +9,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-import lvq.inspection.exemplars
 from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, exemplars
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
@@ -24,12 +23,11 @@ def draw(n_samples=90, seed=0):
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize("own", [True, False])
-def test_nearest_by_a_plain_search(model, own, monkeypatch):
+def test_nearest_by_a_plain_search(model, own):
     X, y = draw()
     X[4] = X[1]  # a tie: the first row comes first
     fitted = model.set_params(**QUICK).fit(X, y).model_
     expected = np.sqrt(fitted.distances(X))
-    monkeypatch.setattr(lvq.inspection.exemplars, "BLOCK", 7 * len(fitted.labels))  # several blocks of rows
     found = exemplars(model, X, k=5, y=y if own else None)
     for j, label in enumerate(fitted.classes[fitted.labels]):
         rows = [row for row in range(len(X)) if not own or y[row] == label]

@@ -239,7 +239,7 @@ def test_empty_columns_and_indicators_alone():
     assert_allclose(contributions, expected, atol=1e-9 * np.abs(expected).max())
 
 
-def test_wrappers_and_frames():
+def test_wrappers():
     X, y = table()
     pipeline = pipeline_of_blocks(GLVQ()).fit(X, y)
     expected = explain(pipeline, X)
@@ -247,10 +247,6 @@ def test_wrappers_and_frames():
     reject = RejectClassifier(FrozenEstimator(pipeline)).fit(X, y)
     for wrapped in (search, reject, FrozenEstimator(pipeline)):
         assert_allclose(explain(wrapped, X).contributions, expected.contributions)
-    frame = expected.to_frame()
-    assert list(frame)[:5] == ["label", "certainty", "winner", "rival", "contribution_length"]
-    assert_array_equal(frame.iloc[:, 4:], expected.contributions)
-    assert_array_equal(frame["label"], pipeline.predict(X))
 
 
 def test_the_table_has_names_and_input_units(monkeypatch):

@@ -14,8 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 
 from lvq import GLVQ
 from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import input_cells
-from lvq.inspection.inverse import input_values
+from lvq.inspection.columns import input_cells, input_values
 from lvq.inspection.steps import hard_codes
 
 QUICK = {"solver": "online", "max_iter": 2, "random_state": 0}

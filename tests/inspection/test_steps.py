@@ -1,5 +1,7 @@
 """Steps are followed by a table of known ones: weights count, bins are no categories, mixtures are no columns."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,24 +9,26 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     KBinsDiscretizer,
     MinMaxScaler,
     Normalizer,
+    RobustScaler,
     StandardScaler,
 )
 
 from lvq import (
     GLVQ,
     GMLVQ,
-    NuisanceRemoval,
+    GRLVQ,
+    LVQClassifier,
     RejectClassifier,
-    SavitzkyGolay,
-    StandardNormalVariate,
     certified_radius,
     counterfactual,
     explain,
@@ -32,8 +36,18 @@ from lvq import (
     variable_importances,
 )
 from lvq.estimators.find_model import find_model, need_model
-from lvq.inspection.columns import columns_of_features, input_cells, is_missing, origins, used_columns
-from lvq.inspection.inverse import input_values, to_original_units
+from lvq.inspection.columns import (
+    columns_of_features,
+    input_cells,
+    input_values,
+    is_missing,
+    to_original_units,
+    used_columns,
+)
+from lvq.inspection.steps import input_map
+from lvq.model.relevance import Matrix
+from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
+from lvq.solvers.lbfgs import LBFGS
 
 
 def draw(n_samples=300, seed=0):
@@ -133,7 +147,6 @@ def test_steps_that_mix_columns_are_no_separate_columns(step):
     step.fit(X, **fit)
     model = make_pipeline(FrozenEstimator(step), GLVQ(random_state=0)).fit(X, y)
     assert columns_of_features(need_model(model, "")) is None
-    assert all(columns.tolist() == [0, 1, 2, 3] for columns in origins([step], 4, 4))
     assert used_columns([step], 4, 4).all()
 
 
@@ -165,3 +178,71 @@ def test_missing_values_of_pandas():
     values = dict(enumerate(explain(model, X).table()["value"]))
     assert values[0] == 1
     assert is_missing(values[2])
+
+
+# -- linear maps -------------------------------------------------------------------------------------------------------
+
+
+def of_blocks(*blocks):
+    return ColumnTransformer([(str(number), step, columns) for number, (step, columns) in enumerate(blocks)])
+
+
+STEPS = [
+    [StandardScaler()],
+    [SelectKBest(k=3)],
+    [StandardScaler(), SelectKBest(k=3), MinMaxScaler()],
+    [SelectKBest(k=4), PCA(2)],
+    [PCA(3), SelectKBest(k=2)],
+    [of_blocks((StandardScaler(), [4, 1]), ("passthrough", [0]))],
+    [of_blocks((StandardScaler(), [4, 1]), (make_pipeline(MinMaxScaler(), PCA(1)), [0, 2])), RobustScaler()],
+    [PCA(4), of_blocks((StandardScaler(), [3, 0]), (FunctionTransformer(), [1]))],
+    [of_blocks((of_blocks((MinMaxScaler(), [1, 0])), [3, 4])), StandardScaler()],
+]
+
+
+@pytest.mark.parametrize("steps", STEPS, ids=str)
+def test_maps_change_as_the_steps_do(steps):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 5)) * [1, 10, 0.1, 3, 1], np.arange(30) % 2
+    pipeline = make_pipeline(*steps, GLVQ(solver="online", max_iter=1)).fit(X, y)
+    change = rng.normal(size=(30, 5))
+    moved = pipeline[:-1].transform(X + change) - pipeline[:-1].transform(X)
+    assert_allclose(change @ input_map(need_model(pipeline, ""), "a test").T, moved, atol=1e-9)
+
+
+N_FEATURES = 1500
+
+
+def wide_data():
+    rng = np.random.default_rng(0)
+    y = np.arange(24) % 2
+    return rng.normal(size=(24, N_FEATURES)) + 0.4 * y[:, None], y
+
+
+QUICK = {"max_iter": 3, "random_state": 0, "solver": LBFGS(tol=1.0)}
+MODELS = [
+    GLVQ(**QUICK),
+    GRLVQ(n_prototypes=2, solver="online", max_iter=2, random_state=0),
+    LVQClassifier(relevance=Matrix(local="prototype", rank=2, ridge="auto"), n_prototypes=1, **QUICK),
+    make_pipeline(VarianceThreshold(), GLVQ(**QUICK)),
+    make_pipeline(of_blocks((StandardScaler(), slice(0, 1000)), (MinMaxScaler(), slice(1000, None))), GLVQ(**QUICK)),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model).replace("\n", "").replace(" ", "")[:60])
+def test_many_features_need_no_matrix_of_their_pairs(model):
+    """For any norm, and for changes of the least length."""
+    X, y = wide_data()
+    model.fit(X, y)
+    tracemalloc.start()
+    for norm in (1, 2, np.inf):
+        assert certified_radius(model, X[:3], norm).min() > 0
+    changed = counterfactual(model, X[:3])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < N_FEATURES**2 * 8 / 2
+    assert_array_equal(model.predict(changed.samples), changed.label)
+    assert np.all(changed.label != model.predict(X[:3]))
+    radius = certified_radius(model, X[:3])
+    if len(getattr(model, "prototypes_", X[:2])) == 2:  # one for each class: the radius is exact
+        assert np.all(changed.distance >= radius * (1 - 1e-6))

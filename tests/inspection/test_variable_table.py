@@ -10,7 +10,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ
 from lvq.estimators.find_model import need_model
-from lvq.inspection.inverse import variable_table
+from lvq.inspection.columns import variable_table
 from lvq.solvers.online import Online
 
 X = pd.DataFrame(
@@ -35,7 +35,8 @@ def test_means_of_the_classes():
     assert result.names.tolist() == ["colour", "size", "tail"]
     assert [row[0] for row in result.values] == ["b", "a"]
     assert [row[2] for row in result.values] == ["n", "n"]
-    np.testing.assert_allclose([row[0] for row in result.fractions], [0.6, 0.6], atol=1e-6)
+    fractions = result.parts.categories[0].fractions
+    np.testing.assert_allclose(fractions.max(axis=1), [0.6, 0.6], atol=1e-6)
     np.testing.assert_allclose([row[1] for row in result.values], [8.0, (10 + 50 / 9) / 5], rtol=1e-6)
     assert [note.split() for note in result.notes[1]] == [["60", "%"], ["20", "%", "missing"], ["60", "%"]]
     assert result.notes[0][1:] == ["", ""]

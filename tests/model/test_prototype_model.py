@@ -482,7 +482,7 @@ def test_prediction_needs_no_scikit_learn(tmp_path):
 
         sys.meta_path.insert(0, Refuse())
         import numpy as np
-        from lvq import PrototypeModel
+        from lvq.model.prototype_model import PrototypeModel
 
         model, X = PrototypeModel.load("model.npz"), np.load("X.npy")
         model.explain(X)

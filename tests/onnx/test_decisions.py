@@ -9,9 +9,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, MCE, RSLVQ, CostClassifier, RejectClassifier
+from lvq import GLVQ, MCE, RSLVQ, RejectClassifier
 from lvq.onnx import to_onnx
-from lvq.rejection import certainty
+from lvq.rejection import CostClassifier, certainty
 
 pytest.importorskip("skl2onnx")
 COSTS = {"ash:birch": 50, "cedar:ash": 0.02}

@@ -10,7 +10,6 @@ from sklearn import datasets as of_sklearn
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
@@ -34,7 +33,6 @@ from experiments import datasets as of_papers
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectClassifier
 from lvq.model.relevance import Matrix
 from lvq.onnx import register, to_onnx
-from lvq.onnx.precision import rounding_nodes
 from lvq.rejection import Combination, certainty
 
 pytestmark = [
@@ -67,9 +65,11 @@ CHAINS = {
 }
 
 
-# each pipeline on two data sets, each data set with two pipelines
 PAIRS = [
-    (name, chain) for i, name in enumerate(SETS) for chain in (list(CHAINS)[i], list(CHAINS)[(i + 1) % len(CHAINS)])
+    pytest.param(name, chain, marks=[] if i == j else pytest.mark.slow)
+    for i, name in enumerate(SETS)
+    for j, chain in enumerate(CHAINS)
+    if j in (i, (i + 1) % len(CHAINS))
 ]
 
 
@@ -113,7 +113,7 @@ REJECTING = [
 ]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("model", REJECTING, ids=spelled)
 def test_rejecting(model, dtype, run, data):
     X, y = data
@@ -137,12 +137,6 @@ def test_rejecting(model, dtype, run, data):
         assert agree.all()
     else:  # a threshold is the certainty of some sample, which rounding can push below it
         assert np.mean(~agree) < 0.05
-
-
-def test_some_predictions_are_rejected(run, data):
-    X, y = data
-    model = RejectClassifier(GLVQ(random_state=0), min_coverage=0.5).fit(X, y)
-    assert 0 < run(to_onnx(model), X)["accepted"].mean() < 1
 
 
 def test_measures_that_are_not_supported(data):
@@ -234,16 +228,6 @@ def test_a_table_of_texts_alone(dtype, run):
         assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9 if dtype == "float64" else 1e-3)
 
 
-def test_texts_that_are_scaled_in_float32():
-    """No type is inferred for the scaler of ONNX, which rounds to float32."""
-    X, y = table(np.random.default_rng(0))
-    model = make_pipeline(OrdinalEncoder(), StandardScaler(), GLVQ(random_state=0))
-    model.fit(X[["colour", "made"]].astype(object), y)
-    with pytest.raises(ValueError, match=r"OrdinalEncoder, StandardScaler: skl2onnx converts them to Scaler, which"):
-        to_onnx(model)
-    to_onnx(model, dtype="float32")
-
-
 @pytest.mark.parametrize(
     ("options", "dtype"),
     [({}, "float64"), ({}, "float32"), ({"drop": "first"}, "float64"), ({"dtype": np.float32}, "float64"),
@@ -325,18 +309,6 @@ def test_a_table_with_texts_and_missing_values(scaled, rejects, dtype, run):
         assert_array_equal(found["accepted"], model.accept(X) if rejects else True)
 
 
-def test_named_columns_that_are_all_numbers(run):
-    """One input in the order of the columns."""
-    X, y = table(np.random.default_rng(0))
-    X = X[["size", "grade"]].astype(float)
-    steps = ColumnTransformer([("a", StandardScaler(), ["grade"]), ("b", MinMaxScaler(), ["size"])])
-    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, y)
-    graph = to_onnx(model)
-    assert [value.name for value in graph.graph.input] == ["X"]
-    assert_array_equal(run(graph, X.to_numpy())["label"], model.predict(X))
-    assert {entry.key: entry.value for entry in graph.metadata_props}["features"] == '["size", "grade"]'
-
-
 def test_columns_of_any_name(run):
     """Names that are not identifiers, that differ in one character, or that are used inside the graph."""
     X, y = table(np.random.default_rng(0))
@@ -372,16 +344,6 @@ def test_searches_and_frozen_ones(run, data):
         assert_array_equal(run(to_onnx(model), X)["label"], model.predict(X))
 
 
-def test_what_rounds_to_float32(data):
-    """A Scaler rounds; categories in float32 are exact."""
-    import skl2onnx
-
-    X = data[0].astype(np.float32)
-    assert rounding_nodes(skl2onnx.to_onnx(StandardScaler().fit(X), X[:1], target_opset=18)) == ["Scaler"]
-    texts = data[1][:, None].astype(object)
-    assert rounding_nodes(skl2onnx.to_onnx(OneHotEncoder().fit(texts), texts[:1], target_opset=18)) == []
-
-
 # -- the file ----------------------------------------------------------------------------------------------------------
 
 
@@ -406,15 +368,6 @@ def test_versions_and_names(data):
     assert [axis.dim_value or None for axis in graph.graph.input[0].type.tensor_type.shape.dim] == [None, 4]
 
 
-def test_a_file(run, data, tmp_path):
-    import onnx
-
-    X, y = data
-    model = GMLVQ(random_state=0, max_iter=3).fit(X, y)
-    onnx.save(to_onnx(model), tmp_path / "model.onnx")
-    assert_array_equal(run(onnx.load(tmp_path / "model.onnx"), X)["label"], model.predict(X))
-
-
 # -- by skl2onnx itself ------------------------------------------------------------------------------------------------
 
 
@@ -436,16 +389,6 @@ def test_skl2onnx_converts(run, data):
         assert_array_equal(found["label"], model.predict(X))
 
 
-def test_skl2onnx_with_its_options(run, data):
-    import skl2onnx
-
-    X, y = data
-    register()
-    model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
-    graph = skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}, target_opset={"": 18, "ai.onnx.ml": 3})
-    assert_allclose(run(graph, X)["probabilities"], model.predict_proba(X), atol=1e-9)
-
-
 def test_skl2onnx_finds_columns_by_name(run):
     """Also where the columns of its example are in another order."""
     import skl2onnx
@@ -460,20 +403,6 @@ def test_skl2onnx_finds_columns_by_name(run):
     graph = skl2onnx.to_onnx(model, X[["colour", "size"]].astype({"colour": object})[:1], target_opset=18)
     given = {"size": X[["size"]].to_numpy(), "colour": X[["colour"]].to_numpy(dtype=object)}
     assert_array_equal(run(graph, given)["label"], model.predict(X))
-
-
-def test_an_ensemble_of_skl2onnx(run, data):
-    import skl2onnx
-
-    X, y = data[0].astype(np.float32), data[1]
-    register()
-    model = VotingClassifier(
-        [("a", GLVQ(random_state=0)), ("b", LOGM(random_state=0))], voting="soft", flatten_transform=False
-    )
-    model.fit(X, y)
-    graph = skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}, target_opset=18)
-    found = run(graph, X)
-    assert np.mean(found["label"] == model.predict(X)) > 0.98
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------

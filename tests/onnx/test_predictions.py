@@ -85,6 +85,7 @@ def test_every_part(model, run, data):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", VARIANTS, ids=spelled)
 def test_float32(model, run, data):
     """The model is fitted in float32 as well; labels differ only where two classes are equally near."""
@@ -98,7 +99,7 @@ def test_float32(model, run, data):
         assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=2e-3)
 
 
-@pytest.mark.parametrize("model", VARIANTS, ids=spelled)
+@pytest.mark.parametrize("model", VARIANTS[::4], ids=spelled)
 def test_far_from_all_prototypes(model, run, data):
     """Where kernels saturate the nearest prototype still decides; a posterior there is a tie."""
     X, y = data
@@ -142,14 +143,6 @@ def test_every_kernel_has_a_formula():
     assert {type(kernel) for kernel in KERNELS.values()} <= set(LINKS)
 
 
-def test_a_sample_at_a_prototype(run):
-    model = GLVQ(init=[[0.1, 0.2], [0.1, 0.2]]).fit([[0.1, 0.2], [0.1, 0.2]], ["a", "b"])
-    found = run(to_onnx(model), np.array([[0.1, 0.2]]))
-    assert found["label"] == ["a"]
-    assert found["certainty"] == [0]
-    assert_allclose(found["probabilities"], 0.5)
-
-
 def test_far_from_the_origin(run):
     """Without centring, float32 would see no difference at all."""
     rng = np.random.default_rng(0)
@@ -179,12 +172,6 @@ def test_labels(kind, run, data):
     assert_array_equal(found, model.predict(X))
 
 
-def test_booleans(run, data):
-    X, y = data[0], data[1] == "ash"
-    model = GLVQ(random_state=0).fit(X, y)
-    assert_array_equal(run(to_onnx(model), X)["label"], model.predict(X).astype(int))
-
-
 def test_labels_that_onnx_cannot_store():
     classes = np.array([0, 2**63], dtype=np.uint64)
     model = GLVQ(init=[[0.0], [4.0]]).fit([[0.0], [4.0]], classes)
@@ -203,17 +190,13 @@ def test_any_number_of_samples(run, data):
         assert_array_equal(part["label"], whole["label"][:size])
 
 
-@pytest.mark.parametrize("model", [GLVQ(n_prototypes=2), LOGM(), RSLVQ(decision="posterior")], ids=spelled)
-@pytest.mark.parametrize("seen", [1, 2])
-def test_classes_without_prototypes(model, seen, run, data):
+def test_classes_without_prototypes_are_refused(data):
     """A stream without samples of some classes so far."""
     X, y = data
-    here = np.isin(y, ["birch", "cedar"][:seen])
-    model.set_params(random_state=0).partial_fit(X[here], y[here], classes=np.unique(y))
-    found = run(to_onnx(model), X)
-    assert_array_equal(found["label"], model.predict(X))
-    assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9)
-    assert_allclose(found["certainty"], certainty(model, X), atol=1e-9)
+    here = y != "birch"
+    model = GLVQ(random_state=0).partial_fit(X[here], y[here], classes=np.unique(y))
+    with pytest.raises(ValueError, match=r"prototypes of every class, got none of \['birch'\]"):
+        to_onnx(model)
 
 
 MEASURES = ["auto", "relsim", "boundary", "distance", "probability", "margin"]

@@ -78,9 +78,9 @@ def test_moments_of_the_features(data):
     state, moments = estimator._state, estimator._state.moments
     check_state(state, estimator.model_)
     check_state(replace(state, moments=None), estimator.model_)
-    others = [moments[:2], tuple(moments), moments._replace(mass=-moments.mass), moments._replace(mean=np.zeros(1))]
+    others = [moments[:2], tuple(moments), moments._replace(mass=-moments.mass)]
     others += [moments._replace(mean=moments.mean * np.nan), moments._replace(scatter=2 * moments.scatter)]
-    for other in [*others, moments._replace(mass=moments.mass.astype(np.float32))]:
+    for other in others:
         with pytest.raises(ValueError, match="moments of the features that do not fit its variances"):
             check_state(replace(state, moments=other), estimator.model_)
     strict = GLVQ().partial_fit(X, y, classes=np.unique(y))

@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 import lvq
+from lvq import preprocessing
 from lvq.model.costs import COSTS
 from lvq.model.links import KERNELS
 from lvq.model.relevance import RELEVANCES
@@ -27,6 +28,7 @@ from lvq.persistence.trusted import (
     public_types,
     trusted_names,
 )
+from lvq.rejection import CostClassifier
 
 NOTHING_TRUSTED = frozenset()
 PARTS = [type(part) for part in (*COSTS.values(), *KERNELS.values(), *RELEVANCES.values())]
@@ -34,9 +36,12 @@ PARTS = [type(part) for part in (*COSTS.values(), *KERNELS.values(), *RELEVANCES
 
 def test_every_public_estimator():
     types = [part for name in lvq.__all__ if isinstance(part := getattr(lvq, name), type)]
-    assert set(public_types().values()) == {part for part in types if issubclass(part, BaseEstimator)}
+    estimators = {part for part in types if issubclass(part, BaseEstimator)}
+    others = {CostClassifier, *(getattr(preprocessing, name) for name in preprocessing.__all__)}
+    assert set(public_types().values()) == estimators | others
     for name, kind in public_types().items():
-        assert getattr(lvq, name.removeprefix("lvq.")) is kind
+        module, _, attribute = name.rpartition(".")
+        assert getattr(importlib.import_module(module), attribute) is kind
         assert name_of(kind) == name
         assert find(name, is_class, NOTHING_TRUSTED) is kind
 

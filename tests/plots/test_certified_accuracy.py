@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from lvq import certified_accuracy, certified_radius
+from lvq import certified_radius
+from lvq.inspection import certified_accuracy
 from lvq.plots import CertifiedAccuracyDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot")

@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
 
 from lvq import GLVQ, RejectClassifier
 from lvq.estimators.find_model import need_model
-from lvq.inspection.inverse import to_original_units
+from lvq.inspection.columns import to_original_units
 from lvq.plots import feature_names, prototypes_in_units
 
 SCALERS = [

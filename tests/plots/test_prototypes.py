@@ -11,9 +11,10 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, StandardNormalVariate, exemplars
+from lvq import GLVQ, GMLVQ, GRLVQ, exemplars
 from lvq.plots import PrototypeDisplay, prototypes_in_units
 from lvq.plots.style import short_number
+from lvq.preprocessing import StandardNormalVariate
 from lvq.solvers.lbfgs import LBFGS
 
 plt = pytest.importorskip("matplotlib.pyplot")

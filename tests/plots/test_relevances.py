@@ -7,9 +7,10 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, SavitzkyGolay, variable_importances
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, variable_importances
 from lvq.model.relevance import Matrix
 from lvq.plots import RelevanceDisplay, relevance_profile
+from lvq.preprocessing import SavitzkyGolay
 from lvq.solvers.lbfgs import LBFGS
 
 plt = pytest.importorskip("matplotlib.pyplot")

@@ -11,8 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lvq
-from lvq import GMLVQ, SavitzkyGolay, StandardNormalVariate, certified_radius, explain
+from lvq import GMLVQ, certified_radius, explain
 from lvq.model.relevance import Matrix
+from lvq.preprocessing import SavitzkyGolay, StandardNormalVariate
 from lvq.solvers.lbfgs import LBFGS
 
 STEPS = [StandardNormalVariate(), SavitzkyGolay(window=7), SavitzkyGolay(window=9, degree=3, derivative=2, spacing=2.0)]

@@ -9,9 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lvq
-from lvq import CostClassifier, LVQClassifier, RejectClassifier
+from lvq import LVQClassifier, RejectClassifier
 from lvq.estimators.find_model import find_layer, need_model
-from lvq.rejection import certainty, cheapest_class, cost_matrix, expected_costs
+from lvq.rejection import CostClassifier, certainty, cheapest_class, cost_matrix, expected_costs
 
 
 @pytest.fixture(scope="module")

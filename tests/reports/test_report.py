@@ -21,7 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
 import lvq
-from lvq import GLVQ, GMLVQ, GRLVQ, CostClassifier, LVQClassifier, RejectClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier, RejectClassifier
+from lvq.rejection import CostClassifier
 from lvq.reports import Context, Report, classification_metrics, render
 from lvq.reports.metrics import fraction_of
 from lvq.reports.rejection import operating_points

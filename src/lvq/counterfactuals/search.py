@@ -24,8 +24,7 @@ from lvq.counterfactuals.real_cases import Goal, Options, Search, predictions
 from lvq.estimators.find_model import FoundModel, need_model, rejecting_layer
 from lvq.inspection.certify import is_local
 from lvq.inspection.columns import model_inputs, row_names
-from lvq.inspection.linear import as_matrix, compose, dense, input_map, project
-from lvq.inspection.steps import Floats, Indices, LinearMap
+from lvq.inspection.steps import Floats, Indices, LinearMap, as_matrix, dense, input_map
 from lvq.model.rows import as_numpy
 from lvq.tables.header import listed
 from lvq.typing import Labels, MatrixLike
@@ -290,18 +289,18 @@ class Geometry:
     """
 
     def __init__(self, found: FoundModel, X: MatrixLike) -> None:
-        model, before = found.model, input_map(found.steps, "counterfactual", clipping=False)
+        model, before = found.model, input_map(found, "counterfactual", clipping=False)
         W = model.prototypes.astype(np.float64)
         Z = model_inputs(found, X, "counterfactual") - W.mean(axis=0)
         self._known_axes: dict[int, Floats | None] = {}
         self.samples, self.prototypes, self.local = Z, W - W.mean(axis=0), is_local(model)
         if not self.local:
-            root = model.matrix_of(0)
-            self.samples, self.prototypes = project(Z, root), project(self.prototypes, root)
-            self.along, self.to_input = _possible_moves(compose(root, before))
+            root = as_matrix(model.matrix_of(0))
+            self.samples, self.prototypes = Z @ root.T, self.prototypes @ root.T
+            self.along, self.to_input = _possible_moves(root @ before)
             return
         self.roots = np.stack([model.matrix_of(prototype) for prototype in range(len(W))])
-        full = np.stack([dense(as_matrix(compose(root, before))) for root in self.roots])
+        full = np.stack([dense(as_matrix(root) @ before) for root in self.roots])
         _, back = _decomposed(_mean_root(full))
         self.moves, self.to_input = full @ back, lambda y: y @ back.T
 
@@ -353,7 +352,6 @@ class Geometry:
 def _possible_moves(B: LinearMap) -> tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]:
     """Two functions of rows: coordinates in the model's space along the moves that changes of X can make there, and the
     shortest changes of X that make moves."""
-    B = as_matrix(B)
     if not sparse.issparse(B) or (np.bincount(B.nonzero()[1]) > 1).any() or (np.bincount(B.nonzero()[0]) > 1).any():
         basis, back = _decomposed(dense(B))
         return lambda rows: rows @ basis, lambda y: y @ back.T

@@ -23,9 +23,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import model_inputs
-from lvq.inspection.linear import compose, input_map, project, pull_back
 from lvq.inspection.local_bounds import LocalBounds, ratio
-from lvq.inspection.steps import Floats, LinearMap
+from lvq.inspection.steps import Floats, LinearMap, as_matrix, input_map
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy
 from lvq.typing import MatrixLike
@@ -74,10 +73,10 @@ def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, un
     if norm not in DUAL:
         raise ValueError(f"norm must be 1, 2 or inf, got {norm!r}.")
     found = need_model(model, "certified_radius", nearest=True)
-    before = input_map(found.steps, "certified_radius", categories=True)
+    before = input_map(found, "certified_radius", categories=True)
     if units is not None:
         first = found.steps[0] if found.steps else found.estimator
-        before = compose(before, checked_units(units, first.n_features_in_, "certified_radius"))
+        before = before @ as_matrix(checked_units(units, first.n_features_in_, "certified_radius"))
     fitted = found.model
     Z = model_inputs(found, X, "certified_radius")
     D = fitted.distances(Z)
@@ -111,16 +110,16 @@ def _rounding(model: PrototypeModel, Z: NDArray[np.floating], D: NDArray[np.floa
         W = model.prototypes.astype(np.float64)
         centre = W.mean(axis=0)
         for first in np.unique(model.group, return_index=True)[1]:
-            root = model.matrix_of(first)
-            of_samples, of_prototypes = ((project(rows - centre, root) ** 2).sum(axis=1) for rows in (Z, W))
+            root = as_matrix(model.matrix_of(first))
+            of_samples, of_prototypes = ((((rows - centre) @ root.T) ** 2).sum(axis=1) for rows in (Z, W))
             largest = np.maximum(largest, of_samples[:, None] + of_prototypes.max())
     return (8 + model.n_features) * np.finfo(D.dtype).eps * largest
 
 
 def _shared_radius(model: PrototypeModel, D: Floats, tolerance: Floats, before: LinearMap, norm: float) -> Floats:
     """min_j max_k r_jk of each sample, with one metric for all prototypes."""
-    W, root = model.prototypes.astype(np.float64), model.matrix_of(0)
-    pulled = pull_back(project(W - W.mean(axis=0), root), compose(root, before))
+    W, root = model.prototypes.astype(np.float64), as_matrix(model.matrix_of(0))
+    pulled = (W - W.mean(axis=0)) @ root.T @ (root @ before)
     slope = 2 * cdist(pulled, pulled, DUAL[norm])
     predicted, radius = model.labels[D.argmin(axis=1)], np.empty(len(D))
     for label in np.unique(predicted):

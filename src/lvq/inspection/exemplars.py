@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,6 @@ from lvq.inspection.steps import Floats, Indices
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy
 from lvq.typing import Labels, MatrixLike
-
-BLOCK = 2**22  # distances at a time
 
 
 class Exemplars(NamedTuple):
@@ -63,48 +62,38 @@ def exemplars(model: BaseEstimator, X: MatrixLike, k: int = 1, y: ArrayLike | No
     ((3, 2), True)
     """
     found = need_model(model, "exemplars")
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"k of exemplars must be a whole number of at least 1, got {k!r}.")
     Z, fitted = model_inputs(found, X), found.model
-    groups = _candidates(fitted, Z.shape[0], k, y)
     rows = np.empty((len(fitted.labels), k), dtype=np.intp)
     distances = np.empty((len(fitted.labels), k))
-    for candidates, prototypes in groups:
-        nearest, D = _nearest(fitted, Z[candidates], prototypes, k)
-        rows[prototypes], distances[prototypes] = candidates[nearest], np.sqrt(np.maximum(D, 0))
+    for candidates, prototypes in _candidates(fitted, Z.shape[0], k, y):
+        D = as_numpy(fitted.distances(Z[candidates]))[:, prototypes].T
+        order = np.argsort(D, axis=1, kind="stable")[:, :k]
+        rows[prototypes] = candidates[order]
+        distances[prototypes] = np.sqrt(np.maximum(np.take_along_axis(D, order, 1), 0))
     return Exemplars(rows, row_names(X, Z.shape[0])[rows], distances, fitted.classes[fitted.labels])
 
 
-def _candidates(model: PrototypeModel, n_samples: int, k: int, y: ArrayLike | None) -> list[tuple[Indices, Indices]]:
+def _candidates(
+    model: PrototypeModel, n_samples: int, k: int, y: ArrayLike | None
+) -> Iterator[tuple[Indices, Indices]]:
     """Rows that may be exemplars, and the prototypes that they may be of."""
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k of exemplars must be a whole number of at least 1, got {k!r}.")
     if y is None:
-        every = np.arange(n_samples), np.arange(len(model.labels))
-        _check_enough(n_samples, k, "X")
-        return [every]
-    true: Labels = np.asarray(column_or_1d(as_numpy(y)))
-    if len(true) != n_samples:
-        raise ValueError(f"y of exemplars must have a class for each of the {n_samples} rows of X, got {len(true)}.")
-    groups = []
-    for label in np.unique(model.labels):
-        own = np.flatnonzero(true == model.classes[label])
-        _check_enough(len(own), k, f"class {model.classes.tolist()[label]!r}")
-        groups.append((own, np.flatnonzero(model.labels == label)))
-    return groups
-
-
-def _check_enough(n_samples: int, k: int, where: str) -> None:
-    if n_samples < k:
-        raise ValueError(f"k of exemplars must be at most the number of samples, got k={k} and {n_samples} of {where}.")
-
-
-def _nearest(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices, k: int) -> tuple[Indices, Floats]:
-    """The k nearest rows of each prototype, and their squared distances, in blocks of rows."""
-    size = max(k, BLOCK // len(model.labels))
-    best, lowest = np.empty((len(prototypes), 0), dtype=np.intp), np.empty((len(prototypes), 0))
-    for begin in range(0, Z.shape[0], size):
-        D = as_numpy(model.distances(Z[begin : begin + size]))[:, prototypes].T.astype(np.float64)
-        rows = np.broadcast_to(np.arange(begin, begin + D.shape[1]), D.shape)
-        best, lowest = np.hstack((best, rows)), np.hstack((lowest, D))
-        order = np.argsort(lowest, axis=1, kind="stable")[:, :k]
-        best, lowest = np.take_along_axis(best, order, 1), np.take_along_axis(lowest, order, 1)
-    return best, lowest
+        groups = {"X": (np.ones(n_samples, dtype=bool), np.arange(len(model.labels)))}
+    else:
+        true: Labels = np.asarray(column_or_1d(as_numpy(y)))
+        if len(true) != n_samples:
+            raise ValueError(
+                f"y of exemplars must have a class for each of the {n_samples} rows of X, got {len(true)}."
+            )
+        groups = {
+            f"class {name!r}": (true == label, np.flatnonzero(model.labels == index))
+            for index, (name, label) in enumerate(zip(model.classes.tolist(), model.classes))
+        }
+    for where, (own, prototypes) in groups.items():
+        if own.sum() < k and len(prototypes):
+            raise ValueError(
+                f"k of exemplars must be at most the number of samples, got k={k} and {own.sum()} of {where}."
+            )
+        yield np.flatnonzero(own), prototypes

@@ -22,15 +22,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import FunctionTransformer
 
 from lvq.estimators.find_model import decides_by_cost, need_model, rejecting_layer
-from lvq.inspection.columns import input_cells, model_inputs, row_names
-from lvq.inspection.inverse import Cells, input_values
-from lvq.inspection.linear import project, pull_back
-from lvq.inspection.steps import Floats, Indices, Names, Step, adapter, blocks, input_names
+from lvq.inspection.columns import Cells, input_cells, input_values, model_inputs, row_names
+from lvq.inspection.steps import (
+    Floats,
+    Indices,
+    LinearMap,
+    Names,
+    Step,
+    adapter,
+    as_matrix,
+    blocks,
+    input_names,
+    linear_map,
+)
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import dense
 from lvq.typing import JSONValue, Labels, MatrixLike
@@ -51,14 +61,6 @@ class InputExplanation(NamedTuple):
     contributions: Floats  # (n_samples, n_columns), of sum D- - D+; positive: for the label
     inputs: MatrixLike  # the samples as they were given
     prototype_values: Cells | None  # (n_prototypes, n_columns) in the units of X; None where a step has no inverse
-
-    def to_frame(self) -> DataFrame:
-        """All of it as a pandas DataFrame, with a column ``contribution_<name>`` for each feature."""
-        import pandas as pd
-
-        table = {name: getattr(self, name) for name in ("label", "certainty", "winner", "rival")}
-        names = [f"contribution_{name}" for name in self.feature_names]
-        return pd.concat((pd.DataFrame(table), pd.DataFrame(self.contributions, columns=names)), axis=1)
 
     def table(self, n_features: int | None = None) -> DataFrame | list[dict[str, JSONValue]]:
         """A line for each sample and feature, with values in the units of X; the largest contributions first.
@@ -167,16 +169,15 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
 
 
 class _Parts(NamedTuple):
-    """The distances of samples to prototypes, divided over columns: v * g; v and g only where all was linear so far."""
+    """The distances of samples to prototypes, divided over columns: v * g; and v and g where all was linear so far."""
 
     contributions: Floats
-    change: Floats | None = None
-    slope: Floats | None = None
+    move: tuple[Floats, Floats] | None = None
 
     def block(self, columns: slice) -> _Parts:
         """Some of the columns."""
-        change, slope = (None if part is None else part[:, columns] for part in self[1:])
-        return _Parts(self.contributions[:, columns], change, slope)
+        move = None if self.move is None else (self.move[0][:, columns], self.move[1][:, columns])
+        return _Parts(self.contributions[:, columns], move)
 
 
 def _parts(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices) -> _Parts:
@@ -185,9 +186,9 @@ def _parts(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices) 
     slope, group = np.empty_like(change), model.group[prototypes]
     for index in np.unique(group):
         rows = group == index
-        root = model.matrix_of(prototypes[rows][0])
-        slope[rows] = pull_back(project(change[rows], root), root) * factor[rows]
-    return _Parts(change * slope, change, slope)
+        root = as_matrix(model.matrix_of(prototypes[rows][0]))
+        slope[rows] = change[rows] @ root.T @ root * factor[rows]
+    return _Parts(change * slope, (change, slope))
 
 
 def _back(steps: Sequence[Step], parts: _Parts) -> _Parts:
@@ -205,41 +206,47 @@ def _back_through_blocks(table: ColumnTransformer, parts: _Parts) -> _Parts:
 
 
 def _back_through(step: Step, parts: _Parts) -> _Parts:
-    known = adapter(step)
-    source, linear = known.sources(step), known.linear(step)
+    known, matrix, move = adapter(step), linear_map(step), None
     if known.in_place:
         return _Parts(parts.contributions)
+    if parts.move is not None and matrix is not None and not getattr(step, "clip", False):
+        move = parts.move[0] @ _pseudo_inverse(matrix).T, parts.move[1] @ matrix
+    source = known.sources(step)
     if source is None:
-        return _back_through_mixing(step, parts)
-    if linear is not None and linear.ndim == 2:
-        linear = np.ones(1)  # of a selector
-    if parts.change is None or parts.slope is None or linear is None or getattr(step, "clip", False):
-        return _Parts(_gathered(parts.contributions, source, step.n_features_in_))
-    change = np.divide(parts.change, linear, out=np.zeros_like(parts.change), where=linear != 0)
-    values = (parts.contributions, change, parts.slope * linear)
-    return _Parts(*(_gathered(part, source, step.n_features_in_) for part in values))
+        return _back_through_mixing(step, matrix, parts, move)
+    return _Parts(_gathered(parts.contributions, source, step.n_features_in_), move)
 
 
-def _back_through_mixing(step: Step, parts: _Parts) -> _Parts:
-    matrix = adapter(step).linear(step)
+def _back_through_mixing(
+    step: Step, matrix: LinearMap | None, parts: _Parts, move: tuple[Floats, Floats] | None
+) -> _Parts:
     if matrix is None:
         hint = "set feature_names_out='one-to-one' if they do, or " if isinstance(step, FunctionTransformer) else ""
         raise ValueError(
             f"explain needs known steps whose output columns belong to one input column each, or PCA or TruncatedSVD, "
             f"got {type(step).__name__}; {hint}transform X with that step first, and pass the rest of the pipeline."
         )
-    if parts.change is None or parts.slope is None:
+    if parts.move is None or move is None:
         raise ValueError(
             f"explain needs linear steps after {type(step).__name__}, which mixes columns, and one of them is not; "
             "transform X with the steps up to that one first, and pass the rest of the pipeline."
         )
-    change, slope = parts.change @ np.linalg.pinv(matrix).T, pull_back(parts.slope, matrix)
-    if not np.allclose(project(change, matrix), parts.change, rtol=1e-6, atol=1e-9 * np.abs(parts.change).max()):
+    change = parts.move[0]
+    if not np.allclose(move[0] @ matrix.T, change, rtol=1e-6, atol=1e-9 * np.abs(change).max()):
         raise ValueError(
             f"explain cannot map prototypes back through {type(step).__name__}, whose components are linearly "
             "dependent; fit it with fewer components, or transform X with that step first."
         )
-    return _Parts(change * slope, change, slope)
+    return _Parts(move[0] * move[1], move)
+
+
+def _pseudo_inverse(matrix: LinearMap) -> LinearMap:
+    """Of a sparse map, which selects and scales columns, it is as sparse."""
+    if isinstance(matrix, np.ndarray):
+        return np.linalg.pinv(matrix)
+    inverse = sparse.csr_array(matrix.T)
+    inverse.data = np.divide(1.0, inverse.data, out=np.zeros_like(inverse.data), where=inverse.data != 0)
+    return inverse
 
 
 def _gathered(values: Floats, source: Indices, count: int) -> Floats:

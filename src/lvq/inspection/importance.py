@@ -27,7 +27,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.stats import norm, rankdata, t
+from scipy.stats import norm, t
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import Pipeline
@@ -107,10 +107,6 @@ class VariableImportances:
     def order(self) -> Indices:
         """Indices of the variables, the most important first."""
         return np.argsort(-self.importances, kind="stable")
-
-    def first_chance(self, k: int) -> Floats:
-        """Fraction of the refits in which each variable is among the first k."""
-        return np.mean([rankdata(-row, method="min") <= k for row in self.resampled], axis=0)
 
     def __repr__(self) -> str:
         known = len(self.resampled) > 0
@@ -283,15 +279,11 @@ def _design(column: ArrayLike) -> Floats:
     if missing.all():
         return np.zeros((len(values), 1))
     mean = values[~missing].mean()
-    curve = Curve(np.array([mean]), np.array([_deviation(values[~missing], mean)]))
+    deviation = values[~missing].std()
+    curve = Curve(np.array([mean]), np.array([deviation if deviation > 1e-14 * abs(mean) else 0.0]))  # 0 for rounding
     t = curve.squashed(np.where(missing, mean, values)[:, None])
     design = np.hstack([t**exponent for exponent in range(1, DEGREE + 1)])
     return np.column_stack([design, missing]) if missing.any() else design
-
-
-def _deviation(values: Floats, mean: float) -> float:
-    deviation = float(np.sqrt(np.mean((values - mean) ** 2)))
-    return deviation if deviation > 1e-14 * abs(mean) else 0.0  # rounding
 
 
 def _categories(values: NDArray[np.object_]) -> Floats:

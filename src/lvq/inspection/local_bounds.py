@@ -15,18 +15,18 @@ S = B_k'B_k - B_j'B_j. Each of these is a length below which f stays positive, a
 
 The last two need no decomposition of S. They are computed for all pairs first. The exact bound is then computed for the
 rival with the smallest of them and for those that could still be nearer. S is decomposed for one pair of metrics at a
-time and never stored. Where all B_j are diagonal, S is too, and nothing is decomposed: its axes are the features.
+time and never stored. Where all B_j select and scale features (sparse maps), S is diagonal and nothing is decomposed.
 """
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement, permutations, product
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from lvq.inspection.linear import compose, dense, project, pull_back
-from lvq.inspection.steps import Floats, Indices, LinearMap
+from lvq.inspection.steps import Floats, Indices, LinearMap, as_matrix
 from lvq.model.prototype_model import PrototypeModel
 
 SLACK = 1 + 1e-5  # the exact bound may be below the fast ones by rounding; such rivals are computed too
@@ -61,8 +61,8 @@ class LocalBounds:
     ) -> None:
         self.Z, self.D, self.tolerance, self.norm = Z.astype(np.float64), D, tolerance[:, 0], norm
         self.W, self.group = model.prototypes.astype(np.float64), model.group
-        self.roots = [model.matrix_of(first) for first in np.unique(self.group, return_index=True)[1]]
-        self.full = [dense(compose(root, before)) for root in self.roots]  # vectors where all are diagonal
+        self.roots = [as_matrix(model.matrix_of(first)) for first in np.unique(self.group, return_index=True)[1]]
+        self.full = [root @ before for root in self.roots]
         self.lipschitz = [operator_norm(B, norm) for B in self.full]
         self.own = model.labels == model.labels[D.argmin(axis=1)][:, None]  # prototypes of the predicted class
 
@@ -80,22 +80,15 @@ class LocalBounds:
     def _exact(self, wanted: NDArray[np.bool_]) -> Floats:
         """As `radius`, with the exact bounds of the wanted samples (rows) and rivals (columns) alone."""
         best = np.where(wanted, 0.0, np.inf)
-        members = [np.flatnonzero(self.group == group).tolist() for group in range(len(self.full))]
-        for here, there in combinations_with_replacement(range(len(self.full)), 2):
-            pairs = {*product(members[here], members[there]), *product(members[there], members[here])}
-            rows = {pair: np.flatnonzero(self.own[:, pair[0]] & wanted[:, pair[1]]) for pair in pairs}
-            rows = {pair: chosen for pair, chosen in rows.items() if len(chosen)}
-            if not rows:
-                continue
-            sigma, axes = difference_axes(self.full[here], self.full[there])
-            for (prototype, rival), chosen in rows.items():
-                sign = 1 if self.group[prototype] == here else -1
-                bound = self._pair(chosen, prototype, rival, sign * sigma, axes)
-                best[chosen, rival] = np.maximum(best[chosen, rival], bound)
+        for prototype, rival in permutations(range(len(self.W)), 2):
+            rows = np.flatnonzero(self.own[:, prototype] & wanted[:, rival])
+            if len(rows):
+                best[rows, rival] = np.maximum(best[rows, rival], self._pair(rows, prototype, rival))
         return best.min(axis=1)
 
-    def _pair(self, rows: Indices, own: int, rival: int, sigma: Floats, axes: Floats | None) -> Floats:
-        """The best bound of some samples, with S by its eigenvalues and axes."""
+    def _pair(self, rows: Indices, own: int, rival: int) -> Floats:
+        """The best bound of some samples."""
+        sigma, axes = difference_axes(self.full[self.group[own]], self.full[self.group[rival]])
         value, slope = self._difference(rows, own, rival)
         bound = distance_to_quadric(value, slope if axes is None else slope @ axes, sigma)
         if self.norm == 2:
@@ -122,13 +115,13 @@ class LocalBounds:
     def _slopes(self, rows: Indices, prototype: int) -> Floats:
         """Half the gradient of the distance by the pipeline's input."""
         group = self.group[prototype]
-        return pull_back(project(self.Z[rows] - self.W[prototype], self.roots[group]), self.full[group])
+        return (self.Z[rows] - self.W[prototype]) @ self.roots[group].T @ self.full[group]
 
 
-def difference_axes(F: Floats, G: Floats) -> tuple[Floats, Floats | None]:
+def difference_axes(F: LinearMap, G: LinearMap) -> tuple[Floats, Floats | None]:
     """Eigenvalues and eigenvectors of F'F - G'G, all that are not 0; cheap where F and G have few rows.
 
-    Vectors are diagonal matrices; the eigenvectors, None, are the axes then.
+    Of sparse maps, which select and scale features, the eigenvectors, None, are the axes.
 
     Examples
     --------
@@ -136,15 +129,19 @@ def difference_axes(F: Floats, G: Floats) -> tuple[Floats, Floats | None]:
     >>> sigma.round(12), axes.shape
     (array([-1.,  4.]), (3, 2))
     """
-    if F.ndim == 1:
-        return F**2 - G**2, None
+    if sparse.issparse(F):
+        return _squares(F) - _squares(G), None
     pair = np.concatenate((F, G))
-    if len(pair) >= pair.shape[1]:
-        return np.linalg.eigh(F.T @ F - G.T @ G)
-    basis = np.linalg.qr(pair.T)[0]  # the difference is 0 outside the span of the rows
+    # the difference is 0 outside the span of the rows
+    basis = np.linalg.qr(pair.T)[0] if len(pair) < pair.shape[1] else np.eye(pair.shape[1])
     F, G = F @ basis, G @ basis
     sigma, axes = np.linalg.eigh(F.T @ F - G.T @ G)
     return sigma, basis @ axes
+
+
+def _squares(B: sparse.csr_array) -> Floats:
+    """The diagonal of B'B, for a sparse map that is all of it."""
+    return np.asarray((B * B).sum(axis=0)).ravel()
 
 
 def distance_to_quadric(c: Floats, g: Floats, sigma: Floats) -> Floats:
@@ -174,18 +171,17 @@ def distance_to_quadric(c: Floats, g: Floats, sigma: Floats) -> Floats:
     return np.where(empty, np.inf, np.sqrt(best))
 
 
-def operator_norm(B: Floats, norm: float) -> float:
+def operator_norm(B: LinearMap, norm: float) -> float:
     """The largest |B d|_2 with |d|_p = 1; for p = inf, where that is hard to compute, an upper bound.
-
-    A vector is a diagonal matrix.
 
     Examples
     --------
     >>> operator_norm(np.array([[3.0, 0.0], [0.0, 4.0]]), 1.0)
     4.0
     """
-    if B.ndim == 1:
-        return float(np.linalg.norm(B) if norm == np.inf else np.abs(B).max())
+    if sparse.issparse(B):
+        squares = _squares(B)
+        return float(np.sqrt(squares.sum() if norm == np.inf else squares.max()))
     columns = np.linalg.norm(B, axis=0)
     if norm == 1:
         return float(columns.max())

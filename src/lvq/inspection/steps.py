@@ -6,12 +6,11 @@ linear and has no inverse. Subclasses are other transformers, except those of sc
 
 from __future__ import annotations
 
-from collections import UserList
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
@@ -33,16 +32,16 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from lvq.estimators.find_model import transformers
+from lvq.estimators.find_model import FoundModel, transformers
 from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
 
 Names = NDArray[np.str_]
 Indices = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.generic]  # numbers, or objects where there are categories
-# one factor for each feature, a diagonal matrix, or a matrix (to, from), sparse where it selects and scales
+# a matrix (to, from); sparse where each row selects and scales one column, so that many features need no large matrix
 LinearMap: TypeAlias = "Floats | sparse.csr_array"
-ColumnSelection: TypeAlias = str | int | slice | ArrayLike | UserList  # by name, index, slice or mask
+RARE = "other"  # the common column of infrequent categories
 
 
 class Weight(NamedTuple):
@@ -55,15 +54,24 @@ class Weight(NamedTuple):
 Step: TypeAlias = BaseEstimator  # or a Weight
 
 
+class CategoryFractions(NamedTuple):
+    """The categories of a column of the input, and their fractions in each row."""
+
+    categories: tuple[str, ...]
+    fractions: Floats  # (n_rows, n_categories)
+
+
 class Adapter(NamedTuple):
     """What is known of a transformer: functions of the fitted one, whose result None is "not known"."""
 
     # the input column of each output column; None where an output depends on several columns
     sources: Callable[[Step], Indices | None] = lambda step: None
-    # the map of changes; None where it is not linear. Clipping is ignored.
+    # the map of changes, or a vector of one factor for each feature; None where it is not linear. Clipping is ignored.
     linear: Callable[[Step], LinearMap | None] = lambda step: None
     # rows that the step turns into the given ones; None where there is no inverse
     inverse: Callable[[Step, Rows], Rows | None] = lambda step, rows: None
+    # fractions of the categories of each column, by codes
+    fractions: Callable[[Step, Floats], Iterable[CategoryFractions]] = lambda step, codes: ()
     # what the output keeps while categories and missing values of the input stay as they are
     keeps: Literal["nothing", "codes", "values"] = "nothing"
     encodes: bool = False  # its input are categories
@@ -73,24 +81,24 @@ class Adapter(NamedTuple):
 class Block(NamedTuple):
     """One block of a ColumnTransformer: its fitted steps, its input columns and its output columns."""
 
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
     columns: Indices
     output: slice
 
 
-def blocks(table: ColumnTransformer) -> Iterator[Block]:
+def blocks(table: ColumnTransformer) -> list[Block]:
     """The blocks of a fitted ColumnTransformer that have output, in the order of their output."""
-    names = input_names(table)
     weights = table.transformer_weights or {}
     found = []
-    for title, step, columns in table.transformers_:
+    for title, step, _ in table.transformers_:
         output = table.output_indices_[title]
         steps: tuple[Step, ...] = transformers([(title, step)])
         if title in weights:
             steps += (Weight(float(weights[title]), output.stop - output.start),)
         if output.stop > output.start:
-            found.append(Block(steps, positions(columns, names), output))
-    return iter(sorted(found, key=lambda block: block.output.start))
+            columns = np.array(table._transformer_to_input_indices[title], dtype=np.intp)
+            found.append(Block(steps, columns, output))
+    return sorted(found, key=lambda block: block.output.start)
 
 
 def adapter(step: Step) -> Adapter:
@@ -98,6 +106,9 @@ def adapter(step: Step) -> Adapter:
     if isinstance(step, SelectorMixin):
         return SELECTOR
     return ADAPTERS.get(type(step), Adapter())
+
+
+# -- names of columns --------------------------------------------------------------------------------------------------
 
 
 def input_names(step: BaseEstimator) -> Names:
@@ -116,20 +127,105 @@ def default_names(count: int) -> Names:
     return np.array([f"feature {column}" for column in range(count)], dtype=np.str_)
 
 
-def positions(columns: ColumnSelection, names: Names) -> Indices:
-    """Indices of columns that are given by name, index, slice or mask."""
-    columns = columns.data if isinstance(columns, UserList) else columns  # the remainder, in scikit-learn 1.6
+def positions(columns: Sequence[str | int], names: Names) -> Indices:
+    """Indices of columns that are given by name or index; KeyError or IndexError for others."""
     order = {name: place for place, name in reversed(list(enumerate(names.tolist())))}  # the first of equal names
-    if isinstance(columns, slice):
-        if isinstance(columns.start or columns.stop, str):  # a slice of names includes its end
-            low = None if columns.start is None else order[str(columns.start)]
-            high = None if columns.stop is None else order[str(columns.stop)] + 1
-            columns = slice(low, high)
-        return np.arange(len(names))[columns]
-    asked = np.atleast_1d(np.asarray(columns))
-    if asked.dtype.kind in "UOT":
-        return np.array([order[str(name)] for name in asked], dtype=np.intp)
-    return np.arange(len(names))[asked]
+    places = [order[column] if isinstance(column, str) else column for column in columns]
+    return np.arange(len(names))[places]
+
+
+# -- linear maps -------------------------------------------------------------------------------------------------------
+
+
+def input_map(found: FoundModel, purpose: str, *, clipping: bool = True, categories: bool = False) -> LinearMap:
+    """How a change of a pipeline's input changes the input of its model; ValueError where a step is not linear.
+
+    With `clipping` a scaler may clip single features: its map is then an upper bound of each feature's change. With
+    `categories` the map is that of changes that keep every category and fill no missing value: encoders have the map
+    0, and imputers the identity.
+    """
+    first = found.steps[0] if found.steps else found.estimator
+    start = as_matrix(np.ones(getattr(first, "n_features_in_", found.model.n_features)))
+    return _map_after(found.steps, start, purpose, clipping, categories)
+
+
+def _map_after(steps: Sequence[Step], total: LinearMap, purpose: str, clipping: bool, categories: bool) -> LinearMap:
+    for step in steps:
+        if isinstance(step, ColumnTransformer):
+            parts = [_map_after(one.steps, total[one.columns], purpose, clipping, categories) for one in blocks(step)]
+            whole = all(sparse.issparse(part) for part in parts)
+            total = sparse.vstack(parts, format="csr") if whole else np.concatenate([dense(part) for part in parts])
+            continue
+        after = linear_map(step)
+        if after is None and categories:
+            after = _with_fixed_categories(step)
+        if after is None:
+            raise ValueError(_not_linear(step, purpose))
+        # clipping shortens a change of each feature, but can turn a change of mixed features
+        mixed = bool((np.bincount(total.nonzero()[0]) > 1).any())
+        if getattr(step, "clip", False) and (mixed or not clipping):
+            raise ValueError(
+                f"{purpose} does not support {step!r}, which clips{' mixed features' * mixed}; set clip=False."
+            )
+        total = after @ total
+    return total
+
+
+def linear_map(step: Step) -> LinearMap | None:
+    """The map of changes of a known linear step; None for others."""
+    found = adapter(step).linear(step)
+    return None if found is None else as_matrix(found.astype(np.float64, copy=False))
+
+
+def _with_fixed_categories(step: Step) -> sparse.csr_array | None:
+    """The map of an encoder or imputer where categories and missing values stay; None for other steps."""
+    known = adapter(step)
+    source = known.sources(step) if known.keeps != "nothing" else None
+    if source is None:
+        return None
+    kept = len(source) - len(indicated(step)) if known.keeps == "values" else 0
+    return sparse.csr_array(selection(source, step.n_features_in_).multiply((np.arange(len(source)) < kept)[:, None]))
+
+
+def _not_linear(step: Step, purpose: str) -> str:
+    if adapter(step).encodes:
+        return (
+            f"{purpose} needs samples where a pipeline has categories, got {type(step).__name__} and no samples; pass "
+            "the training samples, or other real ones, as samples=."
+        )
+    linear = "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA, TruncatedSVD, feature selectors"
+    return (
+        f"{purpose} supports linear steps only ({linear} and ColumnTransformers of these), got {type(step).__name__}; "
+        "transform X with that step first, and pass the rest of the pipeline."
+    )
+
+
+def as_matrix(linear: LinearMap) -> LinearMap:
+    """A map as a matrix; a vector of factors becomes a sparse diagonal one."""
+    return sparse.csr_array(sparse.diags_array(linear)) if linear.ndim == 1 else linear
+
+
+def dense(linear: LinearMap) -> Floats:
+    """A map without a sparse matrix."""
+    return linear if isinstance(linear, np.ndarray) else linear.toarray()
+
+
+def selection(columns: Indices, n_columns: int) -> sparse.csr_array:
+    """The map that selects columns."""
+    places = np.arange(len(columns) + 1)
+    return sparse.csr_array((np.ones(len(columns)), columns, places), (len(columns), n_columns))
+
+
+def _one_over_scale(step: BaseEstimator) -> Floats:
+    return np.ones(step.n_features_in_) if step.scale_ is None else 1 / step.scale_
+
+
+def _principal_axes(step: BaseEstimator) -> Floats:
+    if not step.whiten:
+        return step.components_
+    spread = np.sqrt(step.explained_variance_)
+    # scikit-learn's lower limit of a vanishing variance
+    return step.components_ / np.maximum(spread, np.finfo(spread.dtype).eps)[:, None]
 
 
 # -- columns -----------------------------------------------------------------------------------------------------------
@@ -139,29 +235,20 @@ def _each(step: Step) -> Indices:
     return np.arange(step.n_features_in_)
 
 
-def _repeated(step: BaseEstimator) -> Indices:
-    return np.repeat(np.arange(step.n_features_in_), codes_per_column(step))
+def _repeated(counts: Callable[[BaseEstimator], int | Indices]) -> Callable[[Step], Indices]:
+    return lambda step: np.repeat(np.arange(step.n_features_in_), counts(step))
 
 
-def codes_per_column(step: BaseEstimator) -> int | Indices:
-    """Number of output columns of each column of an encoder.
+def _codes_per_column(encoder: OneHotEncoder) -> Indices:
+    counts = np.array([len(categories) for categories in encoder.categories_])
+    rare = getattr(encoder, "infrequent_categories_", None)  # all of them have one common column
+    if rare is not None:
+        counts -= [0 if names is None else len(names) - 1 for names in rare]
+    return counts if encoder.drop_idx_ is None else counts - [index is not None for index in encoder.drop_idx_]
 
-    Examples
-    --------
-    >>> codes_per_column(OneHotEncoder().fit([["a", "x"], ["b", "x"], ["c", "y"]])).tolist()
-    [3, 2]
-    """
-    if isinstance(step, OneHotEncoder):
-        counts = np.array([len(categories) for categories in step.categories_])
-        rare = getattr(step, "infrequent_categories_", None)  # all of them have one common column
-        if rare is not None:
-            counts -= [0 if names is None else len(names) - 1 for names in rare]
-        return counts if step.drop_idx_ is None else counts - [index is not None for index in step.drop_idx_]
-    if isinstance(step, KBinsDiscretizer) and step.encode != "ordinal":
-        return step.n_bins_
-    if isinstance(step, TargetEncoder) and step.target_type_ == "multiclass":
-        return len(step.classes_)
-    return 1
+
+def _codes_per_target(encoder: TargetEncoder) -> int:
+    return len(encoder.classes_) if encoder.target_type_ == "multiclass" else 1
 
 
 def _imputed(step: BaseEstimator) -> Indices:
@@ -183,28 +270,11 @@ def _of_function(step: FunctionTransformer) -> Indices | None:
     return _each(step) if step.func is None or step.feature_names_out == "one-to-one" else None
 
 
-# -- linear maps -------------------------------------------------------------------------------------------------------
+def _selected(selector: SelectorMixin) -> Indices:
+    return np.flatnonzero(selector.get_support())
 
 
-def _one_over_scale(step: BaseEstimator) -> Floats:
-    return np.ones(step.n_features_in_) if step.scale_ is None else 1 / step.scale_
-
-
-def _principal_axes(step: BaseEstimator) -> Floats:
-    if not step.whiten:
-        return step.components_
-    spread = np.sqrt(step.explained_variance_)
-    # scikit-learn's lower limit of a vanishing variance
-    return step.components_ / np.maximum(spread, np.finfo(spread.dtype).eps)[:, None]
-
-
-def selection(columns: Indices, n_columns: int) -> sparse.csr_array:
-    """The map that selects columns."""
-    places = np.arange(len(columns) + 1)
-    return sparse.csr_array((np.ones(len(columns)), columns, places), (len(columns), n_columns))
-
-
-# -- inverses ----------------------------------------------------------------------------------------------------------
+# -- inverses and categories -------------------------------------------------------------------------------------------
 
 
 def _own_inverse(step: BaseEstimator, rows: Rows) -> Rows | None:
@@ -232,13 +302,13 @@ def _inverse_function(step: FunctionTransformer, rows: Rows) -> Rows | None:
     return None if step.inverse_func is None else _own_inverse(step, rows)
 
 
-def _nearest_categories(step: OneHotEncoder, rows: Rows) -> Rows:
-    return step.inverse_transform(hard_codes(step, rows.astype(np.float64)))
-
-
 def _nearest_rank(step: OrdinalEncoder, rows: Rows) -> Rows:
     most = np.array([len(categories) - 1 for categories in step.categories_])
     return step.inverse_transform(np.clip(np.rint(rows.astype(np.float64)), 0, most))
+
+
+def _nearest_categories(step: OneHotEncoder, rows: Rows) -> Rows:
+    return step.inverse_transform(hard_codes(step, rows.astype(np.float64)))
 
 
 def hard_codes(encoder: OneHotEncoder, codes: Floats) -> Floats:
@@ -252,13 +322,36 @@ def hard_codes(encoder: OneHotEncoder, codes: Floats) -> Floats:
     """
     hard, begin = np.zeros_like(codes), 0
     dropped = encoder.drop_idx_ if encoder.drop_idx_ is not None else [None] * encoder.n_features_in_
-    for count, drop in zip(np.atleast_1d(codes_per_column(encoder)), dropped):
+    for count, drop in zip(_codes_per_column(encoder), dropped):
         part = codes[:, begin : begin + count]
         if count:
             chosen = np.ones(len(part), dtype=bool) if drop is None else part.max(axis=1) > 0.5
             hard[np.flatnonzero(chosen), begin + part.argmax(axis=1)[chosen]] = 1
         begin += count
     return hard
+
+
+def _one_hot_fractions(encoder: OneHotEncoder, codes: Floats) -> Iterable[CategoryFractions]:
+    for index, end in enumerate(np.cumsum(_codes_per_column(encoder)).tolist()):
+        names, dropped = _category_names(encoder, index)
+        part = codes[:, end - len(names) : end]
+        if dropped is not None:
+            part, names = np.column_stack((part, 1 - part.sum(axis=1))), [*names, dropped]
+        part = np.maximum(part, 0.0)
+        total = part.sum(axis=1, keepdims=True)
+        yield CategoryFractions(tuple(names), np.divide(part, total, out=np.zeros_like(part), where=total > 0))
+
+
+def _category_names(encoder: OneHotEncoder, index: int) -> tuple[list[str], str | None]:
+    """Categories of a column in the order of its codes, and the dropped one."""
+    every = [str(name) for name in encoder.categories_[index].tolist()]
+    rare, drop = getattr(encoder, "infrequent_categories_", None), encoder.drop_idx_
+    infrequent = set() if rare is None or rare[index] is None else {str(name) for name in rare[index].tolist()}
+    names = [name for name in every if name not in infrequent] + ([RARE] if infrequent else [])
+    if drop is None or drop[index] is None:
+        return names, None
+    dropped = RARE if every[drop[index]] in infrequent else every[drop[index]]
+    return [name for name in names if name != dropped], dropped
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -268,9 +361,9 @@ _CURVE = Adapter(_each, inverse=_own_inverse)
 _COMPONENTS = Adapter(linear=_principal_axes, inverse=_own_inverse)
 _IMPUTER = Adapter(_imputed, inverse=_without_indicators, keeps="values")
 SELECTOR = Adapter(
-    lambda step: np.flatnonzero(step.get_support()),
-    lambda step: selection(np.flatnonzero(step.get_support()), step.n_features_in_),
-    lambda step, rows: _put_back(np.flatnonzero(step.get_support()), rows, step.n_features_in_),
+    _selected,
+    lambda step: selection(_selected(step), step.n_features_in_),
+    lambda step, rows: _put_back(_selected(step), rows, step.n_features_in_),
 )
 ADAPTERS: dict[type, Adapter] = {
     StandardScaler: _SCALER,
@@ -281,7 +374,7 @@ ADAPTERS: dict[type, Adapter] = {
     QuantileTransformer: _CURVE,
     Binarizer: Adapter(_each),
     FunctionTransformer: Adapter(
-        _of_function, lambda step: np.ones(1) if step.func is None else None, _inverse_function
+        _of_function, lambda step: np.ones(step.n_features_in_) if step.func is None else None, _inverse_function
     ),
     Weight: Adapter(
         _each,
@@ -294,10 +387,16 @@ ADAPTERS: dict[type, Adapter] = {
     SimpleImputer: _IMPUTER,
     KNNImputer: _IMPUTER._replace(keeps="nothing"),  # a filled value changes with the other columns
     MissingIndicator: Adapter(lambda step: np.asarray(step.features_, dtype=np.intp), keeps="codes"),
-    OneHotEncoder: Adapter(_repeated, inverse=_nearest_categories, keeps="codes", encodes=True),
+    OneHotEncoder: Adapter(
+        _repeated(_codes_per_column),
+        inverse=_nearest_categories,
+        fractions=_one_hot_fractions,
+        keeps="codes",
+        encodes=True,
+    ),
     OrdinalEncoder: Adapter(_each, inverse=_nearest_rank, keeps="codes", encodes=True),
-    TargetEncoder: Adapter(_repeated, keeps="codes", encodes=True),
-    KBinsDiscretizer: Adapter(_repeated),
+    TargetEncoder: Adapter(_repeated(_codes_per_target), keeps="codes", encodes=True),
+    KBinsDiscretizer: Adapter(_repeated(lambda step: 1 if step.encode == "ordinal" else step.n_bins_)),
     StandardNormalVariate: Adapter(),
     SavitzkyGolay: Adapter(linear=lambda step: step.matrix_.T, in_place=True),
     NuisanceRemoval: Adapter(

@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.find_model import find_layer, need_model
 from lvq.estimators.registry import estimator_types
-from lvq.onnx import nuisance, spectra
 from lvq.onnx.graph import Graph
 from lvq.onnx.predictions import Predictions, class_values
 from lvq.onnx.rejection import MEASURES, accepted, certainty
-from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
+from lvq.onnx.transformers import register_transformers
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
 
@@ -50,23 +49,17 @@ def register() -> None:
     ['label', 'probabilities', 'certainty', 'accepted']
     """
     skl2onnx = require_skl2onnx()
-    around = (RejectClassifier, CostClassifier)  # classifiers with a model of this library inside
-    for kind in (*estimator_types().values(), *around):
+    for kind in (*estimator_types().values(), RejectClassifier, CostClassifier):
         skl2onnx.update_registered_converter(
             kind,
             ALIAS,
             shapes,
             convert,
-            parser=parse_around if kind in around else parse,
+            parser=parse,
             # zipmap is an option of all classifiers there; it is ignored, probabilities are always an array
             options={"zipmap": [True, False, "columns"], "measure": list(MEASURES), "dtype": [None, *DTYPES]},
         )
-    skl2onnx.update_registered_converter(NuisanceRemoval, "LvqNuisanceRemoval", nuisance.shapes, nuisance.convert)
-    for kind, name, converter in (
-        (StandardNormalVariate, "LvqStandardNormalVariate", spectra.convert_normal_variate),
-        (SavitzkyGolay, "LvqSavitzkyGolay", spectra.convert_filter),
-    ):
-        skl2onnx.update_registered_converter(kind, name, nuisance.shapes, converter)
+    register_transformers(skl2onnx)
 
 
 def require_skl2onnx() -> ModuleType:
@@ -82,15 +75,14 @@ def require_skl2onnx() -> ModuleType:
 def parse(
     scope: Scope, model: BaseEstimator, inputs: list[Variable], custom_parsers: Parsers | None = None
 ) -> list[Variable]:
-    """Declare the operator of a model and its outputs."""
-    return _declared(scope, model, inputs)
-
-
-def _declared(scope: Scope, model: BaseEstimator, inputs: list[Variable]) -> list[Variable]:
-    """The outputs of an operator whose input are the samples as they reach the model."""
+    """Declare the transformers inside a RejectClassifier or CostClassifier, the operator of a model and its outputs."""
+    from skl2onnx._parse import _parse_sklearn
     from skl2onnx.common.data_types import BooleanTensorType, Int64TensorType
 
     check_is_fitted(model)
+    for step in need_model(model, "to_onnx").steps:
+        named = {str(name) for name in getattr(step, "feature_names_in_", ["?"])} <= {i.raw_name for i in inputs}
+        inputs = _parse_sklearn(scope, step if named else by_position(step), inputs, custom_parsers=custom_parsers)
     if len(inputs) > 1:  # columns, to be put side by side
         concat = scope.declare_local_operator("SklearnConcat")
         concat.inputs = inputs
@@ -102,22 +94,6 @@ def _declared(scope: Scope, model: BaseEstimator, inputs: list[Variable]) -> lis
     for name, kind in zip(OUTPUTS, (Int64TensorType, number, number, BooleanTensorType)):
         operator.outputs.append(scope.declare_local_variable(name, kind()))
     return operator.outputs
-
-
-def parse_around(
-    scope: Scope,
-    model: RejectClassifier | CostClassifier,
-    inputs: list[Variable],
-    custom_parsers: Parsers | None = None,
-) -> list[Variable]:
-    """As `parse`, after the transformers before the model inside a RejectClassifier or a CostClassifier."""
-    from skl2onnx._parse import _parse_sklearn
-
-    check_is_fitted(model)
-    for step in need_model(model, "to_onnx").steps:
-        named = {str(name) for name in getattr(step, "feature_names_in_", ["?"])} <= {i.raw_name for i in inputs}
-        inputs = _parse_sklearn(scope, step if named else by_position(step), inputs, custom_parsers=custom_parsers)
-    return _declared(scope, model, inputs)
 
 
 def by_position(step: BaseEstimator) -> BaseEstimator:

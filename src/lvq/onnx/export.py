@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 from importlib import metadata
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from sklearn.base import BaseEstimator
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.find_model import find_layer, need_model
 from lvq.estimators.registry import estimator_types
-from lvq.onnx import imputer
 from lvq.onnx.converters import DTYPES, OUTPUTS, by_position, register, require_skl2onnx
-from lvq.onnx.encoder import Codes
 from lvq.onnx.inputs import Inputs, inputs_of, name_inputs
 from lvq.onnx.precision import rounding_nodes
 from lvq.onnx.rejection import MEASURES
+from lvq.onnx.transformers import own_conversions
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
 
@@ -79,8 +75,7 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
     register()
     steps, last = split_steps(estimator)
     found = need_model(estimator, "to_onnx")
-    given = inputs_of(list(found.steps), found.estimator)
-    replaced: dict[type, ModuleType | Codes] = {SimpleImputer: imputer, OneHotEncoder: Codes(dtype)}
+    given = inputs_of(found)
     whole = Pipeline([(f"step{index}", by_position(step)) for index, step in enumerate(steps)] + [("model", last)])
     try:
         result = skl2onnx.convert_sklearn(
@@ -89,8 +84,7 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
             initial_types=_types(given, dtype),
             target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
             options={id(last): {"zipmap": False, "measure": measure, "dtype": dtype}},
-            custom_conversion_functions={kind: own.convert for kind, own in replaced.items()},
-            custom_shape_calculators={kind: own.shapes for kind, own in replaced.items()},
+            **own_conversions(dtype),
         )
     except (RuntimeError, NotImplementedError, AssertionError, TypeError, NameError) as error:
         first_line = str(error).strip().partition("\n")[0]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
 
+from lvq.estimators.find_model import FoundModel
+from lvq.inspection.columns import input_blocks
+from lvq.inspection.steps import Step, adapter
 from lvq.onnx.converters import OUTPUTS
 
 if TYPE_CHECKING:
@@ -24,63 +24,46 @@ class Inputs(NamedTuple):
     widths: list[int]
 
 
-def inputs_of(steps: list[BaseEstimator], model: BaseEstimator) -> Inputs:
+def inputs_of(found: FoundModel) -> Inputs:
     """The inputs of a chain of transformers and a model; one array "X" where all features have one kind."""
-    first = steps[0] if steps else model
+    first = found.steps[0] if found.steps else found.estimator
     if not hasattr(first, "n_features_in_"):  # takes no table: CountVectorizer and the like
         raise ValueError(
             f"to_onnx needs steps that take tables, got {type(first).__name__}; transform X with that step first, and "
             "pass the rest of the pipeline."
         )
-    width = int(first.n_features_in_)
-    kinds = ["number"] * width
-    for step, columns in _first_steps(first, list(range(width))):
-        for place, column in enumerate(columns):
-            kind = _kind(step, place)
+    kinds = ["number"] * int(first.n_features_in_)
+    for block in input_blocks(found)[0]:
+        for place, column in enumerate(block.columns.tolist() if block.steps else []):
+            kind = _kind(block.steps[0], place)
             if kinds[column] not in ("number", kind):
                 raise ValueError(
                     f"to_onnx needs one type for each column, but column {column} is {kinds[column]} to one "
-                    f"transformer and {kind} to {type(step).__name__}. Give each its own copy of the column."
+                    f"transformer and {kind} to {type(block.steps[0]).__name__}. Give each its own copy of the column."
                 )
             kinds[column] = kind if kind != "number" else kinds[column]
     if len(set(kinds)) == 1:
-        return Inputs(["X"], kinds[:1], [width])
+        return Inputs(["X"], kinds[:1], [len(kinds)])
     if not isinstance(first, ColumnTransformer):
         raise ValueError(
             f"to_onnx needs a ColumnTransformer where columns differ in type; {type(first).__name__} takes "
             f"{', '.join(sorted(set(kinds)))} columns at once."
         )
-    names = [str(name) for name in getattr(first, "feature_names_in_", [f"x{column}" for column in range(width)])]
+    names = [str(name) for name in getattr(first, "feature_names_in_", [f"x{place}" for place in range(len(kinds))])]
     taken = sorted(set(names) & set(OUTPUTS))
     if taken:
         raise ValueError(
             f"to_onnx has an output {taken[0]!r}, so no column may have that name; rename it and fit again."
         )
-    return Inputs(names, kinds, [1] * width)
+    return Inputs(names, kinds, [1] * len(kinds))
 
 
-def _first_steps(step: BaseEstimator, columns: list[int]) -> list[tuple[BaseEstimator, list[int]]]:
-    """The first transformer of each column, with the columns that it takes."""
-    if isinstance(step, Pipeline):
-        return _first_steps(step.steps[0][1], columns)
-    if isinstance(step, ColumnTransformer):
-        found = []
-        for name, inner, _ in step.transformers_:
-            seen = [columns[index] for index in step._transformer_to_input_indices[name]]
-            found += [] if isinstance(inner, str) else _first_steps(inner, seen)
-        return found
-    return [(step, columns)]
-
-
-def _kind(step: BaseEstimator, place: int) -> str:
-    if hasattr(step, "categories_"):
-        categories = np.asarray(step.categories_[place])
-        if categories.dtype.kind in "OUS":
-            return "text"
-        return "integer" if categories.dtype.kind in "iu" else "number"
-    if isinstance(step, SimpleImputer) and step.statistics_.dtype.kind in "OUS":
+def _kind(step: Step, place: int) -> str:
+    encodes = adapter(step).encodes
+    values = np.asarray(step.categories_[place] if encodes else getattr(step, "statistics_", np.zeros(0)))
+    if values.dtype.kind in "OUS":
         return "text"
-    return "number"
+    return "integer" if encodes and values.dtype.kind in "iu" else "number"
 
 
 def name_inputs(graph: GraphProto, names: list[str]) -> None:

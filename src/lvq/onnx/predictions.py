@@ -47,7 +47,7 @@ class Predictions:
         self.costs = costs
         self.graph, self.model, self.X, self.inputs = graph, model, X, inputs or []
         self.n_classes, self.labels, self.by_posterior = len(model.classes), model.labels, model.decision.by_posterior
-        self.known, self.counts = np.unique(self.labels, return_counts=True)  # classes that have prototypes
+        self.counts = np.bincount(self.labels)
 
     @cached_property
     def valid(self) -> str:
@@ -151,8 +151,7 @@ class Predictions:
             return graph.first("ArgMax", self.savings)
         if not self.by_posterior:
             return graph.node("Gather", graph.constant(self.labels), self._nearest, axis=0)
-        best = graph.first("ArgMax", self._known_posterior)
-        return graph.node("Gather", graph.constant(self.known), best, axis=0)
+        return graph.first("ArgMax", self.posterior)
 
     @cached_property
     def savings(self) -> str:
@@ -197,12 +196,6 @@ class Predictions:
         return self.graph.reduce("ReduceMin", self._masked(own=False))
 
     @cached_property
-    def ones(self) -> str:
-        """A one for each sample."""
-        flags = self.graph.node("Equal", self.predicted, self.predicted)
-        return self.graph.cast(flags, self.graph.dtype)
-
-    @cached_property
     def label(self) -> str:
         """The predicted class itself."""
         return self.graph.node("Gather", self.graph.constant(class_values(self.model.classes)), self.predicted, axis=0)
@@ -210,40 +203,24 @@ class Predictions:
     # -- scores and probabilities -------------------------------------------------------------------------------------
 
     def _by_class(self, operation: str, values: str) -> str:
-        """Reduce the prototypes of each class that has any: (N, M) to (N, K)."""
-        graph, count = self.graph, int(self.counts[0])
-        if len(self.counts) == len(self.labels):
-            return values
-        if (self.counts == count).all():
-            cube = graph.node("Reshape", values, graph.constant(np.array([-1, len(self.counts), count])))
-            return graph.reduce(operation, cube, axis=2)
-        slices = graph.split(values, self.counts) if len(self.counts) > 1 else [values]
-        parts = [graph.reduce(operation, part, keep=True) for part in slices]
-        return graph.node("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
+        """Reduce the prototypes of each class: (N, M) to (N, C)."""
+        graph = self.graph
+        parts = [graph.reduce(operation, part, keep=True) for part in graph.split(values, self.counts)]
+        return graph.node("Concat", *parts, axis=1)
 
     @cached_property
     def _class_links(self) -> str:
-        """Smallest H of each class that has prototypes; none is below that of the nearest."""
+        """Smallest H of each class; none is below that of the nearest."""
         graph = self.graph
         D = self._by_class("ReduceMin", self.distances)
         H = self.linked(D)
         return graph.node("Max", H, graph.column(graph.take(H, graph.first("ArgMin", D))))
 
-    def _everywhere(self, values: str, missing: float) -> str:
-        """Values of the classes with prototypes among all classes: (N, K) to (N, C)."""
-        if len(self.known) == self.n_classes:
-            return values
-        graph = self.graph
-        filler = graph.node("Mul", graph.column(self.ones), graph.number(missing))
-        place = np.full(self.n_classes, len(self.known))
-        place[self.known] = np.arange(len(self.known))
-        return graph.node("Gather", graph.node("Concat", values, filler, axis=1), graph.constant(place), axis=1)
-
     @cached_property
     def _gap(self) -> tuple[str, str]:
-        """For each class that has prototypes the smallest H of all others, and that less its own."""
+        """For each class the smallest H of all others, and that less its own."""
         graph, H = self.graph, self._class_links
-        nearest = graph.is_class(graph.first("ArgMin", H), len(self.known))
+        nearest = graph.is_class(graph.first("ArgMin", H), self.n_classes)
         rest = graph.node("Where", nearest, graph.number(np.inf), H)
         second = graph.reduce("ReduceMin", rest, keep=True)
         others = graph.node("Where", nearest, second, graph.reduce("ReduceMin", H, keep=True))
@@ -260,18 +237,14 @@ class Predictions:
         if rule.log_probabilities and xi is not None:
             if self.n_classes > 2:
                 values = graph.node("LogSoftmax", self._sharp, axis=1)
-                return self._everywhere(graph.node("Max", values, graph.number(-largest)), -np.inf)
+                return graph.node("Max", values, graph.number(-largest))
             xi = xi / rule.temperature
-        if len(self.known) == 1:
-            values = graph.node("Mul", graph.column(self.ones), graph.number(1.0 if xi is None else largest))
-        elif xi is not None:
+        if xi is not None:
             steep = graph.node("Mul", self._gap[1], graph.number(xi))
-            values = graph.node("Clip", steep, graph.number(-largest), graph.number(largest))
-        else:
-            total = graph.node("Add", self._gap[0], self._class_links)
-            safe = graph.node("Where", graph.node("Greater", total, graph.number(0)), total, graph.number(1))
-            values = graph.node("Div", self._gap[1], safe)
-        return self._everywhere(values, -1.0 if xi is None else -np.inf)
+            return graph.node("Clip", steep, graph.number(-largest), graph.number(largest))
+        total = graph.node("Add", self._gap[0], self._class_links)
+        safe = graph.node("Where", graph.node("Greater", total, graph.number(0)), total, graph.number(1))
+        return graph.node("Div", self._gap[1], safe)
 
     @cached_property
     def probabilities(self) -> str:
@@ -282,11 +255,11 @@ class Predictions:
         if xi is None:
             sharp = graph.number(self.model.decision.sharpness / temperature / 2)
             return graph.node("Softmax", graph.node("Mul", self.scores, sharp), axis=1)
-        return self._everywhere(graph.node("Softmax", self._sharp, axis=1), 0.0)
+        return graph.node("Softmax", self._sharp, axis=1)
 
     @cached_property
     def _sharp(self) -> str:
-        """-xi H/T of each class that has prototypes, less the largest of the row."""
+        """-xi H/T of each class, less the largest of the row."""
         graph, xi, temperature = self.graph, self.model.decision.xi, self.model.decision.temperature
         assert xi is not None
         behind = graph.node("Sub", self._class_links, graph.reduce("ReduceMin", self._class_links, keep=True))
@@ -294,33 +267,30 @@ class Predictions:
 
     @cached_property
     def _tempered_posterior(self) -> str:
-        graph, temperature = self.graph, self.model.decision.temperature
-        tiny = graph.number(np.finfo(graph.dtype).tiny)
-        logarithm = graph.node("Log", graph.node("Max", self._known_posterior, tiny))
-        values = graph.node("Softmax", graph.node("Mul", logarithm, graph.number(1 / temperature)), axis=1)
-        return self._everywhere(values, 0.0)
+        graph, sharpness = self.graph, self.graph.number(1 / self.model.decision.temperature)
+        logarithm = graph.node("Log", graph.node("Max", self.posterior, graph.number(np.finfo(graph.dtype).tiny)))
+        return graph.node("Softmax", graph.node("Mul", logarithm, sharpness), axis=1)
 
     @cached_property
-    def _known_posterior(self) -> str:
+    def posterior(self) -> str:
+        """Sum over each class's prototypes of softmax(-xi H), (N, C)."""
         graph, xi = self.graph, self.model.decision.xi
         assert xi is not None
         exponent = graph.node("Mul", self.linked(self.distances), graph.number(-xi))
         return self._by_class("ReduceSum", graph.node("Softmax", exponent, axis=1))
 
-    @cached_property
-    def posterior(self) -> str:
-        """Sum over each class's prototypes of softmax(-xi H), (N, C)."""
-        return self._everywhere(self._known_posterior, 0.0)
-
 
 def refuse_unknown_parts(model: PrototypeModel) -> None:
-    """Raise a ValueError for a metric or a kernel that has no formula here."""
+    """Raise a ValueError for a metric or a kernel that has no formula here, and for classes without prototypes."""
     for part, known, what in ((model.metric, METRICS, "metric"), (model.link, LINKS, "kernel")):
         if type(part) not in known:
             raise ValueError(
                 f"to_onnx does not support the {what} {part!r}; it supports "
                 f"{', '.join(kind.__name__ for kind in known)}."
             )
+    unseen = np.delete(model.classes, np.unique(model.labels)).tolist()
+    if unseen:
+        raise ValueError(f"to_onnx needs prototypes of every class, got none of {unseen}; train with samples of these.")
 
 
 def class_values(classes: np.ndarray) -> np.ndarray:

@@ -18,8 +18,6 @@ from lvq.rejection.scores import SampleFunction
 
 def _relsim(predictions: Predictions) -> str:
     graph = predictions.graph
-    if len(predictions.known) == 1:  # a stream that has not met a second class
-        return predictions.ones
     near, far = predictions.linked(predictions.near), predictions.linked(predictions.far)
     total = graph.node("Add", near, far)
     safe = graph.node("Where", graph.node("Greater", total, graph.number(0)), total, graph.number(1))
@@ -56,8 +54,6 @@ def _probability(predictions: Predictions) -> str:
 def _margin(predictions: Predictions) -> str:
     graph, by_cost = predictions.graph, predictions.costs is not None
     scores = predictions.savings if by_cost else predictions.scores
-    if predictions.n_classes == 1:
-        return predictions.ones
     if predictions.n_classes == 2:  # one score, positive for the second class
         columns = graph.split(scores, [1, 1])
         second = graph.node("Sub", columns[1], columns[0]) if predictions.by_posterior or by_cost else columns[1]

@@ -17,18 +17,9 @@ from lvq.solvers.state import Statistics, TrainingState, new_statistics
 
 # arrays of scikit-learn's transformers whose last axis is that of the features
 FEATURE_ATTRIBUTES = (
-    "mean_",
-    "var_",
-    "scale_",
-    "min_",
-    "center_",
-    "data_min_",
-    "data_max_",
-    "max_abs_",
-    "components_",
-    "directions_",
+    "mean_", "var_", "scale_", "min_", "center_", "data_min_", "data_max_", "max_abs_", "components_", "directions_",
     "patterns_",
-)
+)  # fmt: skip
 
 
 def require(condition: object, problem: str) -> None:
@@ -93,11 +84,8 @@ def _fit_together(moments: FeatureMoments, variances: np.ndarray | None) -> bool
     """Whether these are moments with the given variances."""
     if variances is None or not isinstance(moments, FeatureMoments):
         return False
-    for values in moments:
-        if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != variances.shape:
-            return False
-    finite = all(np.isfinite(values).all() for values in moments)
-    return finite and bool((moments.mass >= 0).all()) and np.array_equal(moments.variances(), variances)
+    finite = np.isfinite(np.stack(moments)).all() and (moments.mass >= 0).all()
+    return bool(finite) and np.array_equal(moments.variances(), variances)
 
 
 def _check_rejection(model: RejectClassifier) -> None:

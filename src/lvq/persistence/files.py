@@ -22,7 +22,6 @@ from typing import Literal
 import numpy as np
 from numpy.lib.format import descr_to_dtype, dtype_to_descr
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import InconsistentVersionWarning
 
 from lvq._files import write_atomically
 from lvq.persistence.consistency import require
@@ -38,14 +37,6 @@ PICKLES = (b"\x80", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda", b"\x1f\x
 
 class LoadError(ValueError):
     """A model file that is not loaded, and why."""
-
-
-class OtherVersionWarning(InconsistentVersionWarning):
-    """A file contains parts of another version of scikit-learn than the installed one."""
-
-    def __str__(self) -> str:
-        versions = f"scikit-learn {self.original_sklearn_version} and is loaded with {self.current_sklearn_version}"
-        return f"{self.estimator_name} was saved with {versions}; it may predict differently. Fit and save it again."
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, trusted: Iterable[Trusted] = ()) -> None:
@@ -123,9 +114,14 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Trusted] = (), max_b
         model, saved = from_bytes(place.read_bytes(), names, max_bytes)
     except LoadError as error:
         raise LoadError(f"{place.name} {error}") from error.__cause__
-    if saved not in (None, metadata.version("scikit-learn")):
-        about = {"estimator_name": place.name, "current_sklearn_version": metadata.version("scikit-learn")}
-        warnings.warn(OtherVersionWarning(**about, original_sklearn_version=saved), stacklevel=2)
+    installed = metadata.version("scikit-learn")
+    if saved not in (None, installed):
+        warnings.warn(
+            f"{place.name} was saved with scikit-learn {saved} and is loaded with {installed}; it may predict "
+            "differently. Fit and save it again.",
+            UserWarning,
+            stacklevel=2,
+        )
     return model
 
 

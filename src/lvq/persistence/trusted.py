@@ -50,20 +50,18 @@ def public_types() -> dict[str, type]:
     from lvq.rejection.classifier import RejectClassifier
     from lvq.rejection.costs import CostClassifier
 
-    others = (RejectClassifier, CostClassifier, NuisanceRemoval, StandardNormalVariate, SavitzkyGolay)
-    return {
-        f"lvq.{name}": kind for name, kind in (estimator_types() | {kind.__name__: kind for kind in others}).items()
-    }
+    transformers = NuisanceRemoval, StandardNormalVariate, SavitzkyGolay
+    steps = {f"lvq.preprocessing.{kind.__name__}": kind for kind in transformers}
+    around = {"lvq.RejectClassifier": RejectClassifier, "lvq.rejection.CostClassifier": CostClassifier}
+    return {f"lvq.{name}": kind for name, kind in estimator_types().items()} | around | steps
 
 
 def name_of(item: type | Callable[..., object]) -> str:
     """The full name of a class or function."""
     if isinstance(item, np.ufunc):
         return f"{'numpy' if getattr(np, item.__name__, None) is item else 'scipy.special'}.{item.__name__}"
-    public = f"lvq.{item.__qualname__}"
-    if public_types().get(public) is item:
-        return public
-    return f"{item.__module__}.{item.__qualname__}"
+    public = (name for name, kind in public_types().items() if kind is item)
+    return next(public, f"{item.__module__}.{item.__qualname__}")
 
 
 def trusted_names(trusted: Iterable[Trusted]) -> frozenset[str]:

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, find_layer, last_step, need_model
-from lvq.inspection.columns import names_by_step
-from lvq.inspection.inverse import to_original_units
+from lvq.inspection.columns import names_of_features, to_original_units
 from lvq.inspection.steps import Floats, Names
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
@@ -240,7 +239,7 @@ def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | La
 
 
 def prototypes_in_units(estimator: BaseEstimator) -> Floats:
-    """Prototypes in the units of the pipeline's input; see `lvq.inspection.inverse` for the steps it can invert.
+    """Prototypes in the units of the pipeline's input; see `lvq.inspection.columns` for the steps it can invert.
 
     Parameters
     ----------
@@ -290,4 +289,4 @@ def feature_names(estimator: BaseEstimator, *, original: bool = False) -> Names:
     found = need_model(estimator, "feature_names")
     if original:
         return to_original_units(found, found.model.prototypes[:1], "feature_names").names
-    return names_by_step(found)[-1]
+    return names_of_features(found)

@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import columns_of_features
-from lvq.inspection.inverse import variable_table
+from lvq.inspection.columns import columns_of_features, variable_table
 from lvq.inspection.steps import Floats, Names
 from lvq.plots.arguments import given_or_own
 from lvq.plots.fitted_arrays import feature_names as names_of_features

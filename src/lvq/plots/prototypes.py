@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.exemplars import Exemplars
-from lvq.inspection.inverse import steps_without_inverse
 from lvq.inspection.steps import Names
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own
 from lvq.plots.display import Display
@@ -181,8 +181,8 @@ class PrototypeDisplay(Display):
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
-        The steps of a Pipeline are inverted, see `lvq.inspection.inverse`. Where one of them cannot be, such as
-        `lvq.StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. In a
+        The steps of a Pipeline are inverted, see `lvq.inspection.columns`. Where one of them cannot be, such as
+        `StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. In a
         table, all columns of a one-hot encoding are one row: the category with the largest fraction, and the fraction
         where it is not the only one.
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.find_model import FoundModel, find_layer, need_model
-from lvq.inspection.inverse import to_original_units
+from lvq.inspection.columns import to_original_units
 from lvq.inspection.steps import Floats
 from lvq.plots.planes import Plane
 from lvq.rejection.classifier import RejectClassifier

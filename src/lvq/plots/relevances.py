@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.importance import VariableImportances, variable_importances
-from lvq.inspection.inverse import steps_without_inverse
 from lvq.inspection.steps import Floats, Names
 from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own, group_index
@@ -187,7 +187,7 @@ class RelevanceDisplay(Display):
         """Plot the importances of a fitted model's features, or their weights in its distances.
 
         The features are those that reach the model. With X, and in `from_intervals`, they are the columns of a
-        pipeline's input, as in the report: a step such as `lvq.SavitzkyGolay` keeps the names of the columns, but its
+        pipeline's input, as in the report: a step such as `SavitzkyGolay` keeps the names of the columns, but its
         outputs are others, and the title then names the steps. Weights of local matrices are drawn as their mean over
         the prototypes, with a marker for each.
 

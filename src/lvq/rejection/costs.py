@@ -148,7 +148,8 @@ class CostClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from lvq import CostClassifier, LVQClassifier
+    >>> from lvq import LVQClassifier
+    >>> from lvq.rejection import CostClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = CostClassifier(LVQClassifier(relevance=None, random_state=0), {"0:1": 50}).fit(X / X.std(axis=0), y)
     >>> bool((model.predict(X / X.std(axis=0)) == 0).sum() > (y == 0).sum())

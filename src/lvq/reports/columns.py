@@ -13,9 +13,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import find_layer, need_model
-from lvq.inspection.columns import input_cells, model_inputs, used_columns
+from lvq.inspection.columns import VariableTable, input_cells, input_values, model_inputs, used_columns, variable_table
 from lvq.inspection.explain import explain
-from lvq.inspection.inverse import VariableTable, input_values, variable_table
 from lvq.inspection.steps import input_names
 from lvq.plots import feature_names
 from lvq.plots.images import pixel_places
@@ -211,8 +210,9 @@ class Columns:
 
     def position(self, j: int, k: int, low: float, high: float) -> float:
         """Where the value of a prototype lies between two bounds, from 0 to 1; of a category its fraction."""
-        if self.table is not None and self.table.fractions[j][k] is not None:
-            return float(self.table.fractions[j][k] or 0.0)
+        known = {} if self.table is None else self.table.parts.categories
+        if int(self.places[k]) in known:
+            return float(known[int(self.places[k])].fractions[j].max())
         value = _number(self._prototypes[j][k])
         return min(1.0, max(0.0, (value - low) / (high - low))) if high > low and np.isfinite(value) else 0.5
 

@@ -18,10 +18,10 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import MODELS, LVQClassifier, LVQClassifierCV
+from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.classifier import FORMS
 from lvq.estimators.find_model import find_model
-from lvq.estimators.registry import estimator_types, short_name
+from lvq.estimators.registry import MODELS, estimator_types, short_name
 from lvq.estimators.search import CANDIDATES
 from lvq.model.links import KERNELS
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, RuleWeights
@@ -60,7 +60,7 @@ def make_model(
     Parameters
     ----------
     name : str, default="lvq"
-        "lvq" (`LVQClassifier`), "lvq-cv" (`LVQClassifierCV`), or a name of `lvq.MODELS`; case does not matter.
+        "lvq" (`LVQClassifier`), "lvq-cv" (`LVQClassifierCV`), or a name of `MODELS`; case does not matter.
     prototypes : int, optional
         Number of prototypes for each class.
     rank : int, optional

@@ -15,13 +15,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 from lvq.estimators.find_model import FoundModel, find_model, need_model
 from lvq.inspection.certify import certified_radius
+from lvq.inspection.columns import input_blocks
+from lvq.inspection.steps import adapter
 from lvq.model.rows import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
@@ -82,14 +80,13 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
         )
     columns = ModelColumns([str(name) for name in names], {}, set())
     found = find_model(model)
-    if found is not None and found.steps and isinstance(found.steps[0], ColumnTransformer):
-        for _, part, chosen in found.steps[0].transformers_:
-            inner = part.steps[0][1] if isinstance(part, Pipeline) else part
-            if isinstance(inner, OneHotEncoder):
-                known = [set(map(str, categories)) for categories in inner.categories_]
-                columns.categories.update(zip(map(str, chosen), known))
-            elif isinstance(inner, SimpleImputer):
-                columns.gaps.update(map(str, chosen))
+    for block in [] if found is None else input_blocks(found)[0]:
+        chosen = [columns.names[place] for place in block.columns]
+        if block.steps and adapter(block.steps[0]).encodes:
+            known = [set(map(str, categories)) for categories in block.steps[0].categories_]
+            columns.categories.update(zip(chosen, known))
+        elif block.steps and adapter(block.steps[0]).keeps == "values":
+            columns.gaps.update(chosen)
     if ignores_missing(model):
         columns.gaps.update(name for name in columns.names if name not in columns.categories)
     return columns

@@ -1,0 +1,119 @@
+"""Transformers as ONNX: those of this library, and two of scikit-learn that skl2onnx converts in float32."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
+
+from lvq.inspection.steps import dense, indicated, linear_map
+from lvq.onnx.graph import Graph
+from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
+from lvq.typing import Argument
+
+if TYPE_CHECKING:
+    from skl2onnx.common._container import ModelComponentContainer
+    from skl2onnx.common._topology import Operator, Scope
+
+ENCODER = "SklearnOneHotEncoder"  # in skl2onnx's registry
+
+
+def register_transformers(skl2onnx: Argument) -> None:
+    """Register the transformers of this library with skl2onnx."""
+    for kind, convert in (
+        (StandardNormalVariate, _convert_normal_variate),
+        (SavitzkyGolay, _convert_linear),
+        (NuisanceRemoval, _convert_linear),
+    ):
+        skl2onnx.update_registered_converter(kind, f"Lvq{kind.__name__}", _shapes, convert)
+
+
+def own_conversions(dtype: str) -> dict[str, dict[type, Argument]]:
+    """Arguments of `skl2onnx.convert_sklearn` for the transformers that it would convert in float32."""
+    return {
+        "custom_conversion_functions": {
+            SimpleImputer: _convert_imputer,
+            OneHotEncoder: partial(_convert_encoder, dtype=np.dtype(dtype)),
+        },
+        "custom_shape_calculators": {SimpleImputer: _shapes, OneHotEncoder: partial(_encoder_shapes, dtype=dtype)},
+    }
+
+
+def _shapes(operator: Operator) -> None:
+    """One feature for each input feature, and one for each indicator."""
+    step, variable = operator.raw_operator, operator.inputs[0]
+    width = step.n_features_in_ + len(indicated(step))
+    operator.outputs[0].type = type(variable.type)([variable.get_first_dimension(), width])
+
+
+def _graph(scope: Scope, operator: Operator, container: ModelComponentContainer) -> Graph:
+    from skl2onnx.common.data_types import FloatTensorType
+
+    single = isinstance(operator.inputs[0].type, FloatTensorType)
+    return Graph(scope, container, np.float32 if single else np.float64)
+
+
+def _convert_linear(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
+    """A (x - m) + f(m), with m the mean of the samples where the step has one: no digits are lost far from 0."""
+    step, graph = operator.raw_operator, _graph(scope, operator, container)
+    centre = np.reshape(getattr(step, "mean_", np.zeros(step.n_features_in_)), (1, -1))
+    centred = graph.node("Sub", operator.inputs[0].full_name, graph.constant(centre))
+    product = graph.node("MatMul", centred, graph.constant(dense(linear_map(step)).T))
+    moved = graph.node("Add", product, graph.constant(step.transform(centre)))
+    graph.name_output(moved, operator.outputs[0].full_name)
+
+
+def _convert_normal_variate(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
+    """(x - mean)/deviation of each row; a deviation of 0 counts as 1."""
+    graph, samples = _graph(scope, operator, container), operator.inputs[0].full_name
+    centred = graph.node("Sub", samples, graph.reduce("ReduceMean", samples, keep=True))
+    squares = graph.reduce("ReduceMean", graph.node("Mul", centred, centred), keep=True)
+    spread = graph.node("Sqrt", squares)
+    positive = graph.node("Where", graph.node("Greater", spread, graph.number(0.0)), spread, graph.number(1.0))
+    graph.name_output(graph.node("Div", centred, positive), operator.outputs[0].full_name)
+
+
+def _convert_imputer(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
+    """Replace every missing number by the statistic of its feature; texts are never missing in ONNX."""
+    from skl2onnx.common.data_types import StringTensorType
+
+    step, variable = operator.raw_operator, operator.inputs[0]
+    values, graph, flagged = variable.full_name, _graph(scope, operator, container), indicated(step)
+    if isinstance(variable.type, StringTensorType):
+        if len(flagged):
+            raise ValueError("to_onnx cannot convert SimpleImputer(add_indicator=True) for texts; impute them before.")
+        graph.name_output(values, operator.outputs[0].full_name)
+        return
+    statistics = step.statistics_.astype(np.float64)
+    if not np.isfinite(statistics).all():
+        raise ValueError("to_onnx cannot convert a SimpleImputer that drops columns without values; drop them before.")
+    missing = float(step.missing_values)
+    flags = graph.node("IsNaN", values) if np.isnan(missing) else graph.node("Equal", values, graph.number(missing))
+    filled = graph.node("Where", flags, graph.constant(statistics[None]), values)
+    if len(flagged):
+        shown = graph.node("Gather", flags, graph.constant(flagged), axis=1)
+        filled = graph.node("Concat", filled, graph.cast(shown, graph.dtype), axis=1)
+    graph.name_output(filled, operator.outputs[0].full_name)
+
+
+def _encoder_shapes(operator: Operator, dtype: str) -> None:
+    """One feature for each output column: skl2onnx counts infrequent categories one by one."""
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
+    width = len(operator.raw_operator.get_feature_names_out())
+    kind = DoubleTensorType if dtype == "float64" else FloatTensorType
+    operator.outputs[0].type = kind([operator.inputs[0].get_first_dimension(), width])
+
+
+def _convert_encoder(scope: Scope, operator: Operator, container: ModelComponentContainer, dtype: np.dtype) -> None:
+    """The nodes of skl2onnx, then a cast of its zeros and ones."""
+    from skl2onnx.common._registration import get_converter
+
+    codes, graph = scope.get_unique_variable_name("codes"), Graph(scope, container, dtype)
+    inner = SimpleNamespace(raw_operator=operator.raw_operator, inputs=operator.inputs, output_full_names=codes)
+    get_converter(ENCODER)(scope, inner, container)
+    graph.name_output(graph.cast(codes, dtype), operator.outputs[0].full_name)
